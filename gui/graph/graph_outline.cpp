@@ -108,7 +108,7 @@ private:
             held_.for_each_saved(node, [&](uint32_t s) {
                 const AllocationRef memory = tables_.saved.allocation[s];
                 ++(holds ? totals.saved_alive : totals.saved_released);
-                if (holds && memory && time_point_.is_the_graphs(memory) &&
+                if (holds && memory && time_point_.is_graph_memory(memory) &&
                     counted_in[memory.device][memory.index] != g) {
                     counted_in[memory.device][memory.index] = g;
                     totals.shallow_bytes += static_cast<int64_t>(held_.bytes(memory));

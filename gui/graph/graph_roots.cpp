@@ -17,7 +17,7 @@ namespace {
 constexpr size_t most_measured = 63;  // groups whose bytes one walk over the graph measures
 
 void measure(std::vector<RootGroup>& groups, const GraphState& time_point) {
-    std::vector<Held> held;
+    std::vector<ReferrerTargets> held;
     for (size_t g = 0; g < std::min(groups.size(), most_measured); ++g) {
         held.push_back({groups[g].roots, {}});
     }

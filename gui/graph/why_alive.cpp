@@ -169,7 +169,7 @@ private:
     /// Returns ", parameter GPT2.wte.weight" for memory that outlives the graph; empty for other memory.
     QString other_owner(AllocationRef memory) const {
         const Category category = categories_.at(memory, time_point_.time());
-        return is_held_outside(category)
+        return is_retained_outside_graph(category)
                    ? QStringLiteral(", %1 %2").arg(category_text(category), to_qstring(categories_.name(memory)))
                    : QString();
     }

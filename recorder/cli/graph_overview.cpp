@@ -71,7 +71,7 @@ void Overview::find_groups(const GraphView& view) {
 }
 
 void Overview::find_reachable(const GraphView& view) {
-    std::vector<Held> root_sets;
+    std::vector<ReferrerTargets> root_sets;
     for (RootGroup& group : groups) {
         for (const NodeIndex root : group.roots) {
             if (const int32_t step = view.index().step_of(root); step >= 0) {

@@ -100,7 +100,7 @@ int64_t GraphView::reachable_bytes(std::span<const NodeIndex> nodes) const {
     std::vector<std::pair<uint32_t, AllocationIndex>> reachable;
     for (const NodeIndex node : nodes) {
         for (const uint32_t s : saved_by(node)) {
-            if (retains(s) && graph_state_.is_the_graphs(tables().saved.allocation[s])) {
+            if (retains(s) && graph_state_.is_graph_memory(tables().saved.allocation[s])) {
                 reachable.emplace_back(tables().saved.allocation[s].device, tables().saved.allocation[s].index);
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks linked by address within their segment, addressed by index. Indexes of dropped blocks are used again.
+// Blocks linked by address within their segment, addressed by index. Indexes of dropped blocks are reused.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tidemark {
 using BlockIndex = uint32_t;
 constexpr BlockIndex no_block = UINT32_MAX;
 
-/// Block has address and size in bytes (a size of 0 marks an unused index), and prev and next (BlockIndex).
+/// Requires that Block has address and size in bytes (size 0 marks an unused index), and prev and next (BlockIndex).
 template <class Block>
 class BlockList {
 public:
@@ -30,13 +30,14 @@ public:
         return b;
     }
 
-    /// Forgets a block. Its neighbors are not changed.
+    /// Drops a block. Its neighbors are not changed.
     void drop(BlockIndex b) {
         blocks_[b].size = 0;
         unused_.push_back(b);
     }
 
-    /// Leaves `size` bytes in b. Returns the rest: a block after it with the same contents.
+    /// Shortens b to `size` bytes. Returns the new block with the remaining bytes, which follows b and has the same
+    /// contents.
     BlockIndex cut(BlockIndex b, uint64_t size) {
         Block upper = blocks_[b];
         upper.address += size;
@@ -51,7 +52,7 @@ public:
         return u;
     }
 
-    /// Joins b with the block after it, which is dropped.
+    /// Merges the next block into b and drops it.
     void absorb_next(BlockIndex b) {
         const BlockIndex n = blocks_[b].next;
         blocks_[b].size += blocks_[n].size;

@@ -170,9 +170,9 @@ bool BlockMap::remove_mapped(Ranges::const_iterator range, uint64_t address, uin
     return true;
 }
 
-// An allocation that the state has no free block for. Blocks in the way are closed, shortened or joined until one
-// free block starts at the address; the caller reports the contradiction.
-uint32_t BlockMap::bend_to_fit(uint64_t address, uint64_t rounded) {
+// Handles an allocation for which the state has no free block. Ends, shortens or merges the blocks in the way until one
+// free block starts at the address. The caller reports the contradiction.
+uint32_t BlockMap::make_room_at(uint64_t address, uint64_t rounded) {
     uint32_t b = block_covering(address);
     if (b == none) {
         return none;
@@ -224,7 +224,7 @@ BlockMap::Placement BlockMap::allocate(uint64_t address, uint64_t requested, std
         const bool is_large = range->second.owner.is_large;
         const Inactive before = inactive_in(range->second);
         const Inactive counted = counted_inactive(is_large);
-        b = bend_to_fit(address, rounded);
+        b = make_room_at(address, rounded);
         const Inactive after = inactive_in(range->second), now = counted_inactive(is_large);
         change(Metric::inactive_split, is_large, counted.count + after.count - before.count - now.count);
         change(Metric::inactive_split_bytes, is_large, counted.bytes + after.bytes - before.bytes - now.bytes);
@@ -385,7 +385,7 @@ void BlockMap::change(Metric metric, bool is_large, int64_t by) {
 }
 
 void BlockMap::restart_counters() {
-    // Blocks of a start state were carved in any order; what lies between them is counted here.
+    // The blocks of a start state were placed in any order, so the free blocks between them are counted here.
     for (const bool is_large : {false, true}) {
         Inactive now;
         for (const auto& [address, range] : ranges_) {

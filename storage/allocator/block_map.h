@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The allocator's segments and blocks, moved forward one event at a time, with every counter kept as it keeps them.
+// The allocator's segments and blocks, updated one event at a time, with all counters computed as the allocator does.
 //
-// The event folder derives block sizes with it; the replay of a trace knows them. Not thread-safe. All addresses and
-// sizes in bytes.
+// The event folder derives block sizes with it; the replay of a trace passes recorded sizes. Not thread-safe. All
+// addresses and sizes are in bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace tidemark {
 
-/// Stream, pool and kind of a segment. Adjacent expandable pieces join only when all of it is equal.
+/// Stream, pool and kind of a segment. Adjacent expandable pieces merge only if all three are equal.
 struct SegmentOwner {
     uint32_t stream = 0;
     uint32_t pool = 0;
@@ -39,27 +39,28 @@ public:
 
     explicit BlockMap(const AllocatorSettings& settings) : settings_(settings) {}
 
-    /// Adds memory from the driver. Returns false, and changes nothing, if it overlaps another segment.
+    /// Adds memory from the driver. Returns false and changes nothing if it overlaps another segment.
     bool add_segment(uint64_t address, uint64_t size, const SegmentOwner& owner);
-    /// Removes memory. Returns false, and changes nothing, if it is not there or not free.
+    /// Removes memory. Returns false and changes nothing if it does not exist or is not free.
     bool remove_segment(uint64_t address, uint64_t size);
-    /// Frees the blocks in this memory and removes it. Returns false if it is not there.
+    /// Frees the blocks in this memory and removes it. Returns false if it does not exist.
     bool evict(uint64_t address, uint64_t size);
 
     struct Placement {
         uint64_t size = 0;        ///< of the block
-        bool consistent = false;  ///< false: the event contradicts the state, which was changed to fit
+        bool consistent = false;  ///< false: the event contradicted the state, which was changed to fit
     };
-    /// Allocates a block. Without `exact_size` its size follows from the rules. Returns size 0 if no segment is there.
+    /// Allocates a block. Without `exact_size`, the size follows from the allocator's rules. Returns size 0 if no
+    /// segment contains the address.
     Placement allocate(uint64_t address, uint64_t requested, std::optional<uint64_t> exact_size = std::nullopt);
-    /// The owner frees the block. Returns false if no allocated block starts there.
+    /// Handles a free by the owner. Returns false if no allocated block starts at the address.
     bool request_free(uint64_t address);
-    /// The block can serve again. Returns false if no pending block starts there.
+    /// Makes a pending block free. Returns false if no pending block starts at the address.
     bool complete_free(uint64_t address);
 
-    /// Sets up a block of a start state: like allocate, anywhere in free memory.
+    /// Adds a block of a start state. Works like allocate(), at any address in free memory.
     bool place(uint64_t address, uint64_t requested, uint64_t size, bool pending);
-    /// Makes the present state the starting point: peaks and totals count from here.
+    /// Makes the current state the starting point of peaks and totals.
     void restart_counters();
 
     const Counters& counters() const { return counters_; }
@@ -67,7 +68,7 @@ public:
 
     /// Returns the owner of the segment that contains the address.
     const SegmentOwner* owner_of(uint64_t address) const;
-    /// Visits the blocks of every range by address: visit(range address, range size, owner, const
+    /// Visits the blocks of every range, by address: visit(range address, range size, owner, const
     /// std::vector<BlockView>&).
     template <class Visit>
     void for_each_range(Visit&& visit) const {
@@ -102,18 +103,18 @@ private:
     uint32_t new_block(const Block& block);
     void drop_block(uint32_t b);
     uint32_t block_at(uint64_t address) const;
-    /// The block that covers the address, wherever it starts.
+    /// Returns the block that contains the address.
     uint32_t block_covering(uint64_t address) const;
     Ranges::const_iterator range_covering(uint64_t address) const;
     bool is_split(const Block& block) const { return block.prev != none || block.next != none; }
-    /// Cuts a block in two; the new block is the upper part, in the same state, and is returned.
+    /// Splits a block. Returns the new upper block, which has the same state.
     uint32_t cut(uint32_t b, uint64_t size);
-    /// Joins b with its successor; b stays.
+    /// Merges the next block into b.
     void join_next(uint32_t b);
-    /// Makes b the last block of its range if none comes after it.
+    /// Marks b as the last block of its range if no block follows it.
     void note_last(uint32_t b);
     bool free_at(uint32_t b) const { return b != none && blocks_[b].state == State::free; }
-    uint32_t bend_to_fit(uint64_t address, uint64_t rounded);
+    uint32_t make_room_at(uint64_t address, uint64_t rounded);
     void take(uint32_t b, uint64_t size, uint64_t requested);
     void release(uint32_t b);
     bool remove_mapped(Ranges::const_iterator range, uint64_t address, uint64_t size);

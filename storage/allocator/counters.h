@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The counters of torch.cuda.memory_stats(), kept the way the allocator keeps them.
-// Source of names and meaning: c10/core/CachingDeviceAllocator.h (DeviceStats) and torch/cuda/memory.py.
+// The counters of torch.cuda.memory_stats(), computed as the allocator computes them. Names and meaning come from
+// c10/core/CachingDeviceAllocator.h (DeviceStats) and torch/cuda/memory.py.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@ namespace tidemark {
 
 enum class Metric : uint8_t {
     allocation,      ///< allocations the owner has not freed
-    segment,         ///< segments from cudaMalloc (expandable memory counts none)
+    segment,         ///< segments from cudaMalloc (expandable memory adds none)
     active,          ///< blocks allocated or pending free
-    inactive_split,  ///< free blocks in segments that are split (expandable memory counts none)
+    inactive_split,  ///< free blocks in segments that are split (expandable memory adds none)
     allocated_bytes,
     reserved_bytes,
     active_bytes,
@@ -24,15 +24,15 @@ enum class Metric : uint8_t {
 };
 constexpr int metric_count = 9;
 
-/// PyTorch's key: "allocated_bytes".
+/// Returns PyTorch's key: "allocated_bytes".
 const char* metric_name(Metric metric);
 
-enum class PoolKind : uint8_t { all, large, small };  // in the order of the table people know
+enum class PoolKind : uint8_t { all, large, small };  // in the order of torch.cuda.memory_summary()
 constexpr int pool_kind_count = 3;
-/// PyTorch's key: "all", "small_pool", "large_pool".
+/// Returns PyTorch's key: "all", "small_pool", "large_pool".
 const char* pool_kind_name(PoolKind kind);
 
-/// Bytes or counts, since the trace's first event (PyTorch counts since process start).
+/// Bytes or counts since the trace's first event (PyTorch counts since process start).
 struct Stat {
     int64_t current = 0, peak = 0, allocated = 0, freed = 0;
 

@@ -11,10 +11,10 @@ namespace tidemark {
 
 namespace {
 
-/// More pieces than any device has memory for: the size is damaged.
+/// A size with more pieces than any device can hold is corrupt.
 constexpr uint64_t most_pieces = 1 << 18;
 
-/// Returns the size of the portions in which expandable memory can be unmapped.
+/// Returns the size of the units in which expandable memory can be unmapped, in bytes.
 uint64_t granule(const AllocatorSettings& settings, uint64_t size, const SegmentOwner& owner) {
     if (!owner.is_expandable || size / small_segment > most_pieces) {
         return size;
@@ -32,7 +32,7 @@ int64_t set_up(BlockMap& map, std::span<const StartSegment> segments, std::span<
     for (const StartSegment& segment : segments) {
         misfits += !map.add_segment(segment.address, segment.size, segment.owner);
     }
-    // From the top down, so that the free memory that remains is in front.
+    // Starts at the highest address, so that the remaining free memory lies at the front.
     for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
         misfits += !map.place(block->address, block->requested, block->size, block->is_pending);
     }
@@ -116,7 +116,7 @@ void EventFolder::apply_alloc(const AllocatorEvent& event) {
     const auto placed = map_.allocate(event.address, event.size);
     inconsistent_ += !placed.consistent;
     if (const auto lost = lifetimes_.find(event.address); lost != lifetimes_.end()) {
-        // Its free was never reported. The address is in use again, so the free happened by now.
+        // The free event of this allocation was lost. Its address is in use again, so it has been freed by now.
         if (!lost->second.is_pending) {
             request_free(event.address, next_, event.time, 0);
         }
@@ -159,13 +159,13 @@ void EventFolder::apply_free_completion(const AllocatorEvent& event) {
     end_lifetime(event.address, next_, event.time);
 }
 
-// PyTorch keeps a separate range of addresses for each pool, stream and kind of request, and maps memory into it for
-// one request at a time (c10/cuda/CUDACachingAllocator.cpp, get_pool and try_allocate_expandable_block). The request
-// decides the pool: up to 1 MiB small, above it large. Memory is mapped in whole granules, 2 MiB for the small pool and
-// large_segment_size_mb (20 MiB) for the large one, and a small request needs exactly one granule. So the mapped size
-// names the pool. The request itself is no better source: the allocation that follows is another one if the request
-// failed. Only if a granule of the large pool is as small as one of the small pool, the neighbor in the same range of
-// addresses decides.
+// PyTorch reserves a separate address range for each pool, stream and request class, and maps memory into it for one
+// request at a time (c10/cuda/CUDACachingAllocator.cpp, get_pool and try_allocate_expandable_block). The request size
+// selects the pool: small up to 1 MiB, large above. Memory is mapped in whole granules: 2 MiB for the small pool,
+// large_segment_size_mb (20 MiB) for the large pool. A small request needs exactly one granule, so the mapped size
+// identifies the pool. The request itself is less reliable: if it failed, the next allocation belongs to another
+// request. Only if a granule of the large pool is as small as one of the small pool, the neighbor in the same address
+// range decides.
 SegmentOwner EventFolder::owner_of_arrival(const AllocatorEvent& event) const {
     if (event.reported_owner) {
         return *event.reported_owner;
@@ -220,8 +220,8 @@ uint32_t EventFolder::segment_at(uint64_t address) const {
     return piece == pieces_.end() ? no_segment : piece->second.position;
 }
 
-// Expandable memory may be unmapped in other portions than it was mapped in. Where rows cannot be cut afterwards, each
-// granule gets a row from the start.
+// Expandable memory may be unmapped in other units than it was mapped in. If rows cannot be split later, each granule
+// gets its own row from the start.
 void EventFolder::add_pieces(const StartSegment& memory, EventNumber event, int64_t time) {
     Segment segment;
     segment.size = sink_.can_cut_segments() ? memory.size : granule(settings_, memory.size, memory.owner);

@@ -3,8 +3,8 @@
 
 // Folds the events of one device's allocator into lifetimes of allocations and segments.
 //
-// The recorder folds events while they arrive, the importer folds those of a snapshot. Both start from a known state
-// and receive the result through a FoldSink. Not thread-safe. All addresses and sizes in bytes.
+// The recorder folds events as they arrive; the importer folds the events of a snapshot. Both start from a known state
+// and receive the result through a FoldSink. Not thread-safe. All addresses and sizes are in bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@
 
 namespace tidemark {
 
-/// One event of an allocator, with everything it names looked up.
+/// One event of an allocator, with all names resolved to indexes.
 struct AllocatorEvent {
     Action action = Action::unknown;
-    std::string unknown_name;  ///< what the source calls an unknown action; not read for others
+    std::string unknown_name;  ///< the source's name of an unknown action; ignored for other actions
     int64_t time = 0;          ///< ns since trace start
     uint64_t address = 0, size = 0;
     uint32_t stream = 0, pool = 0;  ///< indexes into the trace's tables
     bool pool_known = true;
     StackId stack = 0;
     uint32_t origin = 0;
-    /// The owner of arriving memory where PyTorch's own state names it; else it follows from the event.
+    /// Owner of an added segment if PyTorch's own state contains it; otherwise it is derived from the event.
     std::optional<SegmentOwner> reported_owner = std::nullopt;
 };
 
-/// What was there before the first event.
+/// Memory that existed before the first event.
 struct StartSegment {
     uint64_t address = 0, size = 0;
     SegmentOwner owner;
@@ -46,7 +46,7 @@ struct StartBlock {
     StackId stack = 0;
 };
 
-/// Memory is returned to the driver.
+/// Memory that is returned to the driver.
 struct SegmentEnd {
     uint64_t address = 0, size = 0;
     EventNumber event = 0;
@@ -54,40 +54,41 @@ struct SegmentEnd {
     StackId stack = 0;
 };
 
-/// Receives the rows that a folder makes. Numbers of lifetimes and positions of segments are the sink's own.
+/// Receives the rows that a folder produces. The sink chooses the numbers of lifetimes and the positions of segments.
 class FoldSink {
 public:
     using LifetimeId = uint32_t;
 
     virtual ~FoldSink() = default;
 
-    /// An allocation is made. Its block in a start state may be pending already: free_event is before_history then.
+    /// Adds an allocation. If its block is already pending in a start state, free_event is before_history.
     virtual LifetimeId created(const AllocationRow& row) = 0;
     virtual void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) = 0;
-    /// The id is not used again.
+    /// Completes a free. The id is not used again.
     virtual void free_completed(LifetimeId lifetime, uint64_t address, EventNumber event, int64_t time) = 0;
 
     /// Returns the position of the new segment.
     virtual uint32_t segment_added(const Segment& segment, int64_t time) = 0;
     virtual void segment_removed(uint32_t position, const SegmentEnd& end) = 0;
-    /// Whether rows of segments can still be cut in two after they were added.
+    /// Returns whether segment rows can still be split after they were added.
     virtual bool can_cut_segments() const = 0;
-    /// Cuts a segment at an address inside it. Returns the position of the upper part, which arrived with the lower.
+    /// Splits a segment at an address inside it. Returns the position of the upper part, which has the same start as
+    /// the lower part.
     virtual uint32_t cut_segment(uint32_t position, uint64_t address) = 0;
 
-    /// An event that is neither an allocation's nor a segment's, or that names memory that is not there.
+    /// Adds an event that is no allocation or segment event, or that refers to unknown memory.
     virtual void other_event(const OtherEvent& event, int64_t time, uint32_t origin) = 0;
 };
 
 class EventFolder {
 public:
-    /// An allocation that has not ended.
+    /// An allocation that has not been freed.
     struct Lifetime {
         FoldSink::LifetimeId id;
         uint64_t requested, size;
         bool is_pending;
     };
-    /// Memory of one row of the segments.
+    /// The memory of one segment row.
     struct Piece {
         uint64_t end;
         SegmentOwner owner;
@@ -96,38 +97,39 @@ public:
     using Lifetimes = std::unordered_map<uint64_t, Lifetime>;  ///< by address
     using Pieces = std::map<uint64_t, Piece>;                  ///< by address
 
-    /// The sink must outlive the folder.
+    /// Requires that the sink outlives the folder.
     EventFolder(const AllocatorSettings& settings, FoldSink& sink) : settings_(settings), sink_(sink), map_(settings) {}
 
-    /// Sets up the state before the first event. Both are sorted by address. Call at most once, before apply().
+    /// Sets up the state before the first event. Both spans must be sorted by address. Call at most once, before
+    /// apply().
     void start(std::span<const StartSegment> segments, std::span<const StartBlock> blocks);
-    /// Folds the next event. A time before the last one counts as the last one: threads take their time stamps before
-    /// they get the allocator's lock.
+    /// Folds the next event. A time earlier than the previous event's is replaced by that one, because threads take
+    /// time stamps before they acquire the allocator's lock.
     void apply(const AllocatorEvent& event);
-    /// Counts events that got lost: numbers without a row.
+    /// Skips the numbers of lost events, which have no row.
     void skip_to(EventNumber event) { next_ = event; }
 
     EventNumber events() const { return next_; }
     int64_t last_time() const { return last_time_; }
-    /// The state with the most allocated bytes so far: after how many events.
+    /// Returns the number of events after which most bytes were allocated so far.
     EventNumber peak_event() const { return peak_event_; }
     const BlockMap& map() const { return map_; }
     const Lifetimes& lifetimes() const { return lifetimes_; }
     const Pieces& pieces() const { return pieces_; }
-    /// Returns the piece that an address lies in, or pieces().end().
+    /// Returns the piece that contains an address, or pieces().end().
     Pieces::const_iterator piece_covering(uint64_t address) const;
-    /// Returns the position of the segment that an address lies in, or no_segment.
+    /// Returns the position of the segment that contains an address, or no_segment.
     uint32_t segment_at(uint64_t address) const;
 
     int64_t inconsistent() const { return inconsistent_; }
     int64_t unknown_actions() const { return unknown_; }
     int64_t unknown_pools() const { return unknown_pools_; }
 
-    // Repairs, where the state that events give is not the allocator's own.
+    // Repairs for a state derived from events that differs from the allocator's own state.
 
-    /// Continues from another state. Rows are not changed: see the calls below.
+    /// Continues from another state. Does not change rows; the functions below do.
     void replace_map(BlockMap map) { map_ = std::move(map); }
-    /// Adds rows for memory; without a row for it before.
+    /// Adds rows for memory that has no row yet.
     void add_pieces(const StartSegment& memory, EventNumber event, int64_t time);
     /// Ends the rows of [address, address + size). Returns false if there are none.
     bool remove_pieces(uint64_t address, uint64_t size, EventNumber event, int64_t time, StackId stack);
@@ -157,7 +159,7 @@ private:
     int64_t inconsistent_ = 0, unknown_ = 0, unknown_pools_ = 0;
 };
 
-/// Sets up the blocks of a state in an empty map. Returns how many segments and blocks do not fit.
+/// Adds the segments and blocks of a state to an empty map. Returns how many of them do not fit.
 int64_t set_up(BlockMap& map, std::span<const StartSegment> segments, std::span<const StartBlock> blocks);
 
 }  // namespace tidemark

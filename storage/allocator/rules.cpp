@@ -15,7 +15,7 @@ namespace tidemark {
 namespace {
 
 uint64_t divisions_for(const AllocatorSettings& settings, uint64_t size) {
-    // Index 0 serves everything below 2 MiB, the last everything above.
+    // Index 0 covers all sizes below 2 MiB; the last index covers all larger sizes.
     const int log_size = 63 - std::countl_zero(size);
     const int index = std::clamp(log_size - 20, 0, static_cast<int>(settings.roundup_divisions.size()) - 1);
     return settings.roundup_divisions[static_cast<size_t>(index)];
@@ -39,7 +39,7 @@ std::string without_spaces(std::string text) {
     return text;
 }
 
-/// The value of a key in "key:value,key:value"; empty if it is not there.
+/// Returns the value of a key in "key:value,key:value"; empty if the key is missing.
 std::string option(const std::string& configuration, const std::string& key) {
     const std::string text = "," + configuration;
     const size_t at = text.find("," + key + ":");
@@ -53,13 +53,14 @@ std::string option(const std::string& configuration, const std::string& key) {
 double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 
 void read_megabytes(const std::string& configuration, const char* key, uint64_t& value) {
-    // 2^43 MiB are more than 64 bits of bytes.
+    // 2^43 MiB and more do not fit in 64 bits of bytes.
     if (const double megabytes = number(option(configuration, key)); megabytes >= 1 && megabytes < 0x1p43) {
         value = static_cast<uint64_t>(megabytes) << 20;
     }
 }
 
-/// "8", or "[256:1,512:2,>:4": for requests of so many MiB; the first also below, ">" for all above.
+/// Reads "8", or "[256:1,512:2,>:4]": divisions for requests of so many MiB. The first entry also covers smaller
+/// requests, ">" all larger ones.
 void read_divisions(const std::string& text, std::array<uint64_t, 16>& divisions) {
     if (!text.starts_with('[')) {
         divisions.fill(std::strtoull(text.c_str(), nullptr, 10));
@@ -106,7 +107,7 @@ AllocatorSettings AllocatorSettings::from_text(const std::map<std::string, std::
     if (const auto threshold = value("garbage_collection_threshold"); threshold.is_number() && threshold > 0) {
         result.garbage_collection_threshold = threshold.get<double>();
     }
-    // Recordings note it before the first allocation, when PyTorch has not read its configuration yet.
+    // Recordings store this setting before the first allocation, when PyTorch has not parsed its configuration yet.
     if (const auto expandable = value("expandable_segments"); expandable.is_boolean() && expandable.get<bool>()) {
         result.expandable_segments = true;
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The indexes of a device's history, made once after opening.
+// The indexes of a device's history, built once after opening.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace tidemark {
 
-/// Owns the indexes of one device of one trace and keeps the trace alive. Immutable after construction except for
-/// the statistics, which are made on first use (thread-safe).
+/// Owns the indexes of one device of one trace and keeps the trace alive. Immutable after construction, except for the
+/// statistics, which are built on first use (thread-safe).
 class Analysis {
 public:
     Analysis(std::shared_ptr<const Trace> trace, const DeviceHistory& device);

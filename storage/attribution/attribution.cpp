@@ -32,13 +32,13 @@ constexpr std::array<std::pair<std::string_view, GroupBy>, 14> names_of_groups{{
 
 constexpr std::string_view no_frame = "no Python frame";
 
-/// Which annotation is innermost at a time, for one device: the one opened last among those still open.
+/// Finds the innermost annotation at a time, for one device: the last opened of those still open.
 class InnermostAnnotations {
 public:
     static constexpr uint32_t none = UINT32_MAX;
 
     InnermostAnnotations(const Trace& trace, const DeviceHistory& device);
-    /// A number that stands for the annotation's name: those that repeat every step are one.
+    /// Returns a number for the annotation's name. Annotations that repeat every step share one number.
     uint32_t at(int64_t time) const;
     std::string_view name(uint32_t number) const { return names_[number]; }
 
@@ -95,7 +95,7 @@ uint32_t InnermostAnnotations::at(int64_t time) const {
     return after == changes_.begin() ? none : std::prev(after)->innermost;
 }
 
-/// What an origin says of module, op or phase, in numbers: origins that say the same share one.
+/// Maps the module, op or phase of an origin to a number. Origins with the same text share one number.
 class OriginTexts {
 public:
     template <class TextOf>
@@ -128,7 +128,7 @@ std::string_view origin_text(const Origin& origin, GroupBy by, int module_depth)
                                  : phase_text(origin.phase);
 }
 
-std::string_view nothing_known_of(GroupBy by) {
+std::string_view unknown_group_name(GroupBy by) {
     return by == GroupBy::module ? "no module" : by == GroupBy::op ? "no operator" : "no phase";
 }
 
@@ -168,7 +168,7 @@ std::string_view module_at_depth(std::string_view module, int depth) {
     return module.substr(0, end == 0 ? module.npos : end);
 }
 
-/// What an allocation's group depends on, as a number, and that number's name.
+/// Maps allocations to the number of their group, and numbers to the group's name.
 class Grouper::Keys {
 public:
     Keys(const Trace& trace, const DeviceHistory& device, GroupBy by, const GroupOptions& options)
@@ -311,7 +311,7 @@ std::string Grouper::Keys::name_of(AllocationIndex a) {
         case GroupBy::op:
         case GroupBy::phase: {
             const std::string_view text = origins_->text(static_cast<uint32_t>(key));
-            return std::string(text.empty() ? nothing_known_of(by_) : text);
+            return std::string(text.empty() ? unknown_group_name(by_) : text);
         }
         case GroupBy::step:
             return key == nothing        ? "outside steps"
@@ -335,7 +335,7 @@ uint32_t Grouper::group_of(AllocationIndex a) {
     }
     std::string name = keys_->name_of(a);
     if (keys_->by() == GroupBy::size) {
-        // Sizes that read the same are one group: lengths that vary a little would otherwise fill the list.
+        // Sizes with the same text are one group. Otherwise lengths that vary a little would fill the list.
         if (const auto same = std::find(names_.begin(), names_.end(), name); same != names_.end()) {
             entry->second = static_cast<uint32_t>(same - names_.begin());
             return entry->second;

@@ -29,11 +29,11 @@ enum class GroupBy : uint8_t {
     phase,
     step,
     category,    ///< at GroupOptions::time
-    node,        ///< type of the autograd node that produced the memory, or else saved it
-    graph_step,  ///< step in which that node was created: the age of the graph
+    node,        ///< type of the autograd node that produced the memory, or otherwise of the node that saved it
+    graph_step,  ///< step in which that node was created, i.e. the age of the graph
 };
 Result<GroupBy> group_by_from_name(std::string_view name);
-/// For help and errors: "stack, line, file, ...".
+/// Returns all names for help and errors: "stack, line, file, ...".
 std::string group_by_names();
 
 /// Options of some groupings.
@@ -41,34 +41,34 @@ struct GroupOptions {
     const Categories* categories = nullptr;  ///< of the same trace, for category, node, graph_step; nullptr: all memory
                                              ///< is in the group "no graph recorded"
     int64_t time = never_happened;           ///< ns since trace start: the time of GroupBy::category
-    int module_depth = 0;                    ///< module: see module_at_depth; 0: the whole name
+    int module_depth = 0;                    ///< for GroupBy::module: see module_at_depth; 0: the whole name
 };
 
-/// Returns the first names of a path in the module tree: "transformer.h" of "transformer.h.3.mlp" for 2; all for 0.
+/// Returns the first `depth` names of a module path: "transformer.h" of "transformer.h.3.mlp" for 2; all of them for 0.
 std::string_view module_at_depth(std::string_view module, int depth);
 
 struct AttributionGroup {
     std::string name;   ///< "train.py:42 forward", "2.00 MiB", "stream 0"
-    StackId stack = 0;  ///< with GroupBy::stack, and a representative one with line and file
+    StackId stack = 0;  ///< GroupBy::stack: the stack; GroupBy::line and file: one example
     int64_t allocations = 0;
     int64_t requested = 0;    ///< bytes
-    int64_t block_bytes = 0;  ///< bytes taken
+    int64_t block_bytes = 0;  ///< bytes of the blocks
     int64_t pending = 0;      ///< bytes of block_bytes that are pending free
     AllocationIndex largest = no_allocation;
 };
 
-/// Returns all groups, most bytes first. They add up to the active bytes at event n, which also sets options.time.
+/// Returns all groups, most bytes first. Their sum is the active bytes at event n. Event n also sets options.time.
 std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const AliveIndex& live,
                                              EventNumber n, GroupBy by, GroupOptions options = {});
 
-/// Puts allocations into groups. It makes a name once per stack, size, stream, ... and keeps it, so use one grouper for
+/// Assigns allocations to groups. Builds and stores a name once per stack, size, stream, ..., so use one grouper for
 /// many allocations. Keeps references to the trace, the device and the categories. Not thread-safe.
 class Grouper {
 public:
     Grouper(const Trace& trace, const DeviceHistory& device, GroupBy by, const GroupOptions& options = {});
     ~Grouper();
 
-    /// Returns a small number, the same for all allocations of one group: 0, 1, 2, ... in order of appearance.
+    /// Returns a small number that is the same for all allocations of one group: 0, 1, 2, ... in order of first use.
     uint32_t group_of(AllocationIndex a);
     const std::string& name(uint32_t group) const;
     uint32_t group_count() const;

@@ -6,7 +6,7 @@
 namespace tidemark {
 namespace {
 
-/// The enumeration begins with `unknown`; the rest lies last in a picture.
+/// Moves `unknown`, the first value of the enumeration, to the end, so that a chart draws it last.
 uint16_t group_of(Category category) {
     return static_cast<uint16_t>((static_cast<int>(category) + category_count - 1) % category_count);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Stacked pictures by category, which follow an allocation from one category to the next.
+// Groups for stacked charts by category. An allocation moves to another group when its category changes.
 #pragma once
 
 #include "storage/graph/categories.h"
@@ -9,9 +9,9 @@
 
 namespace tidemark {
 
-/// One group for each category, by category_name, the last one "unknown". `device`: position in Trace::devices. What a
-/// category is in the state at event n is what it is by the end of that state (DeviceHistory::time_until), as
-/// attribution_at has it.
+/// Returns one group per category, named by category_name; the last one is "unknown". `device`: position in
+/// Trace::devices. The category in the state at event n is the category at the end of that state
+/// (DeviceHistory::time_until), as in attribution_at().
 Grouping group_by_category(const Categories& categories, uint32_t device);
 
 }  // namespace tidemark

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The exit statuses of the command and of the window's program. Scripts rely on these numbers: never change them.
+// The exit statuses of the command line tool and the window. Scripts depend on these numbers: never change them.
 #pragma once
 
 #include "storage/base/result.h"
@@ -10,8 +10,8 @@ namespace tidemark {
 
 constexpr int exit_success = 0;
 constexpr int exit_usage = 2;        ///< the command line is wrong, or names something that does not exist
-constexpr int exit_input = 3;        ///< the input file cannot be used: foreign, truncated, damaged, too new
-constexpr int exit_environment = 4;  ///< the environment prevents it: missing file, permission, full disk, no viewer
+constexpr int exit_input = 3;        ///< the input file cannot be used: wrong format, truncated, corrupt, too new
+constexpr int exit_environment = 4;  ///< caused by the environment: missing file, permission, full disk, no viewer
 constexpr int exit_limit = 5;        ///< check: a limit is exceeded, or the trace lacks the data to decide
 constexpr int exit_canceled = 130;   ///< stopped with Ctrl-C
 

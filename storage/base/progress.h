@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Progress reports of long work, and its cancellation.
+// Progress reports and cancellation of long operations.
 #pragma once
 
 #include <atomic>
@@ -9,10 +9,10 @@
 
 namespace tidemark {
 
-/// Passed by reference into long work. `report` is called on the working thread, at most about 100 times
-/// per phase. `canceled` may be set from any thread; the work then ends with ErrorKind::canceled.
+/// Passed by reference to long operations. `report` is called on the working thread, at most about 100 times per phase.
+/// Any thread may set `canceled`; the operation then ends with ErrorKind::canceled.
 struct Progress {
-    /// A phase's untranslated name (see phase names where they are used) and the part done, 0 to 1.
+    /// Receives the untranslated name of a phase and the completed fraction, 0 to 1.
     std::function<void(const char* phase, double fraction)> report = [](const char*, double) {};
     std::atomic<bool> canceled{false};
 };

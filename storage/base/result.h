@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Errors are values. A function that can fail because of a file, a user or the machine returns Result<T> (or Status);
-// the caller passes the error on or reports it to the user, once.
+// Errors are values. A function that can fail because of a file, a user or the machine returns Result<T> or Status. The
+// caller passes the error on or reports it to the user, once.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -12,15 +12,15 @@
 
 namespace tidemark {
 
-/// Who has to act. The command's exit status is derived from it (see storage/base/exit_status.h).
+/// Who can fix the error. Determines the exit status (see storage/base/exit_status.h).
 enum class ErrorKind {
     usage,        ///< the request itself is wrong: an argument, a name, a time point that does not exist
-    input,        ///< the file is not what it should be: foreign, truncated, corrupt, too new
-    environment,  ///< the machine says no: missing file, permission, full disk
+    input,        ///< the file cannot be used: wrong format, truncated, corrupt, too new
+    environment,  ///< the environment causes the failure: missing file, permission, full disk
     canceled,     ///< the user stopped it
 };
 
-/// One clear sentence for the user that names the cause and, where there is one, the fix.
+/// One sentence for the user that names the cause and, if there is one, the fix.
 struct Error {
     ErrorKind kind;
     Sentence sentence;
@@ -41,7 +41,7 @@ Error environment_error(Literal english, Values... values) {
 }
 inline Error canceled_error() { return {ErrorKind::canceled, Sentence("Canceled.")}; }
 
-/// tl::expected that must not be ignored, and that an Error converts to: `return usage_error(...)`.
+/// A tl::expected that must not be ignored. An Error converts to it: `return usage_error(...)`.
 template <class T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
 public:

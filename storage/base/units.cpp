@@ -14,7 +14,7 @@ namespace tidemark {
 
 namespace {
 
-/// Three significant digits, never in scientific notation.
+/// Returns three significant digits, never in scientific notation.
 std::string three_digits(double value) {
     const double magnitude = std::fabs(value);
     const int decimals = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
@@ -26,7 +26,7 @@ struct Unit {
     double factor;
 };
 
-/// Splits "1.5 MB" into its number and its trimmed unit; nothing if there is no number in front.
+/// Splits "1.5 MB" into its number and its trimmed unit; nothing if the text does not start with a number.
 std::optional<std::pair<double, std::string_view>> split_number(std::string_view text) {
     while (!text.empty() && text.front() == ' ') {
         text.remove_prefix(1);

@@ -36,7 +36,7 @@ BlockSums sums_at_start(const Allocations& all) {
     return sums;
 }
 
-/// Moves the sums over one event.
+/// Updates the sums by one event.
 void apply(BlockSums& sums, const DeviceHistory& device, EventNumber event) {
     const EventRef ref = device.event_ref[static_cast<size_t>(event)];
     const Allocations& all = device.allocations;

@@ -10,7 +10,7 @@
 
 namespace tidemark {
 
-/// Add changes in any order, call settle() once, then query it.
+/// Collects changes in any order. Call settle() once after the last one, then query.
 class Amount {
 public:
     struct Value {
@@ -27,7 +27,7 @@ public:
         }
     }
 
-    /// After all changes at or before `time`.
+    /// Returns the value after all changes at or before `time`.
     Value at(int64_t time) const {
         const auto after = std::upper_bound(steps_.begin(), steps_.end(), time,
                                             [](int64_t t, const Step& step) { return t < step.time; });

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 11> words{"requested",       "rounding", 
                                                  "cached_segments", "private_pools",   "library", "context",
                                                  "kernels",         "other_processes", "unknown"};
 
-/// When the first segment was there, on the trace's clock.
+/// Returns the time of the first segment, in ns since trace start.
 std::optional<int64_t> first_segment_time(const DeviceHistory& device) {
     if (device.segments.empty()) {
         return std::nullopt;
@@ -68,7 +68,7 @@ struct Breakdown::Index {
 
 private:
     void guess_context();
-    /// What is known to belong to the recorded process, in bytes.
+    /// Returns all bytes that are known to belong to the recorded process.
     int64_t known(EventNumber event, int64_t time) const;
     int64_t known(int64_t time) const { return known(device.events_until(time), time); }
     void add_allocator(BreakdownRow& row) const;
@@ -76,8 +76,8 @@ private:
     void add_rest(BreakdownRow& row) const;
 };
 
-/// The context was not measured: it is what the process had beyond everything known when NVML first showed it. There
-/// from the first segment on, if that was earlier.
+/// Estimates the context, which was not measured: the process's memory in the first NVML sample minus all known memory.
+/// It exists from the first segment on if that is earlier than the sample.
 void Breakdown::Index::guess_context() {
     const DeviceSamples::Reading* first = samples.first_of_process();
     const int64_t bytes = first ? first->bytes - known(first->time) : 0;
@@ -134,7 +134,7 @@ void Breakdown::Index::add_driver(BreakdownRow& row) const {
     }
 }
 
-/// Between samples NVML's figures move with what is known, so that what is unknown stays as it was.
+/// Between two samples, NVML's figures change by as much as the known memory, so the unknown part stays constant.
 void Breakdown::Index::add_rest(BreakdownRow& row) const {
     const int64_t now = known(row.event, row.time);
     if (const auto* process = samples.process_at(row.time)) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The memory breakdown: components from the bytes a program requested up to what nvidia-smi shows. They add up exactly.
+// The memory breakdown: components from the bytes a program requested up to the figure of nvidia-smi. Their sum is
+// exact.
 #pragma once
 
 #include <memory>
@@ -13,55 +14,56 @@
 
 namespace tidemark {
 
-/// From the innermost outwards. Blocks of private pools count as requested, rounding and pending like all others;
-/// `private_pools` is the free memory of such pools.
+/// Ordered from the innermost component outwards. Blocks of private pools count as requested, rounding and pending like
+/// all others; `private_pools` is the free memory of these pools.
 enum class ComponentKind : uint8_t {
     requested,         ///< bytes requested, in blocks that are allocated
-    rounding,          ///< block size beyond the request
+    rounding,          ///< block size beyond the requested bytes
     pending,           ///< freed by the program, still used by a stream
-    free_in_segments,  ///< free bytes of segments (default pool) that also hold blocks
-    cached_segments,   ///< segments (default pool) without any block
+    free_in_segments,  ///< free bytes of segments (default pool) that also contain blocks
+    cached_segments,   ///< segments (default pool) without blocks
     private_pools,     ///< free bytes of segments that belong to private pools
     library,           ///< driver memory outside the allocator, one component per library
-    context,           ///< the CUDA context; where driver calls were not recorded, what libraries took is in it too
+    context,           ///< the CUDA context; includes the libraries' memory if driver calls were not recorded
     kernels,           ///< growth when modules were loaded
-    other_processes,   ///< the same GPU, one layer per pid
-    unknown,           ///< the rest; negative when the layers claim more than NVML shows
+    other_processes,   ///< the same GPU, one component per pid
+    unknown,           ///< the remainder; negative if the components exceed NVML's figure
 };
-/// Stable word for JSON and the window's translation table: "free_in_segments".
+/// Returns a stable word for JSON and the window's translation table: "free_in_segments".
 std::string_view component_word(ComponentKind kind);
 
 struct Component {
     ComponentKind kind = ComponentKind::unknown;
-    std::string name;  ///< of the library or process; empty elsewhere
+    std::string name;  ///< of the library or process; otherwise empty
     int64_t bytes = 0;
-    int64_t count = 0;  ///< blocks, segments or driver allocations in it, 0 where that says nothing
-    int64_t pid = 0;    ///< other_processes
+    int64_t count = 0;  ///< blocks, segments or driver allocations; 0 if a count has no meaning
+    int64_t pid = 0;    ///< for other_processes
 };
 
 struct BreakdownRow {
     EventNumber event = 0;
     int64_t time = 0;
-    /// NVML's figure for the device at this time: the last sample, plus what the allocator and the driver are known to
-    /// have allocated since, minus what they freed. Nothing: no sample; the components then end at what is known.
+    /// NVML's figure for the device at this time: the last sample, plus known allocations by the allocator and the
+    /// driver since then, minus known frees. Nothing if there is no sample; the components then end with the known
+    /// memory.
     std::optional<int64_t> device_used;
-    std::optional<int64_t> process_used;  ///< likewise, of the recorded process
+    std::optional<int64_t> process_used;  ///< the same for the recorded process
     int64_t device_total = 0;
     std::optional<int64_t> sample_time;
     std::vector<Component>
-        components;  ///< sum of bytes == device_used when there is one; components of 0 bytes are left out
+        components;  ///< sum of bytes == device_used if there is one; components of 0 bytes are omitted
 
-    /// Returns the bytes of all components of this kind together.
+    /// Returns the sum over all components of this kind, in bytes.
     int64_t bytes_of(ComponentKind kind) const;
 };
 
-/// What the breakdown of a device lacks.
+/// Data gaps of a device's breakdown.
 enum class BreakdownGapKind : uint8_t {
     no_samples,
-    samples_begin_late,      ///< NVML was first asked at `time`
-    libraries_in_context,    ///< no driver calls: the CUDA context contains what libraries took
-    libraries_not_recorded,  ///< no driver calls, and no figure of the process
-    process_not_listed,      ///< NVML's list of processes lacks the recorded one
+    samples_begin_late,      ///< the first NVML sample was taken at `time`
+    libraries_in_context,    ///< no driver calls: the CUDA context includes the libraries' memory
+    libraries_not_recorded,  ///< no driver calls, and no NVML figure for the process
+    process_not_listed,      ///< NVML's list of processes does not contain the recorded one
     processes_not_listed,    ///< NVML lists no processes
     data_gap,
 };
@@ -72,15 +74,15 @@ struct BreakdownGap {
 };
 std::vector<BreakdownGap> breakdown_gaps(const Trace& trace, const DeviceHistory& device);
 
-/// Breakdown of one device. Immutable after construction; keeps the analysis alive. A call takes microseconds, at any
-/// time of any trace.
+/// The memory breakdown of one device. Immutable after construction; keeps the analysis alive. A call takes
+/// microseconds, at any time of any trace.
 class Breakdown {
 public:
-    /// Walks every event once (about 100 ns each).
+    /// Visits every event once (about 100 ns each).
     explicit Breakdown(std::shared_ptr<const Analysis> analysis);
 
     BreakdownRow at(EventNumber event) const;
-    /// Returns the row of a time between events: driver memory and samples change then too.
+    /// Returns the row at any time, also between events, because driver memory and samples change then too.
     BreakdownRow at_time(int64_t time) const;
     /// Returns one row per time.
     std::vector<BreakdownRow> band(const std::vector<int64_t>& times) const;

@@ -22,8 +22,8 @@ DeviceSamples::DeviceSamples(const Trace& trace, int device) {
     own_ = recorded_pid(trace);
 }
 
-/// In a container NVML numbers processes as the host does. Where the recording does not map the pid, a process that is
-/// alone on the device is the recorded one.
+/// Returns the recorded process's pid in NVML's numbering. In a container NVML uses the host's pids. If the recording
+/// has no mapping and only one process uses the device, that process is the recorded one.
 std::optional<int64_t> DeviceSamples::recorded_pid(const Trace& trace) const {
     if (trace.nvml_pid) {
         return processes_.contains(*trace.nvml_pid) ? trace.nvml_pid : std::nullopt;
@@ -40,15 +40,15 @@ const DeviceSamples::Reading* DeviceSamples::last_until(const std::vector<Readin
     return after == readings.begin() ? nullptr : &*std::prev(after);
 }
 
-/// A process that the latest sample no longer lists has gone: its last reading is not newer than the sample before.
+/// A process that the latest sample does not list has ended: its last reading is not newer than the previous sample.
 const DeviceSamples::Reading* DeviceSamples::process_at(int64_t pid, int64_t time) const {
     const Reading* reading = last_until(processes_.at(pid), time);
     const Reading* latest = device_at(time);
     if (!reading || !latest) {
         return reading;
     }
-    const bool is_gone = latest != device_.data() && reading->time <= (latest - 1)->time;
-    return is_gone ? nullptr : reading;
+    const bool has_ended = latest != device_.data() && reading->time <= (latest - 1)->time;
+    return has_ended ? nullptr : reading;
 }
 
 const DeviceSamples::Reading* DeviceSamples::first_of_process() const {

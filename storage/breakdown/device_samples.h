@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What NVML reported about one device, by time.
+// NVML samples of one device, by time.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ public:
     int64_t first_time() const { return device_.front().time; }
     int64_t total_bytes() const { return total_bytes_; }
 
-    /// Of the whole device: the last at or before `time`.
+    /// Returns the last reading of the whole device at or before `time`.
     const Reading* device_at(int64_t time) const { return last_until(device_, time); }
-    /// Of the recorded process, where it used the device then.
+    /// Returns the last reading of the recorded process; nullptr if it did not use the device at that time.
     const Reading* process_at(int64_t time) const { return own_ ? process_at(*own_, time) : nullptr; }
-    /// The first that shows the recorded process.
+    /// Returns the first reading of the recorded process.
     const Reading* first_of_process() const;
-    /// Calls visit(pid, bytes) for every other process that used the device then, by pid.
+    /// Calls visit(pid, bytes) for every other process that used the device at that time, by pid.
     template <class Visit>
     void for_each_other(int64_t time, Visit&& visit) const {
         for (const auto& [pid, readings] : processes_) {
@@ -42,9 +42,9 @@ public:
         }
     }
 
-    /// NVML reported single processes.
+    /// Returns whether NVML reported the memory of single processes.
     bool has_processes() const { return !processes_.empty(); }
-    /// It is known which of them is the recorded one.
+    /// Returns whether the recorded process was identified among them.
     bool knows_process() const { return own_.has_value(); }
 
 private:
@@ -54,7 +54,7 @@ private:
 
     std::vector<Reading> device_;
     std::map<int64_t, std::vector<Reading>> processes_;
-    std::optional<int64_t> own_;  ///< as NVML numbers it
+    std::optional<int64_t> own_;  ///< pid in NVML's numbering
     int64_t total_bytes_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Kinds that take device memory when a program asks for it.
+/// Returns whether memory of this kind takes device memory when a program allocates it.
 bool takes_device_memory(DriverMemoryKind kind) {
     switch (kind) {
         case DriverMemoryKind::device:
@@ -39,7 +39,7 @@ std::string library_name(std::string_view source) {
     return file.empty() ? "an unknown library" : std::string(file);
 }
 
-/// What the allocation is part of; nothing where it is counted elsewhere.
+/// Returns the component of a driver allocation; nothing if it is counted elsewhere.
 std::optional<std::pair<ComponentKind, std::string>> component_of(const DriverAllocation& a, bool has_pools) {
     if (a.kind == DriverMemoryKind::context) {
         return std::pair(ComponentKind::context, std::string());
@@ -47,7 +47,7 @@ std::optional<std::pair<ComponentKind, std::string>> component_of(const DriverAl
     if (a.kind == DriverMemoryKind::kernels) {
         return std::pair(ComponentKind::kernels, std::string());
     }
-    // What a driver pool holds includes what was handed out of it.
+    // The size of a driver pool includes the allocations from it.
     const bool counted_with_pool = a.kind == DriverMemoryKind::async && has_pools;
     if (a.in_allocator || !takes_device_memory(a.kind) || counted_with_pool) {
         return std::nullopt;

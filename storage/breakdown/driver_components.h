@@ -18,7 +18,7 @@ struct DriverComponent {
     Amount amount;
 };
 
-/// Whether driver calls were recorded on a device (what NVML measured while nothing was allocated does not count).
+/// Returns whether driver calls were recorded on a device. NVML measurements without allocations do not count.
 bool has_driver_calls(const Trace& trace, int device);
 
 /// Returns one component per library that allocated ("PyTorch beside its allocator" is one of them), then context and

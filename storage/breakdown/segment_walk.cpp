@@ -81,7 +81,7 @@ void SegmentWalk::remove_piece(uint32_t piece) {
     }
 }
 
-/// Segments of absurd traces may overlap: what is in the way is forgotten.
+/// Adds a run. Segments of corrupt traces may overlap; an existing run at this address is removed.
 void SegmentWalk::put(uint64_t address, const Run& run) {
     if (const auto old = runs_.find(address); old != runs_.end()) {
         take(old);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Walks along a device's history and tracks, for every range of reserved memory, how much of it blocks use.
+// Visits the events of a device and tracks how many bytes of each range of reserved memory are used by blocks.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace tidemark {
 
 class SegmentWalk {
 public:
-    /// Stands in the state before event 0.
+    /// Starts in the state before event 0.
     SegmentWalk(const Trace& trace, const DeviceHistory& device);
 
-    /// Moves over one event; events in order.
+    /// Applies one event. Events must be passed in order.
     void apply(EventNumber event);
     const SegmentSums& sums() const { return sums_; }
 
 private:
-    /// A segment, or touching pieces of expandable memory that act as one. By address.
+    /// A segment, or adjacent pieces of expandable memory that act as one segment. By address.
     struct Run {
         uint64_t end = 0, used = 0;
         uint32_t piece = 0;  ///< one of its pieces
@@ -43,7 +43,7 @@ private:
     const Trace& trace_;
     const DeviceHistory& device_;
     Runs runs_;
-    std::map<uint64_t, uint64_t> expandable_blocks_;  ///< sizes by address: needed where a run is split
+    std::map<uint64_t, uint64_t> expandable_blocks_;  ///< sizes by address: needed when a run is split
     std::vector<uint32_t> by_free_event_;             ///< pieces
     size_t next_piece_ = 0, next_freed_ = 0;
     SegmentSums sums_;

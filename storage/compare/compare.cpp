@@ -27,7 +27,7 @@ std::string joined(const std::vector<std::string>& frames) {
     return text;
 }
 
-/// The frames without their line numbers: "train.py forward".
+/// Returns the frames without line numbers: "train.py forward".
 std::string without_lines(const std::vector<std::string>& frames) {
     std::string text;
     for (const std::string& frame : frames) {
@@ -40,8 +40,8 @@ std::string without_lines(const std::vector<std::string>& frames) {
 
 using Rows = std::vector<CompareRow>;
 
-/// Gathers groups of both states under their names.
-class Gathering {
+/// Collects the groups of both states by name.
+class GroupCollector {
 public:
     void add(const StateOf& state, Amounts CompareRow::*side, GroupBy by, const GroupOptions& options) {
         GroupOptions of_state = options;
@@ -74,28 +74,29 @@ private:
     std::unordered_map<std::string, size_t> numbers_;
 };
 
-/// Rows of one state alone that read alike but for line numbers.
-struct Twins {
+/// Rows that exist in one state only and differ from each other only in line numbers.
+struct OneSidedRows {
     std::vector<size_t> only_a, only_b;
 };
 
-/// An edit moves the lines below it: rows left over on both sides are one where no other could be meant.
+/// Pairs rows that an edit of the program moved to other lines. Pairs a row only if exactly one row of the other state
+/// can match.
 void pair_moved(Rows& rows) {
-    std::map<std::string, Twins> by_text;
+    std::map<std::string, OneSidedRows> by_text;
     for (size_t i = 0; i < rows.size(); ++i) {
         const bool is_one_sided = rows[i].a.count == 0 || rows[i].b.count == 0;
         if (is_one_sided && !rows[i].frames.empty()) {
-            Twins& twins = by_text[without_lines(rows[i].frames)];
-            (rows[i].a.count == 0 ? twins.only_b : twins.only_a).push_back(i);
+            OneSidedRows& candidates = by_text[without_lines(rows[i].frames)];
+            (rows[i].a.count == 0 ? candidates.only_b : candidates.only_a).push_back(i);
         }
     }
     std::vector<bool> is_paired(rows.size(), false);
-    for (const auto& [text, twins] : by_text) {
-        if (twins.only_a.size() == 1 && twins.only_b.size() == 1) {
-            CompareRow& kept = rows[twins.only_b.front()];
-            kept.a = rows[twins.only_a.front()].a;
-            kept.moved = true;
-            is_paired[twins.only_a.front()] = true;
+    for (const auto& [text, candidates] : by_text) {
+        if (candidates.only_a.size() == 1 && candidates.only_b.size() == 1) {
+            CompareRow& row = rows[candidates.only_b.front()];
+            row.a = rows[candidates.only_a.front()].a;
+            row.moved = true;
+            is_paired[candidates.only_a.front()] = true;
         }
     }
     size_t i = 0;
@@ -124,10 +125,10 @@ Change CompareRow::change() const {
 }
 
 Comparison compare(const StateOf& a, const StateOf& b, GroupBy by, const GroupOptions& options) {
-    Gathering gathering;
-    gathering.add(a, &CompareRow::a, by, options);
-    gathering.add(b, &CompareRow::b, by, options);
-    Comparison comparison{gathering.take(), {}, {}};
+    GroupCollector collector;
+    collector.add(a, &CompareRow::a, by, options);
+    collector.add(b, &CompareRow::b, by, options);
+    Comparison comparison{collector.take(), {}, {}};
     pair_moved(comparison.rows);
     for (const CompareRow& row : comparison.rows) {
         comparison.a += row.a;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Two states of memory side by side: what is only in one, what is in both, what grew.
+// Compares two states of memory: groups that exist in one only, groups that exist in both, and groups that grew.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tidemark {
 
-/// A state of one device of a trace.
+/// The state of one device of a trace.
 struct StateOf {
     const Trace& trace;
     const DeviceHistory& device;
@@ -24,7 +24,7 @@ struct StateOf {
 
 struct Amounts {
     int64_t bytes = 0;  ///< of active blocks
-    int64_t count = 0;  ///< of them
+    int64_t count = 0;  ///< of active blocks
     Amounts& operator+=(const Amounts& other) {
         bytes += other.bytes;
         count += other.count;
@@ -32,31 +32,31 @@ struct Amounts {
     }
 };
 
-/// How a group's memory in B differs from that in A.
+/// How the memory of a group differs between A and B.
 enum class Change : uint8_t { only_a, only_b, grown, shrunk, same };
-/// "only in A", ..., "grown", "shrunk", "same"
+/// Returns "only in A", ..., "grown", "shrunk", "same".
 std::string_view change_word(Change change);
 
 struct CompareRow {
     std::string name;                 ///< as in AttributionGroup
-    std::vector<std::string> frames;  ///< with GroupBy::stack, innermost first: "train.py:42 forward"
+    std::vector<std::string> frames;  ///< for GroupBy::stack, innermost first: "train.py:42 forward"
     Amounts a, b;
-    bool moved = false;  ///< the same functions, but other lines of their files: the program was edited in between
+    bool moved = false;  ///< same functions, other line numbers: the program was edited between the runs
 
     int64_t difference() const { return b.bytes - a.bytes; }
     Change change() const;
 };
 
 struct Comparison {
-    std::vector<CompareRow> rows;  ///< largest difference first; they add up to the totals
+    std::vector<CompareRow> rows;  ///< largest difference first; the sums of the rows are the totals
     Amounts a, b;
 
     int64_t difference() const { return b.bytes - a.bytes; }
 };
 
-/// Groups are the same when they are called the same, not by address or id: traces of different runs compare. Stacks
-/// are the same when the texts of all their frames are (files without folders); those left over are paired where they
-/// differ in line numbers only, and nothing else of either state does.
+/// Compares two states by group. Groups match by name, not by address or id, so traces of different runs can be
+/// compared. Stacks match if the texts of all their frames are equal (files without folders). The remaining stacks are
+/// paired if they differ only in line numbers and no other stack of either state does.
 Comparison compare(const StateOf& a, const StateOf& b, GroupBy by, const GroupOptions& options = {});
 
 }  // namespace tidemark

@@ -32,7 +32,7 @@ std::vector<size_t> found_by_scans(const GraphTables& tables) {
 }
 
 /// Returns the state at the last heap scan, which runs when the program's own code has ended. Returns the state before
-/// the last frees where functions had returned by then and most memory was free.
+/// the last frees if functions had returned by then and most memory was free.
 EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables) {
     const EventNumber before = before_last_frees(analysis.device());
     if (!tables || tables->scans.empty() || tables->scans.back().reason != ScanReason::end) {
@@ -65,7 +65,8 @@ EventNumber typical_length(const Iterations& iterations) {
 }
 
 /// Returns the time of the heap scan that describes `now` best: the last scan before it. The scan after it is better
-/// only if it found at least as much, because functions may have returned by then and released their variables.
+/// only if it found at least as many referrers, because functions may have returned by then and released their
+/// variables.
 int64_t time_of_scan(const GraphTables& tables, int64_t now) {
     const auto after = std::partition_point(tables.scans.begin(), tables.scans.end(),
                                             [&](const HeapScan& scan) { return scan.time < now; });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The analysis context: everything about one device of a trace that diagnoses ask for, computed once.
+// The analysis context: all data about one device of a trace that diagnoses use, computed once.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace tidemark {
 
-/// What exists only where a graph was recorded, at the context's time point.
+/// Data that exists only if a graph was recorded, at the context's time point.
 struct GraphContext {
     std::shared_ptr<const Graph> graph;
     const GraphIndex& index;
@@ -69,7 +69,8 @@ public:
     /// Returns the last OOM that a retry did not resolve; nullptr: there was none.
     const OtherEvent* out_of_memory() const { return oom_; }
 
-    /// Returns the lowest allocated bytes of each iteration: what stays when the iteration's own memory is freed.
+    /// Returns the lowest allocated bytes of each iteration: the memory that stays when the iteration's own memory is
+    /// freed.
     const std::vector<int64_t>& allocated_floor() const { return floor_; }
     const Trend& allocated_trend() const { return trend_; }
     /// Returns the highest bytes within each iteration.
@@ -77,7 +78,7 @@ public:
 
 private:
     void select_now(const GraphTables* tables);
-    /// Replaces the iterations by those after the last step, if memory grows there: a program may evaluate after
+    /// Replaces the iterations with those after the last step, if memory grows there: a program may evaluate after
     /// training.
     void use_growth_after_steps();
     void find_floor();

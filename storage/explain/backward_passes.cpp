@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-/// A leaf may allocate its gradient up to so many events after the last node.
+/// A leaf may allocate its gradient up to this many events after the last node.
 constexpr EventNumber slack = 16;
 
 bool begins_pass(const GraphIndex& index, NodeIndex node) {
@@ -40,7 +40,7 @@ public:
                   [&](NodeIndex a, NodeIndex b) { return nodes_.executed[a] < nodes_.executed[b]; });
         std::vector<BackwardPass> passes;
         for (const NodeIndex root : roots) {
-            // A backward pass executes what it recomputes (checkpoint): that is not a pass of its own.
+            // A backward pass also executes the nodes that it recomputes (checkpoint); they are not a separate pass.
             if (passes.empty() || !is_within(root, passes.back())) {
                 passes.push_back(pass_from(root));
             }
@@ -137,7 +137,7 @@ size_t last_pass_before(const BackwardPassGroup& group, EventNumber event) {
     return after == group.passes.begin() ? 0 : static_cast<size_t>(after - group.passes.begin()) - 1;
 }
 
-/// Returns them by age.
+/// Returns the labeled gradients, oldest first.
 std::set<AllocationIndex> labeled_gradients(const AnalysisContext& context) {
     std::set<AllocationIndex> labeled;
     for (const CategoryLabel& label : context.graph()->tables().labels) {
@@ -166,7 +166,8 @@ void add_gradients(const AnalysisContext& context, std::vector<BackwardPassGroup
     }
 }
 
-/// Each update in place makes a new version of a parameter, and nodes record which version they saved.
+/// Returns the number of distinct saved versions. Each in-place update creates a new version of a parameter, and nodes
+/// record which version they saved.
 size_t saved_versions(const AnalysisContext& context, const BackwardPassGroup& group) {
     const GraphContext& graph = *context.graph();
     const SavedTensors& saved = graph.tables().saved;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Backward passes, reconstructed from the graph: where each began, its forward pass, and the gradients it allocated.
+// Backward passes, reconstructed from the graph: the root of each, its forward pass, and the gradients it allocated.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tidemark {
 
-/// One call of backward(). The events are states of the device.
+/// One call of backward(). The event numbers are states of the device.
 struct BackwardPass {
     NodeIndex root = no_node;  ///< the node where it began
     std::vector<NodeIndex> nodes;
@@ -36,14 +36,14 @@ struct BackwardPassGroup {
     std::vector<Gradient> gradients;   ///< by age
 };
 
-/// Returns the groups, sorted by their first pass; nothing without a graph. Where the graph was recorded in part,
+/// Returns the groups, sorted by their first pass; empty without a graph. If only a part of the graph was recorded,
 /// returns only the passes that were recorded completely.
 std::vector<BackwardPassGroup> find_backward_passes(const AnalysisContext& context);
 
 /// Returns how many passes of the group run between two optimizer updates; 0: no optimizer updated the parameters.
 size_t passes_per_update(const AnalysisContext& context, const BackwardPassGroup& group);
 
-/// Returns whether retain_grad() retains this allocation: a clone that a node, not a leaf, makes in the backward pass.
+/// Returns whether retain_grad() retains this allocation: a clone that a non-leaf node creates in the backward pass.
 bool is_retained_gradient(const AnalysisContext& context, AllocationIndex allocation);
 
 /// Returns the block bytes of the group's gradients that are allocated at this state.

@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-/// Smaller shares are added up as one.
+/// Smaller shares are combined into one.
 constexpr double least_share = 0.01;
 
 template <class Visit>

@@ -21,12 +21,12 @@ struct Composition {
     int64_t of(Category category) const { return bytes[static_cast<size_t>(category)]; }
     int64_t total() const;
 };
-/// Without a graph all memory is of unknown category.
+/// Returns the composition at a state. Without a graph, the category of all memory is unknown.
 Composition composition_at(const AnalysisContext& context, EventNumber state);
-/// Returns "parameters 8.00 MiB, gradients 8.00 MiB and everything else 12.0 KiB": most bytes first.
+/// Returns "parameters 8.00 MiB, gradients 8.00 MiB and everything else 12.0 KiB", most bytes first.
 std::string composition_words(const Words& words, const Composition& composition);
 
-/// Returns what is allocated at a state and not yet freed by its owner, most bytes first.
+/// Returns the allocations that exist at a state and are not yet freed by their owner, most bytes first.
 std::vector<AllocationIndex> allocated_at(const AnalysisContext& context, EventNumber state);
 
 }  // namespace tidemark

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Data gaps of a trace, in words, with what would have recorded the data.
+// Sentences about the data gaps of a trace, and how to record the missing data.
 #pragma once
 
 #include <string>

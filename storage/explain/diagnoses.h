@@ -20,28 +20,28 @@ using Findings = std::vector<Finding>;
 /// has no effect.
 enum class DiagnosisPhase : uint8_t {
     observation,  ///< reads the trace alone
-    comparison,   ///< also reads what the observations found: it adds to a finding, or yields to one
-    conclusion,   ///< asks whether the phases before have explained the memory
-    remainder,    ///< explains memory only if no phase before did
+    comparison,   ///< also reads the findings of observations: adds to one, or yields to one
+    conclusion,   ///< checks whether the earlier phases have explained the memory
+    remainder,    ///< explains memory only if no earlier phase did
 };
 
-/// What one diagnosis is: data, so that the list, the documentation and the tests read it.
+/// Describes one diagnosis as data, so that the list, the documentation and the tests can read it.
 struct Diagnosis {
     FindingKind id;     ///< the finding that it reports
-    Severity severity;  ///< of that finding; some diagnoses change it to fit the trace
+    Severity severity;  ///< of that finding; some diagnoses adjust it to the trace
     DiagnosisPhase phase;
-    /// Adds to `findings` what it finds, and nothing where it does not apply. `earlier`: the findings of the phases
-    /// before this one.
+    /// Appends its findings to `findings`; appends nothing if it does not apply. `earlier`: the findings of the earlier
+    /// phases.
     void (*run)(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,
                 Progress& progress);
 
-    /// Returns a finding with this kind and severity, and nothing else filled in.
+    /// Returns a finding with this kind and severity, and no other data.
     Finding new_finding() const;
 };
 
 namespace diagnoses {
 
-/// Leak suspects: passes each to the classifiers of growth/.
+/// Passes each leak suspect to the classifiers of growth/.
 extern const Diagnosis growth;
 
 #define TIDEMARK_DIAGNOSIS(name, word) extern const Diagnosis name;
@@ -53,8 +53,8 @@ TIDEMARK_FINDING_KINDS(TIDEMARK_NO_KIND, TIDEMARK_DIAGNOSIS, TIDEMARK_DIAGNOSIS)
 /// Returns all diagnoses, sorted by phase.
 std::span<const Diagnosis* const> all_diagnoses();
 
-/// Runs all diagnoses phase by phase and returns their findings, in the order of all_diagnoses(). Returns what was
-/// found so far when `progress` is canceled.
+/// Runs all diagnoses phase by phase and returns their findings, in the order of all_diagnoses(). Returns the findings
+/// so far if `progress` is canceled.
 Findings run_diagnoses(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

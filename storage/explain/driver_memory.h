@@ -17,24 +17,24 @@
 
 namespace tidemark {
 
-/// A rise of a few bytes per iteration is bookkeeping.
+/// A rise of a few bytes per iteration is the library's own administration.
 constexpr int64_t least_rise = 1 << 20;
 
-/// What one library allocated.
+/// The driver memory of one library.
 struct LibraryMemory {
     std::string name;                            ///< "libcudart.so.13"; "" if it is unknown
     std::vector<const DriverAllocation*> taken;  ///< by time
     std::vector<const DriverAllocation*> alive;  ///< those that are alive at the context's time point
-    int64_t bytes = 0;                           ///< of `alive`
+    int64_t bytes = 0;                           ///< total bytes of `alive`
     Trend trend;                                 ///< of its level at the ends of iterations
-    /// The user's stack that allocated most of what is alive; 0: not known.
+    /// The user's stack that allocated most of the alive bytes; 0: unknown.
     StackId stack = 0;
 
     bool grows() const { return trend.shape == Shape::rising && trend.rise >= least_rise; }
     bool is_of(std::string_view word) const { return name.find(word) != std::string::npos; }
 };
 
-/// Returns the rows of Trace::driver_allocations that `wanted` accepts, by library; most bytes first.
+/// Returns the rows of Trace::driver_allocations that satisfy `wanted`, by library; most bytes first.
 std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
                                              const std::function<bool(const DriverAllocation&)>& wanted);
 /// Returns the same for device memory outside the allocator.
@@ -48,7 +48,7 @@ size_t growth_begin(const AnalysisContext& context, const LibraryMemory& library
 void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
                          const Words& words);
 
-/// Returns what NVML counted for the process at that time beyond all known memory; nothing: NVML was not sampled.
+/// Returns NVML's figure for the process at that time minus all known memory; nothing if NVML was not sampled.
 std::optional<int64_t> unexplained_at(const AnalysisContext& context, int64_t time);
 
 /// Returns "the CUDA runtime (libcudart.so.13)", "an unrecorded library", ...

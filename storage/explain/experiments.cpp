@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-/// A replay takes about 100 ns per event: all replays together stay below a second.
+/// A replay takes about 100 ns per event, so all replays together take less than a second.
 constexpr int64_t most_events = 1'000'000;
 
 std::string environment(std::string_view setting) { return "export PYTORCH_CUDA_ALLOC_CONF=" + std::string(setting); }

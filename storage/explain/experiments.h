@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Replays of the recorded run with other allocator settings, as findings quote them.
+// Replays of the recorded run with other allocator settings, for use in findings.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ struct Experiment {
     Outcome outcome;
 };
 
-/// The results of the replays. Nothing is replayed where the model cannot reproduce the recording, or where the trace
-/// is too long for an interactive answer.
+/// The results of the replays. Nothing is replayed if the model cannot reproduce the recording, or if the trace is too
+/// long for an interactive answer.
 struct Experiments {
     bool was_tried = false;
     std::string why_not;  ///< a sentence, if nothing was replayed
@@ -37,7 +37,7 @@ struct Experiments {
 /// failure, and the run without its leak suspects.
 Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
                          Progress& progress);
-/// Replays expandable segments alone.
+/// Replays expandable segments only.
 Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

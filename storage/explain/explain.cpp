@@ -20,11 +20,11 @@ constexpr int64_t least_pattern_bytes = 1 << 20;
 /// `steady` outranks `second_iteration_peak` when the peak is below this fraction of the total (1 / 8).
 constexpr int64_t least_peak_fraction = 8;
 
-/// Returns the rank among patterns that apply at once: what explains the others comes first.
+/// Returns the rank among patterns that apply at once: a pattern that explains the others comes first.
 int precedence(FindingKind kind) {
     switch (kind) {
         case FindingKind::reserved_high_water: return 1;  // a consequence of an outlier iteration
-        case FindingKind::block_reuse: return 4;          // a detail of all the others
+        case FindingKind::block_reuse: return 4;          // a detail of all other patterns
         default: return 0;
     }
 }
@@ -60,7 +60,8 @@ private:
     int64_t peak_;
 };
 
-/// Titles stand alone in a list, and after "First: " in the summary. Code and names (cuBLAS) keep their case.
+/// Capitalizes a title, which stands alone in a list and follows "First: " in the summary. Code and names (cuBLAS) keep
+/// their case.
 std::string capitalized(std::string text) {
     const auto end = std::find(text.begin(), text.end(), ' ');
     if (!text.empty() && std::all_of(text.begin(), end, [](char c) { return c >= 'a' && c <= 'z'; })) {

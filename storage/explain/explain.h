@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// From a trace to its explanation.
+// Explains a trace.
 #pragma once
 
 #include <memory>

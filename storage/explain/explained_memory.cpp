@@ -8,8 +8,8 @@
 namespace tidemark {
 namespace {
 
-/// Fewer bytes do not explain what nvidia-smi shows.
-constexpr int64_t least_answer = 1 << 20;
+/// Fewer bytes do not explain the figure of nvidia-smi.
+constexpr int64_t least_explaining_bytes = 1 << 20;
 
 /// Returns whether the finding describes how memory is used, not why there is so much of it.
 bool only_describes(FindingKind kind) { return kind == FindingKind::steady || kind == FindingKind::block_reuse; }
@@ -18,7 +18,7 @@ bool only_describes(FindingKind kind) { return kind == FindingKind::steady || ki
 
 bool is_memory_explained(const Findings& findings) {
     return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-        const bool is_small_pattern = finding.severity == Severity::pattern && finding.bytes < least_answer;
+        const bool is_small_pattern = finding.severity == Severity::pattern && finding.bytes < least_explaining_bytes;
         return finding.severity < Severity::background && !only_describes(finding.kind) && !is_small_pattern;
     });
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether findings explain the memory: what every program has is reported as the answer only if nothing else does.
+// Whether findings explain the memory. Memory that every program has is reported as the answer only if nothing else
+// explains it.
 #pragma once
 
 #include "storage/explain/diagnoses.h"

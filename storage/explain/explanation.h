@@ -11,7 +11,7 @@
 
 namespace tidemark {
 
-/// What the run does as a whole.
+/// The trend of the whole run.
 enum class RunTrend : uint8_t {
     grows,          ///< allocated or reserved memory rises from iteration to iteration
     out_of_memory,  ///< the run ended with an OOM, or was interrupted by one; memory may have grown as well
@@ -32,14 +32,14 @@ struct Share {
 struct Explanation {
     int device = 0;
     std::string device_name;
-    EventNumber event = 0;   ///< the state that it describes: the end of the last iteration, or the OOM
+    EventNumber event = 0;   ///< the explained state: the end of the last iteration, or the OOM
     int64_t time = 0;        ///< of that state, ns since trace start
     std::string time_point;  ///< in words: "the end of step 59"
     RunTrend run_trend = RunTrend::steady;
 
     std::vector<std::string> summary;  ///< three sentences
-    int64_t total = 0;                 ///< bytes that nvidia-smi shows, or all that is known
-    std::vector<Share> shares;         ///< most bytes first; small ones are added up
+    int64_t total = 0;                 ///< bytes that nvidia-smi shows, or otherwise all known bytes
+    std::vector<Share> shares;         ///< most bytes first; small ones are combined
 
     std::vector<Finding> findings;      ///< most serious first, then most bytes
     std::vector<std::string> unknowns;  ///< data gaps, for all findings

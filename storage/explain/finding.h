@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A finding: what a diagnosis says about a trace, in words, with bytes, evidence and recommended fixes.
+// A finding: the result of a diagnosis for a trace, in words, with bytes, evidence and recommended fixes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tidemark {
 
-/// How serious a finding is. Findings are sorted in this order.
+/// The severity of a finding. Findings are sorted in this order.
 enum class Severity : uint8_t {
     leak,        ///< memory grows from iteration to iteration and is never freed
     failure,     ///< the run could not get the memory it requested
@@ -31,7 +31,7 @@ std::string_view severity_word(Severity severity);
 enum class Confidence : uint8_t { certain, likely, possible };
 std::string_view confidence_word(Confidence confidence);
 
-/// Something to look at. The window goes to those optional parts that are set.
+/// A reference to a part of the trace. The window shows the optional parts that are set.
 struct Evidence {
     std::string text;                  ///< one sentence or phrase
     std::optional<EventNumber> event;  ///< a state of Finding::device
@@ -44,21 +44,21 @@ struct Evidence {
 };
 
 struct Fix {
-    std::string text;                      ///< what to do: "Drop retain_graph=True."
+    std::string text;                      ///< the change: "Drop retain_graph=True."
     std::string code;                      ///< lines to copy; may be empty
-    std::optional<int64_t> bytes;          ///< that it frees, at the context's time point
-    std::optional<int64_t> per_iteration;  ///< that it frees in each iteration
+    std::optional<int64_t> bytes;          ///< bytes that it frees at the context's time point
+    std::optional<int64_t> per_iteration;  ///< bytes that it frees in each iteration
 };
 
-/// Texts are complete sentences in the requested language. Bytes are block bytes unless a text says otherwise.
+/// Texts are complete sentences in the requested language. Bytes are block bytes unless a text states otherwise.
 struct Finding {
     FindingKind kind = FindingKind::steady;
     Severity severity = Severity::pattern;
     Confidence confidence = Confidence::certain;
-    std::string basis;  ///< what the confidence rests on
+    std::string basis;  ///< the observations behind the confidence
     int device = 0;     ///< PyTorch's index
 
-    std::string title;              ///< one line: "60 graphs are kept alive by list `results`"
+    std::string title;              ///< one line: "60 autograd graphs, retained by list `results`"
     std::vector<std::string> text;  ///< a sentence or a short paragraph each
 
     int64_t bytes = 0;                     ///< at the context's time point
@@ -71,9 +71,9 @@ struct Finding {
     std::string line;                        ///< the same in words: "train.py:31 main"
     std::string referrer;                    ///< "list `results` (variable of <module>, train.py:29), elements 0 to 59"
 
-    std::vector<Evidence> evidence;     ///< in the order in which a person should look
-    std::vector<Fix> fixes;             ///< each of them is sufficient, the best first
-    std::vector<std::string> unknowns;  ///< what is unknown, and which recording would show it
+    std::vector<Evidence> evidence;     ///< in the order in which to examine it
+    std::vector<Fix> fixes;             ///< each is sufficient by itself; best first
+    std::vector<std::string> unknowns;  ///< unknown facts, and the recording that would show them
 };
 
 }  // namespace tidemark

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The list of all kinds of findings. Each line makes the identifier, the word, and the descriptor's declaration.
+// The list of all kinds of findings. Each line generates the identifier, the word, and the declaration of the
+// descriptor.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-// CLASSIFIER: a cause of a leak suspect, found by growth/NAME.cpp. Classifiers run in the order of this list: the first
-// that recognizes the cause reports it.
-// DIAGNOSIS: a finding of its own, found by diagnoses/NAME.cpp. Diagnoses run phase by phase (see diagnoses.h).
-// BOTH: a leak for the classifier, and something else for the diagnosis.
+// CLASSIFIER: a cause of a leak suspect, found by growth/NAME.cpp. Classifiers run in the order of this list; the first
+// that recognizes the cause reports it. DIAGNOSIS: a separate finding, found by diagnoses/NAME.cpp. Diagnoses run phase
+// by phase (see diagnoses.h). BOTH: the classifier reports it as a leak, and the diagnosis with another severity.
 //
 // A new finding needs a line here, its file, the translations of its sentences, and docs/findings/WORD.md. The script
-// docs/make_pictures.py writes the index and draws the picture. Tests say what is missing.
+// docs/make_pictures.py writes the index and draws the picture. Tests fail if one of them is missing.
 #define TIDEMARK_FINDING_KINDS(CLASSIFIER, DIAGNOSIS, BOTH)                \
     CLASSIFIER(exception_retains_frames, "exception-retains-frames")       \
     CLASSIFIER(ctx_retains_tensors, "ctx-retains-tensors")                 \
@@ -63,13 +63,13 @@
     DIAGNOSIS(cuda_context, "cuda-context")                                \
     DIAGNOSIS(other_processes, "other-processes")
 
-// An argument of TIDEMARK_FINDING_KINDS that leaves kinds out.
+// An argument of TIDEMARK_FINDING_KINDS that omits kinds.
 #define TIDEMARK_NO_KIND(name, word)
 
 namespace tidemark {
 
 #define TIDEMARK_KIND(name, word) name,
-/// docs/findings/WORD.md says what each of them means.
+/// docs/findings/WORD.md describes each kind.
 enum class FindingKind : uint8_t { TIDEMARK_FINDING_KINDS(TIDEMARK_KIND, TIDEMARK_KIND, TIDEMARK_KIND) };
 #undef TIDEMARK_KIND
 
@@ -79,7 +79,7 @@ constexpr int finding_kind_count = TIDEMARK_FINDING_KINDS(TIDEMARK_KIND, TIDEMAR
 
 /// Returns the stable word for the command line, JSON and the pages of docs/findings: "retained-graph".
 std::string_view finding_word(FindingKind kind);
-/// Returns nothing for a word that names no kind.
+/// Returns nothing if no kind has this word.
 std::optional<FindingKind> finding_from_word(std::string_view word);
 
 }  // namespace tidemark

@@ -12,9 +12,10 @@
 
 namespace tidemark {
 
-/// Returns the user's own line without folders, "train.py:42 forward"; "" for no stack.
+/// Returns the user's own line without folders, "train.py:42 forward"; "" if there is no stack.
 std::string line_of(const Trace& trace, StackId stack);
-/// Returns what the origin of an allocation says, "aten::mul (module `net.0`, forward)"; "" if it says nothing.
+/// Returns the operation, module and phase of an allocation's origin, "aten::mul (module `net.0`, forward)"; "" if none
+/// is known.
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);
 /// Returns "step 12" or "iteration 12".
 std::string iteration_name(const AnalysisContext& context, const Words& words, int64_t position);
@@ -28,14 +29,14 @@ std::string time_point_name(const AnalysisContext& context, const Words& words);
 /// Returns evidence for a state of the device, with the caller's text.
 Evidence at_event(const AnalysisContext& context, std::string text, EventNumber event);
 Evidence at_iteration(const AnalysisContext& context, std::string text, int64_t position);
-/// Points to the state right after the allocation.
+/// Returns evidence for the state right after the allocation.
 Evidence at_allocation(const AnalysisContext& context, std::string text, AllocationIndex allocation);
 Evidence at_node(const AnalysisContext& context, std::string text, NodeIndex node);
 Evidence at_component(const AnalysisContext& context, std::string text, ComponentKind component);
 
-/// Sets stack and line.
+/// Sets `stack` and `line`.
 void set_line(Finding& finding, const AnalysisContext& context, StackId stack);
-/// Sets since and since_iteration from a position in Iterations.
+/// Sets `since` and `since_iteration` from a position in Iterations.
 void set_since(Finding& finding, const AnalysisContext& context, size_t iteration);
 
 }  // namespace tidemark

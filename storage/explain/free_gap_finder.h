@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds where a request would fit if a few blocks were freed.
+// Finds the address range where a request would fit if a few blocks were freed.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace tidemark {
 
-/// A range of one segment, at least as long as the request, with the fewest bytes of blocks in it.
+/// A range of one segment, at least as long as the request, in which blocks use the fewest bytes.
 struct GapCandidate {
     uint64_t address = 0, size = 0;
     int64_t in_use = 0;                   ///< bytes of the blocks in the range
     std::vector<AllocationIndex> blocks;  ///< these blocks
 };
 
-/// Returns the best range of all segments; blocks is empty if no segment is large enough. Takes O(blocks).
+/// Returns the best range of all segments; `blocks` is empty if no segment is large enough. Takes O(blocks).
 GapCandidate cheapest_gap(const MemoryState& state, uint64_t bytes);
 
 }  // namespace tidemark

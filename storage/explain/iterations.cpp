@@ -12,7 +12,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t fewest_iterations = 3;
-constexpr size_t sure_iterations = 5;  ///< fewer may be chance, unless another line repeats as often
+constexpr size_t sure_iterations = 5;  ///< fewer may be a coincidence, unless another line repeats equally often
 
 /// Removes the number, so that "ProfilerStep#12" and "ProfilerStep#13" are one repeating name.
 std::string name_without_number(const std::string& name) {
@@ -20,12 +20,13 @@ std::string name_without_number(const std::string& name) {
     return end == std::string::npos ? name : name.substr(0, end + 1);
 }
 
-/// The allocations of one line, to judge how evenly it allocates.
+/// The allocations of one line, to measure how regularly it allocates.
 struct Period {
     StackId stack = 0;
     std::vector<AllocationIndex> members;
 
-    /// Returns the spread of the distances between neighbors relative to their mean, without warm-up.
+    /// Returns the standard deviation of the distances between consecutive allocations relative to their mean, without
+    /// warm-up.
     double unevenness(const Allocations& allocations) const {
         double sum = 0, squares = 0;
         const size_t from = members.size() > 6 ? 2 : members.size() > 3 ? 1 : 0;
@@ -134,7 +135,8 @@ void Iterations::use_repetition(const Trace& trace, const DeviceHistory& device,
         if (period.members.size() < fewest_iterations) {
             continue;
         }
-        // Prefers a line that is even, covers much of the run, and is coarse: the outer loop rather than an inner one.
+        // Prefers a line that is regular, covers much of the run and repeats rarely: the outer loop rather than an
+        // inner one.
         const double covered =
             (allocations.alloc_event[period.members.back()] - allocations.alloc_event[period.members.front()]) / events;
         const double score =

@@ -15,7 +15,7 @@
 namespace tidemark {
 
 struct Iteration {
-    int64_t number = 0;     ///< the step's number, else counted from 0
+    int64_t number = 0;     ///< the step's number, otherwise counted from 0
     EventNumber first = 0;  ///< states of the device: the iteration's events are [first, last)
     EventNumber last = 0;
     int64_t start = 0, end = 0;  ///< ns since trace start
@@ -35,10 +35,10 @@ enum class IterationSource : uint8_t {
 class Iterations {
 public:
     Iterations() = default;
-    /// Uses the training steps if there are at least three; else repeating marks or spans; else the line that allocates
-    /// most regularly. Keeps all iterations, of long runs as well.
+    /// Uses the training steps if there are at least three; otherwise repeating marks or spans; otherwise the line that
+    /// allocates most regularly. Keeps all iterations, also in long runs.
     Iterations(const Trace& trace, const DeviceHistory& device);
-    /// Derives iterations from what repeats between the states `first` and `last`.
+    /// Derives iterations from repetitions between the states `first` and `last`.
     Iterations(const Trace& trace, const DeviceHistory& device, EventNumber first, EventNumber last);
 
     IterationSource source() const { return source_; }

@@ -20,8 +20,8 @@ constexpr size_t samples_per_site = 5;
 constexpr size_t fewest_iterations = 3;
 constexpr size_t most_roots_counted = 4096;
 
-/// Returns the same key for everything that one variable, container or exception retains. Elements, keys, and variables
-/// of an exception's frames make no difference.
+/// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys, and
+/// variables of an exception's frames.
 std::string referrer_key(const Referrer& referrer) {
     std::string key;
     for (const PathLink& link : referrer.links) {
@@ -55,7 +55,7 @@ std::string key_of(const Site& site, const Retention& retention, const GraphCont
     return site_key(site);
 }
 
-/// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. After a
+/// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. With a
 /// heap scan, returns only allocations that the scan could find.
 std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph, uint32_t device) {
     size_t usable = site.now.size() > 2 ? site.now.size() - 1 : site.now.size();
@@ -87,21 +87,21 @@ SampledRetention typical_retention(const Site& site, const GraphContext& graph, 
         const AllocationRef allocation{device, a};
         const Retention retention = retention_of(graph, allocation);
         all.push_back({allocation, retention, key_of(site, retention, graph, allocation)});
-        // A known referrer counts more than a missing one.
+        // A known referrer counts more than an unknown one.
         votes[all.back().key] += retention.referrer || retention.through_graph ? 2 : 1;
     }
     const auto most = std::max_element(
         all.begin(), all.end(),
         [&](const SampledRetention& a, const SampledRetention& b) { return votes[a.key] < votes[b.key]; });
-    // Takes one from the middle; both ends are less typical.
+    // Selects one from the middle, because both ends are less typical.
     const std::string key = most->key;
     const auto alike =
         std::stable_partition(all.begin(), all.end(), [&](const SampledRetention& one) { return one.key == key; });
     return all[static_cast<size_t>((alike - all.begin()) / 2)];
 }
 
-/// Returns whether an allocation of a site belongs to the suspect. A workspace of the first pass does not. A heap scan
-/// cannot find what was allocated around it or later, so such allocations count like earlier ones.
+/// Returns whether an allocation of a site belongs to the suspect. A workspace of the first pass does not belong. A
+/// heap scan cannot find allocations made around it or later, so they count like earlier ones.
 bool belongs(const LeakSuspect& suspect, const GraphContext& graph, AllocationRef allocation, EventNumber sure_before) {
     if (graph.categories.at(allocation, graph.state.time()) == Category::workspace) {
         return false;
@@ -120,7 +120,8 @@ EventNumber scanned_before(const GraphContext& graph, const Iterations& iteratio
     return iteration < 0 ? 0 : iterations[std::min(static_cast<size_t>(iteration), iterations.size() - 1)].first;
 }
 
-/// Recognizes work in progress: allocated in the last iteration, and freed long before what earlier iterations left.
+/// Recognizes work in progress: allocated in the last iteration, and freed long before the remaining memory of earlier
+/// iterations.
 class WorkInProgress {
 public:
     WorkInProgress(const Site& site, const Iterations& iterations, const Allocations& allocations)
@@ -140,7 +141,7 @@ public:
 private:
     const Allocations& allocations_;
     EventNumber begin_;     ///< of the last iteration
-    EventNumber left_ = 0;  ///< when the newest allocation of the earlier iterations is freed
+    EventNumber left_ = 0;  ///< state in which the newest allocation of the earlier iterations is freed
     int64_t at_once_ = 0;
 };
 
@@ -148,7 +149,8 @@ struct Grown {
     int64_t bytes = 0, count = 0;
 };
 
-/// Returns what belongs to the suspect if the site lists all its allocations; otherwise, and without a graph, the rise.
+/// Returns the allocations that belong to the suspect if the site lists all its allocations; otherwise, and without a
+/// graph, the rise.
 Grown grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph,
                const DeviceHistory& device, uint32_t position) {
     Grown grown;
@@ -194,15 +196,15 @@ int64_t count_roots(const LeakSuspect& suspect, const GraphContext& graph, uint3
 }
 
 void update_retention(LeakSuspect& suspect, const SampledRetention& sampled) {
-    // A retention path through the graph says more than a referrer that also has the tensor itself.
+    // A retention path through the graph is more informative than a referrer that also refers to the tensor itself.
     if (suspect.sites.size() == 1 || (sampled.retention.through_graph && !suspect.retention.through_graph)) {
         suspect.retention = sampled.retention;
         suspect.example = sampled.allocation;
     }
 }
 
-/// Returns whether the alive allocations come from at least so many iterations; a single tensor that becomes larger is
-/// no suspect.
+/// Returns whether the alive allocations come from at least this many iterations. A single tensor that becomes larger
+/// is no suspect.
 bool is_of_many_iterations(const Site& site, const Iterations& iterations, const DeviceHistory& device) {
     size_t count = 0;
     int64_t before = -2;
@@ -217,7 +219,8 @@ bool is_of_many_iterations(const Site& site, const Iterations& iterations, const
     return false;
 }
 
-/// cuBLAS has one workspace per stream; library_workspace reports them.
+/// Returns whether the site's memory is a workspace. cuBLAS has one workspace per stream; library_workspace reports
+/// them.
 bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t position) {
     const AllocationRef newest{position, site.now.back()};
     return graph.categories.at(newest, graph.state.time()) == Category::workspace;

@@ -11,9 +11,9 @@ namespace tidemark {
 
 struct OomAnalysis {
     const OtherEvent& oom;
-    EventNumber before;      ///< the state in front of the error
+    EventNumber before;      ///< the state before the error
     MemoryState state;       ///< replayed up to `before`
-    int64_t free_on_device;  ///< bytes, as the driver said
+    int64_t free_on_device;  ///< bytes, as reported by the driver
 
     OomAnalysis(const AnalysisContext& context, const OtherEvent& event)
         : oom(event),
@@ -25,7 +25,7 @@ struct OomAnalysis {
     int64_t free_in_segments() const {
         return static_cast<int64_t>(state.free_in_gaps + state.free_in_cached_segments);
     }
-    /// PyTorch had enough free bytes, but not in one piece.
+    /// Returns whether PyTorch had enough free bytes, but not in one piece.
     bool is_fragmented() const { return free_in_segments() >= requested(); }
 };
 

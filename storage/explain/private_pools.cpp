@@ -20,7 +20,7 @@ Trend trend_of(const AnalysisContext& context, Amount& amount) {
     return find_trend(levels);
 }
 
-/// Returns the referrer of the largest tensor that lies in a private pool; "": none is known.
+/// Returns the referrer of the largest tensor in a private pool; "" if none is known.
 std::string referrer_in(const AnalysisContext& context, const PrivatePools& found, const Words& words) {
     std::string text;
     if (!context.graph()) {

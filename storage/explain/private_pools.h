@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Private pools of the allocator: CUDA graphs and compiled code keep memory in them.
+// Private pools of the allocator, used by CUDA graphs and compiled code.
 #pragma once
 
 #include <map>
@@ -24,17 +24,17 @@ struct PrivatePools {
     bool grow() const { return trend.shape == Shape::rising && !now.empty(); }
 };
 
-/// Less does not explain where memory is.
+/// Fewer bytes need no explanation.
 constexpr int64_t least_private_bytes = 1 << 20;
 
 bool is_private(const AnalysisContext& context, const Segment& segment);
 PrivatePools find_private_pools(const AnalysisContext& context);
 
-/// Fills in what all findings about private pools share: bytes, pools, the line of the newest segment, the referrer of
-/// the largest tensor in a pool. Requires a segment in `found.now`.
+/// Sets the parts that all findings about private pools share: bytes, pools, the line of the newest segment, the
+/// referrer of the largest tensor in a pool. Requires a segment in `found.now`.
 void describe_private_pools(Finding& finding, const AnalysisContext& context, const PrivatePools& found,
                             const Words& words);
-/// Adds the newest segment, and the free part of the pools.
+/// Adds evidence: the newest segment, and the free part of the pools.
 void add_pool_evidence(Finding& finding, const AnalysisContext& context, const PrivatePools& found, const Words& words);
 /// Recommends one pool for all graphs.
 Fix shared_pool_fix(const Words& words);

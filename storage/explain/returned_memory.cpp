@@ -13,7 +13,7 @@
 namespace tidemark {
 namespace {
 
-/// Times at which the driver had freed memory, by address; addresses repeat.
+/// Times at which the driver had freed memory, by address. An address may occur more than once.
 using FreeTimes = std::unordered_multimap<uint64_t, int64_t>;
 
 FreeTimes driver_free_times(const AnalysisContext& context) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory that empty_cache() returned to the driver, and what the allocator requested again.
+// Memory that empty_cache() returned to the driver, and the part that the allocator requested again.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct ReturnedMemory {
     EventNumber event = 0;  ///< the state before it
     int64_t bytes = 0;
     int64_t taken_again = 0;           ///< bytes requested from the driver before the next such call, at most `bytes`
-    std::optional<int64_t> free_time;  ///< ns in the driver's calls; nothing: they were not recorded
+    std::optional<int64_t> free_time;  ///< ns in the driver's calls; nothing if they were not recorded
     int64_t ask_time = 0;              ///< ns: an upper bound for the calls that requested memory again
     StackId stack = 0;
 };
 
-/// Returns them by event.
+/// Returns the calls, sorted by event.
 std::vector<ReturnedMemory> returned_memory(const AnalysisContext& context);
 
 }  // namespace tidemark

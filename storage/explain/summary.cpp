@@ -17,7 +17,7 @@ namespace {
 
 constexpr double least_named_share = 0.02;
 constexpr size_t most_shares = 7;
-constexpr size_t fewest_iterations = 5;  ///< to say that nothing grows
+constexpr size_t fewest_iterations = 5;  ///< required to state that nothing grows
 
 using Parts = std::map<std::string, Share>;
 
@@ -76,8 +76,8 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     }
 }
 
-/// Pinned host memory is not GPU memory.
-bool is_leak_of_the_gpu(const Finding& finding) {
+/// Returns whether the finding is a leak of GPU memory; pinned host memory is not GPU memory.
+bool is_gpu_leak(const Finding& finding) {
     return finding.severity == Severity::leak && finding.kind != FindingKind::pinned_memory_growth;
 }
 
@@ -86,7 +86,7 @@ RunTrend run_trend_of(const AnalysisContext& context, const Explanation& explana
     if (context.out_of_memory()) {
         return RunTrend::out_of_memory;
     }
-    if (std::any_of(findings.begin(), findings.end(), is_leak_of_the_gpu)) {
+    if (std::any_of(findings.begin(), findings.end(), is_gpu_leak)) {
         return RunTrend::grows;
     }
     return context.iterations().size() < fewest_iterations ? RunTrend::too_short : RunTrend::steady;
@@ -120,7 +120,7 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
     int64_t per_iteration = 0;
     size_t leaks = 0;
     for (const Finding& finding : explanation.findings) {
-        if (is_leak_of_the_gpu(finding)) {
+        if (is_gpu_leak(finding)) {
             ++leaks;
             per_iteration += finding.per_iteration.value_or(0);
         }
@@ -140,8 +140,8 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
                  with("iteration", iteration_words(context, words)));
 }
 
-/// Each of the first two fixes frees all of it.
-bool has_two_ways(const Finding& finding) {
+/// Returns whether each of the first two fixes frees all of it.
+bool has_alternative_fix(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
 }
 
@@ -158,7 +158,8 @@ std::string first_step(const Words& words, const Explanation& explanation) {
     }
     std::string text = words("First: {title}.", title);
     if (!first.fixes.empty()) {
-        text = words.sentences({text, first.fixes[0].text, has_two_ways(first) ? first.fixes[1].text : std::string()});
+        text = words.sentences(
+            {text, first.fixes[0].text, has_alternative_fix(first) ? first.fixes[1].text : std::string()});
     }
     return text;
 }

@@ -13,7 +13,7 @@
 
 namespace tidemark {
 
-/// Fills in run_trend, summary, total and shares. Requires sorted findings.
+/// Sets run_trend, summary, total and shares. Requires sorted findings.
 void write_summary(const AnalysisContext& context, const Words& words, Explanation& explanation);
 
 }  // namespace tidemark

@@ -48,9 +48,10 @@ private:
             return;
         }
         site.level[slice_] += bytes;
-        const auto gone = static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), freed) - ends_.begin());
-        if (gone < ends_.size()) {
-            site.level[gone] -= bytes;
+        const auto free_slice =
+            static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), freed) - ends_.begin());
+        if (free_slice < ends_.size()) {
+            site.level[free_slice] -= bytes;
         }
     }
 

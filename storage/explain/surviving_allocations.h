@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Surviving allocations: allocations that outlive their iteration, added up by the stack that allocated them.
+// Surviving allocations: allocations that exist after the end of their iteration, summed by the stack that allocated
+// them.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,11 @@ struct Site {
 class SurvivingAllocations {
 public:
     SurvivingAllocations() = default;
-    /// Walks the allocations once. `now`: the context's time point.
+    /// Visits the allocations once. `now`: the context's time point.
     SurvivingAllocations(const Trace& trace, const DeviceHistory& device, const Iterations& iterations,
                          EventNumber now);
 
-    /// Returns most bytes at the time point first.
+    /// Returns the sites, most bytes at the time point first.
     const std::vector<Site>& sites() const { return sites_; }
     /// Returns how many iterations form one slice of Site::level; there are at most 256 slices.
     size_t iterations_per_slice() const { return iterations_per_slice_; }

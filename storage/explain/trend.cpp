@@ -29,7 +29,7 @@ double robust_slope(std::span<const int64_t> values) {
     return quantile(std::move(slopes), 0.5);
 }
 
-/// Returns, for each value, the lowest of all later ones: what is freed later does not count.
+/// Returns, for each value, the lowest of all later values, so that memory that is freed later does not count.
 std::vector<int64_t> lasting(std::span<const int64_t> values) {
     std::vector<int64_t> lowest(values.begin(), values.end());
     for (size_t i = lowest.size() - 1; i-- > 0;) {
@@ -54,7 +54,8 @@ Moves moves_of(std::span<const int64_t> values, int64_t noise) {
     return moves;
 }
 
-/// Returns whether the values rise in each part of what follows the warm-up: in thirds, if there are enough iterations.
+/// Returns whether the values rise in each part of the series after the warm-up: in thirds if there are enough
+/// iterations.
 bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise) {
     const size_t iterations = floor.size() - from;
     const size_t parts = iterations >= 9 ? 3 : 2;
@@ -63,7 +64,7 @@ bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise)
         const size_t first = from + part * (iterations - 1) / parts,
                      last = from + (part + 1) * (iterations - 1) / parts;
         const int64_t by = floor[last] - floor[first];
-        // A part that adds almost nothing, compared with the others, means that the growth ended there.
+        // A part that adds very little compared with the others means that the growth ended there.
         if (by <= noise || by * static_cast<int64_t>(parts) * 5 < all) {
             return false;
         }
@@ -71,8 +72,8 @@ bool keeps_rising(const std::vector<int64_t>& floor, size_t from, int64_t noise)
     return true;
 }
 
-/// Returns whether the last third lies above the first by more than each of them spreads, and by a good part of the
-/// rise. In mere noise the lowest later value rises towards the end as well.
+/// Returns whether the last third is above the first by more than the spread of each, and by a large part of the rise.
+/// In pure noise the lowest later value also rises towards the end.
 bool moves_as_a_whole(std::span<const int64_t> values, int64_t rise) {
     const size_t third = std::max<size_t>(1, values.size() / 3);
     const std::vector<double> first(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(third));
@@ -82,11 +83,11 @@ bool moves_as_a_whole(std::span<const int64_t> values, int64_t rise) {
     return moved * 2 >= static_cast<double>(rise) && moved >= 0.75 * (spread(first) + spread(last));
 }
 
-/// Returns the first position of the rise. Warm-up may hide its beginning: earlier iterations that add about as much
-/// belong to it.
+/// Returns the first position of the rise. Warm-up may hide it: earlier iterations that add about the same amount
+/// belong to the rise.
 size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_iteration) {
-    const auto brought = [&](size_t i) { return static_cast<double>(floor[i] - (i == 0 ? 0 : floor[i - 1])); };
-    while (from > 0 && brought(from - 1) > per_iteration / 2 && brought(from - 1) < per_iteration * 2) {
+    const auto added = [&](size_t i) { return static_cast<double>(floor[i] - (i == 0 ? 0 : floor[i - 1])); };
+    while (from > 0 && added(from - 1) > per_iteration / 2 && added(from - 1) < per_iteration * 2) {
         --from;
     }
     return from;

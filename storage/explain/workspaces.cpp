@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Returns whether cuBLAS does the work of an op: judges the last part of "AddmmBackward0 > aten::mm".
+/// Returns whether cuBLAS executes an op. Examines the last part of "AddmmBackward0 > aten::mm".
 bool multiplies_matrices(std::string_view op) {
     constexpr std::array names{"linear"sv, "mm"sv, "addmm"sv, "bmm"sv,  "baddbmm"sv, "matmul"sv,
                                "addmv"sv,  "mv"sv, "dot"sv,   "vdot"sv, "addbmm"sv,  "_addmm_activation"sv};
@@ -21,11 +21,11 @@ bool multiplies_matrices(std::string_view op) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Recognizes a workspace by size and op if the recorder did not label it: such a block is never freed.
+/// Recognizes a workspace by size and op if the recorder did not label it. Such a block is never freed.
 bool looks_like_one(const AnalysisContext& context, AllocationIndex a) {
     const Allocations& allocations = context.device().allocations;
     const auto requested = static_cast<int64_t>(allocations.requested[a]);
-    // Only cuBLAS requests exactly so many bytes; 32 MiB are a common size.
+    // Only cuBLAS requests exactly this many bytes, but 32 MiB is a common size.
     return allocations.free_event[a] == never &&
            (requested == small_workspace ||
             (requested == large_workspace && multiplies_matrices(context.trace().origins[allocations.origin[a]].op)));

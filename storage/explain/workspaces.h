@@ -19,7 +19,7 @@ struct Workspaces {
 };
 Workspaces find_workspaces(const AnalysisContext& context);
 
-/// PyTorch's default size for cuBLAS before Hopper (":4096:2:16:8"), and from Hopper on.
+/// PyTorch's default cuBLAS workspace sizes before Hopper (":4096:2:16:8"), and since Hopper.
 constexpr int64_t small_workspace = 8'519'680, large_workspace = 32 << 20;
 
 }  // namespace tidemark

@@ -11,9 +11,9 @@ namespace tidemark {
 namespace {
 
 constexpr uint32_t dropped = UINT32_MAX;
-constexpr uint32_t refers_to_nothing = 0x0fffffff;  // what EventRef keeps of "no index"
+constexpr uint32_t refers_to_nothing = 0x0fffffff;  // the index that EventRef stores for "no index"
 
-/// Old index to new index, `dropped` where there is none.
+/// Maps old indexes to new indexes; `dropped` if the item is not copied.
 using Places = std::vector<uint32_t>;
 
 uint32_t place_of(const Places& places, uint32_t index, uint32_t otherwise) {
@@ -27,48 +27,48 @@ EventNumber renumber(EventNumber event, Stretch::Range range) {
     return event < range.first ? before_history : event - range.first;
 }
 
-/// Marks who is alive at the start or begins within.
+/// Assigns new indexes to the items that exist at the start of the range or begin in it.
 Places places_of(const std::vector<EventNumber>& begins, const std::vector<EventNumber>& ends, Stretch::Range range) {
     Places places(begins.size(), dropped);
-    uint32_t kept = 0;
+    uint32_t copied = 0;
     for (size_t i = 0; i < begins.size(); ++i) {
         if (begins[i] < range.last && ends[i] >= range.first) {
-            places[i] = kept++;
+            places[i] = copied++;
         }
     }
     return places;
 }
 
 template <class T, class Change>
-std::vector<T> keep(const std::vector<T>& column, const Places& places, Change&& change) {
-    std::vector<T> kept;
+std::vector<T> copy_items(const std::vector<T>& column, const Places& places, Change&& change) {
+    std::vector<T> copied;
     for (size_t i = 0; i < column.size(); ++i) {
         if (places[i] != dropped) {
-            kept.push_back(change(column[i]));
+            copied.push_back(change(column[i]));
         }
     }
-    return kept;
+    return copied;
 }
 
 template <class T>
-std::vector<T> keep(const std::vector<T>& column, const Places& places) {
-    return keep(column, places, [](const T& value) { return value; });
+std::vector<T> copy_items(const std::vector<T>& column, const Places& places) {
+    return copy_items(column, places, [](const T& value) { return value; });
 }
 
 Allocations cut_allocations(const Allocations& from, const Places& places, const Places& segments,
                             Stretch::Range range) {
     const auto number = [range](EventNumber event) { return renumber(event, range); };
     Allocations to;
-    to.alloc_event = keep(from.alloc_event, places, number);
-    to.free_event = keep(from.free_event, places, number);
-    to.free_completed = keep(from.free_completed, places, number);
-    to.address = keep(from.address, places);
-    to.requested = keep(from.requested, places);
-    to.block_size = keep(from.block_size, places);
-    to.stack = keep(from.stack, places);
-    to.free_stack = keep(from.free_stack, places);
-    to.segment = keep(from.segment, places, [&](uint32_t s) { return place_of(segments, s, no_segment); });
-    to.origin = keep(from.origin, places);
+    to.alloc_event = copy_items(from.alloc_event, places, number);
+    to.free_event = copy_items(from.free_event, places, number);
+    to.free_completed = copy_items(from.free_completed, places, number);
+    to.address = copy_items(from.address, places);
+    to.requested = copy_items(from.requested, places);
+    to.block_size = copy_items(from.block_size, places);
+    to.stack = copy_items(from.stack, places);
+    to.free_stack = copy_items(from.free_stack, places);
+    to.segment = copy_items(from.segment, places, [&](uint32_t s) { return place_of(segments, s, no_segment); });
+    to.origin = copy_items(from.origin, places);
     for (size_t i = 0; i < to.free_event.size(); ++i) {
         if (to.free_event[i] == never) {
             to.free_stack[i] = 0;
@@ -89,10 +89,10 @@ Places places_of_segments(const std::vector<Segment>& segments, Stretch::Range r
 
 Places places_of_others(const std::vector<OtherEvent>& others, Stretch::Range range) {
     Places places(others.size(), dropped);
-    uint32_t kept = 0;
+    uint32_t copied = 0;
     for (size_t i = 0; i < others.size(); ++i) {
         if (others[i].event >= range.first && others[i].event < range.last) {
-            places[i] = kept++;
+            places[i] = copied++;
         }
     }
     return places;
@@ -120,13 +120,13 @@ DeviceHistory cut_device(const DeviceHistory& from, const Places& allocations, S
     to.total_bytes = from.total_bytes;
     to.truncated = from.truncated;
     to.allocations = cut_allocations(from.allocations, allocations, segments, range);
-    to.segments = keep(from.segments, segments, [range](Segment segment) {
+    to.segments = copy_items(from.segments, segments, [range](Segment segment) {
         segment.alloc_event = renumber(segment.alloc_event, range);
         segment.free_event = renumber(segment.free_event, range);
         segment.free_stack = segment.free_event == never ? 0 : segment.free_stack;
         return segment;
     });
-    to.others = keep(from.others, others, [range](OtherEvent other) {
+    to.others = copy_items(from.others, others, [range](OtherEvent other) {
         other.event -= range.first;
         return other;
     });
@@ -139,7 +139,7 @@ DeviceHistory cut_device(const DeviceHistory& from, const Places& allocations, S
 }
 
 std::vector<Annotation> cut_annotations(const std::vector<Annotation>& annotations, const Stretch& stretch) {
-    std::vector<Annotation> kept;
+    std::vector<Annotation> copied;
     for (Annotation annotation : annotations) {
         const int64_t end = annotation.closed ? annotation.end : stretch.end;
         if (annotation.start > stretch.end || end < stretch.start) {
@@ -148,13 +148,13 @@ std::vector<Annotation> cut_annotations(const std::vector<Annotation>& annotatio
         annotation.closed = annotation.closed && annotation.end <= stretch.end;
         annotation.start = std::max(annotation.start, stretch.start) - stretch.start;
         annotation.end = std::min(end, stretch.end) - stretch.start;
-        kept.push_back(std::move(annotation));
+        copied.push_back(std::move(annotation));
     }
-    return kept;
+    return copied;
 }
 
 std::vector<Mark> cut_marks(const std::vector<Mark>& marks, const Stretch& stretch) {
-    std::vector<Mark> kept;
+    std::vector<Mark> copied;
     for (Mark mark : marks) {
         if (mark.time < stretch.start || mark.time > stretch.end) {
             continue;
@@ -165,30 +165,30 @@ std::vector<Mark> cut_marks(const std::vector<Mark>& marks, const Stretch& stret
                 events = std::clamp(events, range->second.first, range->second.last) - range->second.first;
             }
         }
-        kept.push_back(std::move(mark));
+        copied.push_back(std::move(mark));
     }
-    return kept;
+    return copied;
 }
 
-/// A time after the end of the range becomes nothing.
+/// Returns nothing for a time after the end of the range.
 std::optional<int64_t> cut_end(std::optional<int64_t> end, const Stretch& stretch) {
     return end && *end <= stretch.end ? std::optional(std::max(*end, stretch.start) - stretch.start) : std::nullopt;
 }
 
-/// Spans with a beginning and an end that may be missing.
+/// Copies the spans that overlap the range. Their beginning and end may be missing.
 template <class Span>
 std::vector<Span> cut_spans(const std::vector<Span>& spans, const Stretch& stretch, int64_t Span::*begin,
                             std::optional<int64_t> Span::*end) {
-    std::vector<Span> kept;
+    std::vector<Span> copied;
     for (Span span : spans) {
         if (span.*begin > stretch.end || (span.*end && *(span.*end) < stretch.start)) {
             continue;
         }
         span.*begin = std::max(span.*begin, stretch.start) - stretch.start;
         span.*end = cut_end(span.*end, stretch);
-        kept.push_back(std::move(span));
+        copied.push_back(std::move(span));
     }
-    return kept;
+    return copied;
 }
 
 std::vector<Process> cut_processes(std::vector<Process> processes, const Stretch& stretch) {
@@ -199,7 +199,7 @@ std::vector<Process> cut_processes(std::vector<Process> processes, const Stretch
     return processes;
 }
 
-/// The first samples of a range are the last ones before it.
+/// Copies the samples of the range. It starts with the last samples before it.
 std::vector<Sample> cut_samples(const std::vector<Sample>& samples, const Stretch& stretch) {
     std::map<int, int64_t> last_before;  // of the device as a whole, by device
     for (const Sample& sample : samples) {
@@ -207,15 +207,15 @@ std::vector<Sample> cut_samples(const std::vector<Sample>& samples, const Stretc
             last_before[sample.device] = sample.time;
         }
     }
-    std::vector<Sample> kept;
+    std::vector<Sample> copied;
     for (Sample sample : samples) {
         const auto first = last_before.find(sample.device);
         if (sample.time <= stretch.end && sample.time >= (first == last_before.end() ? stretch.start : first->second)) {
             sample.time = std::max(sample.time, stretch.start) - stretch.start;
-            kept.push_back(std::move(sample));
+            copied.push_back(std::move(sample));
         }
     }
-    return kept;
+    return copied;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A range of a trace as a separate trace.
+// Copies a range of a trace into a separate trace.
 #pragma once
 
 #include <map>
@@ -10,20 +10,22 @@
 
 namespace tidemark {
 
-/// Events first..last-1 of each device, and the time they span (ns since the trace's start).
+/// Events first..last-1 of each device, and their time span (ns since trace start).
 struct Stretch {
     struct Range {
         EventNumber first = 0, last = 0;
     };
-    std::map<int, Range> events;  ///< by device index; every device of the trace
+    std::map<int, Range> events;  ///< by device index; contains every device of the trace
     int64_t start = 0, end = 0;
 };
 
-/// Numbers events from 0 and times from the start of the range. What was alive at the start becomes preexisting, what
-/// was freed after the end was never freed: every state of the range is as it was. Annotations, steps and driver memory
-/// are cut at its borders; of the samples before it the last ones move to its start. Stacks, streams and pools keep
-/// their ids, used or not. `graph`, if there is one, is the trace's and becomes that of the range: the nodes alive in
-/// it and what is said of them and of the memory that is left; the searches of the heap within it.
+/// Returns the range as a trace. Numbers events from 0 and times from the start of the range. Allocations alive at the
+/// start become preexisting; allocations freed after the end become never freed. So every state of the range stays the
+/// same. Annotations, steps and driver memory are cut at its borders; the last samples before it move to its start.
+/// Stacks, streams and pools keep their ids, whether used or not.
+///
+/// `graph`, if not nullptr, is the trace's graph and becomes that of the range: the nodes that are alive in the range,
+/// the data about them and about the copied memory, and the heap scans in the range.
 Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph = nullptr);
 
 }  // namespace tidemark

@@ -33,7 +33,7 @@ private:
     void cut_labels();
     void cut_referrers();
 
-    /// A time after the end of the range becomes never_happened.
+    /// Returns never_happened for a time after the end of the range.
     int64_t moved_time(int64_t time) const { return time > end_ ? never_happened : std::max(time, start_) - start_; }
 
     const GraphTables& from_;
@@ -92,7 +92,7 @@ void GraphCutter::cut_edges_and_saved() {
     }
 }
 
-/// A label that holds for the whole lifetime holds in the range too, even if it was recorded later.
+/// A label that holds for the whole lifetime also holds in the range, even if it was recorded later.
 void GraphCutter::cut_labels() {
     std::unordered_set<uint64_t> ended_later;
     for (CategoryLabel label : from_.labels) {
@@ -104,7 +104,7 @@ void GraphCutter::cut_labels() {
         if (label.time > end_ && label.category == Category::unknown) {
             ended_later.insert(memory_key(old));
         }
-        if (label.time > end_ && (!holds_from_birth(label.category) || ended_later.contains(memory_key(old)))) {
+        if (label.time > end_ && (!is_valid_from_alloc(label.category) || ended_later.contains(memory_key(old)))) {
             continue;
         }
         label.time = std::clamp(label.time, start_, end_) - start_;

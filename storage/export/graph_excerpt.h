@@ -10,8 +10,8 @@
 
 namespace tidemark {
 
-/// What was alive from `start` to `end` (ns), with times from `start` on. `moved` says where an allocation is in the
-/// range's trace, none: not in it. Stacks and origins keep their ids.
+/// Returns the nodes and data alive between `start` and `end` (ns), with times counted from `start`. `moved` maps an
+/// allocation to its position in the range's trace; none if it is not in the range. Stacks and origins keep their ids.
 GraphTables excerpt_graph(const GraphTables& graph, int64_t start, int64_t end,
                           const std::function<AllocationRef(AllocationRef)>& moved);
 

@@ -18,10 +18,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Hands out "file1.py", "file2.py", ... for texts, the same one for the same text.
+/// Assigns "file1.py", "file2.py", ... to texts; equal texts get the same stand-in.
 class StandIns {
 public:
-    /// `taken`: texts of the trace; a stand-in never equals one of them.
+    /// `taken`: texts of the trace. A stand-in never equals one of them.
     StandIns(std::string kind, const std::unordered_set<std::string>& taken) : kind_(std::move(kind)), taken_(taken) {}
 
     std::string operator()(const std::string& text, std::string_view ending = {}) {
@@ -46,7 +46,7 @@ std::string_view ending_of(std::string_view path) {
     return std::find(known.begin(), known.end(), ending) == known.end() ? ""sv : ending;
 }
 
-/// The part of a library's path that is the same on every machine; empty if there is none.
+/// Returns the part of a library's path that is the same on every machine; empty if there is none.
 std::string_view public_part(std::string_view path) {
     for (const std::string_view mark :
          {"site-packages/"sv, "dist-packages/"sv, "site-packages\\"sv, "/lib/python3."sv}) {
@@ -68,7 +68,7 @@ std::string_view public_part(std::string_view path) {
     return path == "??" ? path : ""sv;
 }
 
-/// Names Python gave, not the user: "<module>", "<lambda>", "__init__".
+/// Returns whether Python, not the user, chose the name: "<module>", "<lambda>", "__init__".
 bool is_pythons_own_name(std::string_view name) {
     return name.empty() || name == "??" || (name.starts_with('<') && name.ends_with('>')) ||
            (name.size() > 4 && name.starts_with("__") && name.ends_with("__"));
@@ -100,10 +100,10 @@ private:
 
     std::string file(const std::string& path);
     std::string function(const std::string& name);
-    /// Other text, with the paths and file names in it replaced.
+    /// Replaces paths and file names inside other text.
     std::string free_text(const std::string& text);
     std::string without_paths(std::string_view text);
-    void learn_files(const std::vector<bool>& used_stacks);
+    void collect_files(const std::vector<bool>& used_stacks);
     std::string name(const std::string& text, StandIns& stand_ins);
 
     std::vector<bool> used_stacks();
@@ -111,9 +111,9 @@ private:
     void for_each_stack(Visit&& visit);
 
     Trace& trace_;
-    GraphTables* graph_;  ///< nullptr: none
+    GraphTables* graph_;  ///< nullptr: no graph
     Redaction redaction_;
-    std::vector<std::pair<std::string, std::string>> known_files_;  ///< and their stand-ins
+    std::vector<std::pair<std::string, std::string>> known_files_;  ///< pairs of file and stand-in
     std::unordered_set<std::string> taken_;
     StandIns files_{"file", taken_}, functions_{"function", taken_}, ranges_{"range", taken_}, marks_{"mark", taken_},
         modules_{"module", taken_}, ops_{"op", taken_}, contexts_{"context", taken_}, streams_{"stream", taken_},
@@ -161,8 +161,8 @@ std::string Redactor::function(const std::string& name) {
     return redaction_.names && !is_pythons_own_name(name) ? functions_(name) : free_text(name);
 }
 
-/// Every user's file, by its whole path and by its name alone, longest first.
-void Redactor::learn_files(const std::vector<bool>& used_stacks) {
+/// Collects all files of the user, by full path and by name, longest first.
+void Redactor::collect_files(const std::vector<bool>& used_stacks) {
     const StackTable& table = trace_.stacks;
     std::map<std::string, std::string> known;
     for (StackId id = 1; id < table.stack_count(); ++id) {
@@ -245,12 +245,12 @@ std::vector<bool> Redactor::used_stacks() {
     return used;
 }
 
-/// Fills a new table with what is used: a table only ever grows.
+/// Copies the used entries to a new table, because entries of a table cannot be removed.
 void Redactor::redact_stacks() {
     const StackTable& old = trace_.stacks;
     const std::vector<bool> used = used_stacks();
     if (redaction_.paths) {
-        learn_files(used);
+        collect_files(used);
     }
     StackTable table;
     std::vector<StackId> moved(old.stack_count(), 0);
@@ -304,7 +304,7 @@ void Redactor::redact_spans() {
     }
 }
 
-/// Settings every PyTorch of the supported versions writes; others may be the user's own words.
+/// Returns whether PyTorch defines the setting in all supported versions; other names may be the user's own text.
 bool is_pytorch_setting(std::string_view name) {
     constexpr std::array known{"max_split_size"sv,
                                "garbage_collection_threshold"sv,
@@ -334,7 +334,7 @@ void Redactor::redact_source() {
     }
 }
 
-/// NVIDIA's and PyTorch's libraries, whose names reveal nothing about a user.
+/// Returns whether the library belongs to NVIDIA or PyTorch; these names reveal nothing about the user.
 bool is_known_library(std::string_view name) {
     constexpr std::array known{"libcu"sv, "libnccl"sv, "libnv"sv, "libtorch"sv, "libc10"sv};
     return std::any_of(known.begin(), known.end(), [&](auto start) { return name.starts_with(start); });
@@ -355,7 +355,8 @@ void Redactor::redact_surroundings() {
     }
 }
 
-/// Nodes of PyTorch's own functions: "MmBackward0", "AccumulateGrad". A user's function has no number.
+/// Returns whether the node belongs to one of PyTorch's own functions: "MmBackward0", "AccumulateGrad". The name of a
+/// user's function has no number.
 bool is_pytorchs_node(std::string_view type) {
     constexpr std::array known{"AccumulateGrad"sv, "CopySlices"sv,     "CopyBackwards"sv, "UndefinedGrad"sv,
                                "GraphRoot"sv,      "NotImplemented"sv, "Error"sv,         "DelayedError"sv};
@@ -369,7 +370,7 @@ bool is_pytorchs_node(std::string_view type) {
 
 std::string Redactor::node_type(const std::string& type) { return is_pytorchs_node(type) ? type : name(type, nodes_); }
 
-/// A graph's texts while they are replaced: one text may stand for several things.
+/// Collects the new texts of a graph. One old text may be used in several roles, with different stand-ins.
 class NewTexts {
 public:
     uint32_t operator()(const std::string& text) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What must not leave the house is replaced by stand-ins.
+// Replaces private text of a trace with stand-ins.
 #pragma once
 
 #include <string>
@@ -13,22 +13,21 @@
 namespace tidemark {
 
 struct Redaction {
-    bool paths = false;   ///< source files: the user's become "file1.py", libraries' keep what follows site-packages;
-                          ///< libraries that took driver memory keep their name where it is a known one
-    bool source = false;  ///< where the trace came from: file name, command line, texts of exceptions, user metadata,
-                          ///< settings PyTorch does not define
+    bool paths = false;   ///< source files: the user's become "file1.py", libraries' keep the part after site-packages;
+                          ///< libraries that allocated driver memory keep well-known names
+    bool source = false;  ///< origin of the trace: file name, command line, texts of exceptions, user metadata,
+                          ///< settings that PyTorch does not define
     bool names = false;   ///< functions, annotations, marks, modules, custom ops, parameters, variables and autograd
                           ///< functions become "function1", "range1", ...; PyTorch's own nodes keep their names
 
     bool any() const { return paths || source || names; }
 };
 
-/// From "paths,source,names" or a part of it.
+/// Parses "paths,source,names", or some of these names.
 Result<Redaction> redaction_from_names(std::string_view comma_separated);
 
-/// Replaces texts throughout, also in the trace's `graph` if it has one; the same text gets the same stand-in
-/// everywhere. Also drops every string, frame, stack and origin that nothing uses, so it is worth calling with nothing
-/// to redact.
+/// Replaces texts in the whole trace and in its `graph`, if not nullptr. Equal texts get the same stand-in everywhere.
+/// Also removes all unused strings, frames, stacks and origins, so a call is useful even without anything to redact.
 void redact(Trace& trace, const Redaction& redaction, GraphTables* graph = nullptr);
 
 }  // namespace tidemark

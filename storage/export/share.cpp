@@ -23,7 +23,7 @@
 namespace tidemark {
 namespace {
 
-/// Tables a trace can have that are not part of the model in memory: they are left out, and that is said.
+/// Tables of a trace file that the model in memory does not contain. They are omitted, and the copy has a data gap.
 constexpr std::array tables_left_out{"thread"};
 
 Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
@@ -57,7 +57,7 @@ DataGap shared_gap(DataGapReason reason, DataGapArguments arguments) {
     return {DataGapKind::redacted, -1, 0, 0, 0, reason, std::move(arguments), {}};
 }
 
-/// Nothing, if nothing is redacted.
+/// Returns nothing if nothing is redacted.
 std::optional<DataGap> redaction_gap(const Redaction& redaction) {
     std::string what;
     for (const auto& [is_redacted, name] : {std::pair(redaction.paths, "paths"), std::pair(redaction.names, "names"),
@@ -76,7 +76,7 @@ DataGap excerpt_gap(const Trace& trace, const Stretch& stretch) {
                                                {"device", fmt::to_string(main.device)}});
 }
 
-/// Names of the tables with rows that are not carried over, separated by commas; empty if none.
+/// Returns the names of the tables with rows that are not copied, separated by commas; empty if there are none.
 Result<std::string> tables_with_rows_left_out(const std::string& path, Progress& progress) {
     const auto file = look_at(path);
     if (!file) {

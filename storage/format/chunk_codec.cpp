@@ -14,16 +14,16 @@ namespace tidemark {
 namespace {
 
 enum Column : size_t {
-    alloc_gap,             // alloc_event minus the one before (before_history counts as -1)
-    free_after,            // 0: never; else events from alloc to free requested, plus 1
-    free_completed_after,  // 0: never; else events from free requested to free completed, plus 1
-    alloc_delay,           // ns since the allocation before
+    alloc_gap,             // difference to the previous alloc_event (before_history counts as -1)
+    free_after,            // 0: never; otherwise events from alloc to free requested, plus 1
+    free_completed_after,  // 0: never; otherwise events from free requested to free completed, plus 1
+    alloc_delay,           // ns since the previous allocation
     free_delay,            // ns from alloc to free requested
     free_completed_delay,  // ns from free requested to completed
-    address_step,          // zigzag of the difference to the address before
+    address_step,          // zigzag of the difference to the previous address
     requested,
     rounding,  // block size minus requested
-    segment,   // 0: none; else index plus 1
+    segment,   // 0: none; otherwise index plus 1
     stack,
     free_stack,
     origin,
@@ -89,7 +89,7 @@ size_t planes_needed(const std::vector<uint64_t>& values) {
 
 Error damaged() { return input_error("The trace is damaged: a chunk of allocations cannot be decoded."); }
 
-/// Adds plane after plane to `values`; nothing is read beyond `raw`.
+/// Adds all planes of a column to `values`. Reads nothing beyond `raw`.
 bool read_column(std::span<const uint8_t>& raw, std::span<uint64_t> values) {
     if (raw.empty() || raw[0] > 8) {
         return false;
@@ -110,7 +110,7 @@ bool read_column(std::span<const uint8_t>& raw, std::span<uint64_t> values) {
     return true;
 }
 
-/// Fills the device from decoded columns, checking every reference.
+/// Fills the device from decoded columns and checks every reference.
 class ChunkFiller {
 public:
     ChunkFiller(DeviceHistory& device, uint32_t first) : device_(device), first_(first) {}
@@ -167,7 +167,7 @@ private:
         if (event < 0 || event >= device_.event_count()) {
             return false;
         }
-        // Relaxed: a forged file can make two chunks name one event; then either may win.
+        // Relaxed: in a forged file two chunks may refer to one event; then either may win.
         const auto e = static_cast<size_t>(event);
         std::atomic_ref(device_.event_time[e]).store(time, std::memory_order_relaxed);
         std::atomic_ref(device_.event_ref[e].packed)

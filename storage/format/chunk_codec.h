@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Allocations as compact columns: what the viewer reads instead of rows, because it is much faster.
+// Encodes allocations as compact columns. The viewer reads them instead of rows because decoding is much faster.
 //
-// A chunk holds up to chunk_capacity consecutive allocations of one device. Each column is stored as differences or
-// plain values in 1 to 8 byte planes (all lowest bytes, then all second bytes, ...); the whole is one zstd frame with
-// a checksum. The column list and its order are in FORMAT.md; derived from the table `allocation`, never the only copy.
+// A chunk contains up to chunk_capacity consecutive allocations of one device. Each column is stored as differences or
+// plain values in 1 to 8 byte planes (all lowest bytes, then all second bytes, ...). The chunk is one zstd frame with a
+// checksum. FORMAT.md lists the columns in order. Chunks are derived from the table `allocation` and are never the only
+// copy.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +21,12 @@ namespace tidemark {
 
 constexpr uint32_t chunk_capacity = 1 << 16;
 
-/// Encodes consecutive allocations of a device, those from before the history first; at most chunk_capacity.
+/// Encodes consecutive allocations of a device, at most chunk_capacity. Allocations from before the history come first.
 std::vector<std::byte> encode_chunk(std::span<const AllocationRow> rows);
 
-/// Decodes into device.allocations[first, first + count), event_time and event_ref, all sized beforehand. The bytes are
-/// not trusted: values out of bounds, bad sizes and bad checksums are errors. Different chunks may be decoded into the
-/// same device by different threads.
+/// Decodes into device.allocations[first, first + count), event_time and event_ref. Requires that all three have their
+/// final size. Does not trust the bytes: values out of bounds, wrong sizes and wrong checksums are errors. Thread:
+/// different threads may decode different chunks into the same device.
 Status decode_chunk(std::span<const std::byte> bytes, DeviceHistory& device, uint32_t first, uint32_t count);
 
 }  // namespace tidemark

@@ -13,8 +13,8 @@ namespace tidemark {
 
 namespace {
 
-// Times are ns since the trace's start unless a name says otherwise. Ids of allocation and event rows are
-// device * 2^40 + sequence number. References use 0 or NULL for "nothing known".
+// Times are ns since trace start unless a name says otherwise. Ids of allocation and event rows are device * 2^40 +
+// sequence number. References use 0 or NULL for "unknown".
 constexpr const char* tables = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -163,7 +163,7 @@ constexpr KnownTable known_tables[] = {
     {"allocation_chunk"},
 };
 
-/// What formats 1 and 2 call otherwise, under the names of today.
+/// Views that give the tables and columns of formats 1 and 2 their current names.
 constexpr const char* names_since_format_1 = R"sql(
 CREATE TEMP VIEW data_gap AS SELECT id, kind, device, time, count, bytes, NULL AS reason, NULL AS arguments, text
   FROM main.loss;
@@ -187,7 +187,7 @@ Error foreign(const std::string& path, const Sentence& what) {
         with("path", path), with("what", what), with("extension", trace_extension));
 }
 
-/// All tables of the version are there, and none of any version is anything but a table.
+/// Checks that all tables of the version exist, and that no name of any version is used for anything but a table.
 Status check_tables(Connection& connection, const std::string& path, int64_t version) {
     auto objects = connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
     if (!objects) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The trace file: one SQLite database. FORMAT.md beside this file explains every table for people.
+// The trace file: one SQLite database. FORMAT.md in this folder describes every table.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 namespace tidemark {
 
 constexpr int32_t trace_application_id = 0x54494445;  // "TIDE", header offset 68
-constexpr int32_t trace_format_version = 3;           // user_version: readers refuse newer ones
+constexpr int32_t trace_format_version = 3;           // user_version: readers reject newer ones
 constexpr std::string_view trace_extension = ".tide";
 
-/// Creates the tables and views of the current version in an empty file and stamps it.
+/// Creates the tables and views of the current version in an empty file, and sets its version.
 Status create_schema(Connection& connection);
 
-/// Names of the tables a trace of this version holds.
+/// Returns the names of the tables in a trace of this version.
 std::vector<std::string_view> table_names(int64_t version = trace_format_version);
 
-/// Checks that a file opened for reading is a trace of a version we know whose tables are ordinary tables
-/// (no virtual tables, no generated columns, no triggers). Unknown tables are left alone.
+/// Checks that a file opened for reading is a trace of a known version whose tables are ordinary tables (no virtual
+/// tables, no generated columns, no triggers). Unknown tables are ignored.
 Status check_schema(Connection& connection, const std::string& path);
 
 /// Lets queries written for the current version read an older one: temporary views give its tables and columns their
-/// present names. Does nothing for a trace of the current version.
+/// current names. Does nothing for a trace of the current version.
 Status adapt_older_format(Connection& connection);
 
 }  // namespace tidemark

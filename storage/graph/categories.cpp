@@ -17,9 +17,9 @@ constexpr std::array<Category, category_count> strongest_first{
     Category::saved,     Category::input,     Category::workspace,       Category::communication,
     Category::output,    Category::temporary, Category::unknown};
 
-/// Allocations that were made in an op and freed before their thread allocated anything in another op or from another
-/// line.
-std::vector<bool> made_within_an_op(const Trace& trace, const Allocations& all) {
+/// Returns, by allocation, whether it was allocated in an op and freed before its thread allocated in another op or at
+/// another line.
+std::vector<bool> allocated_within_an_op(const Trace& trace, const Allocations& all) {
     struct Thread {
         uint32_t origin = UINT32_MAX;
         StackId stack = 0;
@@ -55,44 +55,45 @@ std::vector<bool> phases_without_graph(const Trace& trace) {
     return without;
 }
 
-/// Puts what begins and ends in the life of one allocation after another into an order.
+/// Sorts the changes in the lifetime of one allocation after another.
 class Lifetime {
 public:
-    void begin(int64_t birth, int64_t end, Category base) {
-        birth_ = birth;
+    void begin(int64_t alloc_time, int64_t end, Category base) {
+        alloc_time_ = alloc_time;
         end_ = end;
-        turns_.clear();
+        boundaries_.clear();
         open_.fill(0);
         open_[static_cast<size_t>(base)] = 1;
     }
-    void holds(Category category, int64_t from, int64_t to) {
-        from = std::max(from, birth_);
+    void add_range(Category category, int64_t from, int64_t to) {
+        from = std::max(from, alloc_time_);
         if (from < to && from < end_) {
-            turns_.push_back({from, category, 1});
+            boundaries_.push_back({from, category, 1});
             if (to < end_) {
-                turns_.push_back({to, category, -1});
+                boundaries_.push_back({to, category, -1});
             }
         }
     }
     void write(std::vector<CategoryChange>& changes) {
-        std::sort(turns_.begin(), turns_.end(), [](const Turn& a, const Turn& b) { return a.time < b.time; });
+        std::sort(boundaries_.begin(), boundaries_.end(),
+                  [](const Boundary& a, const Boundary& b) { return a.time < b.time; });
         const size_t first = changes.size();
         size_t next = 0;
-        for (int64_t time = birth_;; time = turns_[next].time) {
-            for (; next < turns_.size() && turns_[next].time <= time; ++next) {
-                open_[static_cast<size_t>(turns_[next].category)] += turns_[next].step;
+        for (int64_t time = alloc_time_;; time = boundaries_[next].time) {
+            for (; next < boundaries_.size() && boundaries_[next].time <= time; ++next) {
+                open_[static_cast<size_t>(boundaries_[next].category)] += boundaries_[next].step;
             }
             if (changes.size() == first || changes.back().category != strongest()) {
                 changes.push_back({time, strongest()});
             }
-            if (next == turns_.size()) {
+            if (next == boundaries_.size()) {
                 return;
             }
         }
     }
 
 private:
-    struct Turn {
+    struct Boundary {
         int64_t time;
         Category category;
         int32_t step;
@@ -102,12 +103,12 @@ private:
                              [&](Category c) { return c == Category::unknown || open_[static_cast<size_t>(c)] > 0; });
     }
 
-    int64_t birth_ = 0, end_ = 0;
-    std::vector<Turn> turns_;
+    int64_t alloc_time_ = 0, end_ = 0;
+    std::vector<Boundary> boundaries_;
     std::array<int32_t, category_count> open_{};
 };
 
-/// Labels hold until one says `unknown`.
+/// A label is valid until a label `unknown`.
 void add_labels(Lifetime& lifetime, const std::vector<CategoryLabel>& labels, std::span<const uint32_t> own) {
     int64_t since = INT64_MIN;
     for (auto label = own.begin(); label != own.end(); ++label) {
@@ -115,8 +116,8 @@ void add_labels(Lifetime& lifetime, const std::vector<CategoryLabel>& labels, st
             std::find_if(label, own.end(), [&](uint32_t l) { return labels[l].category == Category::unknown; });
         const int64_t until = end == own.end() ? INT64_MAX : labels[*end].time;
         for (; label != end; ++label) {
-            const CategoryLabel& said = labels[*label];
-            lifetime.holds(said.category, holds_from_birth(said.category) ? since : said.time, until);
+            const CategoryLabel& current = labels[*label];
+            lifetime.add_range(current.category, is_valid_from_alloc(current.category) ? since : current.time, until);
         }
         if (end == own.end()) {
             return;
@@ -129,13 +130,13 @@ void add_saved(Lifetime& lifetime, const GraphIndex& index, AllocationRef alloca
     const GraphNodes& nodes = index.tables().nodes;
     for (const uint32_t s : index.saved_in(allocation)) {
         const NodeIndex node = index.saver(s);
-        lifetime.holds(Category::saved, nodes.created[node], std::min(nodes.released[node], nodes.destroyed[node]));
+        lifetime.add_range(Category::saved, nodes.created[node], std::min(nodes.released[node], nodes.destroyed[node]));
     }
 }
 
 }  // namespace
 
-bool holds_from_birth(Category category) { return category != Category::gradient; }
+bool is_valid_from_alloc(Category category) { return category != Category::gradient; }
 
 Categories::Categories(const GraphIndex& index) : index_(index), name_(index.places(), 0) {
     const auto& labels = index.tables().labels;
@@ -158,7 +159,7 @@ void Categories::read_device(uint32_t d, const Lists& labels_of) {
     const Trace& trace = index_.trace();
     const DeviceHistory& device = trace.devices[d];
     const Allocations& all = device.allocations;
-    const std::vector<bool> within_op = made_within_an_op(trace, all), without_graph = phases_without_graph(trace);
+    const std::vector<bool> within_op = allocated_within_an_op(trace, all), without_graph = phases_without_graph(trace);
     Lifetime lifetime;
     for (AllocationIndex a = 0; a < all.size(); ++a) {
         const AllocationRef allocation{d, a};
@@ -195,7 +196,7 @@ const std::string& Categories::name(AllocationRef allocation) const {
     return index_.tables().texts[allocation ? name_[index_.place(allocation)] : 0];
 }
 
-bool is_held_outside(Category category) {
+bool is_retained_outside_graph(Category category) {
     return category == Category::parameter || category == Category::buffer || category == Category::gradient ||
            category == Category::optimizer_state;
 }

@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The category of each allocation over time: what it is to the program.
+// The category of each allocation over time: its role in the program.
 //
-// At any time the first of these that holds:
-//   parameter, buffer,    by a label; from the alloc, or from the label `unknown` before it: the label's time is only
-//   optimizer state       when it was observed
-//   gradient              by a label, from the time it was observed
-//   saved                 an alive node holds it as a saved tensor
-//   input, workspace,     by a label; likewise from the alloc: inputs of an op are recorded when the op ends
+// At any time, the first category in this list that applies:
+//   parameter, buffer,    by a label; from the alloc, or from the previous label `unknown`, because the time of a label
+//   optimizer state       is only the time of the observation
+//   gradient              by a label, from the time of the observation
+//   saved                 while an alive node saves it for backward
+//   input, workspace,     by a label; from the alloc, like a parameter: inputs of an op are recorded when the op ends
 //   communication
-//   output                a node made it, or by a label; from the alloc
-//   temporary             from the alloc: made in phase "backward" or "optimizer"; or made in an op (its origin says
-//   which)
-//                         and freed before its thread allocated anything in another op or from another line
-//   unknown               nothing of these
-// A label `unknown` ends all labels before it. Nothing changes any more once the memory was freed by its owner.
+//   output                from the alloc, if a node produced it, or by a label
+//   temporary             from the alloc, if allocated in phase "backward" or "optimizer"; or if allocated in an op
+//                         (its origin names the op) and freed before its thread allocated in another op or at another
+//                         line
+//   unknown               otherwise
+// A label `unknown` ends all earlier labels. The category does not change after the owner has freed the memory.
 #pragma once
 
 #include <cstdint>
@@ -27,30 +27,31 @@
 
 namespace tidemark {
 
-/// Whether a label holds for an allocation's whole lifetime, whenever it was recorded: all but gradient.
-bool holds_from_birth(Category category);
+/// Returns whether a label is valid for an allocation's whole lifetime, no matter when it was recorded: all labels
+/// except gradient.
+bool is_valid_from_alloc(Category category);
 
-/// Whether something outside the graph retains memory of this category anyway: a module, an optimizer, a tensor's
-/// .grad.
-bool is_held_outside(Category category);
+/// Returns whether a referrer outside the graph (a module, an optimizer, a tensor's .grad) always retains memory of
+/// this category.
+bool is_retained_outside_graph(Category category);
 
-/// From `time` on (ns since trace start) the allocation is of this category.
+/// The allocation has this category from `time` on (ns since trace start).
 struct CategoryChange {
     int64_t time = 0;
     Category category = Category::unknown;
 };
 
-/// Made for all allocations at once, well under a second for a million. Immutable; keeps a reference to the index.
-/// Thread: any.
+/// Computed for all allocations at once, in well under a second for a million. Immutable; keeps a reference to the
+/// index. Thread: any.
 class Categories {
 public:
     explicit Categories(const GraphIndex& index);
 
     const GraphIndex& index() const { return index_; }
     Category at(AllocationRef allocation, int64_t time) const;
-    /// Returns its history by time: at least one entry (the alloc); empty for no allocation.
+    /// Returns the categories of an allocation by time: at least one entry (the alloc); empty for no allocation.
     std::span<const CategoryChange> history(AllocationRef allocation) const;
-    /// Returns the latest name of it ("transformer.h.0.attn.weight"), or "".
+    /// Returns the allocation's latest name ("transformer.h.0.attn.weight"), or "".
     const std::string& name(AllocationRef allocation) const;
 
 private:

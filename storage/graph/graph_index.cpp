@@ -8,12 +8,12 @@
 namespace tidemark {
 namespace {
 
-/// A hostile file may let nodes of one memory point at each other in a circle.
+/// In a forged file, nodes of the same memory may refer to each other in a circle.
 constexpr int most_views = 64;
 
 bool is_type_of_leaves(std::string_view type) { return type.ends_with("AccumulateGrad"); }
 
-/// To each item of rows that lie one after the other, the row it belongs to.
+/// Returns, for each item of consecutive rows, the row that contains it.
 std::vector<NodeIndex> owners(const std::vector<uint32_t>& first, size_t items) {
     std::vector<NodeIndex> owners(items);
     for (size_t row = 0; row + 1 < first.size(); ++row) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Indexes of the graph, built once after reading: edges in both directions, and which node made or saved which memory.
+// Indexes of the graph, built once after reading: edges in both directions, and the nodes that produced or saved each
+// allocation.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ enum class NodeState : uint8_t {
     not_created,
     never_executed,  ///< alive, no backward has executed it
     executed,        ///< alive, a backward has executed it and retained its saved tensors (retain_graph)
-    released,        ///< alive, its saved tensors are released: a second backward raises if it had saved any
+    released,        ///< alive, its saved tensors are released: another backward raises an error if it had saved any
     destroyed,
 };
 constexpr bool is_alive(NodeState state) { return state != NodeState::not_created && state != NodeState::destroyed; }
@@ -33,7 +34,7 @@ constexpr AllocationRef memory_of_key(uint64_t key) {
     return {static_cast<uint32_t>(key >> 32), static_cast<AllocationIndex>(key & UINT32_MAX)};
 }
 
-/// Immutable once made; keeps the trace and the tables alive. Thread: any.
+/// Immutable after construction; keeps the trace and the tables alive. Thread: any.
 class GraphIndex {
 public:
     GraphIndex(std::shared_ptr<const Trace> trace, std::shared_ptr<const GraphTables> tables);
@@ -43,26 +44,26 @@ public:
     const std::string& type(NodeIndex node) const { return tables_->texts[tables_->nodes.type[node]]; }
 
     NodeState state(NodeIndex node, int64_t time) const;
-    /// Node with this id in the file, or no_node.
+    /// Returns the node with this id in the file, or no_node.
     NodeIndex find(int64_t id) const;
 
-    std::span<const NodeIndex> children(NodeIndex node) const;  ///< those its gradients go to; in slot order
-    std::span<const NodeIndex> parents(NodeIndex node) const;   ///< those that retain it
+    std::span<const NodeIndex> children(NodeIndex node) const;  ///< nodes that receive its gradients, in slot order
+    std::span<const NodeIndex> parents(NodeIndex node) const;   ///< nodes that retain it
 
-    /// Returns the node whose op first returned this memory as its output, or no_node: memory of leaves (those that
-    /// have an AccumulateGrad, however they are viewed afterwards) was made by no node.
+    /// Returns the node whose op first returned this memory as its output, or no_node. No node produces the memory of
+    /// leaves (which have an AccumulateGrad), even if nodes return views of it later.
     NodeIndex maker(AllocationRef allocation) const;
-    /// Returns the positions in SavedTensors of those that are in this memory.
+    /// Returns the positions in SavedTensors of the tensors in this memory.
     std::span<const uint32_t> saved_in(AllocationRef allocation) const;
-    /// Returns the place of an allocation in a column of the allocations of all devices.
+    /// Returns the index of an allocation in a column of the allocations of all devices.
     size_t place(AllocationRef allocation) const { return first_place_[allocation.device] + allocation.index; }
     size_t places() const { return first_place_.back(); }
-    /// The node a saved tensor (position in SavedTensors) belongs to.
+    /// Returns the node of a saved tensor (position in SavedTensors).
     NodeIndex saver(uint32_t saved) const { return saver_[saved]; }
-    /// Whether the node accumulates the gradient of a leaf.
+    /// Returns whether the node accumulates the gradient of a leaf.
     bool is_leaf(NodeIndex node) const { return is_leaf_type_[tables_->nodes.type[node]]; }
 
-    /// Position in Trace::steps of the step a node was made in; -1: none.
+    /// Returns the position in Trace::steps of the step that created a node; -1: none.
     int32_t step_of(NodeIndex node) const;
 
 private:

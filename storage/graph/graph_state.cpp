@@ -11,8 +11,8 @@
 namespace tidemark {
 namespace {
 
-/// A tree to which leaves are added; the lowest common ancestor of two costs the logarithm of their depth. Besides its
-/// parent each vertex knows one vertex further up (Myers' skew-binary jump pointers).
+/// A tree to which leaves are added. Finds the lowest common ancestor of two vertices in the logarithm of their depth.
+/// Each vertex stores its parent and one vertex further up (Myers' skew-binary jump pointers).
 class DominatorTree {
 public:
     explicit DominatorTree(NodeIndex vertices) : parent_(vertices + 1), jump_(vertices + 1), depth_(vertices + 1, 0) {
@@ -91,7 +91,7 @@ void GraphState::sort_parents_first(std::vector<uint32_t> parents_left) {
     NodeIndex youngest_left = static_cast<NodeIndex>(shallow_.size());
     for (size_t next = 0;; ++next) {
         if (next == order.size()) {
-            // The nodes that are left are on or below a cycle.
+            // The remaining nodes are on or below a cycle.
             while (youngest_left > 0 && (!is_alive(youngest_left - 1) || parents_left[youngest_left - 1] == placed)) {
                 --youngest_left;
             }
@@ -148,7 +148,7 @@ void GraphState::find_dominators() {
             shallow_[node] += size;
             above = tree.common(above, node);
         }
-        kept_ += size;
+        reachable_bytes_ += size;
         bytes[above] += size;
     });
     dominator_.assign(count, no_node);
@@ -168,8 +168,8 @@ bool GraphState::is_allocated(AllocationRef a) const {
     return all.alloc_event[a.index] < events_[a.device] && events_[a.device] <= all.free_event[a.index];
 }
 
-bool GraphState::is_the_graphs(AllocationRef a) const {
-    return is_allocated(a) && !is_held_outside(categories_.at(a, time_));
+bool GraphState::is_graph_memory(AllocationRef a) const {
+    return is_allocated(a) && !is_retained_outside_graph(categories_.at(a, time_));
 }
 
 int64_t GraphState::size_of(AllocationRef a) const {
@@ -184,14 +184,14 @@ void GraphState::for_each_reachable(Visit&& visit) const {
         for (AllocationIndex i = 0; i < devices[d].allocations.size(); ++i) {
             const AllocationRef allocation{d, i};
             const auto saved = index_.saved_in(allocation);
-            if (saved.empty() || !is_the_graphs(allocation)) {
+            if (saved.empty() || !is_graph_memory(allocation)) {
                 continue;
             }
             nodes.clear();
             for (const uint32_t s : saved) {
-                // A node's saved tensors lie together.
+                // The saved tensors of a node are adjacent.
                 const NodeIndex node = index_.saver(s);
-                if (holds(s) && (nodes.empty() || nodes.back() != node)) {
+                if (retains(s) && (nodes.empty() || nodes.back() != node)) {
                     nodes.push_back(node);
                 }
             }
@@ -218,7 +218,7 @@ RootSummary GraphState::summary(NodeIndex root) const {
         open.pop_back();
         ++summary.nodes;
         for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
-            if (saved.allocation[s] && holds(s) && is_the_graphs(saved.allocation[s])) {
+            if (saved.allocation[s] && retains(s) && is_graph_memory(saved.allocation[s])) {
                 memory.push_back(memory_key(saved.allocation[s]));
             }
         }
@@ -235,7 +235,7 @@ RootSummary GraphState::summary(NodeIndex root) const {
         summary.reachable_bytes += size_of(memory_of_key(key));
     }
     summary.retained_bytes = retained_[root];
-    summary.was_run = index_.tables().nodes.executed[root] <= time_;
+    summary.was_executed = index_.tables().nodes.executed[root] <= time_;
     return summary;
 }
 
@@ -251,7 +251,7 @@ std::vector<NodeIndex> GraphState::path_to(NodeIndex node) const {
 std::vector<uint32_t> GraphState::retainers(AllocationRef allocation) const {
     const auto saved = index_.saved_in(allocation);
     std::vector<uint32_t> retainers;
-    std::copy_if(saved.begin(), saved.end(), std::back_inserter(retainers), [this](uint32_t s) { return holds(s); });
+    std::copy_if(saved.begin(), saved.end(), std::back_inserter(retainers), [this](uint32_t s) { return retains(s); });
     return retainers;
 }
 
@@ -263,14 +263,14 @@ Reachable GraphState::freed_by(NodeIndex node) const {
     const SavedTensors& saved = index_.tables().saved;
     std::unordered_map<NodeIndex, int64_t> node_references;
     std::unordered_map<uint64_t, int64_t> memory_references;
-    std::vector<NodeIndex> going{node};
-    while (!going.empty()) {
-        const NodeIndex gone = going.back();
-        going.pop_back();
+    std::vector<NodeIndex> to_destroy{node};
+    while (!to_destroy.empty()) {
+        const NodeIndex destroyed = to_destroy.back();
+        to_destroy.pop_back();
         ++freed.freed_nodes;
-        for (uint32_t s = saved.first[gone]; s < saved.first[gone + 1]; ++s) {
+        for (uint32_t s = saved.first[destroyed]; s < saved.first[destroyed + 1]; ++s) {
             const AllocationRef memory = saved.allocation[s];
-            if (!memory || !holds(s) || !is_the_graphs(memory)) {
+            if (!memory || !retains(s) || !is_graph_memory(memory)) {
                 continue;
             }
             const auto [left, is_new] = memory_references.try_emplace(memory_key(memory), 0);
@@ -279,7 +279,7 @@ Reachable GraphState::freed_by(NodeIndex node) const {
             }
             freed.freed_bytes += --left->second == 0 ? size_of(memory) : 0;
         }
-        for (const NodeIndex child : index_.children(gone)) {
+        for (const NodeIndex child : index_.children(destroyed)) {
             if (!is_alive(child) || child == node) {
                 continue;
             }
@@ -289,35 +289,35 @@ Reachable GraphState::freed_by(NodeIndex node) const {
                 left->second = std::count_if(parents.begin(), parents.end(), [&](NodeIndex p) { return is_alive(p); });
             }
             if (--left->second == 0) {
-                going.push_back(child);
+                to_destroy.push_back(child);
             }
         }
     }
     return freed;
 }
 
-std::vector<Reachable> GraphState::reachable_from(std::span<const Held> referrers) const {
+std::vector<Reachable> GraphState::reachable_from(std::span<const ReferrerTargets> referrers) const {
     constexpr size_t batch = 63;
-    std::vector<Reachable> kept(referrers.size());
+    std::vector<Reachable> reachable(referrers.size());
     for (size_t from = 0; from < referrers.size(); from += batch) {
-        reach_batch(referrers, from, std::span(kept).subspan(from, std::min(batch, referrers.size() - from)));
+        reach_batch(referrers, from, std::span(reachable).subspan(from, std::min(batch, referrers.size() - from)));
     }
-    return kept;
+    return reachable;
 }
 
-/// Each referrer gets a bit, everything else the next one; bits propagate down the graph.
-void GraphState::reach_batch(std::span<const Held> all, size_t from, std::span<Reachable> out) const {
+/// Assigns one bit to each referrer and the next bit to all other roots. Bits propagate down the graph.
+void GraphState::reach_batch(std::span<const ReferrerTargets> all, size_t from, std::span<Reachable> out) const {
     const uint64_t others = uint64_t{1} << out.size();
-    std::vector<uint64_t> held_by(shallow_.size(), 0);
-    std::unordered_map<uint64_t, uint64_t> memory_held_by;
+    std::vector<uint64_t> reached_by(shallow_.size(), 0);
+    std::unordered_map<uint64_t, uint64_t> memory_reached_by;
     for (size_t h = 0; h < all.size(); ++h) {
         const uint64_t bit = h >= from && h - from < out.size() ? uint64_t{1} << (h - from) : others;
         for (const NodeIndex node : all[h].nodes) {
-            held_by[node] |= bit;
+            reached_by[node] |= bit;
         }
         for (const AllocationRef allocation : all[h].allocations) {
             if (allocation && is_allocated(allocation)) {
-                memory_held_by[memory_key(allocation)] |= bit;
+                memory_reached_by[memory_key(allocation)] |= bit;
             }
         }
     }
@@ -329,37 +329,37 @@ void GraphState::reach_batch(std::span<const Held> all, size_t from, std::span<R
         }
     };
     for (const NodeIndex root : roots_) {
-        held_by[root] |= held_by[root] == 0 ? others : 0;
+        reached_by[root] |= reached_by[root] == 0 ? others : 0;
     }
     for (const NodeIndex node : parents_first_) {
-        count(held_by[node], [](Reachable& kept, bool alone) {
-            ++kept.nodes;
-            kept.freed_nodes += alone;
+        count(reached_by[node], [](Reachable& reachable, bool alone) {
+            ++reachable.nodes;
+            reachable.freed_nodes += alone;
         });
         for (const NodeIndex child : index_.children(node)) {
-            held_by[child] |= held_by[node];
+            reached_by[child] |= reached_by[node];
         }
     }
     const auto count_memory = [&](AllocationRef allocation, uint64_t bits) {
         const int64_t size = size_of(allocation);
-        const bool outside = is_held_outside(categories_.at(allocation, time_));
-        count(bits, [&](Reachable& kept, bool alone) {
-            kept.bytes += size;
-            kept.freed_bytes += alone && !outside ? size : 0;
+        const bool outside = is_retained_outside_graph(categories_.at(allocation, time_));
+        count(bits, [&](Reachable& reachable, bool alone) {
+            reachable.bytes += size;
+            reachable.freed_bytes += alone && !outside ? size : 0;
         });
     };
     for_each_reachable([&](AllocationRef allocation, std::span<const NodeIndex> nodes) {
         uint64_t bits = 0;
         for (const NodeIndex node : nodes) {
-            bits |= held_by[node];
+            bits |= reached_by[node];
         }
-        if (const auto direct = memory_held_by.find(memory_key(allocation)); direct != memory_held_by.end()) {
+        if (const auto direct = memory_reached_by.find(memory_key(allocation)); direct != memory_reached_by.end()) {
             bits |= direct->second;
-            memory_held_by.erase(direct);
+            memory_reached_by.erase(direct);
         }
         count_memory(allocation, bits);
     });
-    for (const auto& [key, bits] : memory_held_by) {
+    for (const auto& [key, bits] : memory_reached_by) {
         count_memory(memory_of_key(key), bits);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Items by what they belong to, in one piece of memory.
+// Items grouped by owner, in one array.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace tidemark {
 
 constexpr size_t no_owner = SIZE_MAX;
 
-/// Items 0, 1, 2, ... sorted by owner; those of one owner in rising order.
+/// Items 0, 1, 2, ... sorted by owner. The items of one owner are in ascending order.
 class Lists {
 public:
     Lists() = default;
-    /// owner_of(item) is below `owners`, or no_owner: the item is left out.
+    /// Requires owner_of(item) < `owners`, or no_owner to omit the item.
     template <class OwnerOf>
     Lists(size_t owners, size_t items, OwnerOf&& owner_of) : first_(owners + 1, 0) {
         for (size_t item = 0; item < items; ++item) {
@@ -39,7 +39,7 @@ public:
     std::span<const uint32_t> of(size_t owner) const {
         return {items_.data() + first_[owner], items_.data() + first_[owner + 1]};
     }
-    /// Puts value(item) in each item's place.
+    /// Replaces each item with value(item).
     template <class Value>
     void replace(Value&& value) {
         for (uint32_t& item : items_) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t most_groups = 252;
 
-/// The number of a link "index"; nothing for other links.
+/// Returns the number of a link of kind "index"; nothing for other links.
 std::optional<int64_t> index_of(const GraphTables& tables, const PathLink& link) {
     const std::string& text = tables.texts[link.name];
     int64_t number = 0;
@@ -25,7 +25,7 @@ std::optional<int64_t> index_of(const GraphTables& tables, const PathLink& link)
     return link.kind == PathLinkKind::index && is_number ? std::optional(number) : std::nullopt;
 }
 
-/// The same for chains that differ in nothing but indices.
+/// Returns the same text for paths that differ only in indices.
 std::string shape_of(const GraphTables& tables, const Referrer& referrer) {
     std::string shape;
     for (const PathLink& link : referrer.links) {
@@ -35,7 +35,7 @@ std::string shape_of(const GraphTables& tables, const Referrer& referrer) {
     return shape;
 }
 
-/// Finds the outermost index in which the chains differ, or the innermost one where they do not.
+/// Finds the outermost index in which the paths differ, or the innermost index if all paths are equal.
 void find_range(const GraphTables& tables, ReferrerGroup& group) {
     for (size_t position = 0; position < group.links.size(); ++position) {
         if (!index_of(tables, group.links[position])) {
@@ -54,7 +54,8 @@ void find_range(const GraphTables& tables, ReferrerGroup& group) {
     }
 }
 
-/// What nodes saved has tensors that only C++ holds: these nodes, and nobody beside the graph.
+/// Returns whether only nodes of the graph refer to the tensor, because they saved it. C++ is the only referrer of such
+/// tensors.
 bool is_the_graphs_own(const GraphState& state, const Referrer& referrer) {
     if (referrer.links.empty() || !is_native(referrer)) {
         return false;
@@ -141,29 +142,29 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& state, const Referr
     });
     groups.resize(std::min(groups.size(), most_groups));
 
-    std::vector<Held> held;
+    std::vector<ReferrerTargets> targets;
     for (ReferrerGroup& group : groups) {
         group.links = tables.referrers[group.referrers.front()].links;
         group.count = static_cast<int64_t>(group.referrers.size());
         find_range(tables, group);
-        Held& has = held.emplace_back();
+        ReferrerTargets& own_targets = targets.emplace_back();
         std::set<uint64_t> memory;
         for (const uint32_t h : group.referrers) {
             const Referrer& referrer = tables.referrers[h];
             if (referrer.node != no_node) {
-                has.nodes.push_back(referrer.node);
+                own_targets.nodes.push_back(referrer.node);
             }
             if (referrer.allocation && memory.insert(memory_key(referrer.allocation)).second) {
-                has.allocations.push_back(referrer.allocation);
+                own_targets.allocations.push_back(referrer.allocation);
             }
         }
         group.allocations = static_cast<int64_t>(memory.size());
     }
-    const std::vector<Reachable> kept = state.reachable_from(held);
+    const std::vector<Reachable> reachable = state.reachable_from(targets);
     for (size_t g = 0; g < groups.size(); ++g) {
-        groups[g].nodes = kept[g].nodes;
-        groups[g].reachable_bytes = kept[g].bytes;
-        groups[g].freed_bytes = kept[g].freed_bytes;
+        groups[g].nodes = reachable[g].nodes;
+        groups[g].reachable_bytes = reachable[g].bytes;
+        groups[g].freed_bytes = reachable[g].freed_bytes;
     }
     std::stable_sort(groups.begin(), groups.end(), [](const ReferrerGroup& a, const ReferrerGroup& b) {
         return a.reachable_bytes > b.reachable_bytes;

@@ -21,7 +21,7 @@ constexpr size_t packed_size = size_t{128} << 10;
 
 }  // namespace
 
-/// The bytes as they lie in the file.
+/// The bytes as stored in the file.
 class RawInput {
 public:
     virtual ~RawInput() = default;
@@ -145,7 +145,7 @@ Status ByteSource::ensure(size_t count) {
     return {};
 }
 
-/// Doubles rather than trusting `count`, which a damaged file may have made up.
+/// Doubles the window instead of trusting `count`, which may be wrong in a corrupt file.
 void ByteSource::make_room(size_t count) {
     std::copy(window_.begin() + static_cast<ptrdiff_t>(begin_), window_.begin() + static_cast<ptrdiff_t>(end_),
               window_.begin());
@@ -202,8 +202,8 @@ Status ByteSource::unpack_some(std::span<uint8_t> to, size_t& filled) {
     return fill_packed();
 }
 
-/// Members may follow each other, padded with zeros. Anything else after the last one is ignored, as the command
-/// line tools do.
+/// A file may contain several members, padded with zeros. Other data after the last member is ignored, as in the
+/// command line tools.
 Status ByteSource::next_member() {
     const auto rest = packed();
     const auto content = std::find_if(rest.begin(), rest.end(), [](uint8_t byte) { return byte != 0; });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A file as a stream of plain bytes: gzip, xz and zstd are recognised by content and unpacked on the way.
+// Reads a file as a stream of plain bytes. Detects gzip, xz and zstd by content and unpacks them.
 #pragma once
 
 #include <atomic>
@@ -19,33 +19,35 @@ namespace tidemark {
 class RawInput;
 class Unpacker;
 
-/// Single-threaded. Memory stays near the window's size (256 KiB, more only where one `ensure` asks for more and
-/// the bytes really come) plus the unpacker's bounded dictionary. Positions and sizes are bytes.
+/// Single-threaded. Memory use stays close to the window's size plus the unpacker's bounded dictionary. The window is
+/// 256 KiB; it grows only if one call of ensure() needs more and the stream contains that many bytes. Positions and
+/// sizes are in bytes.
 class ByteSource {
 public:
-    /// Errors: environment (missing, no permission, a directory, read error) or input (empty, damaged packing).
+    /// Opens a file. Errors: environment (missing, no permission, a directory, read error) or input (empty, corrupt
+    /// compressed data).
     static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
-    /// Reads `bytes`, which must outlive the source; packed content is recognised like in a file.
+    /// Reads `bytes`, which must outlive the source. Detects compressed content as in a file.
     static Result<std::unique_ptr<ByteSource>> from_memory(std::span<const uint8_t> bytes);
 
     ~ByteSource();
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;
 
-    /// The unread bytes at hand, contiguous; valid until the next `ensure`.
+    /// Returns the unread bytes in the window, contiguous. Valid until the next call of ensure().
     const uint8_t* data() const { return window_.data() + begin_; }
     size_t available() const { return end_ - begin_; }
     void consume(size_t count) { begin_ += count; }
 
-    /// Makes `count` unread bytes available, fewer only where the stream ends. Fails on a read error, on damaged
-    /// or cut packing, and once `*stop` is set.
+    /// Makes `count` unread bytes available; fewer only at the end of the stream. Fails on a read error, on corrupt or
+    /// truncated compressed data, and after `*stop` was set.
     Status ensure(size_t count);
-    /// The flag that ends reading early. It must stay alive while the source is read, or be replaced by nullptr.
+    /// Sets the flag that ends reading early. It must exist while the source is read, or be replaced by nullptr.
     void stop_on(const std::atomic<bool>* stop) { stop_ = stop; }
 
     uint64_t position() const { return unpacked_ - available(); }  ///< unpacked bytes consumed
-    uint64_t file_position() const;                                ///< bytes taken from the file
-    uint64_t file_size() const;                                    ///< 0 where unknown (a pipe)
+    uint64_t file_position() const;                                ///< bytes read from the file
+    uint64_t file_size() const;                                    ///< 0 if unknown (a pipe)
     const char* packing() const { return packing_; }               ///< "gzip", "xz", "zstd"; "" for plain content
 
 private:
@@ -69,7 +71,7 @@ private:
     size_t begin_ = 0;
     size_t end_ = 0;
     bool stream_ended_ = false;
-    uint64_t unpacked_ = 0;  ///< bytes ever put into the window
+    uint64_t unpacked_ = 0;  ///< total bytes that were put into the window
     const std::atomic<bool>* stop_ = nullptr;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// An array that grows without moving: no doubling peak, stable addresses, and chunks are returned to the system early.
+// An array that grows without moving its items: no memory peak from doubling, stable addresses, and unused chunks are
+// returned to the system early.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,7 +15,7 @@
 
 namespace tidemark {
 
-/// Chunks are mapped rather than allocated: the heap keeps freed memory that lies between live pieces.
+/// Chunks are mapped, not allocated on the heap, because the heap keeps freed memory between live allocations.
 template <class T, size_t chunk_items>
 class ChunkedArray {
 public:
@@ -39,7 +40,7 @@ public:
         }
     }
 
-    /// The items of that chunk must not be touched any more.
+    /// Frees a chunk. Its items must not be accessed afterwards.
     void drop_chunk(size_t chunk) { chunks_[chunk].reset(); }
 
 private:

@@ -109,8 +109,8 @@ AllocatorEvent Derivation::event_of(size_t i) const {
     return result;
 }
 
-/// A segment that is still there at the end is described there in full. Where its address was returned to the driver
-/// and taken again, only the last segment is.
+/// Returns the owner of a segment that still exists at the end, because the final state contains it. If its address was
+/// returned to the driver and reused, the final state contains only the last segment.
 std::optional<SegmentOwner> Derivation::reported_owner(const SnapshotEvent& event) const {
     for (auto s = source_.final_segments.rbegin(); s != source_.final_segments.rend(); ++s) {
         const SnapshotSegment& segment = **s;

@@ -86,7 +86,7 @@ void HistoryColumns::finish() {
             ref = EventRef(ref.action(), place[ref.index()]);
         }
     }
-    // Expandable memory may have been cut after the allocation got its segment.
+    // Expandable memory may have been split after the allocation got its segment.
     const auto piece_of = [&](uint64_t address, EventNumber alloc_event) {
         const auto found = std::find_if(expandable.begin(), expandable.end(), [&](uint32_t k) {
             const Segment& s = segments[k];

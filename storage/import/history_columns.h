@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns the rows that an event folder makes into the columns of a trace in memory.
+// Converts the rows that an event folder produces into the columns of a trace in memory.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace tidemark {
 
-/// Fills allocations, segments, others and event_ref of a history whose event_time is set.
+/// Fills allocations, segments, others and event_ref of a history. Requires that event_time is set.
 class HistoryColumns final : public FoldSink {
 public:
     explicit HistoryColumns(DeviceHistory& history);
@@ -25,7 +25,7 @@ public:
     uint32_t cut_segment(uint32_t position, uint64_t address) override;
     void other_event(const OtherEvent& event, int64_t time, uint32_t origin) override;
 
-    /// Sorts the segments by alloc_event and refers to them by their final positions. Call once, at the end.
+    /// Sorts the segments by alloc_event and updates references to them. Call once, at the end.
     void finish();
 
 private:

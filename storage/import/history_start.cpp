@@ -43,14 +43,14 @@ private:
     void match_final_blocks();
     void order_blocks();
     void find_segments();
-    void take_out_arrival(const SnapshotEvent& event);
-    void put_back_return(const SnapshotEvent& event);
-    void learn_pool(const SnapshotEvent& event);
+    void undo_arrival(const SnapshotEvent& event);
+    void undo_return(const SnapshotEvent& event);
+    void decide_pool(const SnapshotEvent& event);
     void size_blocks();
     void size_unsure_blocks();
     Pieces::iterator piece_covering(uint64_t address);
 
-    /// A block whose true size follows from what is allocated behind it.
+    /// A block whose true size follows from the allocations after it.
     struct Unsure {
         uint64_t end;
         size_t block;
@@ -59,9 +59,9 @@ private:
     const DeviceSnapshot& device_;
     const AllocatorSettings& settings_;
     HistoryStart result_;
-    /// The allocated or pending block at an address: its index in result_.blocks, or own.
+    /// The allocated or pending block at an address: its index in result_.blocks, or `allocated_in_history`.
     std::unordered_map<uint64_t, size_t> open_;
-    static constexpr size_t own = SIZE_MAX;  ///< allocated by an event
+    static constexpr size_t allocated_in_history = SIZE_MAX;  ///< allocated by an event
     Pieces pieces_;
     std::map<uint64_t, Unsure> unsure_;  ///< by address
 };
@@ -80,11 +80,11 @@ void StartFinder::find_blocks() {
     for (const SnapshotEvent& event : device_.events) {
         const bool completes = event.action == Action::free_completed;
         if (event.action == Action::alloc) {
-            open_[event.address] = own;
+            open_[event.address] = allocated_in_history;
         } else if (completes || event.action == Action::free_requested) {
             const auto [slot, is_new] = open_.try_emplace(event.address, result_.blocks.size());
             if (is_new) {
-                // Completed without a request: freed before the history began, and still waiting for a stream.
+                // Completed without a request: freed before the history began, while a stream still used it.
                 result_.blocks.push_back({event.address, 0, event.size, completes, 0});
             }
             if (completes) {
@@ -106,14 +106,15 @@ void StartFinder::match_final_blocks() {
                     {block.address, block.size, block.requested, block.state == BlockState::pending_free, block.stack});
                 continue;
             }
-            if (found->second != own) {
+            if (found->second != allocated_in_history) {
                 result_.blocks[found->second].size = block.size;
             }
             open_.erase(found);
         }
     }
     if (!device_.final_segments.empty()) {
-        // Events say that these are alive, the state at the end does not: freed between the two copies PyTorch takes.
+        // According to the events these blocks are alive, but the final state lacks them: they were freed between
+        // PyTorch's two copies.
         result_.inconsistent += static_cast<int64_t>(open_.size());
     }
     open_.clear();
@@ -123,10 +124,10 @@ void StartFinder::order_blocks() {
     auto& blocks = result_.blocks;
     std::stable_sort(blocks.begin(), blocks.end(),
                      [](const StartBlock& a, const StartBlock& b) { return a.address < b.address; });
-    const auto twice = std::unique(blocks.begin(), blocks.end(),
-                                   [](const StartBlock& a, const StartBlock& b) { return a.address == b.address; });
-    result_.inconsistent += blocks.end() - twice;
-    blocks.erase(twice, blocks.end());
+    const auto duplicates = std::unique(
+        blocks.begin(), blocks.end(), [](const StartBlock& a, const StartBlock& b) { return a.address == b.address; });
+    result_.inconsistent += blocks.end() - duplicates;
+    blocks.erase(duplicates, blocks.end());
 }
 
 void StartFinder::find_segments() {
@@ -137,17 +138,17 @@ void StartFinder::find_segments() {
     for (auto event = device_.events.rbegin(); event != device_.events.rend(); ++event) {
         switch (event->action) {
             case Action::segment_alloc:
-            case Action::segment_map: take_out_arrival(*event); break;
+            case Action::segment_map: undo_arrival(*event); break;
             case Action::segment_free:
-            case Action::segment_unmap: put_back_return(*event); break;
+            case Action::segment_unmap: undo_return(*event); break;
             case Action::alloc:
-            case Action::free_requested: learn_pool(*event); break;
+            case Action::free_requested: decide_pool(*event); break;
             default: break;
         }
     }
 }
 
-void StartFinder::take_out_arrival(const SnapshotEvent& event) {
+void StartFinder::undo_arrival(const SnapshotEvent& event) {
     const auto piece = piece_covering(event.address);
     const uint64_t end = event.address + event.size;
     if (piece == pieces_.end() || piece->second.end < end) {
@@ -165,7 +166,7 @@ void StartFinder::take_out_arrival(const SnapshotEvent& event) {
     }
 }
 
-void StartFinder::put_back_return(const SnapshotEvent& event) {
+void StartFinder::undo_return(const SnapshotEvent& event) {
     if (piece_covering(event.address) != pieces_.end()) {
         return;
     }
@@ -182,9 +183,9 @@ void StartFinder::put_back_return(const SnapshotEvent& event) {
     pieces_[event.address] = piece;
 }
 
-/// Whole granules of the small pool can be as large as one of the large pool. A request that was served from the memory
-/// decides.
-void StartFinder::learn_pool(const SnapshotEvent& event) {
+/// Decides the pool by a request that the memory served. Several granules of the small pool can be as large as one
+/// granule of the large pool.
+void StartFinder::decide_pool(const SnapshotEvent& event) {
     const auto piece = piece_covering(event.address);
     if (piece != pieces_.end() && piece->second.is_large_guessed) {
         piece->second.owner.is_large = round_size(settings_, event.size) > small_size;
@@ -192,10 +193,12 @@ void StartFinder::learn_pool(const SnapshotEvent& event) {
     }
 }
 
-// The request of a block from before the history that is freed in it is known, but its block may be larger. In the
-// small pool and in expandable memory blocks are always split, so the rounded request is exact. In the large pool a
-// remainder of up to 1 MiB stays with the block. It is certain if the next block is that near. Else the first
-// allocation from the free memory behind the block starts exactly where the block ends.
+// Computes the sizes of blocks from before the history.
+//
+// If such a block is freed in the history, its request is known, but the block may be larger. In the small pool and in
+// expandable memory, blocks are always split, so the rounded request is exact. In the large pool, a remainder of up to
+// 1 MiB stays with the block. The size is certain if the next block is that close. Otherwise the first allocation from
+// the free memory after the block starts exactly where the block ends.
 void StartFinder::size_blocks() {
     auto& blocks = result_.blocks;
     for (size_t k = 0; k < blocks.size(); ++k) {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What was there before the first event of a snapshot's history.
+// Derives the state before the first event of a snapshot's history.
 //
-// A history that lost its beginning gets its start state from its end: a block that is freed but never allocated, or
-// that is there at the end without having been allocated, was there before the first event.
+// If the beginning of the history was lost, the start state follows from the events and the final state: a block that
+// is freed but never allocated, or that exists at the end but was never allocated, existed before the first event.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace tidemark {
 
-/// The events of one device, and its segments in the state at their end.
+/// The events of one device, and its segments in the final state.
 struct DeviceSnapshot {
     std::span<const SnapshotEvent> events;
     std::vector<const SnapshotSegment*> final_segments;
@@ -25,16 +25,16 @@ struct DeviceSnapshot {
 
 struct HistoryStart {
     std::vector<StartSegment> segments;  ///< by address
-    std::vector<StartBlock> blocks;      ///< by address, at most one at each
+    std::vector<StartBlock> blocks;      ///< by address, at most one per address
     int64_t inconsistent = 0;            ///< events and blocks that contradict each other
-    int64_t guessed_blocks = 0;          ///< blocks whose size did not show; each may be up to 1 MiB larger
-    int64_t guessed_bytes = 0;           ///< how much larger those of them may be that were freed
+    int64_t guessed_blocks = 0;          ///< blocks of unknown size; each may be up to 1 MiB larger
+    int64_t guessed_bytes = 0;           ///< by how much the freed ones of them may be larger
 };
 
-/// Walks the events once forward for blocks and once backward for segments.
+/// Visits the events once forwards for blocks and once backwards for segments.
 HistoryStart find_history_start(const DeviceSnapshot& device, const AllocatorSettings& settings);
 
-/// Whether the event says which pool its memory belongs to (PyTorch does from 2.12 on).
+/// Returns whether the event names the pool of its memory (PyTorch 2.12 and later).
 bool is_pool_known(const DeviceSnapshot& device, const SnapshotEvent& event);
 
 }  // namespace tidemark

@@ -24,7 +24,7 @@ std::string_view file_name(std::string_view path) {
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// µs since the epoch of the earliest event; 0 where there are no times.
+/// Returns the time of the earliest event, in µs since the epoch; 0 if there are no times.
 int64_t time_zero(const Snapshot& snapshot) {
     int64_t zero = INT64_MAX;
     for (const auto& trace : snapshot.traces) {
@@ -38,7 +38,7 @@ int64_t time_zero(const Snapshot& snapshot) {
     return zero == INT64_MAX ? 0 : zero;
 }
 
-/// Starts and ends are paired by name and device, innermost first.
+/// Pairs starts and ends by name and device, innermost first.
 std::vector<Annotation> pair_annotations(const Snapshot& snapshot, int64_t zero_us, int64_t end) {
     std::vector<Annotation> result;
     std::map<std::pair<int, std::string>, std::vector<size_t>> open;
@@ -154,7 +154,7 @@ Result<std::shared_ptr<const Trace>> import_snapshot(const std::string& snapshot
 
 std::string trace_path_for(const std::string& snapshot) {
     std::string_view stem = snapshot;
-    const auto drop_one_of = [&](std::initializer_list<std::string_view> endings) {
+    const auto remove_one_of = [&](std::initializer_list<std::string_view> endings) {
         for (std::string_view ending : endings) {
             if (stem.ends_with(ending)) {
                 stem.remove_suffix(ending.size());
@@ -162,8 +162,8 @@ std::string trace_path_for(const std::string& snapshot) {
             }
         }
     };
-    drop_one_of({".gz", ".xz", ".zst", ".zstd"});
-    drop_one_of({".pickle", ".pkl", ".snapshot"});
+    remove_one_of({".gz", ".xz", ".zst", ".zstd"});
+    remove_one_of({".pickle", ".pkl", ".snapshot"});
     return fmt::format("{}{}", stem, trace_extension);
 }
 

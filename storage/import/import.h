@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// From a PyTorch memory snapshot to a trace file.
+// Converts a PyTorch memory snapshot to a trace file.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@
 
 namespace tidemark {
 
-/// Reads a snapshot (pickle protocols 2 to 5, plain or packed with gzip, xz or zstd) and derives its trace in memory.
-/// Nothing in the file is executed. Errors name what is wrong with the file.
+/// Reads a snapshot (pickle protocols 2 to 5, uncompressed or compressed with gzip, xz or zstd) and derives its trace
+/// in memory. Executes nothing from the file. Errors describe the fault in the file.
 Result<std::shared_ptr<Trace>> read_snapshot_trace(const std::string& snapshot, Progress& progress);
 
-/// The same, written to `path`. The trace is returned so that it can be shown without being read again; its path and
-/// size are the file's.
+/// Like read_snapshot_trace(), and writes the trace to `path`. Returns the trace, so that it can be shown without
+/// reading the file; its path and size are those of the file.
 Result<std::shared_ptr<const Trace>> import_snapshot(const std::string& snapshot, const std::string& path,
                                                      IfExists if_exists, Progress& progress);
 
-/// "run.pickle.gz" -> "run.tide", beside it.
+/// Returns "run.tide" for "run.pickle.gz", in the same folder.
 std::string trace_path_for(const std::string& snapshot);
 
 }  // namespace tidemark

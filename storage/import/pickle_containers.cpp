@@ -42,7 +42,7 @@ bool PickleMachine::pop_to_mark() {
     return true;
 }
 
-/// There is a mark with at least `below` values of the enclosing level under it.
+/// Checks that a mark exists, and that the enclosing level below it has at least `below` values.
 bool PickleMachine::require_mark(size_t below) {
     if (marks_.empty()) {
         return lacks_values();

@@ -20,12 +20,12 @@ constexpr size_t text_limit = size_t{16} << 20;
 constexpr size_t stack_limit = size_t{64} << 20;
 constexpr size_t sparse_memo_limit = 65'536;
 
-/// A real snapshot, well packed, holds about one value to remember per byte of the file. Packed nonsense holds
-/// thousands.
+/// Limits of the values in the memo. A real compressed snapshot has about one memo entry per byte of the file; forged
+/// files have thousands.
 constexpr uint64_t kept_at_least = uint64_t{16} << 20;
 constexpr uint64_t kept_per_byte = 16;
 
-/// A memo entry in 8 bytes: the kind in the top byte, below it the number or id, or a place in boxed_.
+/// Layout of a memo entry in 8 bytes: the kind in the top byte; below it the number, the id, or an index into boxed_.
 constexpr int packed_bits = 56;
 constexpr uint64_t packed_mask = (uint64_t{1} << packed_bits) - 1;
 constexpr uint64_t boxed_kind = 0x80;
@@ -75,7 +75,7 @@ Result<PickleValue> PickleMachine::run() {
     return std::move(*error_);
 }
 
-// Called for most of the file's opcodes, so worth inlining into `step`.
+// Called for most opcodes of the file, so it is inlined into `step`.
 
 inline bool PickleMachine::push(PickleValue value) {
     if (stack_.size() == stack_limit) [[unlikely]] {
@@ -93,7 +93,7 @@ inline bool PickleMachine::get(uint64_t index) {
     return push(packed >> packed_bits == boxed_kind ? unbox(packed) : unpack(packed));
 }
 
-/// The opcodes that snapshots are made of.
+/// Executes the opcodes that most of a snapshot consists of.
 bool PickleMachine::step(uint8_t code) {
     switch (code) {
         case opcode::long_binget: return get_at<uint32_t>();
@@ -123,7 +123,7 @@ bool PickleMachine::step(uint8_t code) {
     }
 }
 
-/// Other opcodes that carry data.
+/// Executes other opcodes with data.
 bool PickleMachine::step_rare(uint8_t code) {
     switch (code) {
         case opcode::proto: return set_protocol();
@@ -152,7 +152,7 @@ bool PickleMachine::step_rare(uint8_t code) {
     }
 }
 
-/// Protocol 0 writes numbers and strings as lines of text.
+/// Executes the opcodes of protocol 0, which writes numbers and strings as lines of text.
 bool PickleMachine::step_text(uint8_t code) {
     switch (code) {
         case opcode::int_text:
@@ -221,7 +221,7 @@ bool PickleMachine::take(T& number) {
     return true;
 }
 
-/// The line is valid until the next read.
+/// Reads a line. It is valid until the next read.
 bool PickleMachine::take_line(std::string_view& line) {
     size_t seen = 0;
     const void* newline = nullptr;
@@ -302,7 +302,7 @@ bool PickleMachine::push_real() {
     return push(PickleValue::of_real(std::bit_cast<double>(swapped)));
 }
 
-/// A little-endian two's complement number of up to 9 bytes: enough for every address.
+/// Pushes a little-endian two's complement number of up to 9 bytes, which is enough for every address.
 template <class Length>
 bool PickleMachine::push_long() {
     Length length{};
@@ -407,7 +407,7 @@ bool PickleMachine::memo_at_text(uint8_t code) {
     return code == opcode::put ? put(index) : get(index);
 }
 
-/// Writers number the memo densely; the limit keeps one made-up number from claiming all memory.
+/// Writers number memo entries consecutively. The limit prevents a forged index from allocating all memory.
 bool PickleMachine::put(uint64_t index) {
     if (!require(1)) {
         return false;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A pickle virtual machine that executes nothing: it builds data through a consumer and refuses, by name, every
-// opcode that would import, call or fetch something.
+// A pickle virtual machine that executes no code. It builds data through a consumer and rejects, by name, every opcode
+// that imports, calls or fetches something.
 #pragma once
 
 #include <bit>
@@ -25,17 +25,17 @@ enum class PickleKind : uint8_t {
     none,
     boolean,
     integer,         ///< fits int64
-    large_unsigned,  ///< fits uint64 only
+    large_unsigned,  ///< fits only uint64
     real,
     text,
-    bytes,   ///< content is not kept
+    bytes,   ///< the content is not stored
     object,  ///< a container of the consumer
 };
 
 struct PickleValue {
     PickleKind kind = PickleKind::none;
     union {
-        int64_t integer = 0;  ///< also boolean, 0 or 1
+        int64_t integer = 0;  ///< also for boolean: 0 or 1
         uint64_t large_unsigned;
         double real;
         TextId text;
@@ -57,35 +57,36 @@ struct PickleValue {
     static PickleValue of_object(uint32_t id) { return of(PickleKind::object, id); }
 };
 
-/// Owns the containers. The machine knows them by number, keeps copies of the numbers on its stack and in its memo,
-/// and may hand a container on before it is filled. Spans are valid during the call only.
-/// The machine adds the byte position to an error.
+/// Owns the containers. The machine refers to them by number, copies the numbers to its stack and its memo, and may
+/// pass on a container before it is filled. Spans are valid only during the call. The machine adds the byte position to
+/// an error.
 class PickleConsumer {
 public:
     virtual ~PickleConsumer() = default;
     virtual Result<PickleValue> make_dict() = 0;
     virtual Result<PickleValue> make_list() = 0;
     virtual Result<PickleValue> make_tuple(std::span<const PickleValue> items) = 0;
-    /// `items` holds key, value, key, value, ...; `dict` may be any value.
+    /// `items`: key, value, key, value, ... `dict` may be any value.
     virtual Status set_items(PickleValue dict, std::span<const PickleValue> items) = 0;
-    /// `list` may be any value. Sets are lists here.
+    /// `list` may be any value. Sets are treated as lists.
     virtual Status append(PickleValue list, std::span<const PickleValue> items) = 0;
 };
 
-/// Runs one pickle, protocol 0 to 5. Memory: 16 bytes per value on the stack and 8 per memo entry, both bounded by
-/// the bytes read and by the packed file's size; counts and lengths in the file are never trusted for more than the
-/// bytes that really follow.
+/// Runs one pickle of protocol 0 to 5. Uses 16 bytes per value on the stack and 8 per memo entry. The bytes read and
+/// the size of the compressed file limit both. Counts and lengths in the file allocate no more memory than the bytes
+/// that follow justify.
 class PickleMachine {
 public:
-    /// All must outlive the machine. `phase` names the work for `progress`, which counts bytes of the file.
+    /// Requires that all arguments outlive the machine. `phase` names the operation for `progress`, which counts bytes
+    /// of the file.
     PickleMachine(ByteSource& source, TextPool& texts, PickleConsumer& consumer, Progress& progress, const char* phase);
 
-    /// The value on top of the stack at STOP. What follows STOP is not read.
+    /// Returns the value on top of the stack at STOP. Reads nothing after STOP.
     Result<PickleValue> run();
     int protocol() const { return protocol_; }
 
 private:
-    // Steps return false once error_ is set.
+    // Steps return false after error_ was set.
     bool step(uint8_t code);
     bool step_text(uint8_t code);
     bool step_rare(uint8_t code);
@@ -156,10 +157,10 @@ private:
     const char* phase_;
     double reported_ = 0;
 
-    const uint8_t* at_ = nullptr;  ///< in the source's window
+    const uint8_t* at_ = nullptr;  ///< points into the source's window
     const uint8_t* end_ = nullptr;
     uint64_t window_start_ = 0;   ///< stream position of the window's first byte
-    uint64_t code_position_ = 0;  ///< stream position and code of the opcode being run, for sentences
+    uint64_t code_position_ = 0;  ///< stream position and code of the current opcode, for error messages
     uint8_t code_ = 0;
     int protocol_ = 0;
 
@@ -168,7 +169,7 @@ private:
     ChunkedArray<uint64_t, 65536> memo_;
     size_t memo_count_ = 0;
     uint64_t containers_ = 0;
-    std::vector<PickleValue> boxed_;  ///< memo entries that do not fit 8 bytes
+    std::vector<PickleValue> boxed_;  ///< memo entries that do not fit into 8 bytes
     std::optional<Error> error_;
 };
 

@@ -24,14 +24,14 @@ constexpr uint8_t get = 'g', binget = 'h', long_binget = 'j', put = 'p', binput 
                   memoize = 0x94;
 constexpr uint8_t proto = 0x80, frame = 0x95;
 
-// These import, call or fetch something from outside the file.
+// These opcodes import, call or fetch something from outside the file.
 constexpr uint8_t global = 'c', stack_global = 0x93, reduce = 'R', build = 'b', inst = 'i', obj = 'o';
 constexpr uint8_t newobj = 0x81, newobj_ex = 0x92, persid = 'P', binpersid = 'Q', ext1 = 0x82, ext2 = 0x83, ext4 = 0x84;
 constexpr uint8_t next_buffer = 0x97, readonly_buffer = 0x98;
 
 constexpr uint8_t newest_protocol = 5;
 
-/// "SETITEMS"; nullptr where `code` is no opcode.
+/// Returns "SETITEMS"; nullptr if `code` is no opcode.
 const char* name(uint8_t code);
 
 }  // namespace tidemark::opcode

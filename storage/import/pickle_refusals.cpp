@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What the pickle machine refuses to run, and its errors.
+// The opcodes that the pickle machine rejects, and its errors.
 #include "storage/import/pickle_machine.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ bool PickleMachine::refuse_global(uint8_t code) {
                  with("attribute", printable(attribute))));
 }
 
-/// Says where.
+/// Keeps the first error, with the byte position in front.
 bool PickleMachine::check(Status status) {
     if (status) [[likely]] {
         return true;

@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-/// Takes `digits` hexadecimal digits from the front of `rest`.
+/// Removes `digits` hexadecimal digits from the front of `rest` and returns their value.
 std::optional<uint32_t> take_hex(std::string_view& rest, size_t digits) {
     uint32_t number = 0;
     const char* end = rest.data() + digits;

@@ -10,12 +10,12 @@
 
 namespace tidemark {
 
-/// Latin-1 with \uXXXX and \UXXXXXXXX, as UTF-8.
+/// Converts Latin-1 with \uXXXX and \UXXXXXXXX to UTF-8.
 std::optional<std::string> decode_raw_unicode(std::string_view line);
-/// A Python string literal in single or double quotes.
+/// Converts a Python string literal in single or double quotes.
 std::optional<std::string> decode_quoted(std::string_view line);
 
-/// Returns the text for a sentence: at most 80 characters, those that are not printable ASCII as "?".
+/// Returns text for an error message: at most 80 characters, with "?" for all that are not printable ASCII.
 std::string printable(std::string_view text);
 
 }  // namespace tidemark

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A pool of short-lived vectors: a released vector keeps its memory for the next user.
+// A pool of short-lived vectors. A released vector keeps its memory for the next user.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ public:
         return id;
     }
 
-    void resume(uint32_t id) {
-        constexpr size_t worth_keeping = 4096;
+    void release(uint32_t id) {
+        constexpr size_t most_kept_items = 4096;
         items_[id].clear();
-        if (items_[id].capacity() > worth_keeping) {
+        if (items_[id].capacity() > most_kept_items) {
             items_[id].shrink_to_fit();
         }
         free_.push_back(id);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A PyTorch CUDA memory snapshot in memory: what `torch.cuda.memory._snapshot()` holds, compact and typed.
-// Source of the layout: torch/csrc/cuda/memory_snapshot.cpp and torch/csrc/cuda/Module.cpp.
+// A PyTorch CUDA memory snapshot in memory: the content of `torch.cuda.memory._snapshot()`, compact and typed. Source
+// of the layout: torch/csrc/cuda/memory_snapshot.cpp and torch/csrc/cuda/Module.cpp.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@ constexpr int64_t no_time = INT64_MIN;
 constexpr uint32_t pool_not_recorded = UINT32_MAX;
 
 struct SnapshotEvent {
-    uint64_t address = 0;       ///< for oom: bytes free on the device
-    uint64_t size = 0;          ///< bytes: requested for alloc and free, true for segment actions
+    uint64_t address = 0;       ///< for oom: free bytes of the device
+    uint64_t size = 0;          ///< bytes: requested for alloc and free, actual for segment actions
     int64_t time_us = no_time;  ///< µs since the Unix epoch
     StackId stack = 0;
     uint32_t context = 0;               ///< index into Snapshot::contexts
     uint32_t pool = pool_not_recorded;  ///< index into Snapshot::pools
     uint16_t stream = 0;                ///< index into Snapshot::streams
     Action action = Action::unknown;
-    uint8_t unknown_action = 0;  ///< with Action::unknown: index into Snapshot::unknown_actions
+    uint8_t unknown_action = 0;  ///< for Action::unknown: index into Snapshot::unknown_actions
 };
 
 struct SnapshotBlock {
@@ -58,9 +58,9 @@ struct SnapshotAnnotation {
     int64_t time_us = no_time;
 };
 
-/// What PyTorch records with an allocation besides its stack.
+/// Data that PyTorch records with an allocation in addition to its stack.
 struct SnapshotContext {
-    StringId compile_context = 0;  ///< 0 where PyTorch wrote "N/A"
+    StringId compile_context = 0;  ///< 0 if PyTorch wrote "N/A"
     StringId user_metadata = 0;
     bool operator==(const SnapshotContext&) const = default;
 };
@@ -69,7 +69,7 @@ using PoolKey = std::array<int64_t, 2>;  ///< PyTorch's MempoolId_t; {0, 0} is t
 
 struct Snapshot {
     StackTable stacks;
-    std::vector<uint64_t> streams;       ///< CUDA stream handles, in order of appearance
+    std::vector<uint64_t> streams;       ///< CUDA stream handles, in order of first use
     std::vector<PoolKey> pools{{0, 0}};  ///< index 0 is the default pool
     std::vector<SnapshotContext> contexts{{}};
     std::vector<std::string> unknown_actions;

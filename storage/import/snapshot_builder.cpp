@@ -70,7 +70,7 @@ std::span<const PickleValue> SnapshotBuilder::items(const Object& list) const {
     return list.payload == none ? std::span<const PickleValue>{} : std::span<const PickleValue>(lists_[list.payload]);
 }
 
-/// The last one wins, as in Python.
+/// If a key occurs more than once, the last value is used, as in Python.
 std::optional<PickleValue> SnapshotBuilder::find(Pairs pairs, TextId key) const {
     for (size_t i = pairs.size(); i >= 2; i -= 2) {
         if (pairs[i - 2].kind == PickleKind::text && pairs[i - 2].text == key) {
@@ -190,7 +190,7 @@ Status SnapshotBuilder::append_record(Object& list, Object& record) {
     return {};
 }
 
-/// Puts `inner` into `outer`: from here on it cannot change.
+/// Puts `inner` into `outer`. Neither can change afterwards.
 Status SnapshotBuilder::nest(Object& outer, Object& inner) {
     if (&inner == &outer) {
         return input_error("The pickle puts a container into itself.");
@@ -210,7 +210,7 @@ void SnapshotBuilder::freeze(Object& object) {
     if (object.kind == Kind::frame_list) {
         const uint32_t list = object.payload;
         become(object, Kind::stack, stack_cache_.intern(snapshot_.stacks, frame_lists_[list]));
-        frame_lists_.resume(list);
+        frame_lists_.release(list);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Folds pickled values into a Snapshot while they arrive, so that no tree of 600,000 dicts ever exists.
+// Converts pickled values to a Snapshot while they are read, so that a tree of 600,000 dicts never exists in memory.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@
 
 namespace tidemark {
 
-/// A pickle fills a container before it uses it elsewhere. So a container is folded at its first use: a dict put into
-/// a list becomes an event, frame, block, segment or annotation if it has the keys of one, a list of frames becomes a
-/// stack. Folded and used containers cannot change any more, which also rules out cycles. An event is folded as soon
-/// as its keys arrive, since a writer may put a whole trace on the pickle's stack before it fills the list.
+/// A pickle fills a container before it uses the container elsewhere, so a container is converted ("folded") at its
+/// first use: a dict in a list becomes an event, frame, block, segment or annotation if it has the keys of one; a list
+/// of frames becomes a stack. Folded and used containers cannot change, which also prevents cycles. An event is folded
+/// as soon as it has its keys, because a writer may put a whole trace on the pickle's stack before it fills the list.
 ///
-/// Single-threaded. Give it all values, destroy the machine, then call `finish` once.
+/// Single-threaded. Pass all values, destroy the machine, then call `finish` once.
 class SnapshotBuilder final : public PickleConsumer {
 public:
-    /// `texts` is a fresh pool that outlives the builder.
+    /// Requires a new pool that outlives the builder.
     explicit SnapshotBuilder(TextPool& texts);
 
     Result<PickleValue> make_dict() override;
@@ -60,12 +60,12 @@ private:
 
     struct Object {
         Kind kind = Kind::dict;
-        bool frozen = false;  ///< used somewhere, so complete
-        bool taken = false;   ///< a record that a list holds, or a record list whose records were fetched
-        uint8_t depth = 0;    ///< levels of containers inside
+        bool frozen = false;  ///< was used in another container, so it is complete
+        bool taken = false;   ///< a record that is in a list, or a record list whose records were fetched
+        uint8_t depth = 0;    ///< nesting depth of the containers inside
         uint32_t payload = none;
     };
-    /// Records of one kind that lie next to each other in their store.
+    /// Records of one kind with consecutive positions in their store.
     struct Run {
         Kind kind;
         uint32_t first;
@@ -104,7 +104,7 @@ private:
     Status take_blocks(PickleValue list, SnapshotSegment& segment);
     void become(Object& object, Kind kind, size_t payload);
 
-    // Fields: false where the value is not what it should be.
+    // Convert a value. Return false if the value has the wrong type.
     bool to_size(PickleValue value, uint64_t& size) const;
     bool to_address(PickleValue value, uint64_t& address) const;
     bool to_integer(PickleValue value, int64_t& number) const;
@@ -149,11 +149,11 @@ private:
     std::map<PoolKey, uint32_t> pair_ids_;
 
     ChunkedArray<SnapshotEvent, 16384> events_;
-    std::vector<uint32_t> events_copied_;  ///< per chunk of events_
+    std::vector<uint32_t> events_copied_;  ///< by chunk of events_
     std::vector<BlockRecord> blocks_;
 
     StackCache stack_cache_;
-    std::vector<StringId> string_ids_;                     ///< by TextId; none where not interned yet
+    std::vector<StringId> string_ids_;                     ///< by TextId; `none` if not interned yet
     std::unordered_map<uint32_t, StringId> metadata_ids_;  ///< by object
     std::unordered_map<uint64_t, uint32_t> context_ids_{{0, 0}};
     uint64_t last_context_ = 0;

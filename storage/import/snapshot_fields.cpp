@@ -131,14 +131,14 @@ StringId SnapshotBuilder::string_id(TextId text) {
     return string_ids_[text];
 }
 
-/// PyTorch writes "N/A" for a compile context it does not know.
+/// PyTorch writes "N/A" for an unknown compile context.
 bool SnapshotBuilder::to_string_id(PickleValue value, StringId& id) {
     const bool text = value.kind == PickleKind::text;
     id = text && value.text != word::not_available ? string_id(value.text) : 0;
     return text || value.kind == PickleKind::none;
 }
 
-/// A text, or from torch 2.13 on a dict. A dict may be shared by many events, so its JSON text is made once.
+/// Metadata is a text, or a dict since torch 2.13. Many events may share a dict, so its JSON text is created once.
 bool SnapshotBuilder::to_metadata(PickleValue value, StringId& id) {
     if (value.kind == PickleKind::text) {
         id = string_id(value.text);

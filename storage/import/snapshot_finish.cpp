@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The last step of SnapshotBuilder: from the pickle's top value to the Snapshot.
+// The last step of SnapshotBuilder: converts the pickle's top value to the Snapshot.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,8 @@ Result<Snapshot> SnapshotBuilder::finish(PickleValue root) {
     return std::move(snapshot_);
 }
 
-/// A dict as `_dump_snapshot` writes it, or the bare list of segments that torch.cuda.memory_snapshot() returned.
+/// Accepts a dict as written by `_dump_snapshot`, or the plain list of segments that torch.cuda.memory_snapshot()
+/// returned.
 Status SnapshotBuilder::finish_root(PickleValue root) {
     Object* top = object(root);
     if (top && top->kind == Kind::record_list && record_lists_[top->payload].front().kind == Kind::segment) {
@@ -67,7 +68,7 @@ Status SnapshotBuilder::finish_top_level(Pairs fields) {
     return {};
 }
 
-/// The records of one kind that a list holds, for the one place where they belong.
+/// Returns the records of one kind in a list, once, for their only valid use.
 Result<std::span<const SnapshotBuilder::Run>> SnapshotBuilder::take_runs(PickleValue value, Kind kind,
                                                                          const Sentence& what) {
     Object* list = object(value);
@@ -151,7 +152,7 @@ Status SnapshotBuilder::finish_trace(PickleValue list, std::vector<SnapshotEvent
     return {};
 }
 
-/// Gives the memory back chunk by chunk, so that a large trace is never there twice.
+/// Frees the memory chunk by chunk, so that a large trace never exists twice.
 void SnapshotBuilder::copy_events(Run run, std::vector<SnapshotEvent>& trace) {
     constexpr size_t chunk_size = decltype(events_)::chunk_size;
     size_t at = run.first;
@@ -187,7 +188,7 @@ bool SnapshotBuilder::is_empty_container(PickleValue value) const {
     return container && (container->kind == Kind::list || container->kind == Kind::dict) && container->payload == none;
 }
 
-// Words for errors.
+// Descriptions for error messages.
 
 Sentence SnapshotBuilder::describe(PickleValue value) const {
     if (const Object* container = object(value)) {
@@ -235,7 +236,7 @@ std::string SnapshotBuilder::json_of(PickleValue value) const {
     return json.size() > json_limit ? std::string(json_cut) : json;
 }
 
-/// Stops soon after the limit: shared containers can be made to unfold without end. Nesting is bounded by `nest`.
+/// Stops soon after the limit, because shared containers can expand without end. `nest` limits the depth.
 void SnapshotBuilder::render_json(PickleValue value, std::string& json) const {
     if (json.size() > json_limit) {
         return;

@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-/// Orders the blocks, makes sure that they lie in their segment side by side, and fills gaps as inactive.
+/// Sorts the blocks, checks that they lie in their segment without overlap, and fills gaps with inactive blocks.
 Status fit_blocks(SnapshotSegment& segment) {
     if (segment.address > UINT64_MAX - segment.total_size) {
         return input_error("A segment ends beyond the address space.");
@@ -63,7 +63,7 @@ void SnapshotBuilder::become(Object& object, Kind kind, size_t payload) {
     object.payload = static_cast<uint32_t>(payload);
 }
 
-/// A dict that is put into a list becomes what its keys say. Its storage goes to the next dict.
+/// Converts a dict that is put into a list, by its keys. The next dict reuses its storage.
 Status SnapshotBuilder::fold_dict(Object& dict) {
     const word::WordSet keys = keys_of(pairs(dict));
     const uint32_t storage = dict.payload;
@@ -80,7 +80,7 @@ Status SnapshotBuilder::fold_dict(Object& dict) {
     } else {
         return {};
     }
-    dicts_.resume(storage);
+    dicts_.release(storage);
     return {};
 }
 
@@ -175,7 +175,7 @@ Status SnapshotBuilder::fold_block(Object& dict) {
     return {};
 }
 
-/// Before torch 2.0 a block's stack and requested size stood in a list of past allocations, the latest first.
+/// Before torch 2.0, a list of past allocations contained a block's stack and requested size, latest first.
 Status SnapshotBuilder::fold_history(PickleValue history, BlockRecord& record) {
     const Object* list = object(history);
     if (!list || list->kind != Kind::list || items(*list).empty() || record.block.state == BlockState::inactive) {

@@ -16,12 +16,12 @@ namespace tidemark {
 namespace {
 
 constexpr size_t head_size = 512;
-constexpr auto wanted =
+constexpr auto expected_files =
     Literal("Tidemark needs a memory snapshot; write one with torch.cuda.memory._dump_snapshot(\"file.pickle\").");
 
 struct Signature {
     std::string_view begin;
-    Literal what;
+    Literal type;
 };
 
 constexpr std::array signatures{
@@ -48,7 +48,7 @@ bool is_text(std::string_view head) {
     });
 }
 
-/// A dotted Python name on a line of its own, at the front; taken off.
+/// Removes a line with a dotted Python name from the front of `head`. Returns false if there is none.
 bool take_name_line(std::string_view& head) {
     const size_t length = head.find('\n');
     const std::string_view name = head.substr(0, length);
@@ -62,7 +62,8 @@ bool take_name_line(std::string_view& head) {
     return true;
 }
 
-/// Protocols 0 and 1 have no header: a container, or the import of a name, comes first.
+/// Returns whether this is a pickle of protocol 0 or 1. They have no header and start with a container or the import of
+/// a name.
 bool begins_old_pickle(std::string_view head) {
     if (head.front() == opcode::global || head.front() == opcode::inst) {
         head.remove_prefix(1);
@@ -78,11 +79,11 @@ bool begins_old_pickle(std::string_view head) {
            head[1] == opcode::empty_dict;
 }
 
-/// What the file looks like; nothing where it may be a pickle.
-std::optional<Sentence> foreign(std::string_view head) {
+/// Returns the detected type of a file; nothing if it may be a pickle.
+std::optional<Sentence> foreign_type(std::string_view head) {
     for (const Signature& signature : signatures) {
         if (head.starts_with(signature.begin)) {
-            return Sentence(signature.what);
+            return Sentence(signature.type);
         }
     }
     if (static_cast<uint8_t>(head.front()) == opcode::proto || begins_old_pickle(head)) {
@@ -106,10 +107,11 @@ std::string_view head_of(const ByteSource& source) {
 Result<Snapshot> read_checked(ByteSource& source, Progress& progress) {
     TIDEMARK_TRY(source.ensure(head_size));
     if (source.available() == 0) {
-        return input_error("The file unpacks to nothing. {wanted}", with("wanted", Sentence(wanted)));
+        return input_error("The file unpacks to nothing. {wanted}", with("wanted", Sentence(expected_files)));
     }
-    if (const auto what = foreign(head_of(source))) {
-        return input_error("This looks like {what}. {wanted}", with("what", *what), with("wanted", Sentence(wanted)));
+    if (const auto type = foreign_type(head_of(source))) {
+        return input_error("This looks like {what}. {wanted}", with("what", *type),
+                           with("wanted", Sentence(expected_files)));
     }
     TextPool texts;
     SnapshotBuilder builder(texts);
@@ -119,7 +121,7 @@ Result<Snapshot> read_checked(ByteSource& source, Progress& progress) {
         return root.error();
     }
     const int protocol = machine->protocol();
-    machine.reset();  // its memo's memory is needed for the result
+    machine.reset();  // its memory is needed for the result
     auto snapshot = builder.finish(*root);
     if (snapshot) {
         snapshot->pickle_protocol = protocol;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads a PyTorch memory snapshot: what torch.cuda.memory._dump_snapshot() wrote, of torch 2.1 and later, or its C++
-// writer; plain, gzip, xz or zstd. Nothing in the file is executed.
+// Reads a PyTorch memory snapshot, written by torch.cuda.memory._dump_snapshot() or PyTorch's C++ writer, torch 2.1 and
+// later; uncompressed, gzip, xz or zstd. Executes nothing from the file.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@
 
 namespace tidemark {
 
-/// The phase that Progress sees; its fraction is the part of the file's (packed) bytes read.
+/// The phase for Progress. The fraction is the part of the file's (compressed) bytes that was read.
 inline constexpr char reading_phase[] = "Reading the snapshot";
 
-/// Errors: input (not a snapshot, cut, damaged), environment (reading failed) or canceled. The sentences do not name
-/// the file.
+/// Reads a snapshot. Errors: input (not a snapshot, truncated, corrupt), environment (read error) or canceled. Error
+/// messages do not contain the file name.
 Result<Snapshot> read_snapshot(ByteSource& source, Progress& progress);
-/// As above; the sentence of an input error begins with the path.
+/// Like read_snapshot(). The message of an input error starts with the path.
 Result<Snapshot> read_snapshot_file(const std::string& path, Progress& progress);
 
 }  // namespace tidemark

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The words of PyTorch's snapshot schema as numbers: the text pool's first entries.
+// The words of PyTorch's snapshot schema as numbers: the first entries of the text pool.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace tidemark::word {
 
-/// The order of `words` in snapshot_words.cpp. The first 64 can be members of a WordSet.
+/// In the order of `words` in snapshot_words.cpp. Only the first 64 can be in a WordSet.
 enum : TextId {
     empty,
     action,
@@ -52,10 +52,10 @@ enum : TextId {
     count
 };
 
-/// Makes the words the first entries of a fresh pool.
+/// Adds the words as the first entries of a new pool.
 void add_words(TextPool& texts);
 
-/// Which of the words occur.
+/// A set of these words.
 class WordSet {
 public:
     void add(TextId id) { bits_ |= id < 64 ? uint64_t{1} << id : 0; }

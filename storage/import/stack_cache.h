@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole stacks looked up at once. A trace lists each of its few thousand stacks hundreds of times.
+// Finds whole stacks in one lookup. A trace contains each of its few thousand stacks hundreds of times.
 #pragma once
 
 #include <cstdint>

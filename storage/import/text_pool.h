@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The distinct texts of one pickle, numbered in order of appearance.
+// The distinct texts of one pickle, numbered in order of first use.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tidemark {
 
 using TextId = uint32_t;
 
-/// Single-threaded. Views stay valid as long as the pool.
+/// Single-threaded. Views are valid as long as the pool exists.
 class TextPool {
 public:
     TextPool();

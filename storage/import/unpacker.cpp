@@ -15,7 +15,7 @@ namespace tidemark {
 namespace {
 
 constexpr uint64_t xz_memory_limit = uint64_t{512} << 20;
-constexpr int zstd_window_log_limit = 27;  // 128 MiB, what zstd itself accepts without --long
+constexpr int zstd_window_log_limit = 27;  // 128 MiB, zstd's own limit without --long
 
 Error damaged(const char* name, const SentenceValue& detail) {
     return input_error("The {name} compression is damaged ({detail}); copy the file again.", with("name", name),
@@ -38,7 +38,7 @@ public:
         if (!ready_) {
             return no_memory(name());
         }
-        stream_.next_in = const_cast<uint8_t*>(input.data());  // zlib does not write through it
+        stream_.next_in = const_cast<uint8_t*>(input.data());  // zlib does not write to it
         stream_.avail_in = static_cast<uInt>(input.size());
         stream_.next_out = output.data();
         stream_.avail_out = static_cast<uInt>(output.size());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Streaming gzip, xz and zstd decompression with bounded memory behind one small interface.
+// Streaming gzip, xz and zstd decompression with bounded memory, behind one interface.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@
 
 namespace tidemark {
 
-/// Unpacks one gzip member, xz stream or zstd frame.
+/// Decompresses one gzip member, xz stream or zstd frame.
 class Unpacker {
 public:
     struct Step {
-        size_t taken = 0;    ///< bytes of the input used up
-        size_t filled = 0;   ///< bytes of the output written
+        size_t taken = 0;    ///< bytes of the input that were read
+        size_t filled = 0;   ///< bytes of the output that were written
         bool ended = false;  ///< the member is complete
     };
 
     virtual ~Unpacker() = default;
     virtual const char* name() const = 0;
-    /// Fails on damaged content and where unpacking would need unreasonable memory. Neither taken nor filled nor
-    /// ended means that it needs more input.
+    /// Fails on corrupt content, and if decompression needs unreasonably much memory. If nothing was taken or filled
+    /// and the member has not ended, more input is needed.
     virtual Result<Step> step(std::span<const uint8_t> input, std::span<uint8_t> output) = 0;
 };
 
-/// As many bytes as the longest magic number has.
+/// Length of the longest magic number, in bytes.
 constexpr size_t longest_packing_magic = 6;
 
-/// Returns the unpacker by magic number; null where `head` begins no known compression.
+/// Selects the unpacker by magic number; nullptr if `head` is no known compression.
 std::unique_ptr<Unpacker> make_unpacker(std::span<const uint8_t> head);
 
 }  // namespace tidemark

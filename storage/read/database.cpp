@@ -20,10 +20,10 @@ namespace tidemark {
 
 namespace {
 
-constexpr size_t read_version_at = 19;  // in SQLite's header: 2 in WAL mode
+constexpr size_t read_version_at = 19;  // offset in SQLite's header: 2 in WAL mode
 constexpr char wal_version = 2;
 
-/// Files up to this size are checked page by page when opened; larger ones only in what is read.
+/// Files up to this size are checked completely when opened; larger files only where they are read.
 constexpr int64_t quick_check_limit = 64 << 20;
 
 Error not_a_trace(const std::string& path, std::string_view start) {
@@ -41,7 +41,7 @@ Error not_a_trace(const std::string& path, std::string_view start) {
                        with("path", path));
 }
 
-/// Whether a writer holds the lock.
+/// Returns whether a writer has locked the file.
 bool is_locked(int file) {
     if (flock(file, LOCK_SH | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK;
@@ -50,7 +50,7 @@ bool is_locked(int file) {
     return false;
 }
 
-/// The file's first bytes, which hold SQLite's header.
+/// Returns the file's first bytes, which contain SQLite's header.
 std::string_view read_head(int file, std::array<char, 100>& head) {
     const ssize_t got = pread(file, head.data(), head.size(), 0);
     return {head.data(), static_cast<size_t>(std::max<ssize_t>(got, 0))};

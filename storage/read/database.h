@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The database behind a trace: how it lies on the disk, and a connection that suits.
+// The database file of a trace: its state on disk, and a suitable connection.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace tidemark {
 
-/// A trace is in WAL mode while it is written, and its writer locks it (flock).
+/// The state of a trace on disk. A trace is in WAL mode while it is written, and its writer locks it (flock).
 struct TraceFile {
     enum class State {
         whole,          ///< one ordinary file
-        being_written,  ///< in WAL mode, and its writer is at work
-        left,           ///< in WAL mode, its writer is gone, its log lies beside it
-        left_alone,     ///< in WAL mode without its log: copied without it, or everything was taken over already
+        being_written,  ///< in WAL mode, the writer is running
+        left,           ///< in WAL mode with its log file, the writer has ended
+        left_alone,     ///< in WAL mode without its log: copied without it, or the log was merged already
     };
     State state = State::whole;
     int64_t bytes = 0;  ///< of the trace and its log
 };
 
-/// A trace's file, open for looking at it. Closing it ends the locks that SQLite holds on the same file in this
-/// process: it must outlive connections that are kept.
+/// A trace file that is open for inspection. Closing it releases the locks that SQLite has on the same file in this
+/// process, so it must outlive all connections.
 class WatchedFile {
 public:
     /// Errors: cannot be opened (environment); not a file, empty, not SQLite (input).
@@ -38,7 +38,7 @@ public:
     ~WatchedFile();
 
     const std::string& path() const { return path_; }
-    /// How it lies on the disk now.
+    /// Returns the current state on disk.
     TraceFile look() const;
 
 private:
@@ -47,20 +47,20 @@ private:
     int file_;
 };
 
-/// Errors: as WatchedFile::open.
+/// Returns the state of a file on disk. Errors: as WatchedFile::open.
 Result<TraceFile> look_at(const std::string& path);
 
-/// A hardened connection that writes nothing, not even beside the trace; long statements obey `progress`, which must
-/// outlive it or be replaced.
+/// Opens a hardened connection that writes nothing, neither the trace nor other files. Long statements check
+/// `progress`, which must outlive the connection or be replaced.
 Result<Connection> open_database(const std::string& path, const TraceFile& file, Progress& progress);
-/// Likewise, once it is proven to be a trace of a version we know, and sound.
+/// Like open_database(), and checks that the file is an intact trace of a known version.
 Result<Connection> open_checked(const std::string& path, const TraceFile& file, Progress& progress);
 void obey_cancel(Connection& connection, Progress& progress);
 
 /// `pragma`: quick_check or integrity_check.
 Status check_pages(Connection& connection, const std::string& path, std::string_view pragma);
 
-/// "... is damaged: WHAT. Copy it again ..."
+/// Returns the error "... is damaged: WHAT. Copy it again ...".
 Error damaged(const std::string& path, const SentenceValue& what);
 
 }  // namespace tidemark

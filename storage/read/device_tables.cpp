@@ -16,8 +16,7 @@ namespace tidemark {
 
 namespace {
 
-/// A trace row takes at least this much of the file; a forged count cannot make us reserve more than the file
-/// justifies.
+/// A trace row takes at least this much of the file. A forged count cannot reserve more memory than the file justifies.
 constexpr int64_t least_bytes_per_row = 4;
 constexpr uint64_t most_bytes = uint64_t{1} << 60;
 
@@ -25,7 +24,7 @@ struct Chunk {
     int64_t id, first, count;
 };
 
-/// Notes what happened at an event; false if there is no such event.
+/// Records the action of an event. Returns false if there is no such event.
 bool note(DeviceHistory& device, int64_t event, int64_t time, Action action, size_t index) {
     if (event == before_history || event == never) {
         return true;
@@ -38,7 +37,7 @@ bool note(DeviceHistory& device, int64_t event, int64_t time, Action action, siz
     return true;
 }
 
-/// Decodes chunks into the device until none is left; several threads may.
+/// Decodes chunks into the device until none remain. Thread: several threads may run it at once.
 Status decode_some(Connection& connection, const std::vector<Chunk>& chunks, std::atomic<size_t>& next,
                    DeviceHistory& device, const Progress& progress) {
     auto blob = connection.prepare("SELECT data FROM allocation_chunk WHERE id=?");
@@ -61,7 +60,7 @@ int64_t wrapping_sum(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-/// `after` events behind `from`; never where a row does not say.
+/// Returns the event `after` events later than `from`; `never` if the row has no value.
 int64_t event_after(int64_t from, bool is_null, int64_t after) {
     return is_null || after < 0 || after >= never ? int64_t{never} : from + after;
 }
@@ -110,7 +109,7 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
         s.address = static_cast<uint64_t>(row.integer(1));
         s.size = static_cast<uint64_t>(row.integer(2));
         const int64_t created = row.is_null(3) ? before_history : row.integer(3);
-        const int64_t gone = row.is_null(5) ? never : row.integer(5);
+        const int64_t freed = row.is_null(5) ? never : row.integer(5);
         s.stream = static_cast<uint32_t>(row.integer(7));
         s.pool = static_cast<uint32_t>(row.integer(8));
         s.pool_known = !row.is_null(8);
@@ -118,19 +117,19 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
         s.is_expandable = row.integer(10) != 0;
         const auto stack = context.dictionaries.stack(row.integer(11));
         const auto free_stack = context.dictionaries.stack(row.integer(12));
-        // Pieces of one mapping share their first event: the first piece keeps it.
+        // Pieces of one mapping share their first event, which refers to the first piece.
         const bool first_of_event = index == 0 || device.segments[index - 1].alloc_event != created;
         const Action arrival = s.is_expandable ? Action::segment_map : Action::segment_alloc;
         const Action leaving = s.is_expandable ? Action::segment_unmap : Action::segment_free;
         const bool sane = s.size > 0 && s.size <= most_bytes && s.address <= UINT64_MAX - s.size &&
                           s.stream < context.trace.streams.size() && s.pool < context.trace.pools.size() && stack &&
-                          free_stack && created <= never && gone >= 0;
+                          free_stack && created <= never && freed >= 0;
         if (!sane || (first_of_event && !note(device, created, row.integer(4), arrival, index)) ||
-            !note(device, gone, row.integer(6), leaving, index)) {
+            !note(device, freed, row.integer(6), leaving, index)) {
             return false;
         }
         s.alloc_event = static_cast<EventNumber>(created);
-        s.free_event = static_cast<EventNumber>(gone);
+        s.free_event = static_cast<EventNumber>(freed);
         s.stack = *stack;
         s.free_stack = *free_stack;
         if (index == segment_ids_.size()) {
@@ -157,7 +156,7 @@ Status DeviceTables::read_others(RowSource& source, DeviceHistory& device, const
     return read_tail(source, select, others_, device.others, [&](Statement& row, OtherEvent& e, size_t index) {
         const int64_t sequence = row.integer(0) & ((int64_t{1} << event_id_shift) - 1);
         e.name = row.text(2);
-        // Whatever else has a row here names no allocation or segment, so nothing can be replayed from it.
+        // Other rows here refer to no allocation or segment, so nothing can be replayed from them.
         const Action action = action_from_name(e.name);
         e.action = action == Action::snapshot || action == Action::oom ? action : Action::unknown;
         e.address = static_cast<uint64_t>(row.integer(3));
@@ -209,7 +208,7 @@ Status DeviceTables::read_chunks(RowSource& source, DeviceHistory& device, const
     return {};
 }
 
-/// A recorder that was stopped leaves rows and no chunks, or not all: the rows know better.
+/// Returns whether the chunks contain all rows. A recorder that was stopped leaves rows with some or no chunks.
 Result<bool> DeviceTables::has_all(RowSource& source, const DeviceHistory& device) const {
     const int64_t low = event_id(device.device, 0), middle = preexisting_id(device.device, 0),
                   high = event_id(device.device + 1, 0);
@@ -242,7 +241,8 @@ Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const C
                   high = event_id(device.device + 1, 0);
     earlier_.last_id = std::max(earlier_.last_id, middle - 1);
     allocations_.last_id = std::max(allocations_.last_id, low - 1);
-    // Those from before the history come first in memory; their ids sort last. None may come late.
+    // Allocations from before the history come first in memory, but their ids are the highest. They cannot be added
+    // later.
     const bool too_late = allocations_.last_id >= low;
     for (const auto& [tail, end] : {std::pair(&earlier_, high), std::pair(&allocations_, middle)}) {
         const auto before = std::exchange(tail->open, {});

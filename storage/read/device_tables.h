@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// One device's share of a trace's tables: segments, allocations, other events.
+// The rows of one device: segments, allocations, other events.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,30 @@ inline const EventRef nothing_reported{Action::unknown, 0x0fffffff};
 
 class DeviceTables {
 public:
-    /// What a read may rely on. `trace`: its dictionaries are read already.
+    /// Data that a read may use. Requires that the dictionaries of `trace` have been read.
     struct Context {
         const Trace& trace;
         const Dictionaries& dictionaries;
         const TraceFile& file;
     };
 
-    /// Reads into `device`, whose event count is set, what was added or changed since the last time.
+    /// Reads the rows that were added or changed since the last call into `device`. Requires that its event count is
+    /// set.
     Status read(RowSource& source, DeviceHistory& device, const Context& context);
 
-    /// Lets the device have that many events.
+    /// Sets the number of events of the device.
     static void resize_events(DeviceHistory& device, int64_t events);
 
 private:
     void start_over(DeviceHistory& device);
     Status read_segments(RowSource& source, DeviceHistory& device, const Context& context);
     Status read_others(RowSource& source, DeviceHistory& device, const Context& context);
-    /// The fast way, for a trace that is not being written.
+    /// Reads chunks, which is faster than rows. Only for a trace that is not being written.
     Status read_chunks(RowSource& source, DeviceHistory& device, const Context& context);
     Result<bool> has_all(RowSource& source, const DeviceHistory& device) const;
     Status read_rows(RowSource& source, DeviceHistory& device, const Context& context);
     bool add_row(DeviceHistory& device, Statement& row, size_t index, const Context& context);
-    /// Place of a segment by its row id; nothing if there is none.
+    /// Returns the position of a segment by its row id; nothing if there is none.
     std::optional<uint32_t> segment(int64_t id) const;
 
     std::vector<int64_t> segment_ids_;

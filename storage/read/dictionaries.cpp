@@ -69,7 +69,7 @@ Status Dictionaries::read_stacks(RowSource& source, StackTable& table) {
         }
         stacks_.push_back(
             table.intern(StackEntry{stacks_[static_cast<size_t>(caller)], frames_[static_cast<size_t>(frame)]}));
-        // A second row for the same stack would shift all ids behind it.
+        // A second row for the same stack would shift all later ids.
         return stacks_.back() == static_cast<StackId>(next);
     });
 }

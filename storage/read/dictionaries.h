@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What other rows of a trace refer to by id: strings, frames, stacks, streams, pools, origins.
+// Tables to which other rows refer by id: strings, frames, stacks, streams, pools, origins.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace tidemark {
 
-/// Reads into a trace what was added since the last time. Ids must be dense, as a writer gives them.
+/// Reads the rows that were added since the last call. Requires consecutive ids, as writers assign them.
 class Dictionaries {
 public:
     Status read(RowSource& source, Trace& trace);
 
-    /// Of a stack column; nothing if there is no such stack.
+    /// Returns the stack of an id in the file; nothing if there is none.
     std::optional<StackId> stack(int64_t id) const;
-    /// Of a string column; empty if there is no such string.
+    /// Returns the string of an id in the file; empty if there is none.
     const std::string& text(const Trace& trace, int64_t id) const;
 
 private:
@@ -31,12 +31,12 @@ private:
     Status read_stacks(RowSource& source, StackTable& table);
     Status read_origins(RowSource& source, Trace& trace);
 
-    // Places in the trace's table by row id: equal rows, which no writer makes, share one.
+    // Positions in the trace's tables by row id. Equal rows, which no writer creates, share one position.
     std::vector<StringId> strings_{0};
     std::vector<FrameId> frames_{0};
     std::vector<StackId> stacks_{0};
     using OriginRow = std::array<int64_t, 6>;
-    std::vector<OriginRow> origins_;  ///< as read: an origin may gain a module
+    std::vector<OriginRow> origins_;  ///< as read; a later row may add a module to an origin
 };
 
 }  // namespace tidemark

@@ -10,8 +10,8 @@
 namespace tidemark {
 
 struct TraceFollower::State {
-    WatchedFile file;  // declared before, so closed after, the connection
-    TraceFile seen;    ///< when it was last looked at
+    WatchedFile file;  // declared before the connection, so closed after it
+    TraceFile seen;    ///< state at the last look
     std::optional<Connection> connection;
     std::unique_ptr<GrowingTrace> growing;
     bool ended = false;
@@ -20,7 +20,7 @@ struct TraceFollower::State {
     void start_over() { growing = std::make_unique<GrowingTrace>(file.path()); }
 };
 
-/// Reads what is new. What contradicts the rows read before was not written as a recorder writes: all is read again.
+/// Reads new rows. If they contradict earlier rows, no recorder wrote them, and everything is read again.
 Result<bool> TraceFollower::State::read(Progress& progress) {
     obey_cancel(*connection, progress);
     auto found = growing->read(*connection, seen, progress);
@@ -66,7 +66,7 @@ Result<std::shared_ptr<const Trace>> TraceFollower::poll(Progress& progress) {
     if (s.ended) {
         return std::shared_ptr<const Trace>();
     }
-    // Before the rows are read: what a writer that is gone has committed is then among them.
+    // Must come before the rows are read: the rows then include everything that a writer that has ended had committed.
     s.seen = s.file.look();
     const bool is_last = s.seen.state != TraceFile::State::being_written;
     const auto found = s.read(progress);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Follows a trace while it is written: the columns grow by what was committed since the last poll.
+// Follows a trace while it is written. Each poll adds the rows that were committed since the previous one.
 #pragma once
 
 #include <memory>
@@ -13,26 +13,27 @@
 
 namespace tidemark {
 
-/// Whether a trace is being written right now: its writer holds it (WAL mode, lock on the file).
-/// Do not call it while this process itself writes the trace: the check releases SQLite's own locks in the process.
+/// Returns whether a trace is being written now: it is in WAL mode and its writer has locked it. Must not be called
+/// while this process writes the trace, because the check releases SQLite's own locks in the process.
 bool is_being_written(const std::string& path);
 
-/// Never writes to the trace or beside it. One thread at a time.
+/// Writes neither the trace nor other files. Used by one thread at a time.
 class TraceFollower {
 public:
-    /// Errors: as open_trace, but a trace in which nothing was recorded yet is fine.
+    /// Errors: as open_trace, but a trace without any records is allowed.
     static Result<TraceFollower> open(const std::string& path);
     TraceFollower(TraceFollower&&) noexcept;
     TraceFollower& operator=(TraceFollower&&) noexcept;
     ~TraceFollower();
 
-    /// Reads what was committed since the last call. A new immutable trace, equal to what open_trace would give, or
-    /// nullptr when nothing was committed. The work is in proportion to what is new and what is alive, plus one copy
-    /// of the columns. Trace::committed_time says up to when it is complete. A canceled poll can be repeated.
+    /// Reads the rows that were committed since the last call. Returns a new immutable trace, equal to the result of
+    /// open_trace, or nullptr if nothing was committed. The time is proportional to the new rows and the alive
+    /// allocations, plus one copy of the columns. The trace is complete up to Trace::committed_time. A canceled poll
+    /// can be repeated.
     Result<std::shared_ptr<const Trace>> poll(Progress& progress);
 
-    /// The writer has ended, or is gone: the last poll's trace is the final one. The file is closed then, so that its
-    /// writer can make it one ordinary file.
+    /// Returns whether the writer has ended; the trace of the last poll is then final, and the file is closed, so that
+    /// the writer can convert it to one ordinary file.
     bool ended() const;
 
 private:

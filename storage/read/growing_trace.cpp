@@ -18,7 +18,7 @@ namespace tidemark {
 
 namespace {
 
-// A trace row takes at least that much of the file: a forged count cannot make us reserve more than it justifies.
+// A trace row takes at least this much of the file. A forged count cannot reserve more memory than the file justifies.
 constexpr int64_t least_bytes_per_row = 4;
 constexpr int64_t most_events_per_row = 3;
 constexpr int64_t most_bytes = int64_t{1} << 60;
@@ -30,20 +30,20 @@ std::optional<int64_t> optional_integer(const Statement& row, int column) {
     return row.is_null(column) ? std::nullopt : std::optional(row.integer(column));
 }
 
-/// Of a column that may name no device: -1 then, or where the name is absurd.
+/// Returns the device in a column; -1 if it is NULL or out of range.
 int device_number(const Statement& row, int column) {
     const int64_t device = row.is_null(column) ? -1 : row.integer(column);
     return device >= 0 && device < max_devices ? static_cast<int>(device) : -1;
 }
 
-/// Recordings of earlier versions name a garbage collection where a kind of its own is missing.
+/// Recordings of earlier versions mark a garbage collection by name, because they have no kind for it.
 Fact<AnnotationKind> annotation_kind(std::string_view word, std::string_view name) {
     const auto kind = fact_from_word<AnnotationKind>(word);
     const bool is_collection = kind == AnnotationKind::user && name.starts_with("garbage collection");
     return is_collection ? Fact(AnnotationKind::garbage_collection) : kind;
 }
 
-/// A JSON object of texts; empty if it is anything else.
+/// Parses a JSON object of strings; empty if the text is anything else.
 DataGapArguments arguments_of(std::string_view json_text) {
     DataGapArguments arguments;
     if (json_text.empty() || json_text.size() > most_argument_bytes) {
@@ -60,7 +60,8 @@ DataGapArguments arguments_of(std::string_view json_text) {
     return arguments;
 }
 
-/// Takes "1.234567 s" off the front of `text`, up to and including `end`. Nothing: there is no such time.
+/// Parses "1.234567 s" at the front of `text` and removes it, up to and including `end`. Returns nothing if there is no
+/// such time.
 std::optional<int64_t> take_time(std::string_view& text, std::string_view end) {
     const size_t at = text.find(end);
     if (at == std::string_view::npos) {
@@ -72,7 +73,7 @@ std::optional<int64_t> take_time(std::string_view& text, std::string_view end) {
     return parse_duration(number);
 }
 
-/// Formats 1 and 2 say only in a sentence from when to when CUPTI was paused.
+/// Parses the time range of a CUPTI pause, which formats 1 and 2 store only in a sentence.
 void recognize_pause(DataGap& data_gap) {
     constexpr std::string_view paused = "Driver memory was not seen from ";
     std::string_view text = data_gap.text;
@@ -169,7 +170,7 @@ Status GrowingTrace::read_spans(RowSource& source) {
             return true;
         },
         [](const Annotation& a) { return !a.closed; }));
-    // Steps that the user marked replace those that were guessed before.
+    // Steps that the user marked replace earlier detected ones.
     raw_.steps.clear();
     return source.each("SELECT number, source, start_time, end_time FROM step ORDER BY id", [&](Statement& row) {
         raw_.steps.push_back(
@@ -220,7 +221,7 @@ Status GrowingTrace::read_data_gaps(RowSource& source) {
                        });
 }
 
-/// What a recorder saw beside the allocator.
+/// Reads the recorder's data from outside the allocator: processes, steps, driver memory, samples.
 Status GrowingTrace::read_surroundings(RowSource& source) {
     raw_.processes.clear();
     TIDEMARK_TRY(source.each(

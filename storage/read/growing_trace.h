@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A trace that grows: read once when a file is opened, repeatedly when it is followed.
+// A trace that grows. It is read once if a file is opened, and repeatedly if it is followed.
 #pragma once
 
 #include <memory>
@@ -15,24 +15,24 @@
 
 namespace tidemark {
 
-/// The one place that turns rows into columns. Rows are append-only but for a few that are completed later; the first
-/// read takes all of them, a later one what is new and what was open. Not thread-safe.
+/// Converts rows to columns; no other code does. Rows are only appended, except for a few that are completed later. The
+/// first read reads all rows; a later read reads new rows and those that were incomplete. Not thread-safe.
 class GrowingTrace {
 public:
     explicit GrowingTrace(const std::string& path) { raw_.path = path; }
 
-    /// Reads within one transaction, always of the same connection. False: nothing was committed since the last time.
-    /// After an error use a new object.
+    /// Reads within one transaction. Requires the same connection for all calls. Returns false if nothing was committed
+    /// since the last call. After an error, use a new object.
     Result<bool> read(Connection& connection, const TraceFile& file, Progress& progress);
 
-    /// Whether the writer ended the trace.
+    /// Returns whether the writer has ended the trace.
     bool has_ended() const { return raw_.clean_end; }
 
-    /// Whether no device was seen yet.
+    /// Returns whether no device was read yet.
     bool is_empty() const { return raw_.devices.empty(); }
-    /// Returns what was read so far, settled.
+    /// Returns a settled copy of everything read so far.
     Result<std::shared_ptr<const Trace>> copy() const;
-    /// The same without a copy; nothing can be read afterwards.
+    /// Like copy(), but moves the data. Nothing can be read afterwards.
     Result<std::shared_ptr<const Trace>> take();
 
 private:
@@ -45,11 +45,11 @@ private:
     Status read_surroundings(RowSource& source);
     Status read_devices(RowSource& source, const TraceFile& file);
 
-    int64_t version_ = -1;  ///< of the database, as this connection counts commits
+    int64_t version_ = -1;  ///< the database's commit counter as this connection reads it
     TraceFile::State state_ = TraceFile::State::whole;
-    Trace raw_;  ///< events that no row describes are still marked
+    Trace raw_;  ///< not settled: events without a row are still marked
     Dictionaries dictionaries_;
-    std::vector<DeviceTables> devices_;  ///< as raw_.devices
+    std::vector<DeviceTables> devices_;  ///< in the order of raw_.devices
     TableTail annotations_, marks_, driver_allocations_, samples_;
     std::vector<int64_t> mark_ids_;
 };

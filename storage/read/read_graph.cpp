@@ -19,9 +19,9 @@ namespace {
 
 constexpr int first_version_with_graph = 2;
 constexpr int64_t most_bytes = int64_t{1} << 60;
-constexpr size_t most_rows = no_node - 1;  ///< of a table: positions are 32 bits
+constexpr size_t most_rows = no_node - 1;  ///< of a table: positions have 32 bits
 
-/// Texts that rows refer to by id get numbers as they are met and are looked up all at once.
+/// Assigns numbers to texts that rows refer to by id, in order of first use, and reads all texts at once.
 class TextNumbers {
 public:
     uint32_t operator()(int64_t id) {
@@ -60,7 +60,7 @@ private:
     Status read_counts();
 
     AllocationRef allocation(int64_t id) const;
-    /// Its place, looked for around `near`: edges lead to nodes of about the same age.
+    /// Returns the position of a node. Searches around `near`, because edges lead to nodes of about the same age.
     NodeIndex node(int64_t id, NodeIndex near) const;
     NodeIndex node(int64_t id) const { return node(id, nodes_.size() / 2); }
 
@@ -70,7 +70,7 @@ private:
     GraphNodes& nodes_ = tables_.nodes;
     TextNumbers text_;
     std::vector<int32_t> device_position_;
-    int64_t known_until_;  ///< ns: of what happened later the trace knows nothing
+    int64_t known_until_;  ///< ns; the trace contains nothing later
     std::vector<int64_t> scan_ids_, referrer_ids_;
 };
 
@@ -122,10 +122,10 @@ NodeIndex GraphReader::node(int64_t id, NodeIndex near) const {
     return found != ids.end() && *found == id ? static_cast<NodeIndex>(found - begin) : no_node;
 }
 
-/// NULL: no allocation, whose ids begin with 0.
+/// Returns -1 for NULL, because 0 is the id of the first allocation.
 int64_t id_or_none(const Statement& row, int column) { return row.is_null(column) ? -1 : row.integer(column); }
 
-/// NULL: what the column's absence means.
+/// Returns `otherwise` for NULL.
 int64_t time_or(const Statement& row, int column, int64_t otherwise) {
     return row.is_null(column) ? otherwise : row.integer(column);
 }
@@ -135,7 +135,7 @@ T clamped(int64_t value) {
     return static_cast<T>(std::clamp<int64_t>(value, 0, std::numeric_limits<T>::max()));
 }
 
-/// An index, or 0, "nothing known", where there is no such thing.
+/// Returns an index, or 0 ("unknown") if it is out of range.
 uint32_t index_or_zero(int64_t id, size_t count) {
     return id > 0 && id < static_cast<int64_t>(count) ? static_cast<uint32_t>(id) : 0;
 }
@@ -168,7 +168,7 @@ Status GraphReader::read_nodes() {
         });
 }
 
-/// Both tables come by rising node: one walk over each.
+/// Both tables are sorted by node, so each is read in one pass.
 Status GraphReader::read_edges() {
     GraphEdges& edges = tables_.edges;
     std::pair<int64_t, int64_t> last{INT64_MIN, INT64_MIN};
@@ -265,7 +265,7 @@ Status GraphReader::read_labels() {
                               [&](Statement& row) {
                                   const AllocationRef of = allocation(id_or_none(row, 0));
                                   const Category category = category_from_name(row.text(2));
-                                  // A word of a newer version says nothing here, not even that others ended.
+                                  // A word of a newer version has no effect; it does not end earlier labels either.
                                   if (of && category_name(category) == row.text(2)) {
                                       labels.push_back({of, row.integer(1), category, text_(row.integer(3))});
                                   }
@@ -276,7 +276,7 @@ Status GraphReader::read_labels() {
     return {};
 }
 
-/// Place of an id among rising ones; nothing if it is not there.
+/// Returns the position of an id in ascending ids; nothing if it does not exist.
 std::optional<size_t> place_of(const std::vector<int64_t>& ids, int64_t id) {
     const auto found = std::lower_bound(ids.begin(), ids.end(), id);
     return found != ids.end() && *found == id ? std::optional(static_cast<size_t>(found - ids.begin())) : std::nullopt;
@@ -301,7 +301,7 @@ Status GraphReader::read_referrers() {
 }
 
 Status GraphReader::read_links() {
-    // Referrers come by scan: their ids need not rise.
+    // Referrers are sorted by scan, so their ids may not be ascending.
     std::vector<std::pair<int64_t, size_t>> places;
     for (size_t i = 0; i < referrer_ids_.size(); ++i) {
         places.emplace_back(referrer_ids_[i], i);
@@ -346,7 +346,7 @@ Result<std::shared_ptr<const GraphTables>> read_graph(const Trace& trace, Progre
     if (trace.format_version < first_version_with_graph) {
         return std::shared_ptr<const GraphTables>(std::move(tables));
     }
-    // Opening a file releases the locks of others that follow it in this process.
+    // Opening a file releases the locks of other code in this process that follows it.
     const auto file = trace.being_written
                           ? Result<TraceFile>(TraceFile{TraceFile::State::being_written, trace.file_bytes})
                           : look_at(trace.path);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Loading the graph of an open trace from its file.
+// Loads the graph of an open trace from its file.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace tidemark {
 
-/// The graph tables of the file `trace` came from; empty where nothing of them was recorded. Hostile until proven
-/// fine, as open_trace: ids that point nowhere mean nothing (none, 0). Of a trace that is being written: what it holds
-/// now, without rows newer than `trace` itself knows of. Errors: as open_trace. Thread: any.
+/// Reads the graph tables from the file of `trace`; empty if none were recorded. Does not trust the file, like
+/// open_trace: ids without a row become "none" or 0. If the trace is being written, returns the current graph without
+/// rows newer than `trace`. Errors: as open_trace. Thread: any.
 Result<std::shared_ptr<const GraphTables>> read_graph(const Trace& trace, Progress& progress);
 
 }  // namespace tidemark

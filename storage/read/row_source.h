@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads rows of a trace's tables one after the other; the caller checks each.
+// Reads rows of a trace's tables one by one; the caller checks each.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace tidemark {
 
-/// One connection, one file, one caller who may cancel. Errors name the file.
+/// One connection to one file, with cancellation. Errors contain the file name.
 class RowSource {
 public:
     RowSource(Connection& connection, const std::string& path, Progress& progress)
@@ -39,7 +39,7 @@ public:
         return statement ? std::move(statement) : Result<Statement>(explain(statement.error()));
     }
 
-    /// Calls row(statement) for each row; it returns whether the row made sense.
+    /// Calls row(statement) for each row. It returns whether the row is valid.
     template <class Row>
     Status each(std::string_view sql, Row&& row) {
         auto statement = prepare(sql);
@@ -51,7 +51,7 @@ public:
         return statement ? drain(statement->bind(0, parameter), sql, row) : Status(statement.error());
     }
 
-    /// Looks rows up by id, the query's one parameter: calls row(statement, index) for each that is there.
+    /// Looks up rows by id, the only parameter of the query. Calls row(statement, index) for each that exists.
     template <class Row>
     Status look_up(std::string_view sql, const std::vector<std::pair<int64_t, size_t>>& ids, Row&& row) {
         if (ids.empty()) {
@@ -93,15 +93,15 @@ private:
     Progress& progress_;
 };
 
-/// Where reading a table that grows has got to: the last row seen, and seen rows that may still change.
+/// The reading position in a table that grows: the last row that was read, and the earlier rows that may still change.
 struct TableTail {
     int64_t last_id = INT64_MIN;
     std::vector<std::pair<int64_t, size_t>> open;  ///< id, index
 };
 
-/// Reads what is new in a table, and again what was open. `select` ends where a condition on id can follow, its first
-/// column is the id. decode(row, value, index) returns whether the row made sense; is_open(value) whether it may
-/// change.
+/// Reads the new rows of a table, and rereads the open ones. A condition on the id is appended to `select`, whose first
+/// column must be the id. decode(row, value, index) returns whether the row is valid; is_open(value) returns whether
+/// the row may change.
 template <class T, class Decode, class IsOpen>
 Status read_tail(RowSource& source, const std::string& select, TableTail& tail, std::vector<T>& rows, Decode&& decode,
                  IsOpen&& is_open) {
@@ -128,7 +128,7 @@ Status read_tail(RowSource& source, const std::string& select, TableTail& tail, 
     });
 }
 
-/// The same for rows that are never changed.
+/// Like above, for rows that never change.
 template <class T, class Decode>
 Status read_tail(RowSource& source, const std::string& select, TableTail& tail, std::vector<T>& rows, Decode&& decode) {
     return read_tail(source, select, tail, rows, decode, [](const T&) { return false; });

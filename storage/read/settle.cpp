@@ -32,7 +32,7 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     return sound && total <= uint64_t{1} << 56;
 }
 
-/// Events that no row describes all refer to one entry that says so.
+/// All events without a row refer to one entry of kind "unknown".
 void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
     int64_t gaps = 0;
     for (EventNumber e = 0; e < device.event_count(); ++e) {
@@ -54,7 +54,8 @@ void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
     }
 }
 
-/// Times never decrease. An event without a time gets that of the event before it; the first ones get that of the next.
+/// Makes times non-decreasing. An event without a time gets the time of the previous event; events before the first
+/// known time get that one.
 void complete_times(std::vector<int64_t>& times) {
     int64_t last = no_time_reported;
     for (int64_t& time : times) {
@@ -89,10 +90,10 @@ void complete_ends(Trace& trace) {
     }
 }
 
-void say_how_it_ended(Trace& trace) {
-    const auto says_so = [](const DataGap& data_gap) { return data_gap.kind == DataGapKind::unclean_end; };
+void report_unclean_end(Trace& trace) {
+    const auto is_unclean_end = [](const DataGap& data_gap) { return data_gap.kind == DataGapKind::unclean_end; };
     if (trace.clean_end || trace.being_written ||
-        std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), says_so)) {
+        std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), is_unclean_end)) {
         return;
     }
     trace.data_gaps.push_back(
@@ -123,7 +124,7 @@ Result<std::shared_ptr<const Trace>> settled(Trace raw) {
     sort_by(trace->driver_allocations, &DriverAllocation::time);
     sort_by(trace->samples, &Sample::time);
     complete_ends(*trace);
-    say_how_it_ended(*trace);
+    report_unclean_end(*trace);
     return std::shared_ptr<const Trace>(std::move(trace));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Completes and checks columns as they were read, so that everything may rely on them.
+// Completes and checks columns after reading, so that all other code may rely on them.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace tidemark {
 
-/// Checks what no single row shows, says what is missing, and completes what rows leave open: times of events without
-/// one, ends of open spans, the duration. Errors: no device; rows refer to what is not there (input).
+/// Checks consistency across rows, reports data gaps, and completes open values: times of events without one, ends of
+/// open spans, the duration. Errors: no device; rows refer to missing rows (input).
 Result<std::shared_ptr<const Trace>> settled(Trace trace);
 
 }  // namespace tidemark

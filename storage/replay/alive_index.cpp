@@ -11,7 +11,8 @@ namespace tidemark {
 
 namespace {
 
-/// 0: never freed; then from the longest lifetimes (2^30 events) to the shortest.
+/// Returns 0 for allocations that are never freed, then one class per lifetime, from the longest (2^30 events) to the
+/// shortest.
 size_t class_of(EventNumber alloc_event, EventNumber free_completed) {
     if (free_completed == never) {
         return 0;
@@ -66,7 +67,8 @@ void AliveIndex::Walk::move_to(EventNumber n) {
         if (members.span == never) {
             continue;
         }
-        // Alive at n means done_event >= n, so alloc_event >= n - span. Leaps double until they go too far.
+        // An allocation that is alive at n has free_completed >= n, so alloc_event >= n - span. Steps double until they
+        // overshoot.
         const EventNumber earliest = n - members.span;
         uint32_t from = first_[c], leap = 1;
         while (from + leap < members.end && index_.alloc_event_[from + leap] < earliest) {

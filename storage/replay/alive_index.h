@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds the allocations that are alive at an event without replaying, in O(alive) at any event of any trace.
+// Finds the allocations that are alive at an event without a replay, in O(alive) at any event of any trace.
 //
-// Allocations are sorted into classes by lifetime (powers of two, in events); within a class by alloc event.
-// A member of class c that is alive at N was allocated in the last 2^(c+1) events, so each class contributes one
-// short contiguous scan.
+// Allocations are grouped into classes by lifetime (powers of two, in events) and sorted by alloc event within a class.
+// A member of class c that is alive at N was allocated in the last 2^(c+1) events, so each class needs one short
+// contiguous scan.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@ class AliveIndex {
 public:
     explicit AliveIndex(const Allocations& allocations);
 
-    /// Visits one state after another. Cheapest in rising order, as the columns of a picture are.
-    /// One thread each; must not outlive the index.
+    /// Visits one state after another. Fastest in ascending order, like the columns of a chart. Each thread needs its
+    /// own walk. Must not outlive the index.
     class Walk {
     public:
         explicit Walk(const AliveIndex& index);
 
-        /// Calls visit(AllocationIndex) for every allocation that is active (not free-completed) in the state at
-        /// event n: longest-lived class first, within a class by alloc event. That order is the stacking order of
-        /// the allocations picture: what is never freed lies at the bottom.
+        /// Calls visit(AllocationIndex) for every allocation that is active (its free is not completed) in the state at
+        /// event n: longest-lived class first, by alloc event within a class. The allocations chart stacks them in this
+        /// order, so allocations that are never freed are at the bottom.
         template <class Visit>
         void for_each_active(EventNumber n, Visit&& visit) {
             move_to(n);
@@ -47,7 +47,7 @@ public:
 
         const AliveIndex& index_;
         EventNumber last_ = 0;
-        std::array<uint32_t, 33> first_{};  ///< per class: the first that can be alive
+        std::array<uint32_t, 33> first_{};  ///< by class: the first member that can be alive
     };
 
     template <class Visit>
@@ -60,7 +60,7 @@ public:
 private:
     struct Class {
         uint32_t begin = 0, end = 0;  ///< range in order_
-        EventNumber span = never;     ///< no lifetime of a member is longer than this many events
+        EventNumber span = never;     ///< longest lifetime of a member, in events
     };
 
     std::vector<Class> classes_;  ///< longest-lived first

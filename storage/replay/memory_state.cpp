@@ -44,7 +44,7 @@ std::vector<SegmentState> segments_alive(const DeviceHistory& device, EventNumbe
     return result;
 }
 
-/// Puts the active blocks of a segment in place (they come by address) and free blocks between them.
+/// Adds the active blocks of a segment (sorted by address) and free blocks between them.
 void fill_segment(SegmentState& segment, const DeviceHistory& device, EventNumber n,
                   std::span<const AllocationIndex> active) {
     const Allocations& a = device.allocations;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The allocator's memory at one event: segments with their blocks, exact sizes, free gaps between them.
+// The allocator's memory at one event: segments with their blocks, exact sizes, and the free gaps between them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Block {
     AllocationIndex allocation = no_allocation;  ///< none for inactive blocks
 };
 
-/// A contiguous run of segment memory (adjacent expandable pieces are joined) with its blocks by address.
+/// A contiguous range of segment memory (adjacent expandable pieces are merged) with its blocks by address.
 struct SegmentState {
     uint32_t segment = no_segment;  ///< index of the (first) piece in DeviceHistory::segments
     uint64_t address = 0;
@@ -36,7 +36,7 @@ struct SegmentState {
 struct MemoryState {
     EventNumber event = 0;
     std::vector<SegmentState> segments;  ///< by pool, stream, address
-    /// Fragmentation: free bytes inside segments that also hold active blocks, the number of free gaps, the largest
+    /// Fragmentation: free bytes inside segments that also contain active blocks, the number of free gaps, the largest
     /// gap.
     uint64_t free_in_gaps = 0;
     uint32_t gaps = 0;
@@ -45,7 +45,8 @@ struct MemoryState {
     uint64_t reserved = 0, allocated = 0, pending = 0, requested = 0;
 };
 
-/// Returns the state after the first `n` events, n clamped to [0, event_count]. Milliseconds at most; any thread.
+/// Returns the state after the first `n` events, with n clamped to [0, event_count]. Takes milliseconds at most.
+/// Thread: any.
 MemoryState memory_state(const DeviceHistory& device, const AliveIndex& live, EventNumber n);
 
 /// Returns the allocations whose blocks contained an address, oldest first.

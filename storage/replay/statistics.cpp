@@ -13,7 +13,7 @@ namespace {
 
 constexpr EventNumber checkpoint_spacing = 1 << 15;
 
-/// Moves a block map along the events of a trace, whose block sizes are known.
+/// Updates a block map along the events of a trace, whose block sizes are known.
 class Replayer {
 public:
     Replayer(const DeviceHistory& device, const AllocatorSettings& settings) : device_(device), map_(settings) {
@@ -27,7 +27,7 @@ public:
             }
         }
         const Allocations& a = device_.allocations;
-        // From the top down, so that what is left free always lies in front.
+        // Starts at the highest address, so that remaining free memory always lies at the front.
         std::vector<AllocationIndex> active = live.active_at(n);
         std::sort(active.begin(), active.end(), [&](uint32_t x, uint32_t y) { return a.address[x] > a.address[y]; });
         for (AllocationIndex i : active) {
@@ -49,7 +49,7 @@ public:
             case Action::segment_free:
             case Action::segment_unmap: leave(event, i); break;
             case Action::oom:
-                // Before it gives up the allocator returns its cache to the driver and tries once more.
+                // Before the allocator reports an OOM, it returns its cache to the driver and retries once.
                 map_.counters().num_ooms += 1;
                 map_.counters().num_alloc_retries += 1;
                 break;
@@ -62,7 +62,7 @@ public:
 private:
     static SegmentOwner owner(const Segment& s) { return {s.stream, s.pool, s.is_large, s.is_expandable}; }
 
-    /// Mapped memory that later went back in portions is several pieces of one event: they arrive as one.
+    /// Adds mapped memory. If it was later unmapped in parts, one event has several pieces, which are added as one.
     void arrive(EventNumber event, uint32_t first) {
         uint64_t low = UINT64_MAX, high = 0;
         const Segment& s = device_.segments[first];
@@ -92,8 +92,8 @@ private:
         }
     }
 
-    /// A failed cudaMalloc makes the allocator free its cache and try again: segments are returned and one arrives, all
-    /// from within one allocation, so with one stack.
+    /// Returns whether an arriving segment belongs to a retry. After a failed cudaMalloc the allocator frees its cache
+    /// and tries again: segments are returned and one arrives within one allocation, so with the same stack.
     bool is_retry(EventNumber event, const Segment& arrived) const {
         if (event == 0 || arrived.stack == 0) {
             return false;

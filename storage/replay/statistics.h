@@ -12,13 +12,14 @@
 
 namespace tidemark {
 
-/// Answers from checkpoints of the counters, made once by walking all events, and a replay of the events since.
+/// Returns counters from checkpoints, built once by visiting all events, plus a replay of the events since the
+/// checkpoint.
 class Statistics {
 public:
-    /// Keeps references: `device` and `live` must outlive this. Walks every event once (about 50 ns each).
+    /// Keeps references: `device` and `live` must outlive this object. Visits every event once (about 50 ns each).
     Statistics(const Trace& trace, const DeviceHistory& device, const AliveIndex& live);
 
-    /// Returns the counters after the first `n` events, n clamped. Any thread.
+    /// Returns the counters after the first `n` events, with n clamped. Thread: any.
     Counters at(EventNumber n) const;
 
 private:

@@ -22,13 +22,13 @@ bool counts_steps(const ReportInput& reported) {
     return reported.context.iterations().source() == IterationSource::steps;
 }
 
-/// A number per iteration, or per slice of iterations.
+/// One value per iteration, or per slice of iterations.
 struct Levels {
-    std::vector<double> numbers;  ///< of the iterations
+    std::vector<double> numbers;  ///< iteration numbers
     std::vector<int64_t> bytes;
 };
 
-/// Starts at the third iteration of a long run: the warm-up before it would make the rest look flat.
+/// Omits the warm-up of a long run (the first two iterations), which would make the rest look flat.
 Levels after_warm_up(const Iterations& iterations, std::span<const int64_t> values, size_t iterations_per_value) {
     constexpr size_t warm_up = 2, enough = 6;
     Levels levels;
@@ -57,7 +57,7 @@ std::string levels_plot(const Levels& levels, int height, const std::string& lab
     return plot.svg(label);
 }
 
-/// Memory from an allocation site at the end of each slice of iterations; empty if unknown.
+/// Returns the memory of an allocation site at the end of each slice of iterations; empty if unknown.
 std::vector<int64_t> levels_of(const AnalysisContext& context, StackId stack) {
     std::vector<int64_t> sum;
     const auto add = [&](const Site& site) {

@@ -12,11 +12,12 @@ namespace tidemark {
 
 // Each function returns a plot with its heading and legend as HTML, or "" if there is nothing to draw.
 
-/// The memory breakdown over time, with the figure of nvidia-smi, iterations, and flags at the evidence of findings.
+/// Draws the memory breakdown over time, with the figure of nvidia-smi, iterations, and flags at the evidence of
+/// findings.
 std::string components_chart(const ReportInput& reported, const Words& words);
-/// The lowest allocated memory of each iteration.
+/// Draws the lowest allocated memory of each iteration.
 std::string floor_chart(const ReportInput& reported, const Words& words);
-/// Memory from the line of a finding at the end of each iteration.
+/// Draws the memory from the line of a finding at the end of each iteration.
 std::string finding_chart(const ReportInput& reported, const Finding& finding, const Words& words);
 
 }  // namespace tidemark

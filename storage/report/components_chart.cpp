@@ -37,7 +37,7 @@ struct Stretch {
     bool is_part = false;  ///< not the whole run
 };
 
-/// The run from the device's first event on. If most events lie in a short part of it: that part.
+/// Returns the run from the device's first event on. If most events lie in a short part of the run, returns that part.
 Stretch stretch_of(const AnalysisContext& context) {
     constexpr int64_t short_part = 3, margin = 8;
     const std::vector<int64_t>& times = context.device().event_time;
@@ -53,7 +53,7 @@ Stretch stretch_of(const AnalysisContext& context) {
     return {std::max<int64_t>(0, first - (end - first) / 50), end};
 }
 
-/// The point in time with most allocated memory in each column, so that no peak is lost.
+/// Returns the point in time with most allocated memory in each column, so that no peak is lost.
 std::vector<int64_t> time_points_of(const AnalysisContext& context, const Stretch& stretch) {
     constexpr int columns = 200;
     std::vector<int64_t> time_points{stretch.start};
@@ -138,7 +138,7 @@ void Flags::add(const Finding& finding, size_t number, const Evidence& evidence)
     flag.hint += "\n" + evidence.text;
 }
 
-/// Puts each flag into the lowest row where it covers no other; leaves out flags that need more rows.
+/// Puts each flag into the lowest row where it overlaps no other. Omits flags that need more rows.
 void Flags::arrange() {
     constexpr double flag_width = 20, plot_width = 868;
     constexpr size_t most_rows = 4;
@@ -228,7 +228,7 @@ private:
 };
 
 void ComponentsChart::components() {
-    constexpr int64_t seen_share = 200;  // thinner ones are only shown under the pointer
+    constexpr int64_t seen_share = 200;  // thinner parts are only shown under the mouse pointer
     std::vector<double> lower(slices_.size(), 0), upper = lower;
     for (size_t kind = 0; kind < kind_count; ++kind) {
         for (size_t i = 0; i < slices_.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The style sheet of HTML reports: light and dark, as the reader's system is.
+// The style sheet of HTML reports: light or dark, according to the reader's system.
 #pragma once
 
 #include <string_view>
@@ -58,8 +58,7 @@ footer { margin-top: 3rem; border-top: 1px solid var(--rule); padding-top: .6rem
 @media print { details.finding { break-inside: avoid; } .column { display: none; } }
 )css";
 
-/// The colors of the sheet: --l0 to --l10 by the number of a ComponentKind, and others for parts of tensors: --t0,
-/// ...
+/// The sheet defines the colors --l0 to --l10 by the number of a ComponentKind, and --t0, ... for parts of tensors.
 constexpr int html_tensor_colors = 6;
 
 }  // namespace tidemark

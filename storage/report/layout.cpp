@@ -14,7 +14,7 @@ namespace {
 
 bool is_wide(Character c) { return columns_of(c) == 2; }
 
-/// Chinese punctuation that may not begin a line.
+/// Returns whether the character is Chinese punctuation that must not begin a line.
 bool ends_a_phrase(Character c) {
     constexpr std::u32string_view marks = U"，。；：、！？）》」』】”’%";
     return c.is_valid() && marks.find(static_cast<char32_t>(c.code)) != marks.npos;
@@ -34,7 +34,8 @@ std::string cleaned(std::string_view text, bool keeps_lines) {
     return clean;
 }
 
-/// Pieces that are never broken: a word with the spaces behind it, or one Chinese character with its punctuation.
+/// Returns pieces that must not be split: a word with the spaces after it, or one Chinese character with its
+/// punctuation.
 std::vector<std::string_view> pieces_of(std::string_view text) {
     std::vector<std::string_view> pieces;
     size_t begin = 0;
@@ -57,7 +58,7 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
 
 constexpr std::string_view firm_space = "\xc2\xa0";
 
-/// Whether the text begins with a unit, as a word of its own.
+/// Returns whether the text begins with a unit as a separate word.
 bool begins_with_unit(std::string_view text) {
     constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB", "%", "s", "ms", "µs", "ns", "min"};
     return std::any_of(std::begin(units), std::end(units), [&](std::string_view unit) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Text in columns: its width in a terminal, and line breaks. Names come from files that strangers send.
+// Text in columns: its width in a terminal, and line breaks. The text may contain names from untrusted files.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace tidemark {
 
-/// Makes text harmless, on one line: control characters become '?', bytes that are not UTF-8 become U+FFFD.
+/// Makes text safe to print on one line: control characters become '?', bytes that are not UTF-8 become U+FFFD.
 std::string plain_text(std::string_view text);
-/// The same, but keeps line ends: for lines of code.
+/// Like plain_text(), but keeps line breaks. For source code.
 std::string plain_lines(std::string_view text);
 
-/// Counts columns in a terminal: two for Chinese characters.
+/// Returns the width in terminal columns: two for Chinese characters.
 size_t display_width(std::string_view text);
-/// Adds spaces at the end, up to `width` columns.
+/// Appends spaces up to `width` columns.
 std::string pad_right(std::string text, size_t width);
-/// Puts U+00A0 between a number and its unit, so that no line breaks there: "484 KiB", "13 %".
+/// Puts U+00A0 between a number and its unit to prevent a line break: "484 KiB", "13 %".
 std::string with_firm_units(std::string_view text);
-/// Returns lines of at most `width` columns, broken at spaces and beside Chinese characters; at least one.
+/// Returns lines of at most `width` columns, broken at spaces and next to Chinese characters; at least one line.
 std::vector<std::string> wrap(std::string_view text, size_t width);
 std::vector<std::string> split_lines(std::string_view text);
 

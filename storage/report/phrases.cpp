@@ -11,7 +11,7 @@ namespace {
 
 std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
 
-/// "step 3 (1.234567 s)", or only one of them.
+/// Returns "step 3 (1.234567 s)", or only one of the two.
 std::string since_value(const ReportInput& reported, const Finding& finding, const Words& words) {
     const std::string time = finding.since ? format_time_point(*finding.since) : "";
     if (!finding.since_iteration) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Phrases about an explanation that all kinds of reports share.
+// Phrases about an explanation that all report formats share.
 #pragma once
 
 #include <string>
@@ -11,34 +11,34 @@
 
 namespace tidemark {
 
-/// "Leak", "Failure", ...
+/// Returns "Leak", "Failure", ...
 std::string severity_title(const Words& words, Severity severity);
-/// "certain", "likely", "possible"
+/// Returns "certain", "likely", "possible".
 std::string confidence_title(const Words& words, Confidence confidence);
 
-/// "Device 0 (NVIDIA H200), the end of step 59, 12.345678 s"
+/// Returns "Device 0 (NVIDIA H200), the end of step 59, 12.345678 s".
 std::string page_title(const ReportInput& reported, const Words& words);
-/// The label of the sum of all shares: "total, as nvidia-smi shows it"
+/// Returns the label of the sum of all shares: "total, as nvidia-smi shows it".
 std::string total_phrase(const ReportInput& reported, const Words& words);
 
 struct LabeledFact {
     std::string label, value;
 };
-/// Bytes, count, growth, beginning, line and referrer; unknown ones are left out.
+/// Returns bytes, count, growth, beginning, line and referrer; omits unknown ones.
 std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words);
 
-/// An argument of `--at`: "event:12", "time:34ns"; "" for evidence without a point in time.
+/// Returns an argument of `--at`: "event:12", "time:34ns"; "" for evidence without a point in time.
 std::string time_point_argument(const Evidence& evidence);
-/// Ids for other commands: "allocation 12, node 5, until 3.400000 s"; "" without ids.
+/// Returns ids for other commands: "allocation 12, node 5, until 3.400000 s"; "" without ids.
 std::string evidence_ids(const ReportInput& reported, const Evidence& evidence, const Words& words);
-/// "Gives back 480 KiB, and 8.00 KiB each step."; "" if unknown.
+/// Returns "Frees 480 KiB, and 8.00 KiB per step."; "" if unknown.
 std::string gain_phrase(const ReportInput& reported, const Fix& fix, const Words& words);
-/// "certain. Every allocation was seen."
+/// Returns "certain. Every allocation was seen."
 std::string confidence_phrase(const Finding& finding, const Words& words);
-/// "480 KiB, +8.00 KiB each step"
+/// Returns the bytes and the growth: "480 KiB, +8.00 KiB per step".
 std::string size_phrase(const ReportInput& reported, const Finding& finding, const Words& words);
 
-/// A background finding in a line: "the CUDA context and its kernels take 624 MiB"
+/// Returns a background finding in one line: "the CUDA context and its kernels take 624 MiB".
 std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words);
 
 }  // namespace tidemark

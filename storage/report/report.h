@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// An explanation as a document: for a terminal, for programs, for a ticket, for a browser.
+// Formats an explanation as a document: for a terminal, for programs, for a ticket, for a browser.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,22 +21,22 @@ struct ReportInput {
 };
 
 struct TextOptions {
-    int width = 100;      ///< columns of a terminal; sentences are broken there
-    bool colors = false;  ///< with escape sequences
-    bool all = false;     ///< background findings in full, too
+    int width = 100;      ///< columns of the terminal, where sentences are broken
+    bool colors = false;  ///< adds escape sequences
+    bool all = false;     ///< shows background findings in full
 };
 
-/// For a terminal. Control characters in names are replaced: only colors add escape sequences.
+/// Returns text for a terminal. Replaces control characters in names; only colors add escape sequences.
 std::string report_text(const ReportInput& reported, const Words& words, const TextOptions& options);
 
-/// The object of one device; docs/EXPLAIN.md describes its keys. Times in ns since the start of the trace, null if
+/// Returns the object of one device; docs/EXPLAIN.md describes its keys. Times are ns since trace start, null if
 /// unknown.
 nlohmann::ordered_json report_json(const ReportInput& reported);
 
-/// For a ticket or a chat: GitHub's Markdown.
+/// Returns GitHub Markdown, for a ticket or a chat.
 std::string report_markdown(std::span<const ReportInput> devices, const Words& words);
 
-/// One self-contained file with plots: no script, no network, light and dark.
+/// Returns one self-contained HTML file with plots: no scripts, no network, light and dark.
 std::string report_html(std::span<const ReportInput> devices, const Words& words);
 
 }  // namespace tidemark

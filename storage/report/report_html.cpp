@@ -15,7 +15,7 @@
 namespace tidemark {
 namespace {
 
-/// Escaped, numbers with their units, with `names` between backticks as code.
+/// Returns escaped HTML. Keeps numbers next to their units, and formats `names` between backticks as code.
 std::string marked_up(std::string_view sentence) {
     const std::string firm = with_firm_units(sentence);
     std::string_view text = firm;
@@ -58,7 +58,8 @@ std::string share_row(std::string_view css, const std::string& key, const std::s
                        marked_up(name), format_bytes(bytes), share);
 }
 
-/// The color of the component in the plot above. Parts of the tensors, which are one component there, get their own.
+/// Returns the color of the component in the plot above. Parts of the tensors, which are one component in the plot, get
+/// other colors.
 std::string color_of(const ReportInput& reported, const Share& share, const Words& words, int& tensors) {
     for (const Component& component : reported.context.row().components) {
         const bool is_library = component.kind == ComponentKind::library && share.name.starts_with(component.name);

@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-/// Whether the underscore at `i` could begin or end emphasis: inside of a word it never does.
+/// Returns whether the underscore at `i` could begin or end emphasis. Inside a word it cannot.
 bool is_at_border(std::string_view text, size_t i) {
     const auto is_letter = [&](size_t at) {
         return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
@@ -20,7 +20,7 @@ bool is_at_border(std::string_view text, size_t i) {
     return i == 0 || !is_letter(i - 1) || !is_letter(i + 1);
 }
 
-/// One character outside of code.
+/// Escapes one character outside of code.
 std::string escaped_character(std::string_view text, size_t i) {
     constexpr std::string_view special = "\\*[]|#~";
     switch (const char c = text[i]) {
@@ -32,7 +32,7 @@ std::string escaped_character(std::string_view text, size_t i) {
     }
 }
 
-/// Names come from strangers: outside of `code`, the syntax of Markdown and HTML is escaped.
+/// Escapes the syntax of Markdown and HTML outside of `code`, because names come from untrusted files.
 std::string escaped(std::string_view text) {
     const std::string plain = plain_text(text);
     const bool has_code_spans = std::count(plain.begin(), plain.end(), '`') % 2 == 0 && plain.find("``") == plain.npos;
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text) {
             in_code ^= has_code_spans;
             result += has_code_spans ? "`" : "\\`";
         } else if (in_code) {
-            result += plain[i] == '|' ? "\\|" : plain.substr(i, 1);  // a bar ends a table's cell even in code
+            result += plain[i] == '|' ? "\\|" : plain.substr(i, 1);  // a bar ends a table cell, also inside code
         } else {
             result += escaped_character(plain, i);
         }
@@ -51,7 +51,7 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
-/// A fence that no line of the code can end.
+/// Returns the code inside a fence that no line of the code can end.
 std::string fenced(std::string_view code) {
     const std::string lines = plain_lines(code);
     std::string fence = "```";

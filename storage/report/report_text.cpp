@@ -26,7 +26,7 @@ std::string_view color_of(Severity severity) {
     return no_color;
 }
 
-/// A bar in eighths of a column.
+/// Returns a bar with a resolution of one eighth of a column.
 std::string bar(double share, int width) {
     constexpr std::string_view eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     const auto filled = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * width * 8));
@@ -37,7 +37,7 @@ std::string bar(double share, int width) {
     return text += eighths[filled % 8];
 }
 
-/// One device's page, written from top to bottom.
+/// The page of one device, written from top to bottom.
 class Page {
 public:
     Page(const ReportInput& reported, const Words& words, const TextOptions& options)
@@ -72,7 +72,7 @@ private:
     void paragraph(size_t indent, std::string_view text, std::string_view color = no_color) {
         labeled(indent, "", no_color, text, color);
     }
-    /// The text behind a label, its further lines under its first.
+    /// Writes a label and its text. Further lines are aligned with the first.
     void labeled(size_t indent, std::string_view label, std::string_view label_color, std::string_view text,
                  std::string_view color = no_color);
 

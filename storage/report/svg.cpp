@@ -18,7 +18,7 @@ namespace {
 
 constexpr int most_ticks = 5;
 
-/// A tick with its `label` at every multiple of `step` between the two.
+/// Returns a tick with its `label` at every multiple of `step` between `low` and `high`.
 template <class Label>
 std::vector<Tick> multiples(double low, double high, double step, Label&& label) {
     std::vector<Tick> ticks;
@@ -28,7 +28,7 @@ std::vector<Tick> multiples(double low, double high, double step, Label&& label)
     return ticks;
 }
 
-/// The next of 1, 2, 5, 10, 20, ... times `unit`.
+/// Returns the smallest sufficient value of 1, 2, 5, 10, 20, ... times `unit`.
 double decimal_step(double span, double unit) {
     constexpr std::array<double, 3> nice{1, 2, 5};
     double power = unit;
@@ -48,7 +48,7 @@ std::string seconds(int64_t time, double step) {
     return fmt::format("{:.{}f} s", static_cast<double>(time) / second, decimals);
 }
 
-/// With enough digits to distinguish ticks that are `step` bytes apart.
+/// Formats bytes with enough digits to distinguish ticks that are `step` bytes apart.
 std::string bytes_label(int64_t bytes, double step) {
     constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
     auto value = static_cast<double>(bytes);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Plots as SVG inside a page; the style sheet of the page sets the colors.
+// Plots as SVG inside a page. The page's style sheet sets the colors.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,32 @@
 
 namespace tidemark {
 
-/// Escapes markup for HTML and its attributes; replaces control characters and broken UTF-8.
+/// Escapes text for HTML and its attributes. Replaces control characters and invalid UTF-8.
 std::string html_escaped(std::string_view text);
 
 struct Tick {
     double value = 0;
     std::string label;
 };
-/// At most six, at multiples of binary units.
+/// Returns at most six ticks, at multiples of binary units.
 std::vector<Tick> byte_ticks(int64_t low, int64_t high);
-/// The same for nanoseconds since the trace's start.
+/// Returns the same for nanoseconds since trace start.
 std::vector<Tick> time_ticks(int64_t start, int64_t end);
-/// The same for whole numbers.
+/// Returns the same for whole numbers.
 std::vector<Tick> number_ticks(int64_t first, int64_t last);
 
 struct Range {
     double low = 0, high = 1;
 };
-/// Starts at zero, unless the values differ by less than a third of the highest: then it is around them.
+/// Returns a range from zero, or around the values if they differ by less than a third of the highest.
 Range range_of(std::span<const int64_t> values);
 
 struct PlotSize {
     int width = 960, height = 300;
-    int above = 14;  ///< room over the plot, for flags
+    int above = 14;  ///< space above the plot, for flags
 };
 
-/// One picture: axes, then shapes in the order of the calls. CSS classes are those of the style sheet of the page.
+/// One chart: axes, then shapes in the order of the calls. CSS classes are those of the page's style sheet.
 class Plot {
 public:
     Plot(PlotSize size, Range x, Range y);
@@ -51,17 +51,17 @@ public:
     void axes(std::span<const Tick> across, std::span<const Tick> up);
     void area(std::span<const double> xs, std::span<const double> lower, std::span<const double> upper,
               std::string_view css, std::string_view hint);
-    /// Broken where a value is missing (NaN).
+    /// Draws a line that is interrupted at missing values (NaN).
     void line(std::span<const double> xs, std::span<const double> ys, std::string_view css);
     void dot(double at, double value, std::string_view css, std::string_view hint);
-    /// An upright line over the plot's height.
+    /// Draws a vertical line over the plot's height.
     void upright(double at, std::string_view css, std::string_view hint);
-    /// A mark over the plot, with a line down from it.
+    /// Draws a mark above the plot with a line down from it.
     void flag(double at, int row, std::string_view label, std::string_view css, std::string_view hint);
-    /// An invisible column that shows `hint` under the pointer.
+    /// Draws an invisible column that shows `hint` under the mouse pointer.
     void column(double from, double to, std::string_view hint);
 
-    /// `label` describes the picture for screen readers.
+    /// Returns the chart. `label` describes it for screen readers.
     std::string svg(std::string_view label) const;
 
 private:

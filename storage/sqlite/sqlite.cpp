@@ -10,7 +10,7 @@ namespace tidemark {
 
 namespace {
 
-/// Debian's SQLite calls a full disk, a read-only folder and a lost file by names few know.
+/// Returns a clearer message for a full disk, a read-only folder and a missing file than Debian's SQLite.
 SentenceValue plain_reason(int code, const char* message) {
     switch (code & 0xff) {
         case SQLITE_FULL: return Sentence("the disk is full");
@@ -30,7 +30,7 @@ bool blames_file(int code) {
            primary == SQLITE_ERROR || primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH;
 }
 
-/// How long reading waits for a writer that is just leaving WAL mode.
+/// Time that a reader waits for a writer that is leaving WAL mode.
 constexpr int busy_milliseconds = 1000;
 
 Status harden(sqlite3* connection) {
@@ -52,7 +52,7 @@ Status harden(sqlite3* connection) {
     return {};
 }
 
-/// A path as SQLite's URI: nothing in it is taken for a parameter.
+/// Returns a path as SQLite URI, escaped so that no part of it is parsed as a parameter.
 std::string uri_of(const std::string& path) {
     std::string uri = path.starts_with('/') ? "file://" : "file:";
     for (const char c : path) {
@@ -157,7 +157,8 @@ Result<Connection> Connection::open(const std::string& path, OpenMode mode) {
         TIDEMARK_TRY(harden(raw));
     }
     if (mode == OpenMode::read_left) {
-        // Before the first access: SQLite then keeps the log's index in memory instead of in a shared file.
+        // Must come before the first access, so that SQLite keeps the log's index in memory instead of in a shared
+        // file.
         TIDEMARK_TRY(connection.execute("PRAGMA locking_mode=EXCLUSIVE"));
     }
     return connection;

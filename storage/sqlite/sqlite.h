@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// SQLite behind three small owners. Errors carry SQLite's own words and the file's name.
+// Three small owning classes for SQLite. Errors contain SQLite's message and the file name.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct sqlite3_stmt;
 
 namespace tidemark {
 
-/// A prepared statement. Not thread-safe; must not outlive its Connection. Parameters and columns count from 0.
+/// A prepared statement. Not thread-safe. Must not outlive its Connection. Parameters and columns count from 0.
 class Statement {
 public:
     Statement() = default;
@@ -26,7 +26,7 @@ public:
 
     Statement& bind(int parameter, int64_t value);
     Statement& bind(int parameter, double value);
-    /// The text must stay alive until the statement has run.
+    /// Binds text, which must exist until the statement has run.
     Statement& bind(int parameter, std::string_view text);
     Statement& bind_blob(int parameter, std::span<const std::byte> bytes);
     Statement& bind_null(int parameter);
@@ -34,9 +34,10 @@ public:
         return value ? bind(parameter, *value) : bind_null(parameter);
     }
 
-    /// True: a row is there. False: no more rows. After an error or the last row the statement is reset.
+    /// Returns true if there is a row, false if there are no more rows. After an error or the last row the statement is
+    /// reset.
     Result<bool> step();
-    /// Runs a statement that returns no rows and resets it, keeping nothing bound.
+    /// Runs a statement that returns no rows, resets it and clears its parameters.
     Status run();
     void reset();
 
@@ -56,25 +57,25 @@ private:
 
 enum class OpenMode {
     create,      ///< a new file; fails if one exists
-    read_only,   ///< another's file: hardened against hostile content, never written
-    read_left,   ///< likewise, left in WAL mode with its log beside it by a writer that is gone: the log is read in
-                 ///< memory, without locks, and nothing is written beside it either
-    read_alone,  ///< likewise, in WAL mode but without its log: whatever was only in the log is not there
+    read_only,   ///< file from another source: hardened against hostile content, never written
+    read_left,   ///< like read_only, for a file in WAL mode with its log, left by a writer that has ended: the log is
+                 ///< read in memory, without locks and without creating files
+    read_alone,  ///< like read_only, for a file in WAL mode without its log: rows that were only in the log are missing
 };
 
-/// One connection to one file. Not thread-safe; open one per thread.
+/// One connection to one file. Not thread-safe. Open one per thread.
 class Connection {
 public:
-    /// `path` may be a file; the reader's side follows no links out of trust and runs no code from the file.
+    /// Opens a file. Read modes follow no links to untrusted places and run no code from the file.
     static Result<Connection> open(const std::string& path, OpenMode mode);
 
     Status execute(const char* sql);
     Result<Statement> prepare(std::string_view sql);
-    /// First column of the first row of a query that returns one.
+    /// Returns the first column of the first row of a query that returns one.
     Result<int64_t> query_integer(std::string_view sql);
-    /// Ends the connection and reports what a destructor could not.
+    /// Closes the connection and returns errors that a destructor could not report.
     Status close();
-    /// Called now and then during long statements; returning non-zero interrupts them.
+    /// Sets a function that is called regularly during long statements. It interrupts them by returning non-zero.
     void on_progress(int (*interrupt)(void*), void* context);
     sqlite3* raw() const { return connection_.get(); }
 
@@ -85,8 +86,8 @@ private:
     std::unique_ptr<sqlite3, Closer> connection_;
 };
 
-/// The error of the connection's last call as ours: corruption and foreign files are input errors, the rest
-/// environment. `subject` is a path, or what was done.
+/// Converts the error of the connection's last call: corruption and foreign files become input errors, the rest
+/// environment errors. `subject` is a path, or the task that failed.
 Error sqlite_error(sqlite3* connection, const SentenceValue& subject);
 
 }  // namespace tidemark

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What a trace lacks, in the reader's language.
+// Sentences about data gaps, in the reader's language.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace tidemark {
 
-/// One or two sentences. Gaps of formats 1 and 2, and of reasons that this version does not know, keep the file's text.
+/// Returns one or two sentences. Gaps of formats 1 and 2, and gaps with a reason unknown to this version, keep the text
+/// of the file.
 std::string data_gap_words(const Words& words, const DataGap& data_gap);
 std::string breakdown_gap_words(const Words& words, const BreakdownGap& gap);
 

@@ -8,7 +8,7 @@
 
 namespace tidemark {
 
-/// The bytes of zh_CN.mo.
+/// Returns the bytes of zh_CN.mo.
 std::string_view zh_cn_catalog();
 
 }  // namespace tidemark

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What readers see for the facts of a trace (storage/format/facts.h), in the reader's language. Command, reports and
-// window have no other words for them.
+// Names of the facts of a trace (storage/trace/facts.h) for users, in their language. Command, reports and window use
+// no other names.
 #pragma once
 
 #include <string>
@@ -13,29 +13,30 @@
 
 namespace tidemark {
 
-/// "cached segments", "libcublas.so.13, outside the caching allocator", "process 4711"
+/// Returns "cached segments", "libcublas.so.13, outside the caching allocator", "process 4711".
 std::string component_name(const Words& words, const Component& component);
-/// All components of a kind: "libraries outside the caching allocator", "other processes on this GPU"
+/// Returns the name of all components of a kind: "libraries outside the caching allocator", "other processes on this
+/// GPU".
 std::string component_name(const Words& words, ComponentKind kind);
-/// What a component is and how to change it: two or three sentences.
+/// Explains a component and how to change it, in two or three sentences.
 std::string component_help(const Words& words, ComponentKind kind);
 
-/// One allocation: "parameter", "saved for backward"
+/// Returns the name for one allocation: "parameter", "saved for backward".
 std::string category_name(const Words& words, Category category);
-/// Memory of a category: "parameters", "activations saved for backward"
+/// Returns the name for the memory of a category: "parameters", "activations saved for backward".
 std::string category_words(const Words& words, Category category);
 
-/// "not yet backpropagated", "executed, saved tensors kept (retain_graph)", "released"
+/// Returns "not yet backpropagated", "executed, saved tensors kept (retain_graph)", "released".
 std::string node_state_name(const Words& words, NodeState state);
-/// What the state means, as a sentence.
+/// Explains the state in one sentence.
 std::string node_state_sentence(const Words& words, NodeState state);
 
-/// "killed by signal 9"; empty if it is not recorded.
+/// Returns "killed by signal 9"; empty if it is not recorded.
 std::string process_end_name(const Words& words, const Fact<ProcessEnd>& end);
-/// A sentence; empty if it is not recorded.
+/// Returns a sentence; empty if the end is not recorded.
 std::string process_end_words(const Words& words, const Process& process);
 
-/// "end", "mark `epoch`"
+/// Returns "end", "mark `epoch`".
 std::string scan_reason_words(const Words& words, const Fact<ScanReason>& reason);
 
 }  // namespace tidemark

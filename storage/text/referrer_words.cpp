@@ -40,7 +40,7 @@ std::string kind_of_variable(const GraphTables& tables, const Words& words, cons
     }
 }
 
-/// "variable of main, s01.py:31"; empty if nothing is known.
+/// Returns "variable of main, s01.py:31"; empty if nothing is known.
 std::string whereabouts(const GraphTables& tables, const Words& words, const PathLink& link) {
     const std::string what = kind_of_variable(tables, words, link), place = file_and_line(tables, link);
     return what.empty() || place.empty() ? what + place
@@ -62,7 +62,7 @@ std::string kind_words(const Words& words, const std::vector<PathLink>& links, s
                                                       : words("list ");
 }
 
-/// What the first `end` links lead to: "list `outputs` (variable of main, s01.py:31)".
+/// Describes the target of the first `end` links: "list `outputs` (variable of main, s01.py:31)".
 std::string words_up_to(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links, size_t end) {
     const std::string name = expression(tables, std::span(links).first(end));
     const std::string place = whereabouts(tables, words, links.front());

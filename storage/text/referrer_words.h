@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Referrers, in words that a person knows from the program's code.
+// Descriptions of referrers in terms of the program's source code.
 #pragma once
 
 #include <string>
@@ -11,19 +11,21 @@
 
 namespace tidemark {
 
-/// Returns "list `outputs` (variable of main, s01.py:31)": the container, not the element; files without folders.
+/// Returns "list `outputs` (variable of main, s01.py:31)": the container, not the element, with file names without
+/// folders.
 std::string referrer_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
 /// Returns the same with the range of elements: "..., elements 0 to 59".
 std::string referrer_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group);
-/// The whole path, for a command: "list `trainer.history["loss"]` (global variable), element 7, there `.grad_fn`"
+/// Returns the whole path, for a command: "list `trainer.history["loss"]` (global variable), element 7, there
+/// `.grad_fn`".
 std::string path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
-/// "list `outputs` (variable of main, s01.py:31), elements 0 to 99"
+/// Returns "list `outputs` (variable of main, s01.py:31), elements 0 to 99".
 std::string path_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group);
-/// One link: "variable outputs of main, s01.py:31"
+/// Describes one link: "variable outputs of main, s01.py:31".
 std::string link_words(const GraphTables& tables, const Words& words, const PathLink& link);
-/// All links: "variable outputs of main, s01.py:31 → element 17"
+/// Describes all links: "variable outputs of main, s01.py:31 → element 17".
 std::string retention_path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
-/// The expression alone, as in code: "outputs", "self.cache".
+/// Returns only the expression, as in source code: "outputs", "self.cache".
 std::string referrer_expression(const GraphTables& tables, const Referrer& referrer);
 /// Returns whether the link leads into a container: an index, a key or an element.
 bool is_element(const PathLink& link);

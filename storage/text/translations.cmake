@@ -25,8 +25,8 @@ function(tidemark_embed_catalogs target)
   set_source_files_properties(${embedded} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# The template of all catalogs, tidemark.pot in the build folder. `ninja update_translations` brings the catalogs up to
-# date with the sources: new sentences are added without a translation, sentences that are gone are removed.
+# Generates the template of all catalogs, tidemark.pot in the build folder. `ninja update_translations` updates the
+# catalogs from the sources: it adds new sentences without a translation and removes unused ones.
 file(GLOB_RECURSE speaking_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
      ${PROJECT_SOURCE_DIR}/storage/*.cpp ${PROJECT_SOURCE_DIR}/storage/*.h ${PROJECT_SOURCE_DIR}/recorder/cli/*.cpp
      ${PROJECT_SOURCE_DIR}/recorder/cli/*.h ${PROJECT_SOURCE_DIR}/recorder/daemon/*.cpp

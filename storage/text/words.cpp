@@ -13,7 +13,7 @@
 namespace tidemark {
 namespace {
 
-/// Null for English, which needs no translation.
+/// Returns nullptr for English, which needs no translation.
 const Catalog* catalog_of(Language language) {
     static const std::optional<Catalog> chinese = Catalog::read(zh_cn_catalog());
     return language == Language::chinese && chinese ? &*chinese : nullptr;
@@ -49,7 +49,7 @@ std::string Words::translate(const Sentence& sentence) const {
 
 std::string_view Words::translated(std::string_view key, std::string_view form) const {
     const Catalog* catalog = catalog_of(language_);
-    // Chinese has one form for all numbers; a test compares that with the header of the catalog.
+    // Chinese has one form for all numbers. A test compares this with the header of the catalog.
     return catalog == nullptr ? form : catalog->find(key).value_or(form);
 }
 

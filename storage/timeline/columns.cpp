@@ -17,8 +17,8 @@ EventNumber state_at(const DeviceHistory& device, TimeAxis axis, double position
     return device.events_until(static_cast<int64_t>(std::clamp(position, -9e18, 9e18)));
 }
 
-/// Where a column holds many events, moving its edges by a few moves nothing that could be seen, and whole buckets of
-/// the curves answer it. Every state still belongs to a column.
+/// Rounds the edge of a column to a bucket of the curves. If a column contains many events, the shift is invisible, and
+/// whole buckets answer the query. Every state still belongs to a column.
 EventNumber snapped(EventNumber n, EventNumber last, double events_per_column) {
     constexpr EventNumber bucket = Curves::bucket_states;
     if (events_per_column < 8.0 * bucket || n == last) {
@@ -40,7 +40,7 @@ std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curv
         Column& column = columns[static_cast<size_t>(i)];
         const EventNumber edge = i + 1 == count ? end : state_at(device, axis, from + (i + 1) * width);
         const EventNumber after = snapped(edge, end, events_per_column);
-        // The state a column begins with was drawn by the column before, unless nothing happens in this one.
+        // The previous column includes the first state of this column, unless no event happens in this column.
         column.first = i > 0 && after > before ? before + 1 : before;
         column.last = std::max(after, column.first);
         const Curves::All all = curves.extremes(column.first, column.last);

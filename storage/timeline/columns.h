@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A window of time cut into pixel columns. Each column shows one state: the one with most active memory in it.
+// A time window divided into pixel columns. Each column shows one state: the one with most active memory.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,29 @@ namespace tidemark {
 enum class TimeAxis : uint8_t { wall_clock, event_index };
 
 struct Column {
-    EventNumber first = 0, last = 0;  ///< states the column covers
-    EventNumber time_point = 0;       ///< the state drawn: where active memory was highest
+    EventNumber first = 0, last = 0;  ///< states of the column
+    EventNumber time_point = 0;       ///< the state that is drawn: the one with most active memory
     std::array<int64_t, series_count> min{}, max{};
 };
 
-/// `from` and `to` are ns since trace start, or event numbers, by `axis`. Empty columns repeat the state before.
+/// Divides a window into columns. `from` and `to` are ns since trace start, or event numbers, depending on `axis`. A
+/// column without events repeats the previous state.
 std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from,
                                  double to, int count);
 
-/// From the state at `event` on an allocation belongs to another group.
+/// The allocation belongs to another group from the state at `event` on.
 struct GroupChange {
     EventNumber event = 0;
     uint16_t group = 0;
 };
 
-/// How memory is divided in stacked pictures. `group_of[allocation]` is an index into `names`; the last group is "the
-/// rest". Where memory may change sides while it is active (categories do: see group_by_category), group_of is where it
-/// begins, and the changes of allocation a, by event, are [first_change[a], first_change[a + 1]). Ask group_at.
+/// The groups of a stacked chart. `group_of[allocation]` is an index into `names`; the last group is "the rest". If an
+/// allocation may change its group while it is active (as in group_by_category), group_of is its first group, and the
+/// changes of allocation a, by event, are [first_change[a], first_change[a + 1]). Use group_at().
 struct Grouping {
     std::vector<std::string> names;
     std::vector<uint16_t> group_of;
-    std::vector<uint32_t> first_change{};  ///< empty: nothing ever changes
+    std::vector<uint32_t> first_change{};  ///< empty: groups never change
     std::vector<GroupChange> changes{};
 
     uint16_t group_at(AllocationIndex a, EventNumber state) const {
@@ -50,18 +51,17 @@ struct Grouping {
     }
 };
 
-/// Returns the bytes of active memory by group in each column, with the groups at its time point:
-/// result[column * groups + group].
-/// The groups of a column add up to its active bytes.
+/// Returns the bytes of active memory by group in each column, at the column's time point: result[column * groups +
+/// group]. The sum over the groups of a column is its active bytes.
 std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex& live, std::span<const Column> columns,
                                    const Grouping& grouping);
 
-/// The rectangles of the allocations picture: one column's active allocations from bottom to top.
+/// A rectangle of the allocations chart. The bands of a column are its active allocations from bottom to top.
 struct Band {
     AllocationIndex allocation;
-    int64_t bottom;  ///< bytes below it; its height is its block size
+    int64_t bottom;  ///< bytes below it; the height is its block size
 };
-/// Appends the column's bands whose [bottom, top) meets [low, high) bytes.
+/// Appends the column's bands whose range [bottom, top) overlaps [low, high), in bytes.
 void bands_at(const DeviceHistory& device, AliveIndex::Walk& live, EventNumber time_point, int64_t low, int64_t high,
               std::vector<Band>& out);
 

@@ -40,7 +40,7 @@ Values start_values(const DeviceHistory& device) {
     return values;
 }
 
-/// Moves the values over one event.
+/// Updates the values by one event.
 void apply(Values& values, const DeviceHistory& device, EventNumber event) {
     const EventRef ref = device.event_ref[static_cast<size_t>(event)];
     const uint32_t i = ref.index();
@@ -70,7 +70,7 @@ void apply(Values& values, const DeviceHistory& device, EventNumber event) {
     }
 }
 
-/// Takes in values whose highest was first reached at `event`.
+/// Includes values whose maximum was first reached at `event`.
 void widen(Extremes& result, int64_t min, int64_t max, EventNumber event) {
     result.min = std::min(result.min, min);
     if (max > result.max) {
@@ -152,7 +152,7 @@ Curves::All Curves::extremes(EventNumber first, EventNumber last) const {
         walk(result, first, last);
         return result;
     }
-    // Single states at the ragged ends are walked; everything between comes from the largest buckets that fit.
+    // Single states at both ends are visited; the largest buckets that fit cover the rest.
     size_t low = static_cast<size_t>(first_leaf);
     if (first % leaf_states != 0) {
         walk(result, first, (first_leaf + 1) * leaf_states - 1);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory over the whole trace, at any zoom, without ever losing a peak.
+// Memory over the whole trace at any zoom, without losing a peak.
 //
-// Per event there are four values (bytes): allocated, active, requested, reserved. A pyramid keeps minimum and maximum
-// over 64, 64*8, 64*64 ... events, so any range is answered from a few hundred nodes.
+// There are four values per event, in bytes: allocated, active, requested, reserved. A pyramid stores minimum and
+// maximum over 64, 64*8, 64*64, ... events, so any range needs only a few hundred nodes.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ struct Extremes {
 
 class Curves {
 public:
-    /// Walks every event once (about 10 ns each). Keeps a reference to `device`.
+    /// Visits every event once (about 10 ns each). Keeps a reference to `device`.
     explicit Curves(const DeviceHistory& device);
 
-    /// States in the smallest bucket: ranges that start and end with one cost least.
+    /// Number of states in the smallest bucket. Ranges that start and end at a bucket are fastest.
     static constexpr EventNumber bucket_states = 64;
 
     using All = std::array<Extremes, series_count>;
@@ -40,13 +40,13 @@ public:
     }
     /// Returns the value in the state after the first n events.
     int64_t value(Series series, EventNumber n) const { return extremes(series, n, n).max; }
-    /// Over the whole trace.
+    /// Returns the extremes over the whole trace.
     Extremes peak(Series series) const { return extremes(series, 0, device_.event_count()); }
 
 private:
     using Values = std::array<int64_t, series_count>;
     static void add(All& result, const All& bucket);
-    /// The states one by one, within one leaf.
+    /// Includes states one by one, within one leaf.
     void walk(All& result, EventNumber first, EventNumber last) const;
 
     const DeviceHistory& device_;

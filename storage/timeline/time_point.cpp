@@ -38,7 +38,7 @@ EventNumber event_of(const Mark& mark, const DeviceHistory& device) {
                                       : device.events_until(mark.time);
 }
 
-/// Returns every time point of that name, earliest first.
+/// Returns all time points of that name, earliest first.
 std::vector<EventNumber> time_points_named(const Trace& trace, const DeviceHistory& device, std::string_view name) {
     std::vector<EventNumber> found;
     for (const Mark& mark : trace.marks) {
@@ -109,7 +109,7 @@ Result<EventNumber> find_time(const Trace& trace, const DeviceHistory& device, s
 }
 
 Result<EventNumber> find_mark(const Trace& trace, const DeviceHistory& device, std::string_view text) {
-    // A name may itself contain '#': the whole text is tried first.
+    // A name may contain '#', so the whole text is tried first.
     if (const auto time_points = time_points_named(trace, device, text); !time_points.empty()) {
         return time_points.front();
     }

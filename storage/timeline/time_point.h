@@ -13,17 +13,17 @@
 
 namespace tidemark {
 
-/// `event:N` (state after the first N events), `time:T` (since the trace's start: 1.5s, 300ms; a bare number is
-/// seconds), `mark:NAME` (a mark, or the start of an annotation; `mark:NAME#3` is the third of that name),
-/// `peak` (most allocated bytes), `end`. Errors name what exists.
+/// Returns the state of a time point: `event:N` (state after the first N events), `time:T` (since trace start: 1.5s,
+/// 300ms; a number without unit means seconds), `mark:NAME` (a mark, or the start of an annotation; `mark:NAME#3` is
+/// the third of that name), `peak` (most allocated bytes), `end`. Errors list the existing names.
 Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
                                     std::string_view text);
 
-/// Returns the time that a text names by itself (time:T, end), which may be after the last event before it; nothing
-/// for others.
+/// Returns the time that a text contains (time:T, end), which may be later than the last event of the state; nothing
+/// for other texts.
 std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
 
-/// Describes where a state is: "event 1,234 of 607,632, 12.345678 s".
+/// Describes the position of a state: "event 1,234 of 607,632, 12.345678 s".
 Sentence describe_time_point(const DeviceHistory& device, EventNumber n);
 
 }  // namespace tidemark

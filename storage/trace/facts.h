@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The facts of a trace: enums for the words that its tables hold.
+// The facts of a trace: enumerations for the words in its tables.
 //
-// A fact is read from its word once, when a trace is read (storage/read, storage/graph/read_graph), and becomes a word
-// again when a trace is written. No other code compares words. What a person reads comes from storage/text.
+// A word is converted to a fact once, when a trace is read (storage/read), and back when a trace is written. No other
+// code compares words. storage/text has the names for users.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,23 @@ enum class PathLinkKind : uint8_t {
     attribute,
     item,     ///< of a dict, by key
     index,    ///< of a list or tuple
-    element,  ///< of a container without keys or positions
+    element,  ///< of a container without keys and positions
     closure,
     exception,
     hook,
     ctx,     ///< the context of a custom autograd function
-    cycle,   ///< a reference cycle that waits for the garbage collector
-    native,  ///< only C++ refers to it
+    cycle,   ///< a reference cycle that the garbage collector will free
+    native,  ///< only C++ refers to the tensor
     unknown,
 };
 
-/// What the driver or CUDA's own state takes: table driver_allocation, column kind.
+/// Memory that the driver or CUDA itself allocates: table driver_allocation, column kind.
 enum class DriverMemoryKind : uint8_t {
     device,
     async,  ///< of a stream-ordered allocation, inside a pool
     pool,   ///< of stream-ordered allocations
     physical,
-    mapped,  ///< takes no memory of its own
+    mapped,  ///< mapped memory of another allocation; takes no memory itself
     pinned,  ///< host memory
     managed,
     array,
@@ -55,10 +55,10 @@ enum class Phase : uint8_t {
     backward,
     optimizer,
     eval,
-    named,  ///< by the user; the text is the name
+    named,  ///< named by the user; the text is the name
 };
 
-/// Why a heap scan was made: table heap_scan, column reason.
+/// The reason for a heap scan: table heap_scan, column reason.
 enum class ScanReason : uint8_t {
     end,
     out_of_memory,
@@ -68,33 +68,33 @@ enum class ScanReason : uint8_t {
     unknown,
 };
 
-/// How the recording of a process ended: table process, column how_ended.
+/// The end of a process's recording: table process, column how_ended.
 enum class ProcessEnd : uint8_t {
     not_recorded,
-    stopped,      ///< the recording; the program went on
-    exited,       ///< the text is the status where the program did not report its end itself
+    stopped,      ///< only the recording was stopped; the program continued
+    exited,       ///< the text is the exit status if the program did not report its end itself
     exception,    ///< the text is the exception; empty if it was redacted
     interrupted,  ///< by the user (KeyboardInterrupt)
     killed,       ///< the text is the signal's number
-    silent,       ///< nobody saw how
+    silent,       ///< unknown
     unknown,
 };
 
-/// Who said where a step ends: table step, column source.
+/// The source of a step's end: table step, column source.
 enum class StepSource : uint8_t { optimizer, user, unknown };
 
-/// Table sample, column source.
+/// The source of a sample: table sample, column source.
 enum class SampleSource : uint8_t { nvml, nvml_at_oom, unknown };
 
-/// Table annotation, column kind.
+/// The kind of an annotation: table annotation, column kind.
 enum class AnnotationKind : uint8_t { user, step, phase, optimizer, garbage_collection, unknown };
 
-/// Why a part of a trace is missing: table data_gap, column reason. The names in backquotes are arguments (column
-/// arguments); reasons that end in _failed, graph_incomplete and allocator_fallback have `details`, an error message.
+/// The reason for a data gap: table data_gap, column reason. Names in backquotes are arguments (column arguments).
+/// Reasons that end in _failed, graph_incomplete and allocator_fallback have `details`, an error message.
 enum class DataGapReason : uint8_t {
-    none,                 ///< only the row's text says it: formats 1 and 2
-    late_start,           ///< a snapshot's history begins after the run did
-    size_before_history,  ///< blocks freed before their exact size showed
+    none,                 ///< only the row's text describes the gap: formats 1 and 2
+    late_start,           ///< a snapshot's history begins after the start of the run
+    size_before_history,  ///< blocks were freed before events showed their exact size
     contradicting_events,
     unknown_actions,      ///< of a newer PyTorch
     pool_not_in_history,  ///< PyTorch before 2.12
@@ -104,7 +104,7 @@ enum class DataGapReason : uint8_t {
     recorder_gone,       ///< the recording has no end
     start_state_missing,
     events_dropped,   ///< allocator events, from event `first` on
-    records_dropped,  ///< others: stacks, ops, marks
+    records_dropped,  ///< other records: stacks, ops, marks
     state_differs,    ///< from PyTorch's own: event, segments, blocks, example
     pool_not_reported,
     recorder_stopped,  ///< by signal `signal`
@@ -116,7 +116,7 @@ enum class DataGapReason : uint8_t {
     cupti_busy,  ///< `details`: the tool, if CUPTI names it
     cupti_forbidden,
     cupti_failed,
-    compiled_regions,  ///< torch.compile hides single ops
+    compiled_regions,  ///< torch.compile hides individual ops
     attach_failed,
     stacks_failed,
     driver_failed,
@@ -131,8 +131,8 @@ enum class DataGapReason : uint8_t {
     unknown,
 };
 
-/// A fact of the vocabulary. `text` is what belongs to it (see the enums); of a word that this version does not know it
-/// is the word itself.
+/// A fact of the vocabulary. `text` is its additional text (see the enumerations), or the word itself if this version
+/// does not know the word.
 template <class Kind>
 struct Fact {
     Kind kind{};
@@ -152,7 +152,7 @@ struct FactWord {
     bool has_text = false;  ///< the fact's text follows the word
 };
 
-/// The words of an enum. The last one may be empty with a text: it stands for any other word.
+/// The words of an enumeration. The last word may be empty with a text; it then represents any other word.
 template <class Kind>
 std::span<const FactWord<Kind>> fact_words();
 
@@ -166,7 +166,7 @@ Fact<Kind> fact_from_word(std::string_view word) {
     return {};
 }
 
-/// The word alone, without a text.
+/// Returns the word without a text.
 template <class Kind>
 requires std::is_enum_v<Kind> std::string_view word_of(Kind kind) {
     for (const FactWord<Kind>& entry : fact_words<Kind>()) {
@@ -177,7 +177,7 @@ requires std::is_enum_v<Kind> std::string_view word_of(Kind kind) {
     return {};
 }
 
-/// The word as files hold it.
+/// Returns the word as stored in files, with its text.
 template <class Kind>
 std::string word_of(const Fact<Kind>& fact) {
     for (const FactWord<Kind>& entry : fact_words<Kind>()) {

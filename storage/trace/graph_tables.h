@@ -4,8 +4,8 @@
 // The autograd graph of a run, its saved tensors, the categories of allocations, and the referrers of tensors: the
 // tables autograd_node, autograd_edge, saved_tensor, allocation_category, heap_scan, referrer and path_link as columns.
 //
-// They are not part of Trace: most readers need no graph. Texts are of the table's own pool; stacks and origins are
-// ids of the Trace that the same file holds.
+// They are not part of Trace, because most readers need no graph. Texts belong to this object's own pool; stacks and
+// origins are ids of the Trace from the same file.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct AllocationRef {
     bool operator==(const AllocationRef&) const = default;
 };
 
-/// What an allocation is to the program. Exact, because it was observed. Numbers are ours; files hold names.
+/// The role of an allocation in the program. Exact, because it was observed. The numbers are internal; files contain
+/// names.
 enum class Category : uint8_t {
     unknown,
     parameter,
@@ -45,11 +46,11 @@ enum class Category : uint8_t {
     communication,
 };
 constexpr int category_count = 11;
-/// "parameter", "optimizer state", "saved for backward", ...
+/// Returns "parameter", "optimizer state", "saved for backward", ...
 std::string_view category_name(Category category);
 Category category_from_name(std::string_view name);
 
-/// Nodes, by rising id: children, which were made earlier, mostly come first. Times are ns since trace start.
+/// Nodes by ascending id. Children, which were created earlier, mostly come first. Times are ns since trace start.
 struct GraphNodes {
     std::vector<int64_t> id;            ///< as in the file
     std::vector<uint32_t> type;         ///< text: "MulBackward0"
@@ -57,34 +58,34 @@ struct GraphNodes {
     std::vector<int64_t> sequence;      ///< autograd's number on its thread; -1: none
     std::vector<uint32_t> origin;       ///< index into Trace::origins: thread, module, op of the forward
     std::vector<StackId> stack;         ///< of the forward op
-    std::vector<int64_t> created;       ///< before_recording if not known
+    std::vector<int64_t> created;       ///< before_recording if unknown
     std::vector<int64_t> executed;      ///< last time the engine executed it, or never_happened
-    std::vector<int64_t> released;      ///< what it saved was released by a backward pass, or never_happened
+    std::vector<int64_t> released;      ///< time at which a backward pass released its saved tensors, or never_happened
     std::vector<int64_t> destroyed;     ///< or never_happened
     std::vector<AllocationRef> output;  ///< memory of its first output; of AccumulateGrad: of its variable
 
     NodeIndex size() const { return static_cast<NodeIndex>(id.size()); }
 };
 
-/// Edges of node n are [first[n], first[n + 1]): from a node to those its gradients go to.
+/// The edges of node n are [first[n], first[n + 1]). An edge leads from a node to a node that receives its gradients.
 struct GraphEdges {
     std::vector<uint32_t> first{0};
     std::vector<NodeIndex> to;
     std::vector<uint16_t> slot;   ///< position among the node's inputs
-    std::vector<uint16_t> input;  ///< number of the other node's output
+    std::vector<uint16_t> input;  ///< index of the other node's output
 };
 
-/// Saved tensors of node n are [first[n], first[n + 1]).
+/// The saved tensors of node n are [first[n], first[n + 1]).
 struct SavedTensors {
     std::vector<uint32_t> first{0};
     std::vector<uint32_t> name;             ///< text: "self", "result"
-    std::vector<AllocationRef> allocation;  ///< none: host memory, packed by hooks, or not known
+    std::vector<AllocationRef> allocation;  ///< none: host memory, packed by hooks, or unknown
     std::vector<uint64_t> offset, bytes;    ///< of the tensor within the allocation
     std::vector<uint16_t> version;
     std::vector<uint8_t> is_view, is_packed;
 };
 
-/// An allocation is of this category from `time` on (Category::unknown: earlier labels no longer hold).
+/// The allocation has this category from `time` on. Category::unknown ends earlier labels.
 struct CategoryLabel {
     AllocationRef allocation;
     int64_t time = 0;
@@ -92,19 +93,19 @@ struct CategoryLabel {
     uint32_t name = 0;  ///< text: "transformer.h.0.attn.weight"; 0: none
 };
 
-/// One link of a retention path from something a person can name to a tensor, outermost first.
+/// One link of a retention path from a variable of the program to a tensor, outermost first.
 struct PathLink {
     Fact<PathLinkKind> kind;
     uint32_t name = 0;      ///< text: variable, attribute, key, index
     uint32_t function = 0;  ///< text: of a frame's variable
     uint32_t file = 0;      ///< text
-    int32_t line = 0;       ///< where the frame is; 0: unknown
+    int32_t line = 0;       ///< line of the frame; 0: unknown
 };
 
-/// What referred to one tensor in a heap scan.
+/// The referrer of one tensor in a heap scan.
 struct Referrer {
     uint32_t scan = 0;         ///< index into GraphTables::scans
-    NodeIndex node = no_node;  ///< the node that created the tensor: a root that the referrer keeps alive
+    NodeIndex node = no_node;  ///< the node that created the tensor: a root that the referrer retains
     AllocationRef allocation;  ///< the tensor's memory
     std::vector<PathLink> links;
 };
@@ -112,7 +113,7 @@ struct Referrer {
 struct HeapScan {
     int64_t time = 0;  ///< ns since trace start
     Fact<ScanReason> reason;
-    int64_t duration = 0;  ///< ns the program stood still
+    int64_t duration = 0;  ///< ns that the program was paused
     int64_t objects = 0, tensors = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Interned strings, frames and stacks. Stacks share their callers: a stack is its innermost frame and the
-// stack that called it. Id 0 is always "nothing": the empty string, no frame, no stack.
+// Interned strings, frames and stacks. Stacks share their callers: a stack is its innermost frame and the stack that
+// called it. Id 0 means "none": the empty string, no frame, no stack.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct Frame {
 };
 
 struct StackEntry {
-    StackId caller = 0;  ///< always smaller than the entry's own id, so walking up ends
+    StackId caller = 0;  ///< always smaller than the entry's own id, so a walk upwards ends
     FrameId frame = 0;
     bool operator==(const StackEntry&) const = default;
 };
 
-/// Not thread-safe while interning; freely shared once it is filled.
+/// Not thread-safe while interning. Can be shared between threads afterwards.
 class StackTable {
 public:
     StackTable();
@@ -39,7 +39,7 @@ public:
     StringId intern(std::string_view text);
     FrameId intern(const Frame& frame);
     StackId intern(const StackEntry& entry);
-    /// Frames innermost first, as PyTorch lists them.
+    /// Adds a stack. Frames are innermost first, as in PyTorch.
     StackId intern_stack(std::span<const FrameId> innermost_first);
 
     const std::string& string(StringId id) const { return strings_[id]; }
@@ -49,11 +49,11 @@ public:
     uint32_t frame_count() const { return static_cast<uint32_t>(frames_.size()); }
     uint32_t stack_count() const { return static_cast<uint32_t>(stacks_.size()); }
 
-    /// Innermost first.
+    /// Returns the frames, innermost first.
     std::vector<FrameId> frames_of(StackId id) const;
 
-    /// The frame people mean by "my line": the innermost one outside libraries, or the innermost one when all
-    /// are library code; 0 for an empty stack.
+    /// Returns the user's frame: the innermost one outside libraries, or the innermost one if all belong to libraries;
+    /// 0 for an empty stack.
     FrameId user_frame(StackId id) const;
 
 private:
@@ -72,11 +72,11 @@ private:
     std::unordered_map<StackEntry, StackId, EntryHash> stack_ids_;
 };
 
-/// Whether a source file belongs to a library rather than to the user: site-packages, the standard library,
+/// Returns whether a source file belongs to a library and not to the user: site-packages, the standard library,
 /// generated or native frames.
 bool is_library_file(std::string_view file);
 
-/// "train.py:42 forward"
+/// Returns "train.py:42 forward".
 std::string describe_frame(const StackTable& table, FrameId id);
 
 }  // namespace tidemark

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The shape of a trace in memory: what the tables of schema.h hold, as columns.
+// A trace in memory: the tables of schema.h as columns.
 //
-// One DeviceHistory per device holds every allocation as structure-of-arrays (about 60 bytes each) and the
-// order of events. Everything that analyzes a trace (replay, timeline, breakdown, explain, the window) reads these
-// columns and never SQL.
+// One DeviceHistory per device contains every allocation as structure of arrays (about 60 bytes each) and the order of
+// events. All analyses (replay, timeline, breakdown, explain, the window) read these columns and never SQL.
 #pragma once
 
 #include <cstdint>
@@ -33,33 +32,34 @@ struct Allocation {
     uint32_t segment = no_segment, origin = 0;
 };
 
-/// An allocation with the times (ns since trace start) of its events, as the file holds it. The alloc time of one from
-/// before the history is 0; times of events that did not happen are not read.
+/// An allocation with the times (ns since trace start) of its events, as in the file. The alloc time of an allocation
+/// from before the history is 0. Times of events that did not happen are not read.
 struct AllocationRow {
     Allocation lifetime;
     int64_t time = 0, free_time = 0, free_completed_time = 0;
 };
 
-/// Lifetimes of blocks, sorted by alloc_event; those alive before event 0 come first.
+/// Lifetimes of blocks, sorted by alloc_event. Those alive before event 0 come first.
+///
 /// Active in the state at event N:  alloc_event < N  and  N <= free_completed.
 /// Allocated (not yet freed by its owner):  alloc_event < N  and  N <= free_event.
 struct Allocations {
     std::vector<EventNumber> alloc_event;     ///< before_history for those alive at event 0
-    std::vector<EventNumber> free_event;      ///< free requested; `never` if it was not
-    std::vector<EventNumber> free_completed;  ///< free completed: the block can serve again; `never` if it was not
+    std::vector<EventNumber> free_event;      ///< free requested; `never` if there was no request
+    std::vector<EventNumber> free_completed;  ///< the block can be reused; `never` if it cannot
     std::vector<uint64_t> address;
     std::vector<uint64_t> requested;   ///< bytes
     std::vector<uint64_t> block_size;  ///< bytes taken: rounded up, or the whole unsplit block
-    std::vector<StackId> stack;        ///< who allocated
-    std::vector<StackId> free_stack;   ///< who freed; 0 where unknown
+    std::vector<StackId> stack;        ///< of the allocation
+    std::vector<StackId> free_stack;   ///< of the free; 0 if unknown
     std::vector<uint32_t> segment;     ///< index into DeviceHistory::segments, or no_segment
-    std::vector<uint32_t> origin;      ///< index into Trace::origins (0: nothing known)
+    std::vector<uint32_t> origin;      ///< index into Trace::origins (0: unknown)
 
     uint32_t size() const { return static_cast<uint32_t>(alloc_event.size()); }
     void reserve(size_t count);
     void resize(size_t count);
     void push_back(const Allocation& row);
-    /// Replaces the row at `index`, or adds it at the end.
+    /// Replaces the row at `index`, or appends it.
     void put(size_t index, const Allocation& row);
 };
 
@@ -75,18 +75,18 @@ struct Segment {
     bool is_large = false;
     bool is_expandable = false;
     bool pool_known = true;
-    StackId stack = 0;       ///< of the request that made the allocator call the driver
-    StackId free_stack = 0;  ///< of the call that made it return the memory
+    StackId stack = 0;       ///< of the request that caused the driver call
+    StackId free_stack = 0;  ///< of the call that returned the memory
 
     bool alive_at(EventNumber n) const { return alloc_event < n && n <= free_event; }
 };
 
-/// An event of no allocation and no segment: snapshot taken, out of memory, unknown action.
+/// An event without allocation or segment: snapshot taken, out of memory, unknown action.
 struct OtherEvent {
     EventNumber event = 0;
     Action action = Action::unknown;
     std::string name;      ///< PyTorch's spelling
-    uint64_t address = 0;  ///< oom: bytes free on the device
+    uint64_t address = 0;  ///< oom: free bytes of the device
     uint64_t size = 0;     ///< oom: bytes requested (rounded); snapshot: active bytes
     StackId stack = 0;
 };
@@ -104,7 +104,7 @@ struct DeviceHistory {
     int device = 0;           ///< PyTorch's device index
     std::string name;         ///< "NVIDIA H200", empty if not recorded
     int64_t total_bytes = 0;  ///< of the device, 0 if not recorded
-    bool truncated = false;   ///< the history lost its beginning; the start state was rebuilt from the end
+    bool truncated = false;   ///< the beginning of the history was lost; the start state was derived from the end
     Allocations allocations;
     std::vector<Segment> segments;    ///< by alloc_event
     std::vector<OtherEvent> others;   ///< by event
@@ -116,13 +116,14 @@ struct DeviceHistory {
     EventNumber events_until(int64_t time) const;
     /// Returns the time of the state at event N: that of its last event (for N = 0, of the first event).
     int64_t time_of_state(EventNumber n) const;
-    /// Returns the end of the state at event N: just before the next event, or `end` of the trace.
+    /// Returns the end of the state at event N: the time just before the next event, or `end`.
     int64_t time_until(EventNumber n, int64_t end) const;
-    /// Returns when an allocation was made; for those from before the history, the time of the first event.
+    /// Returns the time of an allocation; for allocations from before the history, the time of the first event.
     int64_t alloc_time(AllocationIndex a) const;
-    /// Returns when its free was requested; nothing if never.
+    /// Returns the time of the free request; nothing if there was none.
     std::optional<int64_t> free_time(AllocationIndex a) const;
-    /// Returns the row id in the file (table allocation), which also identifies it in text, JSON and the window.
+    /// Returns the row id in the file (table allocation), which also identifies the allocation in text, JSON and the
+    /// window.
     int64_t allocation_id(AllocationIndex a) const;
     std::optional<AllocationIndex> find_allocation(int64_t id) const;
 };
@@ -136,7 +137,7 @@ struct Pool {
     std::string describe() const;
 };  ///< {0, 0}: the default pool
 
-/// What an allocation is attributed to, besides its stack.
+/// The context of an allocation in addition to its stack.
 struct Origin {
     std::string op, module;
     Fact<Phase> phase;
@@ -144,35 +145,36 @@ struct Origin {
     int64_t thread = 0;
 };
 
-/// A named span on the time axis: record_function ranges, optimizer steps, phases. Open ends reach the trace's end.
+/// A named span of time: record_function ranges, optimizer steps, phases. Spans without an end extend to the trace's
+/// end.
 struct Annotation {
     std::string name;
     Fact<AnnotationKind> kind;
     int device = 0;
     int64_t start = 0;  ///< ns since trace start
     int64_t end = 0;
-    bool closed = true;  ///< false: its end was never recorded
+    bool closed = true;  ///< false: the end was not recorded
 };
 
 struct Mark {
     std::string name;
     int64_t time = 0;
     std::optional<double> value;
-    std::map<int, EventNumber> events;  ///< per device: events so far; empty if only the time is known
+    std::map<int, EventNumber> events;  ///< per device: number of earlier events; empty if only the time is known
 };
 
-/// A process of the run. A trace is of one process.
+/// A process of the run. A trace contains one process.
 struct Process {
     int64_t pid = 0;
     std::optional<int64_t> rank;
     std::string command_line;
     int64_t start = 0;           ///< ns since trace start
-    std::optional<int64_t> end;  ///< nothing: still running, or its end was not seen
+    std::optional<int64_t> end;  ///< nothing: still running, or the end is unknown
     std::optional<int64_t> exit_status;
     Fact<ProcessEnd> how_ended;
 };
 
-/// One training step: from the end of the one before to its own end.
+/// One training step: from the end of the previous step to its own end.
 struct Step {
     int64_t number = 0;  ///< from 0
     Fact<StepSource> source;
@@ -180,7 +182,7 @@ struct Step {
     std::optional<int64_t> end;
 };
 
-/// Memory the driver gave to somebody in the process.
+/// Driver memory that a part of the process allocated.
 struct DriverAllocation {
     Fact<DriverMemoryKind> kind;
     int device = 0;  ///< -1: none (host memory)
@@ -190,10 +192,10 @@ struct DriverAllocation {
     std::optional<int64_t> free_time;
     std::string source;  ///< the shared object that allocated it: "libcublas.so.13"
     StackId stack = 0;
-    bool in_allocator = false;  ///< it is a segment of the caching allocator, which counts it
+    bool in_allocator = false;  ///< a segment of the caching allocator, which counts it
 };
 
-/// What NVML reported. Without a pid: of the whole device.
+/// One NVML sample; without a pid, of the whole device.
 struct Sample {
     int64_t time = 0;  ///< ns since trace start
     int device = 0;
@@ -203,7 +205,7 @@ struct Sample {
     Fact<SampleSource> source;
 };
 
-/// Values by name; numbers as decimal text.
+/// Values by name. Numbers are decimal text.
 using DataGapArguments = std::map<std::string, std::string, std::less<>>;
 
 struct DataGap {
@@ -214,37 +216,37 @@ struct DataGap {
     int64_t bytes = 0;
     Fact<DataGapReason> reason;
     DataGapArguments arguments;  ///< of the reason
-    /// A sentence, where `reason` does not make one: of formats 1 and 2, and of a reason that this version does not
+    /// A sentence if `reason` does not produce one: for formats 1 and 2, and for a reason that this version does not
     /// know.
     std::string text;
 
-    /// Empty if there is none.
+    /// Returns an argument; empty if there is none.
     std::string argument(std::string_view name) const;
     int64_t number(std::string_view name) const;
 };
 
 struct Trace {
     std::string path;
-    int64_t file_bytes = 0;  ///< with the log beside it, if it was not ended
+    int64_t file_bytes = 0;  ///< including the log, if the trace was not finished
     int format_version = 0;
-    std::string source;        ///< where it came from: "PyTorch snapshot run.pickle (pickle protocol 4)"
+    std::string source;        ///< origin: "PyTorch snapshot run.pickle (pickle protocol 4)"
     std::string writer;        ///< program and version that wrote the file
-    int64_t start_utc_ns = 0;  ///< the trace's time zero on the wall clock; 0 if unknown
-    int64_t duration = 0;      ///< ns, of the last event or annotation
+    int64_t start_utc_ns = 0;  ///< wall-clock time of the trace's start; 0 if unknown
+    int64_t duration = 0;      ///< ns, up to the last event or annotation
     bool clean_end = true;
-    bool being_written = false;  ///< a recorder was writing it when it was read: its end is not the end of the run
-    int64_t committed_time = 0;  ///< ns: a recorder wrote everything up to here; 0 if not known
+    bool being_written = false;  ///< a recorder was writing it when it was read, so its end is not the end of the run
+    int64_t committed_time = 0;  ///< ns: all records up to this time were written; 0 if unknown
     std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
 
     StackTable stacks;
     std::vector<Stream> streams;
     std::vector<Pool> pools;
-    std::vector<Origin> origins;  ///< index 0: nothing known
+    std::vector<Origin> origins;  ///< index 0: unknown
     std::vector<Annotation> annotations;
     std::vector<Mark> marks;
     std::vector<DataGap> data_gaps;
     std::vector<Process> processes;   ///< recorded traces only, like the four below
-    std::optional<int64_t> nvml_pid;  ///< the process as NVML numbers it, where that differs (in containers)
+    std::optional<int64_t> nvml_pid;  ///< the process's pid in NVML's numbering, if it differs (in containers)
     std::vector<Step> steps;          ///< by time
     std::vector<DriverAllocation> driver_allocations;  ///< by time
     std::vector<Sample> samples;                       ///< by time

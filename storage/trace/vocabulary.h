@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The enumerations of a trace. The file holds their numbers: never renumber, only append.
+// The enumerations of a trace. Files contain their numbers: never renumber, only append.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ enum class Action : uint8_t {
     segment_unmap = 6,
     snapshot = 7,
     oom = 8,
-    unknown = 9,  ///< an action of a newer PyTorch: kept, counted, not understood
+    unknown = 9,  ///< an action of a newer PyTorch: stored and counted, but not interpreted
 };
 
-/// PyTorch's spelling ("free_requested"); "unknown" for anything else.
+/// Returns PyTorch's name ("free_requested"), or "unknown".
 std::string_view action_name(Action action);
 Action action_from_name(std::string_view name);
 
@@ -34,29 +34,29 @@ using EventNumber = int32_t;
 constexpr EventNumber before_history = -1;                              ///< happened before event 0
 constexpr EventNumber never = std::numeric_limits<EventNumber>::max();  ///< did not happen before the trace ended
 
-/// Row ids of allocations and other events carry their device and sequence number.
-/// Allocations that were alive before event 0 get ids from the upper half.
+/// Row ids of allocations and other events contain their device and sequence number. Allocations that were alive before
+/// event 0 have ids in the upper half.
 constexpr int64_t event_id_shift = 40;
 constexpr int64_t preexisting_bit = int64_t{1} << (event_id_shift - 1);
 constexpr int64_t event_id(int device, int64_t sequence) { return (int64_t{device} << event_id_shift) | sequence; }
 constexpr int64_t preexisting_id(int device, int64_t ordinal) { return event_id(device, preexisting_bit | ordinal); }
 constexpr int max_devices = 1 << 12;
 
-/// What a recording lacks. Data gaps are rows; they are drawn and reported.
+/// The kind of a data gap. Data gaps are rows; they are drawn and reported.
 enum class DataGapKind : uint8_t {
-    history_truncated = 0,    ///< a ring buffer dropped the beginning; the start state was rebuilt from the end
-    block_size_guessed = 1,   ///< a block's true size could not be derived; the rounded request was taken
+    history_truncated = 0,    ///< a ring buffer dropped the beginning; the start state was derived from the end
+    block_size_guessed = 1,   ///< the true size of a block could not be derived; the rounded request is used
     events_inconsistent = 2,  ///< events contradict each other or the final state (count in `count`)
     unknown_actions = 3,      ///< actions this version does not know (count in `count`)
-    pool_unknown = 4,         ///< segments whose private pool is not known (count in `count`)
+    pool_unknown = 4,         ///< segments whose private pool is unknown (count in `count`)
     recorder_overrun = 5,     ///< the recorder's ring was full
     unclean_end = 6,          ///< the recorder did not end the trace
     no_stacks = 7,            ///< events without any stack (count in `count`, bytes in `bytes`)
-    no_times = 8,             ///< the source carried no times: the event number stands in, one µs per event
-    redacted = 9,             ///< strings were replaced or a part was cut out before sharing
-    not_recorded = 10,        ///< a part of the recorder could not work; the text names the reason and the fix
+    no_times = 8,             ///< the source has no times; the event number is used, one µs per event
+    redacted = 9,             ///< strings were replaced, or a part was removed before sharing
+    not_recorded = 10,        ///< a part of the recorder could not work; the text contains the reason and the fix
     state_disagrees = 11,     ///< the replayed state and PyTorch's own snapshot differ (blocks in `count`)
-    unknown = 12,             ///< of a newer Tidemark
+    unknown = 12,             ///< of a newer version of Tidemark
 };
 constexpr int data_gap_kind_count = 13;
 std::string_view data_gap_name(DataGapKind kind);

@@ -26,12 +26,12 @@ BlockIndex CachingAllocator::allocate(const Request& request) {
     BlockIndex b = find_free(arena, rounded);
     if (b == no_block) {
         collect_garbage();
-        b = ask_driver_hard(arena, rounded, request.captured);
+        b = allocate_with_retries(arena, rounded, request.captured);
     }
-    return b == no_block ? no_block : hand_out(b, rounded, request.owner);
+    return b == no_block ? no_block : assign_block(b, rounded, request.owner);
 }
 
-/// Best fit. The end of an expandable segment counts as large as it can become, so that it is taken last.
+/// Finds the best fit. The end of an expandable segment counts with its maximum size, so that it is used last.
 BlockIndex CachingAllocator::find_free(uint32_t arena, uint64_t rounded) {
     const auto& [owner, free, unmapped] = heap_.arena(arena);
     if (owner.pool == 0 && owner.is_large) {
@@ -55,8 +55,8 @@ BlockIndex CachingAllocator::find_free(uint32_t arena, uint64_t rounded) {
         return no_block;
     }
     const bool is_oversize = found->size >= settings_.max_split_size;
-    const bool wants_oversize = rounded >= settings_.max_split_size;
-    if (wants_oversize ? found->size >= rounded + settings_.max_non_split_rounding : is_oversize) {
+    const bool is_oversize_request = rounded >= settings_.max_split_size;
+    if (is_oversize_request ? found->size >= rounded + settings_.max_non_split_rounding : is_oversize) {
         return no_block;
     }
     const BlockIndex b = found->block;
@@ -64,7 +64,7 @@ BlockIndex CachingAllocator::find_free(uint32_t arena, uint64_t rounded) {
     return b;
 }
 
-BlockIndex CachingAllocator::ask_driver(uint32_t arena, uint64_t rounded) {
+BlockIndex CachingAllocator::allocate_from_driver(uint32_t arena, uint64_t rounded) {
     if (settings_.expandable_segments) {
         const int64_t bytes = expandable_.mapped_bytes, mappings = expandable_.mappings;
         const BlockIndex b = expandable_.grow(arena, rounded);
@@ -85,21 +85,22 @@ BlockIndex CachingAllocator::ask_driver(uint32_t arena, uint64_t rounded) {
     return heap_.add(block);
 }
 
-/// Refused, the allocator gives oversize blocks back, then everything unused, and asks again each time.
-BlockIndex CachingAllocator::ask_driver_hard(uint32_t arena, uint64_t rounded, bool captured) {
-    BlockIndex b = ask_driver(arena, rounded);
+/// Requests driver memory. If the driver refuses, returns oversize blocks, then all unused memory, and retries after
+/// each.
+BlockIndex CachingAllocator::allocate_with_retries(uint32_t arena, uint64_t rounded, bool captured) {
+    BlockIndex b = allocate_from_driver(arena, rounded);
     if (b == no_block && release_oversize(arena, rounded)) {
-        b = ask_driver(arena, rounded);
+        b = allocate_from_driver(arena, rounded);
     }
     if (b == no_block && !captured) {
         release_cached(freeable_);
         ++figures_.retries;
-        b = ask_driver(arena, rounded);
+        b = allocate_from_driver(arena, rounded);
     }
     return b;
 }
 
-BlockIndex CachingAllocator::hand_out(BlockIndex b, uint64_t rounded, AllocationIndex owner) {
+BlockIndex CachingAllocator::assign_block(BlockIndex b, uint64_t rounded, AllocationIndex owner) {
     const bool is_large = heap_.arena_with(b).owner.is_large;
     const uint64_t rest = heap_[b].size - rounded;
     if (should_split(settings_, rounded, rest, is_large, settings_.expandable_segments)) {

@@ -4,8 +4,8 @@
 // A model of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, torch 2.1 to 2.12): which block serves a
 // request, when the driver is called, which memory is returned to it.
 //
-// Not modeled: captured graphs' checkpoints (setCheckpointPoolState), pools that use their own allocators, memory
-// shared between processes. Not thread-safe.
+// Not modeled: checkpoints of captured graphs (setCheckpointPoolState), pools with their own allocators, memory shared
+// between processes. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,37 +22,37 @@ struct Request {
     uint64_t bytes = 0;
     uint32_t pool = 0, stream = 0;  ///< pool 0 is the default pool
     AllocationIndex owner = no_allocation;
-    bool captured = false;  ///< a graph is being captured: when the driver refuses, nothing unused is returned
+    bool captured = false;  ///< a graph is being captured: if the driver refuses, no unused memory is returned
 };
 
 class CachingAllocator {
 public:
-    /// `memory_limit`: the garbage collector's threshold is a fraction of it; 0: none, the collector is off then.
+    /// The garbage collector's threshold is a fraction of `memory_limit` (bytes); 0 turns the collector off.
     CachingAllocator(const AllocatorSettings& settings, Driver& driver, uint64_t device_bytes, uint64_t memory_limit);
     CachingAllocator(const CachingAllocator&) = delete;
     CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-    /// Returns the block that serves the request; no_block: out of memory, after all that can be returned was returned.
+    /// Returns the block that serves the request; no_block means out of memory, after all unused memory was returned.
     BlockIndex allocate(const Request& request);
-    /// The owner frees an allocated block; a stream may still use it.
+    /// Handles the owner's free. A stream may still use the block.
     void request_free(BlockIndex b);
-    /// A pending block can serve again.
+    /// Makes a pending block available.
     void complete_free(BlockIndex b);
 
-    /// torch.cuda.empty_cache(): unused segments of these pools are returned.
+    /// Models torch.cuda.empty_cache(): returns the unused segments of these pools.
     void release_cached(const std::vector<uint32_t>& pools);
-    /// From now on a private pool's unused memory may be returned: no graph needs it any more. The default pool's
-    /// always may.
+    /// Allows the return of a private pool's unused memory, because no graph needs it any more. The default pool's
+    /// memory can always be returned.
     void make_freeable(uint32_t pool);
     const std::vector<uint32_t>& freeable_pools() const { return freeable_; }
-    /// PyTorch lets programs switch it on and off.
+    /// Programs can change this setting while they run.
     void set_expandable(bool expandable) { settings_.expandable_segments = expandable; }
 
     const HeapBlock& block(BlockIndex b) const { return heap_[b]; }
     bool is_allocated(BlockIndex b, AllocationIndex owner) const {
         return b != no_block && heap_[b].owner == owner && heap_[b].state == HeapBlock::State::allocated;
     }
-    /// Whether this block still waits for the free of this owner to be completed: a retry may have done so.
+    /// Returns whether the free of this owner's block is still pending. A retry may have completed it.
     bool is_pending(BlockIndex b, AllocationIndex owner) const {
         return b != no_block && heap_[b].owner == owner && heap_[b].state == HeapBlock::State::pending;
     }
@@ -69,19 +69,19 @@ public:
         HeapBlock::State state = HeapBlock::State::free;
         AllocationIndex owner = no_allocation;
     };
-    /// Memory that is there from the start: all blocks of one segment, or of one range of expandable memory with its
-    /// unmapped parts, by address and without gaps. Returns them as the model knows them.
+    /// Adds the memory of the start state: all blocks of one segment, or of one range of expandable memory with its
+    /// unmapped parts, by address and without gaps. Returns their indexes in the model.
     std::vector<BlockIndex> adopt(const SegmentOwner& owner, const std::vector<StartBlock>& blocks);
-    /// Addresses an expandable range of this owner takes.
+    /// Returns the size of an expandable address range of this owner.
     uint64_t range_size(const SegmentOwner& owner) { return expandable_.range_size(arena_of(owner)); }
 
 private:
     uint32_t arena_of(const SegmentOwner& owner) { return heap_.arena_of(owner.pool, owner.stream, owner.is_large); }
     bool collects_garbage() const { return memory_limit_ != 0 && settings_.garbage_collection_threshold > 0; }
     BlockIndex find_free(uint32_t arena, uint64_t rounded);
-    BlockIndex ask_driver(uint32_t arena, uint64_t rounded);
-    BlockIndex ask_driver_hard(uint32_t arena, uint64_t rounded, bool captured);
-    BlockIndex hand_out(BlockIndex b, uint64_t rounded, AllocationIndex owner);
+    BlockIndex allocate_from_driver(uint32_t arena, uint64_t rounded);
+    BlockIndex allocate_with_retries(uint32_t arena, uint64_t rounded, bool captured);
+    BlockIndex assign_block(BlockIndex b, uint64_t rounded, AllocationIndex owner);
 
     bool release_oversize(uint32_t arena, uint64_t rounded);
     void collect_garbage();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// How the allocator model gives memory back to the driver.
+// The return of memory to the driver, in the allocator model.
 #include <algorithm>
 
 #include "storage/whatif/caching_allocator.h"
@@ -29,7 +29,7 @@ void CachingAllocator::release_cached(const std::vector<uint32_t>& pools) {
     }
 }
 
-/// Waits for all streams before memory is returned.
+/// Completes all pending frees, as PyTorch does before it returns memory.
 void CachingAllocator::complete_all_frees() {
     if (pending_ == 0) {
         return;
@@ -73,30 +73,30 @@ void CachingAllocator::release_segment(BlockIndex b) {
     heap_.drop(b);
 }
 
-/// Where max_split_size is set: the smallest oversize block that would have done, else as many as it takes, from the
-/// largest on. Returns false if that is not enough.
+/// If max_split_size is set, returns the smallest oversize block that is sufficient; otherwise as many as needed,
+/// largest first. Returns false if they are not sufficient.
 bool CachingAllocator::release_oversize(uint32_t arena, uint64_t rounded) {
     if (settings_.max_split_size == UINT64_MAX) {
         return false;
     }
     auto& free = heap_.arena(arena).free;
-    const auto may_go = [&](const FreeBlock& f) {
+    const auto can_release = [&](const FreeBlock& f) {
         return f.size >= settings_.max_split_size && !heap_[f.block].is_expandable() && !heap_[f.block].is_split();
     };
-    const uint64_t wanted = std::max(rounded, settings_.max_split_size);
-    if (const auto one = free.lower_bound({wanted, 0, 0}); one != free.end()) {
-        const bool goes = may_go(*one);
-        if (goes) {
+    const uint64_t needed = std::max(rounded, settings_.max_split_size);
+    if (const auto one = free.lower_bound({needed, 0, 0}); one != free.end()) {
+        const bool is_released = can_release(*one);
+        if (is_released) {
             release_segment(one->block);
         }
-        return goes;
+        return is_released;
     }
     uint64_t released = 0;
-    while (released < wanted && !free.empty() && may_go(*free.rbegin())) {
+    while (released < needed && !free.empty() && can_release(*free.rbegin())) {
         released += free.rbegin()->size;
         release_segment(free.rbegin()->block);
     }
-    return released >= wanted;
+    return released >= needed;
 }
 
 std::vector<BlockIndex> CachingAllocator::collectable() {
@@ -115,7 +115,7 @@ std::vector<BlockIndex> CachingAllocator::collectable() {
     return blocks;
 }
 
-/// Above the threshold unused large segments are returned, those older than the average first, until enough is free.
+/// Above the threshold, returns unused large segments until enough is free, first those older than the average.
 void CachingAllocator::collect_garbage() {
     const int64_t threshold =
         static_cast<int64_t>(settings_.garbage_collection_threshold * static_cast<double>(memory_limit_));

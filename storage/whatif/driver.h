@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the model's memory comes from: what cudaMalloc, cudaFree and the driver's virtual memory calls are to PyTorch.
+// The source of the model's memory. Corresponds to cudaMalloc, cudaFree and the driver's virtual memory calls.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ class Driver {
 public:
     virtual ~Driver() = default;
 
-    /// A segment; nothing: out of memory.
+    /// Returns the address of a new segment; nothing if out of memory.
     virtual std::optional<uint64_t> allocate(uint64_t size, const SegmentOwner& owner) = 0;
     virtual void free(uint64_t address, uint64_t size) = 0;
 
-    /// A range of addresses without memory for expandable segments of this owner.
+    /// Reserves a range of addresses without memory, for expandable segments of this owner.
     virtual uint64_t reserve_addresses(uint64_t size, const SegmentOwner& owner) = 0;
-    /// Memory for a part of such a range; false: out of memory.
+    /// Maps memory into a part of such a range. Returns false if out of memory.
     virtual bool map(uint64_t address, uint64_t size) = 0;
     virtual void unmap(uint64_t address, uint64_t size) = 0;
 };

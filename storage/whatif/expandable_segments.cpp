@@ -48,7 +48,8 @@ bool ExpandableSegments::has_room(BlockIndex b, uint64_t size) const {
     return room >= size;
 }
 
-/// The lowest place with room for `size` bytes, some of it without memory: there, or a free block right before it.
+/// Finds the lowest place with room for `size` bytes, part of it unmapped. Returns the unmapped block, or a free block
+/// right before it.
 BlockIndex ExpandableSegments::find_room(uint32_t arena, uint64_t size) {
     for (const auto& [address, unmapped] : heap_.arena(arena).unmapped) {
         const BlockIndex before = heap_[unmapped].prev;
@@ -73,7 +74,7 @@ BlockIndex ExpandableSegments::grow(uint32_t arena, uint64_t size) {
         if (!map(next, std::min(heap_[next].size, size - heap_[b].size))) {
             return no_block;
         }
-        b = next;  // it took the free memory before it in
+        b = next;  // it absorbed the free memory before it
     }
     heap_.unfile(b);
     return b;

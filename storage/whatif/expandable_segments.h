@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Expandable segments of the allocator model: a range of addresses per pool and stream, in which memory is mapped
-// where free blocks are not enough, in portions of 2 MiB (small pool) or 20 MiB.
+// Expandable segments of the allocator model: an address range per pool and stream, in which memory is mapped if free
+// blocks are too small, in units of 2 MiB (small pool) or 20 MiB.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace tidemark {
 
 class ExpandableSegments {
 public:
-    /// `device_bytes`: of the whole device; a range is an eighth larger.
+    /// `device_bytes`: size of the whole device; a range is an eighth larger.
     ExpandableSegments(const AllocatorSettings& settings, Heap& heap, Driver& driver, uint64_t device_bytes)
         : settings_(settings), heap_(heap), driver_(driver), device_bytes_(device_bytes) {}
 
     uint64_t range_size(uint32_t arena);
-    /// A range whose blocks the caller adds; its number.
+    /// Adds a range and returns its number. The caller adds the blocks.
     uint32_t add_range(uint64_t base, uint32_t arena);
 
-    /// A free block of at least that size, filed nowhere, for which memory was mapped; no_block: out of memory. What
-    /// was mapped by then stays.
+    /// Maps memory for a free block of at least `size` bytes. Returns the block, which is in no free list; no_block
+    /// means out of memory. Memory mapped before the failure stays mapped.
     BlockIndex grow(uint32_t arena, uint64_t size);
-    /// Unmaps the portions that are wholly in the free block. Returns the bytes; ranges without memory disappear.
+    /// Unmaps the units that lie completely inside the free block. Returns the bytes. Removes ranges without memory.
     uint64_t shrink(BlockIndex b);
 
     int64_t mapped_bytes = 0, mappings = 0;  ///< so far

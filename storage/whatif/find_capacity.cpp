@@ -12,7 +12,7 @@ namespace tidemark {
 
 namespace {
 
-/// Reserved bytes along a history.
+/// Reserved bytes during a history.
 class Reserved {
 public:
     explicit Reserved(const DeviceHistory& device) {
@@ -42,15 +42,16 @@ private:
     std::vector<std::pair<EventNumber, int64_t>> after_;  ///< bytes after an event
 };
 
-/// Bytes that were missing at an OOM, at most.
+/// Returns an upper bound of the bytes that were missing at an OOM.
 int64_t needed(const AllocatorSettings& settings, uint64_t size) {
     const uint64_t portion = size <= small_size ? small_segment : settings.large_segment;
     return static_cast<int64_t>(settings.expandable_segments ? (size + portion - 1) / portion * portion
                                                              : segment_size(settings, size));
 }
 
-/// What refusals show. An OOM with less free than needed shows what the device had. With more free, a limit of the
-/// process struck: it lies between what had been reserved and what would have been, as where a retry was served.
+/// Derives limits of the capacity from refusals. An OOM with fewer free bytes than needed shows the capacity of the
+/// device. With more free bytes, a limit of the process applied: it lies between the bytes reserved before and those
+/// that the request needed, as at a retry that succeeded.
 class Refusals {
 public:
     Refusals(const DeviceHistory& device, const AllocatorSettings& settings, const Reserved& reserved)
@@ -81,11 +82,11 @@ private:
     static constexpr int64_t none = INT64_MAX;
 
     void add_oom(const OtherEvent& oom) {
-        const int64_t before = reserved_.before(oom.event), wanted = needed(settings_, oom.size);
-        if (const int64_t free = static_cast<int64_t>(oom.address); free < wanted) {
+        const int64_t before = reserved_.before(oom.event), needed_bytes = needed(settings_, oom.size);
+        if (const int64_t free = static_cast<int64_t>(oom.address); free < needed_bytes) {
             device_had_ = std::min(device_had_, before + free);
         } else {
-            below_ = std::min(below_, before + wanted);
+            below_ = std::min(below_, before + needed_bytes);
         }
     }
 
@@ -109,7 +110,7 @@ private:
     int64_t device_had_ = none, below_ = none;
 };
 
-/// What the device had besides other processes, at the sample with the least free memory.
+/// Returns the device memory without other processes, at the sample with the least free memory.
 std::optional<Capacity> from_samples(const Trace& trace, const DeviceHistory& device, const Reserved& reserved) {
     int64_t least = INT64_MAX;
     for (const Sample& sample : trace.samples) {

@@ -26,7 +26,7 @@ void Heap::merge(BlockIndex b) {
     if (p == no_block || blocks_[p].state != state) {
         return;
     }
-    // b stays and takes the place of p, which is dropped.
+    // b replaces p, which is dropped.
     unfile(p);
     blocks_[b].address = blocks_[p].address;
     blocks_[b].size += blocks_[p].size;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The blocks of the allocator model: linked by address within a segment, filed by size where they are free.
+// The blocks of the allocator model, linked by address within a segment. Free blocks are also in lists by size.
 #pragma once
 
 #include <compare>
@@ -22,27 +22,27 @@ struct HeapBlock {
     enum class State : uint8_t { free, allocated, pending, unmapped };
 
     uint64_t address = 0, size = 0;
-    uint64_t filed_at = 0;  ///< count of the large pool's searches when it became free: its age for the collector
+    uint64_t filed_at = 0;  ///< value of Heap::searches when it became free: its age for the collector
     BlockIndex prev = no_block, next = no_block;
     uint32_t arena = 0;
-    uint32_t range = UINT32_MAX;  ///< of expandable memory; else none
+    uint32_t range = UINT32_MAX;  ///< of expandable memory; otherwise none
     AllocationIndex owner = no_allocation;
     State state = State::free;
 
     bool is_split() const { return prev != no_block || next != no_block; }
     bool is_expandable() const { return range != UINT32_MAX; }
-    /// It is not in use; it may have no memory.
+    /// Returns whether it is not in use; it may be unmapped.
     bool is_available() const { return state == State::free || state == State::unmapped; }
 };
 
-/// A free block as it is searched for: the smallest that fits, among those the one at the lowest address.
+/// The sort key of a free block: smallest size first, then lowest address.
 struct FreeBlock {
     uint64_t size = 0, address = 0;
     BlockIndex block = no_block;
     auto operator<=>(const FreeBlock&) const = default;
 };
 
-/// Free memory of one pool, stream and kind of size. Blocks never serve another one.
+/// Free memory of one pool, stream and size class. A block is only used within its arena.
 struct Arena {
     SegmentOwner owner;  ///< is_expandable is not used
     std::pmr::set<FreeBlock> free;
@@ -60,23 +60,23 @@ public:
     uint32_t arena_count() const { return static_cast<uint32_t>(arenas_.size()); }
 
     BlockIndex add(const HeapBlock& block) { return blocks_.add(block); }
-    /// Forgets a block that is filed nowhere and has no neighbors.
+    /// Drops a block that is in no list and has no neighbors.
     void drop(BlockIndex b) { blocks_.drop(b); }
-    /// Visits every block that is not forgotten: visit(BlockIndex).
+    /// Visits every block that was not dropped: visit(BlockIndex).
     template <class Visit>
     void for_each(Visit&& visit) const {
         blocks_.for_each(visit);
     }
-    /// Leaves `size` bytes in b; the rest becomes a block after it, in the same state, filed nowhere.
+    /// Shortens b to `size` bytes. The rest becomes a new block after it with the same state, in no list.
     BlockIndex cut(BlockIndex b, uint64_t size) { return blocks_.cut(b, size); }
-    /// Joins the neighbors that are in the same state. b must be filed nowhere.
+    /// Merges b with neighbors of the same state. Requires that b is in no list.
     void merge(BlockIndex b);
 
-    /// Free blocks go to their arena's free list, unmapped ones to its list of those.
+    /// Adds a free or unmapped block to the corresponding list of its arena.
     void file(BlockIndex b);
     void unfile(BlockIndex b);
 
-    /// Searches of the default pool's large blocks so far: the collector's clock.
+    /// Number of searches for large blocks of the default pool: the collector's clock.
     uint64_t searches = 0;
 
 private:

@@ -14,59 +14,61 @@ namespace {
 
 constexpr int most_replays = 200;
 
-/// Older snapshots name the pools of what is there at their end only; where that is none, everything was taken for the
-/// default pool's.
-bool pool_is_open(const Trace& trace, const Segment& segment) {
+/// Returns whether the segment's pool is unknown. Older snapshots contain pools only in the final state; if that is
+/// empty, all segments were assigned to the default pool.
+bool is_pool_unknown(const Trace& trace, const Segment& segment) {
     return !segment.pool_known || (trace.processes.empty() && trace.pools.size() <= 1);
 }
 
-/// Infers pools where the recording lacks them.
+/// Infers missing pools.
 class PoolSearch {
 public:
     PoolSearch(const Trace& trace, const DeviceHistory& device, HiddenInputs& inputs)
         : device_(device), inputs_(inputs), first_(static_cast<uint32_t>(trace.pools.size())) {
         for (const Segment& s : device.segments) {
-            is_open_.push_back(pool_is_open(trace, s));
+            is_unknown_.push_back(is_pool_unknown(trace, s));
         }
     }
 
-    /// Segments that stayed while others were returned are of one pool. Earlier conclusions are dropped. Returns false
-    /// if they are not of one pool.
-    bool keep(const std::vector<uint32_t>& segments) {
+    /// Segments that stayed while others were returned belong to one pool. Drops earlier conclusions. Returns false if
+    /// they cannot belong to one pool.
+    bool infer_from_stayed(const std::vector<uint32_t>& segments) {
         std::vector<uint32_t> members;
         std::copy_if(segments.begin(), segments.end(), std::back_inserter(members), [&](uint32_t i) {
-            return is_open_[i] && !std::any_of(kept_.begin(), kept_.end(), [&](const auto& other) {
+            return is_unknown_[i] &&
+                   !std::any_of(inferred_pools_.begin(), inferred_pools_.end(), [&](const auto& other) {
                        return std::find(other.begin(), other.end(), i) != other.end();
                    });
         });
         if (members.empty()) {
             return false;
         }
-        kept_.push_back(members);
+        inferred_pools_.push_back(members);
         const HiddenInputs recorded = recorded_inputs(device_);
         inputs_.pools = recorded.pools;
         inputs_.inferred_pools = 0;
-        for (const auto& pool : kept_) {
+        for (const auto& pool : inferred_pools_) {
             std::for_each(pool.begin(), pool.end(), [&](uint32_t i) { inputs_.pools[i] = next_pool(); });
             ++inputs_.inferred_pools;
         }
         return true;
     }
 
-    /// From this event on, what its stream gets from the driver is of a new pool. False if the pool is known.
-    bool begin(EventNumber event) {
-        const auto came = [&](const Segment& s) { return s.alloc_event >= event; };
-        const auto first = std::find_if(device_.segments.begin(), device_.segments.end(), came);
+    /// Assigns driver memory of the event's stream from this event on to a new pool. Returns false if the pool is
+    /// known.
+    bool infer_from_arrival(EventNumber event) {
+        const auto is_later = [&](const Segment& s) { return s.alloc_event >= event; };
+        const auto first = std::find_if(device_.segments.begin(), device_.segments.end(), is_later);
         if (first == device_.segments.end() || first->alloc_event != event) {
             return false;
         }
         const size_t position = static_cast<size_t>(first - device_.segments.begin());
         const uint32_t before = inputs_.pools[position];
-        if (!is_open_[position]) {
+        if (!is_unknown_[position]) {
             return false;
         }
-        for (size_t i = position; i < is_open_.size(); ++i) {
-            if (is_open_[i] && device_.segments[i].stream == first->stream && inputs_.pools[i] == before) {
+        for (size_t i = position; i < is_unknown_.size(); ++i) {
+            if (is_unknown_[i] && device_.segments[i].stream == first->stream && inputs_.pools[i] == before) {
                 inputs_.pools[i] = next_pool();
             }
         }
@@ -80,11 +82,11 @@ private:
     const DeviceHistory& device_;
     HiddenInputs& inputs_;
     const uint32_t first_;
-    std::vector<bool> is_open_;
-    std::vector<std::vector<uint32_t>> kept_;
+    std::vector<bool> is_unknown_;
+    std::vector<std::vector<uint32_t>> inferred_pools_;
 };
 
-/// The limit of the garbage collector, by halving: somewhere below the size of the device.
+/// Finds the limit of the garbage collector by bisection, below the size of the device.
 class LimitSearch {
 public:
     explicit LimitSearch(const DeviceHistory& device) : low_(0), high_(uint64_t{1} << 42) {
@@ -93,7 +95,7 @@ public:
         }
     }
 
-    /// The next limit to try; 0: there is none.
+    /// Returns the next limit to try; 0 if there is none.
     uint64_t next(uint64_t tried, bool is_lower) {
         if (tried != 0) {
             (is_lower ? high_ : low_) = tried;
@@ -118,34 +120,34 @@ HiddenInputs recorded_inputs(const DeviceHistory& device) {
 bool has_hidden_inputs(const Trace& trace, const DeviceHistory& device) {
     return AllocatorSettings::from_text(trace.settings).garbage_collection_threshold > 0 ||
            std::any_of(device.segments.begin(), device.segments.end(),
-                       [&](const Segment& s) { return pool_is_open(trace, s); });
+                       [&](const Segment& s) { return is_pool_unknown(trace, s); });
 }
 
-Understanding understand(const Trace& trace, const DeviceHistory& device, Progress& progress) {
+InferredInputs infer_inputs(const Trace& trace, const DeviceHistory& device, Progress& progress) {
     const bool collects = AllocatorSettings::from_text(trace.settings).garbage_collection_threshold > 0;
-    Understanding best{recorded_inputs(device), {}};
+    InferredInputs best{recorded_inputs(device), {}};
     HiddenInputs inputs = best.inputs;
     PoolSearch pools(trace, device, inputs);
     LimitSearch limits(device);
-    bool has_to_help = false;
+    bool must_improve = false;
     for (int replay = 0; replay < most_replays && !progress.canceled; ++replay) {
         const ReplayResult result = replay_in_model(trace, device, inputs, progress);
-        const bool helped = replay == 0 || result.check.exact || result.check.events > best.check.events;
-        if (helped) {
+        const bool improved = replay == 0 || result.check.exact || result.check.events > best.check.events;
+        if (improved) {
             best = {inputs, result.check};
         }
-        if (result.check.exact || (has_to_help && !helped)) {
+        if (result.check.exact || (must_improve && !improved)) {
             break;
         }
-        has_to_help = false;
+        must_improve = false;
         if (collects && (result.limit_is_lower || result.limit_is_higher)) {
             inputs.memory_limit = limits.next(inputs.memory_limit, result.limit_is_lower);
             if (inputs.memory_limit == 0) {
                 break;
             }
-        } else if (!pools.keep(result.kept_segments)) {
-            has_to_help = true;
-            if (!result.foreign_memory_at || !pools.begin(*result.foreign_memory_at)) {
+        } else if (!pools.infer_from_stayed(result.kept_segments)) {
+            must_improve = true;
+            if (!result.unneeded_arrival_at || !pools.infer_from_arrival(*result.unneeded_arrival_at)) {
                 break;
             }
         }
@@ -154,7 +156,7 @@ Understanding understand(const Trace& trace, const DeviceHistory& device, Progre
 }
 
 ModelCheck check_model(const Trace& trace, const DeviceHistory& device, Progress& progress) {
-    return understand(trace, device, progress).check;
+    return infer_inputs(trace, device, progress).check;
 }
 
 }  // namespace tidemark

@@ -61,14 +61,14 @@ private:
             case Action::segment_map:
             case Action::segment_free:
             case Action::segment_unmap: move(); break;
-            case Action::oom: run_out(device_.others[ref.index()]); break;
+            case Action::oom: replay_out_of_memory(device_.others[ref.index()]); break;
             default: break;
         }
     }
 
     void move() {
         if (next_move_ >= moves_.size() || moves_[next_move_].event != event_) {
-            return;  // belongs to a run that was looked at as a whole
+            return;  // belongs to a run that was processed as a whole
         }
         if (moves_[next_move_].arrives) {
             driver_.expect(next_move_++);
@@ -96,8 +96,8 @@ private:
         follow_switch(segment.is_expandable);
         last_stream_ = segment.stream;
         const uint32_t pool = inputs_.pools[a.segment[i]];
-        const bool asked = driver_.expects_arrival();
-        const BlockIndex b = ask({a.requested[i], pool, segment.stream, i, pool != 0 && segment.pool_known});
+        const bool expected_arrival = driver_.expects_arrival();
+        const BlockIndex b = request_memory({a.requested[i], pool, segment.stream, i, pool != 0 && segment.pool_known});
         block_of_[i] = b;
         if (b == no_block) {
             difference_ =
@@ -108,27 +108,27 @@ private:
                 fmt::format("a request of {} got {}; the model gives {}", bytes(a.requested[i]),
                             describe_memory(a.address[i], a.block_size[i]), describe_memory(block.address, block.size));
         }
-        if (asked && !difference().empty()) {
-            result_.foreign_memory_at = segment.alloc_event;
+        if (expected_arrival && !difference().empty()) {
+            result_.unneeded_arrival_at = segment.alloc_event;
         }
     }
 
-    /// The model's answer; learns how the garbage collector's part in it compares with the recording.
-    BlockIndex ask(const Request& request) {
+    /// Requests memory from the model, and compares the garbage collector's part in it with the recording.
+    BlockIndex request_memory(const Request& request) {
         const int64_t collections = allocator_.figures().collections;
-        const bool gave_back = driver_.expects_return();
+        const bool expected_return = driver_.expects_return();
         const BlockIndex b = allocator_.allocate(request);
         const bool collected = allocator_.figures().collections != collections;
-        const bool too_little = driver_.expects_return();
+        const bool still_expects_return = driver_.expects_return();
         driver_.finish();
         if (!driver_.difference().empty()) {
-            result_.limit_is_lower = gave_back && (!collected || too_little);
+            result_.limit_is_lower = expected_return && (!collected || still_expects_return);
             result_.limit_is_higher = collected && !result_.limit_is_lower;
         }
         return b;
     }
 
-    /// Programs can switch expandable segments on and off; new memory shows which they are.
+    /// Follows the program when it turns expandable segments on or off, which new memory shows.
     void follow_switch(bool in_expandable) {
         if (driver_.expects_arrival()) {
             allocator_.set_expandable(driver_.expects_expandable());
@@ -137,16 +137,16 @@ private:
         }
     }
 
-    /// The stream of the request is not recorded. It matters little, so the last one is used.
-    void run_out(const OtherEvent& oom) {
-        if (ask({oom.size, 0, last_stream_, no_allocation, false}) != no_block) {
+    /// Replays an OOM. The stream of the request is not recorded and has little effect, so the last stream is used.
+    void replay_out_of_memory(const OtherEvent& oom) {
+        if (request_memory({oom.size, 0, last_stream_, no_allocation, false}) != no_block) {
             difference_ = fmt::format("a request of {} failed; the model serves it", bytes(oom.size));
         }
     }
 
     void find_kept_segments(EventNumber event) {
         if (!settings_.retries_show()) {
-            return;  // what stayed may just have been enough
+            return;  // the memory that stayed may have been just sufficient
         }
         const auto& stayed = driver_.stayed();
         for (uint32_t i = 0; i < device_.segments.size(); ++i) {

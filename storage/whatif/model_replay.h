@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// One replay of a recording in the allocator model with the recorded settings, compared event by event.
+// Replays a recording once in the allocator model with the recorded settings, and compares every event.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace tidemark {
 
 struct ReplayResult {
     ModelCheck check;
-    /// Where the model would not have called the driver: the memory that arrived may be of another pool.
-    std::optional<EventNumber> foreign_memory_at;
-    /// Segments that stayed where the model returned everything unused: they may be of pools that keep theirs.
+    /// The event at which the model would not have called the driver: the new memory may belong to another pool.
+    std::optional<EventNumber> unneeded_arrival_at;
+    /// Segments that stayed although the model returned all unused memory: their pools may keep their memory.
     std::vector<uint32_t> kept_segments;
-    /// The garbage collector did less than recorded: its limit is lower. Or more: higher.
+    /// The garbage collector did less than recorded, so its limit is lower; or more, so its limit is higher.
     bool limit_is_lower = false, limit_is_higher = false;
 };
 

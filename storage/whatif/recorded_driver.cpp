@@ -15,7 +15,7 @@ std::string describe_memory(uint64_t address, uint64_t size) {
     return fmt::format("{} at {}", format_bytes(static_cast<int64_t>(size)), format_address(address));
 }
 
-void RecordedDriver::differ(std::string text) {
+void RecordedDriver::note_difference(std::string text) {
     if (difference_.empty()) {
         difference_ = std::move(text);
     }
@@ -31,8 +31,9 @@ std::optional<uint64_t> RecordedDriver::allocate(uint64_t size, const SegmentOwn
     }
     const DriverMove& move = *due_.front();
     if (move.size != size) {
-        differ(fmt::format("a segment of {} came; the model asks for {}", format_bytes(static_cast<int64_t>(move.size)),
-                           format_bytes(static_cast<int64_t>(size))));
+        note_difference(fmt::format("a segment of {} came; the model asks for {}",
+                                    format_bytes(static_cast<int64_t>(move.size)),
+                                    format_bytes(static_cast<int64_t>(size))));
         return std::nullopt;
     }
     due_.pop_front();
@@ -47,8 +48,8 @@ uint64_t RecordedDriver::reserve_addresses(uint64_t, const SegmentOwner& owner) 
             return moves_[m].address;
         }
     }
-    constexpr uint64_t nobodys_address = uint64_t{1} << 62;
-    return nobodys_address;
+    constexpr uint64_t unused_address = uint64_t{1} << 62;
+    return unused_address;
 }
 
 bool RecordedDriver::map(uint64_t address, uint64_t size) {
@@ -57,15 +58,15 @@ bool RecordedDriver::map(uint64_t address, uint64_t size) {
     }
     const DriverMove& move = *due_.front();
     if (move.address != address || move.size != size) {
-        differ(fmt::format("{} was mapped; the model maps {}", describe_memory(move.address, move.size),
-                           describe_memory(address, size)));
+        note_difference(fmt::format("{} was mapped; the model maps {}", describe_memory(move.address, move.size),
+                                    describe_memory(address, size)));
         return false;
     }
     due_.pop_front();
     return true;
 }
 
-void RecordedDriver::go_back(uint64_t address, uint64_t size) {
+void RecordedDriver::return_memory(uint64_t address, uint64_t size) {
     for (auto move = due_.begin(); move != due_.end() && !(*move)->arrives; ++move) {
         if ((*move)->address == address && (*move)->size == size) {
             due_.erase(move);
@@ -73,7 +74,7 @@ void RecordedDriver::go_back(uint64_t address, uint64_t size) {
         }
     }
     stayed_.push_back(address);
-    differ(fmt::format("the model gives {} back, which stayed", describe_memory(address, size)));
+    note_difference(fmt::format("the model gives {} back, which stayed", describe_memory(address, size)));
 }
 
 void RecordedDriver::expect(size_t move) {
@@ -98,8 +99,8 @@ bool RecordedDriver::expects_expandable() const {
 void RecordedDriver::finish() {
     if (!due_.empty()) {
         const DriverMove& move = *due_.front();
-        differ(fmt::format("{} {}; not in the model", describe_memory(move.address, move.size),
-                           move.arrives ? "came from the driver" : "was returned to it"));
+        note_difference(fmt::format("{} {}; not in the model", describe_memory(move.address, move.size),
+                                    move.arrives ? "came from the driver" : "was returned to it"));
     }
     due_.clear();
 }

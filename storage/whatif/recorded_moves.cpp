@@ -9,25 +9,26 @@ namespace tidemark {
 
 namespace {
 
-/// Pieces that arrived or left in one event follow each other in `moves` once sorted by event.
+/// Joins the pieces that one event added or removed. Requires `moves` sorted by event.
 void join_pieces(std::vector<DriverMove>& moves) {
-    size_t kept = 0;
+    size_t joined = 0;
     for (const DriverMove& move : moves) {
-        if (kept == 0 || moves[kept - 1].event != move.event) {
-            moves[kept++] = move;
+        if (joined == 0 || moves[joined - 1].event != move.event) {
+            moves[joined++] = move;
             continue;
         }
-        DriverMove& whole = moves[kept - 1];
+        DriverMove& whole = moves[joined - 1];
         const uint64_t end = std::max(whole.address + whole.size, move.address + move.size);
         whole.address = std::min(whole.address, move.address);
         whole.size = end - whole.address;
     }
-    moves.resize(kept);
+    moves.resize(joined);
 }
 
-/// What the event after the run asks for memory with, if it does: the next move that arrives or an OOM.
-std::optional<StackId> asker(const DeviceHistory& device, const std::vector<DriverMove>& moves, size_t next,
-                             EventNumber event) {
+/// Returns the stack of the memory request after the run: the next move that adds memory, or an OOM. Nothing if there
+/// is none.
+std::optional<StackId> requesting_stack(const DeviceHistory& device, const std::vector<DriverMove>& moves, size_t next,
+                                        EventNumber event) {
     if (next < moves.size() && moves[next].event == event && moves[next].arrives) {
         return moves[next].stack;
     }
@@ -38,8 +39,8 @@ std::optional<StackId> asker(const DeviceHistory& device, const std::vector<Driv
     return std::nullopt;
 }
 
-/// The returned memory was large enough for the next request: the driver was not needed, so the program called
-/// empty_cache() (cuDNN's benchmark does, from the same line).
+/// Returns whether the returned memory was large enough for the next request. The driver was then not needed, so the
+/// program called empty_cache() (cuDNN's benchmark does, from the same line).
 bool would_have_served(const std::vector<DriverMove>& moves, const ReturnRun& run) {
     if (run.end == moves.size() || !moves[run.end].arrives) {
         return false;
@@ -82,7 +83,7 @@ ReturnRun return_run(const DeviceHistory& device, const std::vector<DriverMove>&
         if (action == Action::free_completed || action == Action::unknown) {
             continue;
         }
-        const auto stack = asker(device, moves, run.end, e);
+        const auto stack = requesting_stack(device, moves, run.end, e);
         const StackId returned = moves[first].stack;
         run.by_request = stack && (returned == 0 ? without_stacks && *stack == 0 : *stack == returned) &&
                          (without_stacks || !would_have_served(moves, run));

@@ -13,8 +13,8 @@ SimulatedDriver::SimulatedDriver(const std::vector<DriverMove>& moves, int64_t c
     }
 }
 
-void SimulatedDriver::retention(uint64_t address, uint64_t size) {
-    taken_[address] = address + size;
+void SimulatedDriver::reserve_existing(uint64_t address, uint64_t size) {
+    used_[address] = address + size;
     next_ = std::max(next_, address + size);
 }
 
@@ -27,19 +27,19 @@ bool SimulatedDriver::take(uint64_t size) {
     return true;
 }
 
-bool SimulatedDriver::is_taken(uint64_t address, uint64_t size) const {
-    const auto above = taken_.lower_bound(address);
-    return (above != taken_.end() && above->first < address + size) ||
-           (above != taken_.begin() && std::prev(above)->second > address);
+bool SimulatedDriver::is_used(uint64_t address, uint64_t size) const {
+    const auto above = used_.lower_bound(address);
+    return (above != used_.end() && above->first < address + size) ||
+           (above != used_.begin() && std::prev(above)->second > address);
 }
 
 uint64_t SimulatedDriver::place(uint64_t size, bool as_recorded) {
     uint64_t address = as_recorded ? recorded_->address : 0;
-    if (!as_recorded || is_taken(address, size)) {
+    if (!as_recorded || is_used(address, size)) {
         address = (next_ + small_segment - 1) / small_segment * small_segment;
         next_ = address + size;
     }
-    taken_[address] = address + size;
+    used_[address] = address + size;
     return address;
 }
 
@@ -52,7 +52,7 @@ std::optional<uint64_t> SimulatedDriver::allocate(uint64_t size, const SegmentOw
 
 void SimulatedDriver::free(uint64_t address, uint64_t size) {
     reserved -= static_cast<int64_t>(size);
-    taken_.erase(address);
+    used_.erase(address);
 }
 
 uint64_t SimulatedDriver::reserve_addresses(uint64_t size, const SegmentOwner& owner) {

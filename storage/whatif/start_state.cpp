@@ -73,7 +73,8 @@ private:
         }
     }
 
-    /// Mapped memory fills a range from its lowest address on: the lowest that was ever mapped near it.
+    /// Returns the base address of a range. Mapped memory fills a range from its lowest address on, so the base is the
+    /// lowest address that was ever mapped close to it.
     uint64_t base_of(const SegmentOwner& range_owner, uint64_t lowest) {
         const uint64_t size = allocator_.range_size(range_owner);
         uint64_t base = lowest;
@@ -86,7 +87,7 @@ private:
         return base;
     }
 
-    /// All that lies in the range of the first; returns the next after them.
+    /// Adds all memory in the range of `first`. Returns the next piece after the range.
     Mapped adopt_range(Mapped first, Mapped last) {
         const SegmentOwner range_owner = owner(**first);
         uint64_t at = base_of(range_owner, (*first)->address);
@@ -100,7 +101,7 @@ private:
             blocks.insert(blocks.end(), inside.begin(), inside.end());
             at = (*first)->address + (*first)->size;
         }
-        if (blocks.empty()) {  // larger than the device: not what PyTorch does, but files can say anything
+        if (blocks.empty()) {  // larger than the device: only possible in forged files
             adopt(range_owner, blocks_of(**first));
             return first + 1;
         }

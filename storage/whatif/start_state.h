@@ -11,12 +11,12 @@
 
 namespace tidemark {
 
-/// Gives the model the memory and the blocks of the state at event 0. `pools`: of each segment. `block_of` gets the
-/// block of each allocation that is alive then.
+/// Adds the memory and the blocks of the state at event 0 to the model. `pools`: pool of each segment. Sets `block_of`
+/// for each allocation that is alive then.
 void adopt_start_state(const DeviceHistory& device, const std::vector<uint32_t>& pools, CachingAllocator& allocator,
                        std::vector<BlockIndex>& block_of);
 
-/// Bytes of the device, for address ranges: as recorded, or more than any has.
+/// Returns the bytes of the device, for address ranges: as recorded, or more than any device has.
 uint64_t device_bytes(const DeviceHistory& device);
 
 }  // namespace tidemark

@@ -49,10 +49,10 @@ AllocatorSettings changed(AllocatorSettings settings, const Change& change) {
     return settings;
 }
 
-/// What is done to the program's memory in a state, beside what was recorded.
+/// A change of the program's memory in a state, in addition to the recorded events.
 struct Intervention {
     EventNumber state = 0;
-    AllocationIndex freed = no_allocation;  ///< none: the cache is emptied
+    AllocationIndex freed = no_allocation;  ///< none: the cache is emptied instead
 };
 
 std::vector<Intervention> interventions(const DeviceHistory& device, const Change& change) {
@@ -63,7 +63,7 @@ std::vector<Intervention> interventions(const DeviceHistory& device, const Chang
     for (const EventNumber state : change.empty_cache_at) {
         result.push_back({state, no_allocation});
     }
-    // Frees come before the cache is emptied, in the order given.
+    // Frees come before the cache is emptied, in the given order.
     std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.state < b.state; });
     return result;
 }
@@ -85,7 +85,7 @@ public:
         adopt_start_state(device, inputs_.pools, allocator_, block_of_);
         for (const Segment& s : device.segments) {
             if (s.alive_at(0)) {
-                driver_.retention(s.address, s.size);
+                driver_.reserve_existing(s.address, s.size);
             }
         }
         driver_.reserved = allocator_.figures().reserved;
@@ -135,12 +135,12 @@ private:
             case Action::segment_map:
             case Action::segment_free:
             case Action::segment_unmap: move(e); break;
-            case Action::oom: ask_again(e, device_.others[ref.index()]); break;
+            case Action::oom: retry_failed_request(e, device_.others[ref.index()]); break;
             default: break;
         }
     }
 
-    /// What the allocator did by itself, the model does by itself. What the program called, the replay calls.
+    /// Replays the program's own calls. The model repeats the allocator's own actions by itself.
     void move(EventNumber e) {
         if (next_move_ >= moves_.size() || moves_[next_move_].event != e) {
             return;
@@ -180,10 +180,10 @@ private:
             }
         }
         last_stream_ = request.stream;
-        block_of_[i] = ask(e, request);
+        block_of_[i] = request_memory(e, request);
     }
 
-    BlockIndex ask(EventNumber e, const Request& request) {
+    BlockIndex request_memory(EventNumber e, const Request& request) {
         const BlockIndex b = allocator_.allocate(request);
         driver_.set_recorded(nullptr);
         if (b == no_block) {
@@ -194,9 +194,9 @@ private:
         return b;
     }
 
-    /// The program continued without the memory: it is freed at once.
-    void ask_again(EventNumber e, const OtherEvent& oom) {
-        const BlockIndex b = ask(e, {oom.size, 0, last_stream_, no_allocation, false});
+    /// Repeats a request that failed. The program continued without the memory, so it is freed at once.
+    void retry_failed_request(EventNumber e, const OtherEvent& oom) {
+        const BlockIndex b = request_memory(e, {oom.size, 0, last_stream_, no_allocation, false});
         if (b != no_block) {
             allocator_.request_free(b);
             allocator_.complete_free(b);
@@ -244,7 +244,7 @@ Result<Outcome> what_if(const Trace& trace, const DeviceHistory& device, const C
                         std::optional<Capacity> capacity, Progress& progress) {
     TIDEMARK_TRY(check_change(device, change, capacity));
     HiddenInputs inputs =
-        has_hidden_inputs(trace, device) ? understand(trace, device, progress).inputs : recorded_inputs(device);
+        has_hidden_inputs(trace, device) ? infer_inputs(trace, device, progress).inputs : recorded_inputs(device);
     const Outcome outcome = WhatIf(trace, device, change, std::move(inputs), capacity).run(progress);
     if (progress.canceled) {
         return canceled_error();

@@ -33,7 +33,7 @@ Error written_by_another(const std::string& path) {
                              with("path", path));
 }
 
-/// Removes a trace that is not being written, with what a killed writer left beside it.
+/// Removes a trace that is not being written, and the files that a killed writer left.
 Status remove_old(const std::string& path) {
     const int old = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (old >= 0) {
@@ -49,7 +49,7 @@ Status remove_old(const std::string& path) {
     return {};
 }
 
-/// Puts rows into the order of their ids, which they mostly have: then the tables' trees only ever grow at their ends.
+/// Sorts rows by id, which they mostly are already, so that the tables' trees only grow at their ends.
 template <class Row>
 void sort_by_id(std::vector<std::pair<int64_t, Row>>& rows) {
     const auto by_id = [](const auto& a, const auto& b) { return a.first < b.first; };
@@ -64,7 +64,7 @@ Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if
     if (if_exists == IfExists::replace) {
         TIDEMARK_TRY(remove_old(path));
     }
-    // Made here and not by SQLite, so that a refusal names its reason.
+    // Created here and not by SQLite, so that an error contains its reason.
     const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (lock < 0) {
         return errno == EEXIST ? environment_error("{path} exists already; it is not overwritten.", with("path", path))
@@ -101,7 +101,7 @@ StreamingFile& StreamingFile::operator=(StreamingFile&& other) noexcept {
 StreamingFile::~StreamingFile() {
     rows_.reset();
     connection_.reset();
-    // Last: closing any descriptor of the file drops SQLite's own locks on it.
+    // Must come last: closing any descriptor of the file releases SQLite's own locks on it.
     if (lock_ >= 0) {
         close(lock_);
     }
@@ -113,7 +113,7 @@ Status StreamingFile::open_database() {
         return connection.error();
     }
     connection_ = *std::move(connection);
-    // No fsync while the run goes on: a killed recorder loses nothing by it, and the program's disk is left alone.
+    // No fsync during the run: a killed recorder loses no data without it, and the program's disk is not slowed down.
     TIDEMARK_TRY(connection_->execute("PRAGMA page_size=4096; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384"));
     TIDEMARK_TRY(connection_->execute("BEGIN"));
     TIDEMARK_TRY(create_schema(*connection_));
@@ -141,7 +141,7 @@ Status StreamingFile::write(StreamingBatch& batch) {
         sqlite3_exec(connection_->raw(), "ROLLBACK", nullptr, nullptr, nullptr);
         return explain(status.error());
     }
-    // As far as readers allow; what is left is done after a later commit.
+    // Copies as much of the log as readers allow; a later commit copies the rest.
     sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
     return {};
 }
@@ -243,7 +243,7 @@ Status StreamingFile::insert_graph(const StreamingBatch& batch) {
 }
 
 Status StreamingFile::finish(const std::vector<int>& devices, bool clean_end) {
-    // One transaction per device: readers take either all chunks of a device or its rows.
+    // One transaction per device: readers use either all chunks of a device or its rows.
     for (const int device : devices) {
         TIDEMARK_TRY(connection_->execute("BEGIN IMMEDIATE"));
         Status status = write_chunks(device);
@@ -268,8 +268,8 @@ Status StreamingFile::finish(const std::vector<int>& devices, bool clean_end) {
 }
 
 Status StreamingFile::leave_wal_mode() {
-    // Readers that follow see the clean end and let go. One that does not leaves a complete trace in WAL mode, which
-    // the last of them turns into one file when it closes. SQLite itself does not wait for them here.
+    // Readers that follow the trace see the clean end and close the file. If one does not, the trace is complete but
+    // stays in WAL mode, and the last reader converts it when it closes. SQLite itself does not wait for them here.
     const auto deadline = std::chrono::steady_clock::now() + longest_wait_for_readers;
     for (;;) {
         sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The file of a growing trace: one batch of rows is one transaction. Used by one thread at a time.
+// The file of a growing trace. One batch of rows is one transaction. Used by one thread at a time.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace tidemark {
 
-/// What became known since the previous batch. A row with a known id replaces the earlier one.
+/// The rows that were added since the previous batch. A row with an existing id replaces the earlier one.
 struct StreamingBatch {
     template <class Id, class Row>
     using Rows = std::vector<std::pair<Id, Row>>;
@@ -37,12 +37,12 @@ struct StreamingBatch {
     Rows<std::string, std::string> meta;
     Rows<int64_t, Process> processes;
     Rows<int64_t, SegmentRow> segments;
-    Rows<int64_t, AllocationRow> created, ended;  ///< by row id; those of `ended` were created in an earlier batch
+    Rows<int64_t, AllocationRow> created, ended;  ///< by row id; rows of `ended` were created in an earlier batch
     std::vector<Event> events;
     Rows<int64_t, DriverRow> driver;
     std::vector<Sample> samples;
     Rows<int64_t, AnnotationRow> annotations;
-    bool drop_steps = false;  ///< before those of this batch
+    bool drop_steps = false;  ///< of all earlier batches
     Rows<int64_t, Step> steps;
     Rows<int64_t, Mark> marks;
     std::vector<DataGap> data_gaps;
@@ -57,8 +57,8 @@ struct StreamingBatch {
         int64_t id, scan, node, allocation;
         std::vector<Link> links;
     };
-    Rows<int64_t, NodeRow> nodes, changed_nodes;  ///< `changed_nodes` came in this batch or an earlier one
-    Rows<int64_t, EdgeRow> edges;                 ///< by node, likewise the next
+    Rows<int64_t, NodeRow> nodes, changed_nodes;  ///< `changed_nodes` were added in this batch or an earlier one
+    Rows<int64_t, EdgeRow> edges;                 ///< by node, like the next two
     Rows<int64_t, SavedTensorRow> saved;
     std::vector<CategoryRow> categories;
     Rows<int64_t, HeapScan> scans;
@@ -67,18 +67,18 @@ struct StreamingBatch {
 
 class StreamingFile {
 public:
-    /// Errors: it exists (IfExists::fail), it is being written, the folder cannot be written.
+    /// Creates the file. Errors: it exists (IfExists::fail), it is being written, the folder cannot be written.
     static Result<StreamingFile> create(const std::string& path, IfExists if_exists);
     StreamingFile(StreamingFile&& other) noexcept;
     StreamingFile& operator=(StreamingFile&& other) noexcept;
     ~StreamingFile();
 
-    /// All of it or, after an error, nothing.
+    /// Writes the whole batch or, on error, nothing.
     Status write(StreamingBatch& batch);
-    /// Derives the chunks of these devices, sets `clean_end`, and turns the trace into one ordinary file.
+    /// Derives the chunks of these devices, sets `clean_end`, and converts the trace to one ordinary file.
     Status finish(const std::vector<int>& devices, bool clean_end);
 
-    /// Row id of a device's segment: dense per device, as readers want it.
+    /// Returns the row id of a device's segment. Ids are consecutive per device, as readers require.
     static int64_t segment_id(int device, uint32_t position) { return (int64_t{device} << 28) + 1 + position; }
 
 private:

@@ -18,7 +18,7 @@ namespace tidemark {
 
 namespace {
 
-/// Writes batches on a thread of its own, one at a time.
+/// Writes batches on its own thread, one at a time.
 class WritingThread {
 public:
     explicit WritingThread(StreamingFile file) : file_(std::move(file)), thread_([this] { run(); }) {}
@@ -30,7 +30,7 @@ public:
         const std::lock_guard lock(mutex_);
         return !batch_;
     }
-    /// Only while idle.
+    /// Passes a batch to the thread. Requires that the thread is idle.
     void hand_over(StreamingBatch&& batch) {
         const std::lock_guard lock(mutex_);
         batch_ = std::make_unique<StreamingBatch>(std::move(batch));
@@ -40,7 +40,7 @@ public:
         const std::lock_guard lock(mutex_);
         return status_;
     }
-    /// Waits until everything handed over is written. The file may be used by the caller from here on.
+    /// Waits until all batches are written. The caller may use the file afterwards.
     StreamingFile& stop() {
         if (thread_.joinable()) {
             {
@@ -61,9 +61,9 @@ private:
             if (!batch_) {
                 return;
             }
-            const bool wanted = static_cast<bool>(status_);
+            const bool can_write = static_cast<bool>(status_);
             lock.unlock();
-            Status written = wanted ? file_.write(*batch_) : Status();
+            Status written = can_write ? file_.write(*batch_) : Status();
             lock.lock();
             if (!written) {
                 status_ = written;
@@ -121,7 +121,7 @@ struct StreamingWriter::State {
     uint32_t next_origin = 1;
     std::map<int, Device> devices;
 
-    std::vector<Lifetime> lifetimes;  ///< by LifeId: those alive, and those that ended since the last commit
+    std::vector<Lifetime> lifetimes;  ///< by LifetimeId: those alive, and those that ended since the last commit
     std::vector<LifetimeId> unused, touched;
     std::unordered_map<int64_t, SegmentRow> segments;        ///< not removed yet, by row id
     std::unordered_map<int64_t, DriverRow> driver;           ///< not freed yet

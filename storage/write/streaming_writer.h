@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a trace while the run goes on: rows as they become known, committed about every 100 ms.
+// Writes a trace during the run: rows as they are recorded, committed about every 100 ms.
 //
-// The file is in WAL mode while it is written, so that readers follow it; finish() makes it one ordinary file. The
-// writer holds an flock on it. A writer that is killed leaves the last commit. Rows of allocations that are made
-// and freed between two commits are written once, complete; what is alive at a commit is written then and completed
-// later. The writer writes on its own thread; all calls come from one other thread.
+// The file is in WAL mode while it is written, so that readers can follow it; finish() converts it to one ordinary
+// file. The writer locks it with flock. If the writer is killed, the last commit stays. Allocations that are created
+// and freed between two commits are written once, complete. Allocations that are alive at a commit are written then and
+// completed later. The writer writes on its own thread; all calls must come from one other thread.
 #pragma once
 
 #include <memory>
@@ -22,14 +22,14 @@ namespace tidemark {
 
 class StreamingWriter {
 public:
-    /// Creates the trace at `path` itself (no other name: it can be opened from the first commit on). Of `head`, the
-    /// scalars and settings are written. Errors: as write_trace.
+    /// Creates the trace directly at `path`, not under a temporary name, so that it can be opened from the first commit
+    /// on. Writes the scalars and settings of `head`. Errors: as write_trace.
     static Result<StreamingWriter> create(const std::string& path, IfExists if_exists, const Trace& head);
     StreamingWriter(StreamingWriter&&) noexcept;
     StreamingWriter& operator=(StreamingWriter&&) noexcept;
     ~StreamingWriter();
 
-    // Dictionaries. The same text, stack, stream or pool always gets the same id; every origin is a row of its own.
+    // Dictionaries. The same text, stack, stream or pool always gets the same id; every origin gets its own row.
     StackTable& stacks();
     uint32_t stream(uint64_t handle);
     uint32_t pool(int64_t owner_first, int64_t owner_second);
@@ -38,23 +38,24 @@ public:
     void setting(const std::string& key, const std::string& json_value);
     void meta(const std::string& key, const std::string& value);
 
-    // Rows. Times are ns since trace start; event numbers per device. Ids are returned to be completed later.
+    // Rows. Times are ns since trace start; event numbers are per device. The returned ids are used to complete rows
+    // later.
     void device(int device, const std::string& name, int64_t total_bytes, const std::string& uuid);
     void process(const Process& process);  ///< one row; a later call replaces it
 
     using LifetimeId = uint32_t;
-    /// Adds an allocation; `row.lifetime.segment` is a position among the device's segments. Those from before the
-    /// history come first and by address.
+    /// Adds an allocation. `row.lifetime.segment` is a position among the device's segments. Allocations from before
+    /// the history come first, by address.
     LifetimeId created(int device, const AllocationRow& row);
     void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack);
-    /// The id may be used again from here on.
+    /// Completes a free. The id may be reused afterwards.
     void free_completed(LifetimeId lifetime, EventNumber event, int64_t time);
 
     int64_t row_id(LifetimeId lifetime) const;
     EventNumber alloc_event(LifetimeId lifetime) const;
     EventNumber free_event(LifetimeId lifetime) const;
 
-    /// Returns the position among the device's segments. Segments come by rising alloc_event.
+    /// Returns the position among the device's segments. Segments must be added by ascending alloc_event.
     uint32_t segment_added(int device, const Segment& segment, int64_t time);
     void segment_removed(int device, uint32_t position, EventNumber event, int64_t time, StackId stack);
     void other_event(int device, const OtherEvent& event, int64_t time, uint32_t origin);
@@ -68,33 +69,33 @@ public:
     int64_t annotation_begun(const Annotation& annotation, int64_t thread);
     void annotation_ended(int64_t id, int64_t end);
     void step(const Step& step);  ///< by number; a later call replaces it
-    void drop_steps();            ///< forgets all steps so far
+    void drop_steps();            ///< removes all steps so far
     void mark(const Mark& mark);
     void data_gap(const DataGap& data_gap);
 
-    /// Nodes come by rising id, each followed by its edges and saved tensors.
+    /// Nodes must be added by ascending id, each followed by its edges and saved tensors.
     void node(int64_t id, const NodeRow& row);
     void edge(int64_t node, const EdgeRow& row);
     void saved_tensor(int64_t node, const SavedTensorRow& row);
-    void node_changed(int64_t id, const NodeRow& row);  ///< its variable and times, as far as they are known now
+    void node_changed(int64_t id, const NodeRow& row);  ///< its variable and times, as far as they are known
     void category(const CategoryRow& row);
     int64_t heap_scan(const HeapScan& scan);
-    /// `links`: outermost first. Node and allocation: row ids, 0: none.
+    /// `links`: outermost first. `node` and `allocation`: row ids; 0 means none.
     void referrer(int64_t scan, int64_t node, int64_t allocation, std::span<const PathLinkRow> links);
 
-    /// How many events of a device the trace holds so far, and the state (event) of its highest allocated bytes.
+    /// Sets the number of a device's events in the trace so far, and the event with the most allocated bytes.
     void progress_of(int device, EventNumber events, EventNumber peak_event);
 
-    /// Hands everything so far to the writing thread, complete up to trace time `complete_to`. While that is
-    /// still busy with what it got before, nothing is handed over: call again later, and watch pending_bytes().
-    /// Fails once something could not be written (disk full): the trace then keeps what was committed before.
+    /// Passes all rows so far to the writing thread, complete up to trace time `complete_to`. If that thread is still
+    /// busy with the previous rows, nothing is passed: call again later, and watch pending_bytes(). Fails after a write
+    /// error (disk full); the trace then keeps the earlier commits.
     Status commit(int64_t complete_to);
 
-    /// Waits for the writing thread, writes what is derived (allocation_chunk) with bounded memory, says whether the
-    /// end was clean, leaves WAL mode.
+    /// Waits for the writing thread, writes derived data (allocation_chunk) with bounded memory, records whether the
+    /// end was clean, and leaves WAL mode.
     Status finish(int64_t duration, bool clean_end);
 
-    /// Rows and texts waiting for the next commit, in bytes, roughly: what a slow disk makes the recorder hold.
+    /// Returns the approximate bytes of rows and texts that wait for the next commit. They grow if the disk is slow.
     size_t pending_bytes() const;
 
 private:

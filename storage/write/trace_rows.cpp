@@ -17,7 +17,7 @@ std::optional<int64_t> event_or_null(EventNumber event) {
     return event == before_history || event == never ? std::nullopt : std::optional(int64_t{event});
 }
 
-/// For times that may mean "never" or "before the recording".
+/// Returns NULL for times that mean "never" or "before the recording".
 std::optional<int64_t> time_or_null(int64_t time) {
     return time == never_happened || time == before_recording ? std::nullopt : std::optional(time);
 }
@@ -26,7 +26,7 @@ std::string json_text(const DataGapArguments& arguments) {
     return nlohmann::json(arguments).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Columns free_after, free_delay, done_after, done_delay from parameter `first` on.
+/// Binds free_after, free_delay, free_completed_after and free_completed_delay, from parameter `first` on.
 void bind_end(Statement& statement, int first, const AllocationRow& row) {
     const Allocation& lifetime = row.lifetime;
     if (lifetime.free_event == never) {
@@ -164,7 +164,7 @@ Status TraceRows::device(int id, const DeviceRow& device) {
 Status TraceRows::segment(int64_t id, const SegmentRow& row) {
     const Segment& s = row.segment;
     const auto time_if = [](std::optional<int64_t> event, int64_t time) { return event ? std::optional(time) : event; };
-    const auto created = event_or_null(s.alloc_event), gone = event_or_null(s.free_event);
+    const auto created = event_or_null(s.alloc_event), freed = event_or_null(s.free_event);
     return (*this)[segment_row]
         .bind(0, id)
         .bind(1, int64_t{row.device})
@@ -172,8 +172,8 @@ Status TraceRows::segment(int64_t id, const SegmentRow& row) {
         .bind(3, static_cast<int64_t>(s.size))
         .bind(4, created)
         .bind(5, time_if(created, row.time))
-        .bind(6, gone)
-        .bind(7, time_if(gone, row.free_time))
+        .bind(6, freed)
+        .bind(7, time_if(freed, row.free_time))
         .bind(8, int64_t{s.stream})
         .bind(9, s.pool_known ? std::optional(int64_t{s.pool}) : std::nullopt)
         .bind(10, int64_t{s.is_large})
@@ -282,7 +282,7 @@ Status TraceRows::driver_allocation(int64_t id, const DriverRow& row) {
     const DriverAllocation& a = row.allocation;
     return (*this)[driver_row]
         .bind(0, id)
-        .bind(1, int64_t{1})  // a trace is of one process
+        .bind(1, int64_t{1})  // a trace contains one process
         .bind(2, a.device < 0 ? std::nullopt : std::optional(int64_t{a.device}))
         .bind(3, word_of(a.kind))
         .bind(4, static_cast<int64_t>(a.address))

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// How a row of each table is written: shared by the writer of whole traces and the writer of growing ones.
+// Writes single rows of each table. Shared by the writer of whole traces and the writer of growing ones.
 //
-// A row with an id that is there already replaces it; allocations, which are many, are added and then ended. Not
-// thread-safe; must not outlive its connection.
+// A row with an existing id replaces the earlier one; allocations, of which there are many, are added and then ended.
+// Not thread-safe. Must not outlive its connection.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace tidemark {
 
-/// Attribution as the file holds it: texts by id, 0 for nothing.
+/// The origin of an allocation, as in the file: texts by id, 0 for none.
 struct OriginRow {
     int64_t thread = 0;
     StringId op = 0, module = 0, phase = 0, compile_context = 0, user_metadata = 0;
@@ -50,10 +50,10 @@ struct DriverRow {
     int64_t segment = 0;  ///< row id
 };
 
-/// An id that stands for no allocation: 0 is that of the first.
+/// An id that means "no allocation": 0 is the id of the first one.
 constexpr int64_t no_allocation_row = -1;
 
-/// An autograd node as the file holds it. Allocations by row id; times as in GraphNodes.
+/// An autograd node, as in the file. Allocations by row id; times as in GraphNodes.
 struct NodeRow {
     StringId type = 0, variable = 0;
     int64_t sequence = -1;
@@ -104,9 +104,9 @@ public:
     Status device(int id, const DeviceRow& device);
     Status segment(int64_t id, const SegmentRow& row);
     Status event(int device, const OtherEvent& event, int64_t time, uint32_t origin);
-    /// `first_segment`: id of the first segment row of the device.
+    /// Adds an allocation. `first_segment`: id of the first segment row of the device.
     Status allocation(int64_t id, const AllocationRow& row, int64_t first_segment);
-    /// Of an allocation that is there: when it was freed, and by whom.
+    /// Completes an existing allocation: the time and stack of its free.
     Status allocation_end(int64_t id, const AllocationRow& row);
     Status chunk(int device, int64_t first, std::span<const AllocationRow> rows);
     Status annotation(int64_t id, const AnnotationRow& row);
@@ -116,9 +116,9 @@ public:
     Status driver_allocation(int64_t id, const DriverRow& row);
     Status sample(const Sample& sample);
     Status node(int64_t id, const NodeRow& row);
-    /// Of a node that is there: its name and times, as far as they are known now.
+    /// Updates an existing node: its name and times, as far as they are known.
     Status node_end(int64_t id, const NodeRow& row);
-    /// Of edges in the same slot the first counts.
+    /// Adds an edge. If several edges have the same slot, the first is used.
     Status edge(int64_t node, const EdgeRow& row);
     Status saved_tensor(int64_t node, const SavedTensorRow& row);
     Status category(const CategoryRow& row);

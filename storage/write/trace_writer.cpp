@@ -23,8 +23,8 @@ namespace tidemark {
 
 namespace {
 
-/// A file that is removed unless it is kept. It is locked while it exists, so that two writers of one target do not
-/// mix.
+/// A temporary file that is removed unless it is kept. It is locked while it exists, so that two writers of one target
+/// do not interfere.
 class PartFile {
 public:
     explicit PartFile(std::string target) : target_(std::move(target)), path_(target_ + ".part") {}
@@ -41,7 +41,8 @@ public:
 
     const std::string& path() const { return path_; }
 
-    /// Creates the file before SQLite does, so that an error names its reason. Empties what a killed writer left.
+    /// Creates the file before SQLite does, so that an error contains its reason. Truncates a file that a killed writer
+    /// left.
     Status create() {
         const int file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (file < 0) {
@@ -75,7 +76,7 @@ private:
     bool kept_ = false;
 };
 
-/// Fills one open, empty trace database.
+/// Writes all rows of a trace to an open, empty database.
 class Filling {
 public:
     Filling(Connection& connection, TraceRows& rows, const Trace& trace, std::span<const EventNumber> peak_events,
@@ -139,7 +140,7 @@ private:
         return {};
     }
 
-    /// Id of a text that is not part of a stack: added to the table string behind the stacks' own.
+    /// Returns the id of a text that is not part of a stack. Such texts follow the stacks' own in the table string.
     Result<StringId> string_id(const std::string& text) {
         if (text.empty()) {
             return StringId{0};
@@ -200,7 +201,7 @@ private:
         return {};
     }
 
-    /// What a recorder saw beside the allocator.
+    /// Writes the recorder's data from outside the allocator: processes, steps, driver memory, samples.
     Status write_surroundings() {
         int64_t id = 0;
         for (const Process& process : trace_.processes) {
@@ -220,7 +221,8 @@ private:
         return {};
     }
 
-    /// Row id of the segment that lies in driver memory; of memory without an address in it, any of its device.
+    /// Returns the row id of the segment in this driver memory. For memory without an address, returns any segment of
+    /// its device.
     int64_t segment_behind(const DriverAllocation& allocation) const {
         int64_t first = 1;
         for (const DeviceHistory& device : trace_.devices) {
@@ -264,7 +266,7 @@ private:
     }
 
     Status write_allocations(const DeviceHistory& device) {
-        // Those from before the history have the larger ids: written last, so that rows only ever append.
+        // Allocations from before the history have the larger ids, so they are written last and rows are only appended.
         const Allocations& a = device.allocations;
         const uint32_t before = static_cast<uint32_t>(
             std::upper_bound(a.alloc_event.begin(), a.alloc_event.end(), before_history) - a.alloc_event.begin());
@@ -298,7 +300,7 @@ private:
         return ref ? trace_.devices[ref.device].allocation_id(ref.index) : no_allocation_row;
     }
 
-    /// Row id of a text of the graph.
+    /// Returns the row id of a text of the graph.
     Result<StringId> text_id(const GraphTables& graph, uint32_t text) { return string_id(graph.texts[text]); }
 
     Status write_nodes(const GraphTables& graph) {
@@ -423,7 +425,7 @@ Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events,
     if (!connection) {
         return connection.error();
     }
-    // The file is private until it is renamed: no journal is needed, and one sync at the end is enough.
+    // The file is private until it is renamed, so it needs no journal, and one sync at the end is sufficient.
     TIDEMARK_TRY(
         connection->execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
                             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-16384"));

@@ -172,7 +172,7 @@ const Fixture& fixture() {
     return fixture;
 }
 
-/// Measures time and memory of `make`, which returns the object it makes.
+/// Measures time and memory of `make`, which returns the object it creates.
 template <class Make>
 void measure(benchmark::State& state, Make&& make) {
     if (!fixture().ok) {
@@ -238,7 +238,7 @@ void growth(benchmark::State& state) {
     measure(state, [] { return graph_growth(*fixture().categories); });
 }
 void pending_roots(benchmark::State& state) {
-    measure(state, [] { return roots_never_run(*fixture().graph_state, ReferrerIndex(*fixture().index, 0)); });
+    measure(state, [] { return roots_never_executed(*fixture().graph_state, ReferrerIndex(*fixture().index, 0)); });
 }
 void query_retained_bytes(benchmark::State& state) {
     measure_query(state, [](NodeIndex node) {

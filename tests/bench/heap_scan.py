@@ -6,7 +6,7 @@
     TIDEMARK_HOME=BUILD/recorder/lib/tidemark python tests/bench/heap_scan.py [--objects 1000000]
 
 Prints JSON, medians of seven iterations in ms: gc.get_objects(), a scan of all objects, and the pass (with its own
-list of objects) that finds that nothing refers to an object. Needs no torch.
+list of objects) that detects objects without any referrer. Needs no torch.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Traces of any length for benchmarks, made by repeating a real trace.
+// Traces of any length for benchmarks, created by repeating a real trace.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace tidemark::bench {
 
-/// Repeats the main device's events of `trace` until there are at least `events`. Between two repetitions, it frees all
-/// alive allocations and allocates those from the start again, so every state is a valid state of the allocator.
+/// Repeats the main device's events of `trace` until there are at least `events`. Between two repetitions, frees all
+/// alive allocations and allocates those of the start again, so every state is a valid state of the allocator.
 std::shared_ptr<const Trace> repeat(const Trace& trace, EventNumber events);
 
 }  // namespace tidemark::bench

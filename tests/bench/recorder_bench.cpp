@@ -103,7 +103,7 @@ void make_graphs(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t
     }
 }
 
-/// Samples the peak private memory of the recorder on a thread of its own.
+/// Samples the peak private memory of the recorder on its own thread.
 class MemoryWatch {
 public:
     explicit MemoryWatch(pid_t recorder) : recorder_(recorder), thread_([this] { run(); }) {}

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measures what recording costs a training program on a GPU: medians and ratios of alternating runs.
+"""Measures the cost of recording for a training program on a GPU: medians and ratios of alternating runs.
 
     python tests/bench/recorder_overhead.py TIDEMARK [--iterations 7] [--steps 100] [--pairs 1000000]
         [--reference PARTS]
 
 TIDEMARK: the `tidemark` command whose recorder is measured. Prints JSON: for GPT-2 small (tests/gpu/gpt2.py) the step
-time bare and recorded, for torch.empty and del (tests/gpu/empty_and_del.py) the cost per allocator event, the trace's
-bytes per event, and its data gaps.
+time without and with recording, for torch.empty and del (tests/gpu/empty_and_del.py) the cost per allocator event, the
+trace's bytes per event, and its data gaps.
 """
 
 import argparse

@@ -6,8 +6,8 @@
 
     run.py BUILD_DIR [--iterations N] [--long]
 
-BUILD_DIR holds a release build with benchmarks (cmake --preset bench). --long adds a trace of 10 million events.
-Nothing passes or fails, because machines are noisy. docs/PERFORMANCE.md lists measured numbers.
+BUILD_DIR contains a release build with benchmarks (cmake --preset bench). --long adds a trace of 10 million events.
+There is no limit to pass or fail, because machines are noisy. docs/PERFORMANCE.md lists measured numbers.
 """
 
 import argparse

@@ -23,7 +23,7 @@ constexpr int frames = 60;
 
 double milliseconds(const QElapsedTimer& clock) { return static_cast<double>(clock.nsecsElapsed()) / 1e6; }
 
-/// CPU time: what the frame costs however busy the machine is.
+/// Returns the CPU time of a frame, which does not depend on the load of the machine.
 double cpu_milliseconds(clockid_t clock) {
     timespec time{};
     clock_gettime(clock, &time);
@@ -32,7 +32,7 @@ double cpu_milliseconds(clockid_t clock) {
 
 using Gesture = void (*)(Session& session, int frame);
 
-/// In to a thousandth of the run around its peak, and out again.
+/// Zooms in to a thousandth of the run around its peak, and out again.
 void zoom_frame(Session& session, int frame) {
     TimeView& view = session.time_view();
     const double peak = view.position_of(session.analysis().curves().peak(Series::allocated).max_event);
@@ -41,7 +41,7 @@ void zoom_frame(Session& session, int frame) {
     view.show(peak - span / 2, peak + span / 2);
 }
 
-/// A tenth of the run moves across it.
+/// Pans a tenth of the run across the window.
 void pan_frame(Session& session, int frame) {
     TimeView& view = session.time_view();
     const double whole = view.whole_to() - view.whole_from(), span = whole / 10;
@@ -118,7 +118,7 @@ QJsonObject measure_window(Application& application, const std::shared_ptr<Sessi
     return result;
 }
 
-/// Processes events until the pane rests.
+/// Processes events until the pane has no pending work.
 void settle(const GraphPane& pane) {
     do {
         QApplication::processEvents(QEventLoop::AllEvents, 5);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// How long frames take while zooming, panning and scrubbing. Prints JSON.
+// Measures the time of frames while zooming, panning and scrubbing. Prints JSON.
 #pragma once
 
 #include <QJsonObject>
@@ -16,12 +16,12 @@ namespace tidemark::gui {
 
 class Session;
 
-/// Of the graph pane: reading, the first picture, and frames while zooming and moving. Without a graph only the
-/// reading.
+/// Measures the graph pane: reading, the first picture, and frames while zooming and panning. Without a graph, measures
+/// only the reading.
 QJsonObject measure_graph(Session& session, QSize size);
 
-/// Measures every frame twice: `complete` paints everything before it returns; `interactive` is what the
-/// GUI thread does while pictures are painted in the background.
+/// Measures every frame twice: `complete` paints everything before it returns; `interactive` measures the GUI thread
+/// while pictures are painted in the background.
 Status measure_frames(Application& application, const QString& trace, QSize size);
 
 }  // namespace tidemark::gui

@@ -17,7 +17,8 @@ namespace tidemark::gui {
 
 namespace {
 
-/// Notes each picture: how old the newest event in it is, and how old the oldest of those that are new in it.
+/// Records, for each picture, the age of its newest event, and the age of the oldest event that the previous picture
+/// lacks.
 class Stopwatch {
 public:
     void note(const Trace& trace) {
@@ -44,7 +45,7 @@ private:
     std::vector<double> newest_, oldest_;
 };
 
-/// Measures how long the GUI thread is busy without a break: the delay of a timer that is always due.
+/// Measures how long the GUI thread is busy without interruption: the delay of a timer that is always due.
 class GuiThreadWatch : public QObject {
 public:
     GuiThreadWatch() {
@@ -63,7 +64,7 @@ protected:
     }
 
 private:
-    static constexpr double shortest = 2;  // shorter stretches are the loop itself
+    static constexpr double shortest = 2;  // shorter stretches are the event loop itself
     QElapsedTimer clock_;
     std::vector<double> busy_;
 };

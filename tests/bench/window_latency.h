@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// How long it takes from an event to its picture, while a run is recorded.
+// Measures the time from an event to its picture while a run is recorded.
 #pragma once
 
 #include <QSize>
@@ -12,7 +12,7 @@
 
 namespace tidemark::gui {
 
-/// Follows a trace in a window until the time is over or the run has ended; prints milliseconds as JSON.
+/// Follows a trace in a window until the time is over or the run has ended. Prints milliseconds as JSON.
 Status measure_latency(Application& application, const QString& trace, QSize size, double seconds);
 
 }  // namespace tidemark::gui

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the command tests share: the binary, the snapshots, a folder per test."""
+"""Shared by the command tests: the binary, the snapshots, a folder per test."""
 
 import hashlib
 import json
@@ -32,15 +32,15 @@ def digest(path):
 
 
 def run(*arguments, **options):
-    """Runs the command; text in and out, no terminal."""
+    """Runs the command without a terminal. Input and output are text."""
     options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run(
         [TIDEMARK, *map(str, arguments)], capture_output="stdout" not in options, text=True, timeout=300, **options
     )
 
 
-def made_up_snapshot(devices=1, function="step", steps=10):
-    """A small snapshot; device D makes steps * (D + 1) allocations of 512 bytes and frees every other at once."""
+def generated_snapshot(devices=1, function="step", steps=10):
+    """Returns a small snapshot. Device D allocates 512 bytes steps * (D + 1) times and frees half of them at once."""
     traces, segments = [], []
     for device in range(devices):
         frames = [{"name": function, "filename": "/home/anna/train.py", "line": 7 + device}]
@@ -71,8 +71,8 @@ def made_up_snapshot(devices=1, function="step", steps=10):
 
 
 def make_graph_trace(path, steps=STEPS, scanned=True):
-    """A trace with a graph, see make_graph_trace.cpp. Nodes: 1 AccumulateGrad, then per step MmBackward0 and
-    SumBackward0, at last MseLossBackward0 (run with retain_graph) and ReluBackward0 (dead)."""
+    """Writes a trace with a graph, see make_graph_trace.cpp. Nodes: 1 AccumulateGrad, then per step MmBackward0 and
+    SumBackward0, finally MseLossBackward0 (executed with retain_graph) and ReluBackward0 (destroyed)."""
     arguments = [path, str(steps), "scanned" if scanned else "unscanned"]
     subprocess.run([os.environ["TIDEMARK_MAKE_GRAPH_TRACE"], *arguments], check=True)
     return path
@@ -123,7 +123,7 @@ class CommandTest(unittest.TestCase):
         return json.loads(self.run_fine(*arguments, "--format", "json"))
 
     def run_failing(self, status, *arguments, **options):
-        """Fails with that status, says one thing on stderr and nothing on stdout; returns what it says."""
+        """Expects this exit status, one message on stderr and nothing on stdout. Returns the message."""
         result = run(*arguments, **options)
         self.assertEqual(result.returncode, status, result.stderr)
         self.assertEqual(result.stdout or "", "")
@@ -133,14 +133,14 @@ class CommandTest(unittest.TestCase):
         return result.stderr
 
     def imported_bytes(self, content):
-        """A trace made from a snapshot made up here."""
+        """Imports a generated snapshot. Returns the trace's path."""
         path = self.folder / "made-up.pickle"
         path.write_bytes(content)
         self.run_fine("import", path)
         return self.folder / "made-up.tide"
 
     def imported(self, name):
-        """A trace made from one of the real snapshots."""
+        """Imports one of the recorded snapshots. Returns the trace's path."""
         trace = self.folder / f"{name}.tide"
         self.run_fine("import", snapshot(name), "-o", trace)
         return trace

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clear sentence, right status, nothing half-written, input unchanged, no crash."""
+"""Invalid input: a clear message, the right exit status, no partial output, unchanged input, no crash."""
 
 import os
 import pickle
@@ -30,7 +30,7 @@ class BadSnapshots(CommandTest):
         self.assertIn("bad.pickle", message)
         return message
 
-    def test_no_pickle(self):
+    def test_file_that_is_no_pickle(self):
         for content in (
             b"",
             b"\x80",
@@ -44,18 +44,18 @@ class BadSnapshots(CommandTest):
         ):
             self.refused(content)
 
-    def test_a_pickle_of_something_else(self):
+    def test_pickle_of_other_data(self):
         for value in (None, 1, [], {}, {"weights": [1.0] * 100}, "text", {"segments": 1, "device_traces": 2}):
             self.refused(pickle.dumps(value, protocol=4))
 
-    def test_code_is_refused_by_name_and_not_run(self):
+    def test_code_is_rejected_by_name_and_not_executed(self):
         marker = self.folder / "marker"
         for protocol in range(2, 6):
             evil = {"segments": [], "device_traces": [], "x": System(f"touch {marker}")}
             message = self.refused(pickle.dumps(evil, protocol=protocol))
             self.assertIn("system", message)
 
-    def test_cut_at_every_twentieth(self):
+    def test_truncated_at_every_twentieth(self):
         for name in ("adam_steps", "streams"):
             content = snapshot(name).read_bytes()
             for i in range(20):
@@ -90,7 +90,7 @@ class BadTraces(CommandTest):
             self.assertEqual(digest(path), before)
         return message
 
-    def test_no_trace_at_all(self):
+    def test_file_that_is_no_trace(self):
         path = self.folder / "bad.tide"
         for content in (b"", b"x", b"dear anna\n" * 1000, b"SQLite format 3\x00", b"SQLite format 3\x00" + bytes(5000)):
             path.write_bytes(content)
@@ -126,14 +126,14 @@ class BadTraces(CommandTest):
             self.refused(trace)
             trace.unlink()
 
-    def test_cut_at_every_twentieth(self):
+    def test_truncated_at_every_twentieth(self):
         content = self.imported("adam_steps").read_bytes()
         path = self.folder / "cut.tide"
         for i in range(20):
             path.write_bytes(content[: len(content) * i // 20])
             self.refused(path)
 
-    def test_damaged_pages_are_found_or_harmless(self):
+    def test_damaged_pages_are_reported_or_have_no_effect(self):
         trace = self.imported("s0_graph_leak")
         content = trace.read_bytes()
         page_size = int.from_bytes(content[16:18], "big")
@@ -159,7 +159,7 @@ class BadTraces(CommandTest):
             self.assertIn(result.returncode, (FINE, INPUT), f"byte {at}: {result.stderr}")
 
 
-class TheMachineSaysNo(CommandTest):
+class EnvironmentErrors(CommandTest):
     def test_folders_that_cannot_be_written(self):
         (self.folder / "file").write_text("")
         for output in (
@@ -186,7 +186,7 @@ class TheMachineSaysNo(CommandTest):
             self.assertIn("No space left on device", result.stderr)
 
     def in_private_mount(self, mount_options, script):
-        """Runs a shell script with a small file system of its own at $M; skips where that is not allowed."""
+        """Runs a shell script with its own small file system at $M. Skips the test if mounting is not allowed."""
         mount = self.folder / "mount"
         mount.mkdir()
         prepare = f"mount -t tmpfs -o {mount_options} tmpfs $M"
@@ -205,7 +205,7 @@ class TheMachineSaysNo(CommandTest):
         self.assertEqual(result.stdout, f"status {ENVIRONMENT}\n", result.stderr)
         self.assertIn("out.tide", result.stderr)
 
-    def test_full_disk_keeps_the_trace_that_was_there(self):
+    def test_full_disk_keeps_the_existing_trace(self):
         script = (
             '"$T" import "${S%/*}/s1_plain.pickle" -o "$M/out.tide" || exit 98; before=$(md5sum "$M/out.tide"); '
             '"$T" import "$S" -o "$M/out.tide" --force; echo status $?; '

@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 class Breakdown(CommandTest):
     def recorded(self, name):
-        """A real snapshot's trace, as if it had been recorded: NVML, driver calls, a process, steps."""
+        """Returns the trace of a snapshot, with the rows that a recorder adds: NVML, driver calls, a process, steps."""
         trace = self.imported(name)
         with contextlib.closing(sqlite3.connect(trace)) as database, database:
             end = int(database.execute("SELECT value FROM meta WHERE key = 'duration_ns'").fetchone()[0])
@@ -35,7 +35,7 @@ class Breakdown(CommandTest):
             )
         return trace, reserved
 
-    def test_adds_up_to_what_nvml_shows(self):
+    def test_adds_up_to_nvml_usage(self):
         trace, reserved = self.recorded("adam_steps")
         breakdown = self.json_of("breakdown", trace)
         self.assertEqual(breakdown["device_used_bytes"], reserved + 1000 * MIB)
@@ -62,7 +62,7 @@ class Breakdown(CommandTest):
         ):
             self.assertIn(words, text)
 
-    def test_without_nvml_it_ends_at_what_is_known(self):
+    def test_without_nvml_ends_with_known_memory(self):
         for name in ("streams", "cudagraph", "varlen_expandable", "frag_oom"):
             trace = self.imported(name)
             for time_point in ("peak", "end", "event:50", "time:1ms"):
@@ -81,7 +81,7 @@ class Breakdown(CommandTest):
         self.run_failing(USAGE, "breakdown", trace, "--device", "7")
         self.run_failing(USAGE, "breakdown", trace, "--at", "noon")
 
-    def test_info_reports_of_the_recording(self):
+    def test_info_describes_the_recording(self):
         trace, _ = self.recorded("adam_steps")
         info = self.json_of("info", trace)
         (process,) = info["processes"]

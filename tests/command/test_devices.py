@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Traces of several devices, and names that strangers chose."""
+"""Traces of several devices, and untrusted names."""
 
-from support import USAGE, CommandTest, made_up_snapshot
+from support import USAGE, CommandTest, generated_snapshot
 
 
 class Devices(CommandTest):
     def setUp(self):
         super().setUp()
-        self.trace = self.imported_bytes(made_up_snapshot(devices=3))
+        self.trace = self.imported_bytes(generated_snapshot(devices=3))
 
-    def test_info_lists_them(self):
+    def test_info_lists_devices(self):
         info = self.json_of("info", self.trace)
         self.assertEqual([device["device"] for device in info["devices"]], [0, 1, 2])
         self.assertEqual([device["events"] for device in info["devices"]], [21, 41, 61])
@@ -37,7 +37,7 @@ class Devices(CommandTest):
         self.assertIn("device 0 has 21 events", self.run_failing(USAGE, "stats", self.trace, "--at", "event:50"))
         self.json_of("stats", self.trace, "--at", "event:50", "--device", "2")
 
-    def test_a_stretch_cuts_all_of_them_at_the_same_time(self):
+    def test_a_time_range_applies_to_all_devices(self):
         part = self.folder / "part.tide"
         self.run_fine("share", self.trace, "-o", part, "--from", "event:11", "--to", "event:31")
         for device in range(3):
@@ -49,13 +49,13 @@ class Devices(CommandTest):
 
 class Names(CommandTest):
     def test_control_characters_never_reach_the_terminal(self):
-        trace = self.imported_bytes(made_up_snapshot(function="\x1b[31mevil\nline\x07"))
+        trace = self.imported_bytes(generated_snapshot(function="\x1b[31mevil\nline\x07"))
         text = self.run_fine("top", trace)
         self.assertNotIn("\x1b", text)
         self.assertIn("?[31mevil?line?", text)
         group = self.json_of("top", trace)["groups"][0]
         self.assertEqual(group["frames"][0]["function"], "\x1b[31mevil\nline\x07")
 
-    def test_every_script_is_kept(self):
-        trace = self.imported_bytes(made_up_snapshot(function="обучение_训练_é"))
+    def test_names_in_every_script_are_kept(self):
+        trace = self.imported_bytes(generated_snapshot(function="обучение_训练_é"))
         self.assertIn("обучение_训练_é", self.run_fine("top", trace))

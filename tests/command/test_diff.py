@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from support import ENVIRONMENT, USAGE, CommandTest, made_up_snapshot, make_graph_trace
+from support import ENVIRONMENT, USAGE, CommandTest, generated_snapshot, make_graph_trace
 
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"
@@ -32,8 +32,8 @@ class Diff(CommandTest):
         self.assertIn("A and B have the same", self.run_fine("diff", LEAK, LEAK))
 
     def test_two_runs_are_matched_by_names(self):
-        old = self.imported_bytes(made_up_snapshot(function="step", steps=10)).rename(self.folder / "old.tide")
-        new = self.imported_bytes(made_up_snapshot(function="step", steps=30)).rename(self.folder / "new.tide")
+        old = self.imported_bytes(generated_snapshot(function="step", steps=10)).rename(self.folder / "old.tide")
+        new = self.imported_bytes(generated_snapshot(function="step", steps=30)).rename(self.folder / "new.tide")
         found = self.json_of("diff", old, new, "--at-a", "end", "--at-b", "end")
         self.assertEqual([row["change"] for row in found["rows"]], ["grown"])
         self.assertEqual(found["difference_bytes"], 10 * 512)
@@ -41,7 +41,7 @@ class Diff(CommandTest):
         sentence = "B has 5.00 KiB more than A, each at its end: 7.50 KiB instead of 2.50 KiB."
         self.assertTrue(text.startswith(sentence), text)
         self.assertIn("train.py:7 step", text)
-        other = self.imported_bytes(made_up_snapshot(function="other", steps=30))
+        other = self.imported_bytes(generated_snapshot(function="other", steps=30))
         changes = [row["change"] for row in self.json_of("diff", old, other)["rows"]]
         self.assertEqual(sorted(changes), ["only in A", "only in B"])
 
@@ -54,7 +54,7 @@ class Diff(CommandTest):
         for wrong in ("2", "a:b", "2:", "2:3x"):
             self.assertIn("3:20", self.run_failing(USAGE, "diff", trace, "--steps", wrong))
 
-    def test_limit_reports_what_is_left_out(self):
+    def test_limit_reports_omitted_rows(self):
         every = self.json_of("diff", CLEAN, LEAK, "--limit", "0")
         some = self.json_of("diff", CLEAN, LEAK, "--limit", "1")
         self.assertEqual(some["rows"], every["rows"][:1])
@@ -64,5 +64,5 @@ class Diff(CommandTest):
         self.assertIn("--steps", self.run_failing(USAGE, "diff", LEAK))
         self.assertIn("--at-a", self.run_failing(USAGE, "diff", LEAK, "--at-b", "end"))
         self.run_failing(USAGE, "diff", LEAK, "--steps", "1:2", "--at-a", "end")
-        self.run_failing(USAGE, "diff", LEAK, CLEAN, "--by", "colour")
+        self.run_failing(USAGE, "diff", LEAK, CLEAN, "--by", "color")
         self.run_failing(ENVIRONMENT, "diff", LEAK, self.folder / "none.tide")

@@ -14,7 +14,7 @@ from support import (
     USAGE,
     CommandTest,
     digest,
-    made_up_snapshot,
+    generated_snapshot,
     make_graph_trace,
     run,
     snapshot,
@@ -25,7 +25,7 @@ LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"
 
 
 class Page(HTMLParser):
-    """Checks that tags are nested; collects what a reader sees and what could be fetched."""
+    """Checks that tags are nested. Collects the visible text and all external references."""
 
     VOID = frozenset({"meta", "br", "link", "img"})
 
@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 
 class Explain(CommandTest):
-    def test_names_what_grows_its_line_its_referrer_and_a_fix(self):
+    def test_names_growth_line_referrer_and_fix(self):
         text = self.run_fine("explain", LEAK, "--language", "en")
         for part in (
             "Leak:",
@@ -66,7 +66,7 @@ class Explain(CommandTest):
         self.assertNotIn("\033", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 110)
 
-    def test_time_points_of_the_text_can_be_given_to_other_commands(self):
+    def test_time_points_of_the_text_work_in_other_commands(self):
         time_points = re.findall(r"^ {6}(event:\d+|time:\d+ns) ", self.run_fine("explain", LEAK), re.M)
         self.assertTrue(time_points)
         for time_point in time_points:
@@ -132,7 +132,7 @@ class Explain(CommandTest):
                 self.run_fine("graph", LEAK, option, number)
 
     def test_a_list_for_several_devices_and_one_object_for_a_selected_one(self):
-        trace = self.imported_bytes(made_up_snapshot(devices=2))
+        trace = self.imported_bytes(generated_snapshot(devices=2))
         found = self.json_of("explain", trace)
         self.assertEqual([device["device"] for device in found], [0, 1])
         self.assertEqual(self.json_of("explain", trace, "--device", "1"), found[1])
@@ -141,7 +141,7 @@ class Explain(CommandTest):
         self.assertIn("Device 1", text)
         self.assertIn("0, 1", self.run_failing(USAGE, "explain", trace, "--device", "7"))
 
-    def test_every_trace_has_an_answer_in_every_format(self):
+    def test_every_trace_is_explained_in_every_format(self):
         for trace in sorted(EXAMPLES.glob("*.tide")):
             found = self.json_of("explain", trace)
             self.assertGreaterEqual(len(found["summary"]), 2, trace)
@@ -151,7 +151,7 @@ class Explain(CommandTest):
                     self.run_fine("explain", trace, "--format", kind, "--language", "en"),
                 )
 
-    def test_html_is_whole_and_fetches_nothing(self):
+    def test_html_is_complete_and_self_contained(self):
         output = self.folder / "why.html"
         self.assertEqual(self.run_fine("explain", LEAK, "--format", "html", "-o", output), "")
         content = output.read_text()
@@ -169,16 +169,16 @@ class Explain(CommandTest):
             for circle in drawn.iter("circle"):
                 self.assertTrue(0 <= float(circle.attrib["cx"]) <= width and 0 <= float(circle.attrib["cy"]) <= height)
 
-    def test_names_of_strangers_stay_names(self):
+    def test_untrusted_names_are_escaped(self):
         function = "</svg><script>alert(1)</script>\033[31m"
-        trace = self.imported_bytes(made_up_snapshot(function=function, steps=40))
+        trace = self.imported_bytes(generated_snapshot(function=function, steps=40))
         for kind in ("text", "markdown", "html"):
             text = self.run_fine("explain", trace, "--format", kind)
             self.assertNotIn("\033", text)
             if kind != "text":
                 self.assertNotIn("<script", text)
 
-    def test_language_is_the_locales_or_the_one_asked_for(self):
+    def test_language_follows_option_or_locale(self):
         german = {**os.environ, "LC_ALL": "de_DE.UTF-8"}
         chinese = {**os.environ, "LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
         english = run("explain", LEAK, "--language", "en").stdout
@@ -193,7 +193,7 @@ class Explain(CommandTest):
         wide = run("explain", LEAK, env={**os.environ, "COLUMNS": "200"}).stdout
         self.assertGreater(len(narrow.splitlines()), len(wide.splitlines()))
 
-    def test_files_are_kept_unless_forced(self):
+    def test_existing_files_are_replaced_only_with_force(self):
         report = self.folder / "report.md"
         report.write_text("mine")
         arguments = ("explain", LEAK, "--format", "markdown", "-o", report)
@@ -203,14 +203,14 @@ class Explain(CommandTest):
         self.assertIn("retain_graph", report.read_text())
         self.assertEqual(self.files(), ["report.md"])
 
-    def test_a_report_never_takes_the_place_of_a_trace(self):
+    def test_a_report_never_replaces_a_trace(self):
         trace = self.imported("s1_plain")
         before = digest(trace)
         for target in (trace, self.folder):
             self.run_failing(USAGE, "explain", trace, "--format", "html", "-o", target, "--force")
         self.assertEqual(digest(trace), before)
 
-    def test_what_cannot_be_read_or_written(self):
+    def test_unreadable_and_unwritable_files(self):
         self.run_failing(ENVIRONMENT, "explain", self.folder / "none.tide")
         self.run_failing(INPUT, "explain", snapshot("s1_plain"))
         self.run_failing(ENVIRONMENT, "explain", LEAK, "-o", self.folder / "none" / "out.txt")
@@ -218,7 +218,7 @@ class Explain(CommandTest):
         if pathlib.Path("/dev/full").exists():
             self.assertIn("space", self.run_failing(ENVIRONMENT, "explain", LEAK, "-o", "/dev/full"))
 
-    def test_without_a_graph_it_says_what_is_missing(self):
+    def test_without_a_graph_reports_data_gaps(self):
         trace = make_graph_trace(self.folder / "graph.tide", scanned=False)
         self.assertTrue(
             json.dumps(self.json_of("explain", trace)["findings"] + self.json_of("explain", trace)["unknowns"])

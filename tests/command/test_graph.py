@@ -31,7 +31,7 @@ class Graph(CommandTest):
             (outputs["type"], outputs["state"], outputs["graphs"]), ("SumBackward0", "never_executed", STEPS)
         )
         self.assertEqual((outputs["reachable_bytes"], outputs["nodes"]), (1024 * STEPS, 2 * STEPS + 1))
-        # The last step's memory is the loss' as well, and the weight stays.
+        # The loss also retains the last step's memory, and the weight is never freed.
         self.assertEqual(outputs["retained_bytes"], 1024 * (STEPS - 1))
         self.assertEqual((outputs["first_step"], outputs["last_step"]), (0, STEPS - 1))
         self.assertIn("outputs", outputs["referrer"]["text"])
@@ -116,14 +116,14 @@ class Graph(CommandTest):
         weight = self.graph("--node", "1")["output"]["id"]
         self.assertIn("It is freed when its model is deleted", self.text("--alloc", weight))
 
-    def test_unscanned_says_so(self):
+    def test_reports_a_missing_heap_scan(self):
         self.trace = make_graph_trace(self.folder / "unscanned.tide", scanned=False)
         self.assertIn("there was no heap scan", self.text())
         self.assertIn("the owner of the result of node 3", self.text("--alloc", self.memory_of_step(0)))
         self.assertIsNone(self.graph("--root", "3")["referrer"])
 
     @unittest.skipUnless(shutil.which("dot"), "needs Graphviz")
-    def test_dot_is_drawn(self):
+    def test_dot_is_valid(self):
         big = make_graph_trace(self.folder / "big.tide", steps=400)
         memory = self.memory_of_step(0)
         for trace, arguments in (
@@ -139,7 +139,7 @@ class Graph(CommandTest):
             self.assertLessEqual(drawn.stdout.count('class="node"'), 300)
             self.assertIn("Backward0" if trace == self.trace else "Net.layers", drawn.stdout)
 
-    def test_wrong_requests_say_what_exists(self):
+    def test_errors_list_what_exists(self):
         self.assertIn(
             f"ids go from 1 to {2 * STEPS + 3}, the nearest is {2 * STEPS + 3}",
             self.run_failing(USAGE, "graph", self.trace, "--node", "77"),

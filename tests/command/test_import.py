@@ -24,7 +24,7 @@ def large_snapshot(events):
 
 
 class Import(CommandTest):
-    def test_says_in_one_line_what_was_written(self):
+    def test_reports_the_written_file_in_one_line(self):
         text = self.run_fine("import", snapshot("adam_steps"), "-o", self.folder / "out.tide")
         self.assertEqual(len(text.splitlines()), 1)
         self.assertIn("out.tide: 351 events", text)
@@ -32,7 +32,7 @@ class Import(CommandTest):
         self.assertIn("peak", text)
         self.assertEqual(self.files(), ["out.tide"])
 
-    def test_every_view_answers(self):
+    def test_every_view_returns_rows(self):
         with sqlite3.connect(self.imported("adam_steps")) as database:
             views = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'")]
             self.assertIn("allocations", views)
@@ -70,7 +70,7 @@ class Import(CommandTest):
         self.assertIn("a.pickle", result.stderr)
         self.assertEqual(self.files(), ["a.pickle", "b.pickle", "b.tide"])
 
-    def test_replaces_a_trace_only_with_force_and_other_files_never(self):
+    def test_replaces_traces_only_with_force_and_never_other_files(self):
         trace = self.imported("s1_plain")
         before = digest(trace)
         self.assertIn("--force", self.run_failing(USAGE, "import", snapshot("adam_steps"), "-o", trace))
@@ -83,7 +83,7 @@ class Import(CommandTest):
             self.run_failing(USAGE, "import", snapshot("adam_steps"), "-o", letter, *force)
         self.assertEqual(letter.read_text(), "dear anna")
 
-    def test_leaves_the_snapshot_alone_and_is_silent_without_a_terminal(self):
+    def test_keeps_the_snapshot_and_shows_no_progress_without_a_terminal(self):
         copy = self.folder / "run.pickle"
         shutil.copy(snapshot("gpt_ring"), copy)
         before = digest(copy)
@@ -92,7 +92,7 @@ class Import(CommandTest):
         self.assertEqual(digest(copy), before)
 
     def on_terminal(self, *arguments, when_seen=None):
-        """Runs with stderr on a terminal; calls `when_seen(process)` at the first sign of a progress bar."""
+        """Runs with stderr on a terminal. Calls `when_seen(process)` when the progress bar appears."""
         try:
             ours, theirs = pty.openpty()
         except OSError as error:
@@ -103,7 +103,7 @@ class Import(CommandTest):
         while True:
             try:
                 data = os.read(ours, 65536)
-            except OSError:  # the other side is closed
+            except OSError:  # the other end is closed
                 break
             if not data:
                 break
@@ -120,7 +120,7 @@ class Import(CommandTest):
         self.assertIn(b"%", seen)
         self.assertTrue(seen.endswith(b"\r\x1b[K"), seen[-40:])
 
-    def test_canceling_leaves_nothing_behind(self):
+    def test_canceling_leaves_no_file(self):
         big = self.folder / "big.pickle"
         big.write_bytes(large_snapshot(600_000))
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -35,7 +35,7 @@ class Info(CommandTest):
         self.assertGreaterEqual(device["peak_allocated"]["bytes"], final["allocated_bytes.all.current"])
         self.assertGreaterEqual(device["peak_reserved"]["bytes"], device["peak_allocated"]["bytes"])
 
-    def test_peak_is_the_real_one(self):
+    def test_peaks_match_pytorch(self):
         for name in ("s0_graph_leak", "s1_retain_empty", "s2_oom_list", "s3_linear", "s3_varlen"):
             stats = truth(name)["stats"]
             (device,) = self.json_of("info", self.imported(name))["devices"]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""tidemark record with programs that stand in for a recorded one and its recorder processes: no GPU, no torch."""
+"""tidemark record with fake programs and fake recorder processes. Needs no GPU, no torch."""
 
 import json
 import os
@@ -23,29 +23,29 @@ PARTS = (
     "startup/sitecustomize.py",
 )
 
-# A recorder process: lives on when its program is gone, waits for the word how it ended, then finishes its trace.
+# A recorder process: continues after its program ended, waits for the report of its end, then finishes its trace.
 RECORDER = """
 import fcntl, json, os, pathlib, sys, time
 session, program = pathlib.Path(os.environ["TIDEMARK_SESSION"]), os.getpid()
 output, events = sys.argv[1], int(sys.argv[2])
-ready, said = os.pipe()
+ready, started = os.pipe()
 if os.fork() == 0:
     os.setsid()
     with open(session / f"{program}.trace", "w") as file:
-        def say(**facts):
+        def report(**facts):
             file.seek(0)
             file.truncate()
             json.dump({"pid": program, "output": output, **facts}, file)
             file.flush()
         fcntl.flock(file, fcntl.LOCK_EX)
-        say(state="recording", events=0, bytes=0)
-        os.write(said, b".")
+        report(state="recording", events=0, bytes=0)
+        os.write(started, b".")
         ending = session / f"{program}.exit"
         while not ending.exists():
             time.sleep(0.005)
         time.sleep(0.2)
         if "--killed" not in sys.argv:
-            say(state="finished", events=events, bytes=2048, how_ended=f"the program {ending.read_text()}",
+            report(state="finished", events=events, bytes=2048, how_ended=f"the program {ending.read_text()}",
                 data_gaps=["stacks of 3 allocations"])
     os._exit(0)
 os.read(ready, 1)
@@ -85,16 +85,16 @@ class Record(CommandTest):
 
     def record(self, *arguments, status=FINE):
         process = self.start(*arguments)
-        output, said = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, status, said)
-        return output, said
+        output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, status, errors)
+        return output, errors
 
     def python(self, code, *arguments, options=(), status=FINE):
         return self.record(*options, "--", sys.executable, "-c", code, *arguments, status=status)
 
     def environment_seen(self, *options):
-        output, said = self.python("import json, os; print(json.dumps(dict(os.environ)))", options=options)
-        return json.loads(output), said
+        output, errors = self.python("import json, os; print(json.dumps(dict(os.environ)))", options=options)
+        return json.loads(output), errors
 
     def test_the_environment_makes_the_program_record(self):
         seen, _ = self.environment_seen("-o", "deep.tide")
@@ -108,26 +108,26 @@ class Record(CommandTest):
         self.assertEqual(seen["TIDEMARK_FORCE"], "0")
         self.assertEqual(self.environment_seen("--force")[0]["TIDEMARK_FORCE"], "1")
 
-    def test_what_the_user_set_stays(self):
+    def test_user_settings_are_kept(self):
         self.environment |= {"PYTHONPATH": "/mine", "TEARDOWN_CUPTI": "0"}
         seen, _ = self.environment_seen()
         self.assertEqual(seen["PYTHONPATH"], f"{self.home / 'startup'}:/mine")
         self.assertEqual(seen["TEARDOWN_CUPTI"], "0")
 
-    def test_the_driver_part_is_left_out_when_not_asked_for(self):
+    def test_the_driver_part_is_omitted_unless_requested(self):
         seen, _ = self.environment_seen("--with", "stacks,nvml")
         self.assertEqual(seen["TIDEMARK_WITH"], "stacks,nvml")
         self.assertNotIn("CUDA_INJECTION64_PATH", seen)
         self.assertNotIn("TEARDOWN_CUPTI", seen)
 
-    def test_another_tools_injection_stays(self):
+    def test_another_tools_injection_is_kept(self):
         self.environment["CUDA_INJECTION64_PATH"] = "/opt/nsys/libToolsInjection64.so"
-        seen, said = self.environment_seen()
+        seen, errors = self.environment_seen()
         self.assertEqual(seen["CUDA_INJECTION64_PATH"], "/opt/nsys/libToolsInjection64.so")
         self.assertNotIn("driver", seen["TIDEMARK_WITH"])
-        self.assertIn("libToolsInjection64.so", said)
+        self.assertIn("libToolsInjection64.so", errors)
 
-    def test_the_exit_status_is_the_programs(self):
+    def test_returns_the_exit_status_of_the_program(self):
         for code, status in (
             ("raise SystemExit(7)", 7),
             ("import os; os.kill(os.getpid(), 9)", 128 + 9),
@@ -135,7 +135,7 @@ class Record(CommandTest):
         ):
             self.python(code, status=status)
 
-    def test_arguments_arrive_as_they_are(self):
+    def test_arguments_are_passed_unchanged(self):
         arguments = ["--force", "-o", "x y", "--", "info", ""]
         output, _ = self.python("import json, sys; print(json.dumps(sys.argv[1:]))", *arguments)
         self.assertEqual(json.loads(output), arguments)
@@ -153,12 +153,12 @@ class Record(CommandTest):
         self.python("")
         self.assertEqual(list(self.temporary.iterdir()), [])
 
-    def test_traces_are_waited_for_and_summed_up(self):
+    def test_waits_for_traces_and_summarizes_them(self):
         trace = self.work.resolve() / "my run.tide"
-        output, said = self.python(RECORDER, trace, "12345")
+        output, errors = self.python(RECORDER, trace, "12345")
         self.assertEqual(output, "")
         self.assertEqual(
-            said,
+            errors,
             "my run.tide: 12,345 events, 2.00 KiB, the program exited 0\n"
             "  data gap: stacks of 3 allocations\n"
             "Next:\n"
@@ -168,15 +168,15 @@ class Record(CommandTest):
         self.assertEqual(list(self.temporary.iterdir()), [])
 
     def test_reports_a_recorder_that_was_killed(self):
-        _, said = self.python(RECORDER, "/elsewhere/run.tide", "5", "--killed")
-        self.assertIn("/elsewhere/run.tide: 0 events", said)
-        self.assertIn("the recorder was killed", said)
+        _, errors = self.python(RECORDER, "/elsewhere/run.tide", "5", "--killed")
+        self.assertIn("/elsewhere/run.tide: 0 events", errors)
+        self.assertIn("the recorder was killed", errors)
 
     def test_reports_that_nothing_used_the_gpu(self):
-        _, said = self.python("")
-        self.assertIn("no process used the GPU", said)
+        _, errors = self.python("")
+        self.assertIn("no process used the GPU", errors)
 
-    def test_ctrl_c_is_the_programs(self):
+    def test_ctrl_c_goes_to_the_program(self):
         code = (
             "import signal, sys, time\n"
             "try:\n    print('here', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    sys.exit(5)\n"
@@ -187,7 +187,7 @@ class Record(CommandTest):
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 5)
 
-    def test_sigterm_is_handed_on(self):
+    def test_sigterm_is_forwarded(self):
         code = (
             "import signal, sys, time\n"
             "signal.signal(signal.SIGTERM, lambda *_: sys.exit(6))\n"
@@ -207,7 +207,7 @@ class Record(CommandTest):
         output, _ = process.communicate(timeout=60)
         self.assertEqual(output.split(), [str(signal.SIG_IGN), str(signal.SIG_DFL)])
 
-    def test_ctrl_c_ends_the_pending_for_traces(self):
+    def test_ctrl_c_ends_the_wait_for_traces(self):
         code = (
             "import os, time\n"
             "import fcntl, sys\n"
@@ -223,22 +223,22 @@ class Record(CommandTest):
             time.sleep(0.01)
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=5)
+        _, errors = process.communicate(timeout=5)
         self.assertEqual(process.returncode, FINE)
-        self.assertIn("still being written", said)
+        self.assertIn("still being written", errors)
 
     def assert_refused(self, status, part, *arguments):
-        output, said = self.record(*arguments, status=status)
+        output, errors = self.record(*arguments, status=status)
         self.assertEqual(output, "")
-        self.assertTrue(said.startswith("tidemark: "), said)
-        self.assertIn(part, said)
+        self.assertTrue(errors.startswith("tidemark: "), errors)
+        self.assertIn(part, errors)
         self.assertEqual(list(self.temporary.iterdir()), [])
 
-    def test_refusals_before_the_program_runs(self):
+    def test_errors_before_the_program_runs(self):
         program = ["--", sys.executable, "-c", "print('ran')"]
         self.assert_refused(USAGE, 'no command "nosuchprogram"', "--", "nosuchprogram")
         self.assert_refused(USAGE, "There is no program to run")
-        self.assert_refused(USAGE, "select from stacks, ops", "--with", "stacks,colour", *program)
+        self.assert_refused(USAGE, "select from stacks, ops", "--with", "stacks,color", *program)
         self.assert_refused(ENVIRONMENT, "no such folder", "-o", self.work / "none" / "x.tide", *program)
         self.assert_refused(ENVIRONMENT, "could not be started", "--", self.work)
         (self.work / "run.tide").write_text("mine")
@@ -275,7 +275,7 @@ class Record(CommandTest):
             self.assertEqual(part["ok"], part["fix"] == "", part)
 
     @unittest.skipUnless("TIDEMARK_FAKE_NVML" in os.environ, "the fake driver was not built")
-    def test_check_looks_at_the_commands_python(self):
+    def test_check_examines_the_python_of_the_command(self):
         self.environment["TIDEMARK_NVML"] = os.environ["TIDEMARK_FAKE_NVML"]
         self.environment["TIDEMARK_CUPTI"] = str(self.home / "libtidemark_core.so")
         python = self.fake_python(

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Runs that Tidemark recorded on an H200: every counter at every mark is what torch.cuda.memory_stats() said."""
+"""Runs that Tidemark recorded on an H200: every counter at every mark must equal torch.cuda.memory_stats()."""
 
 import json
 import lzma
@@ -15,7 +15,7 @@ from support import CommandTest
 RECORDED = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]) / "recorded"
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 
-# Events do not show how often all streams were synchronized.
+# Events do not contain the number of synchronizations of all streams.
 NOT_REPORTED = {"num_sync_all_streams"}
 
 
@@ -33,7 +33,7 @@ class Counters(CommandTest):
 
 
 class Breakdowns(CommandTest):
-    """The layers add up to NVML's figure, and hardly anything is left over."""
+    """The components add up to NVML's figure, and the unknown part is small."""
 
     def test_examples_add_up(self):
         traces = sorted(EXAMPLES.glob("*.tide")) + sorted(RECORDED.glob("*.tide"))
@@ -47,13 +47,13 @@ class Breakdowns(CommandTest):
                         self.assertEqual(at, "peak", "NVML had not answered yet")
                         continue
                     self.assertEqual(sum(layer["bytes"] for layer in breakdown["components"]), used)
-                    # Kernels show up in NVML's figure before anything can say how much of it they are: up to 100 MiB
-                    # are unexplained until the next sample taken while no kernel runs.
+                    # Kernels appear in NVML's figure before their size is known: up to 100 MiB are unknown until the
+                    # next sample that is taken while no kernel runs.
                     allowed = max(50 << 20, used // 50) if at == "end" else 100 << 20
                     unknown = sum(row["bytes"] for row in breakdown["components"] if row["component"] == "unknown")
                     self.assertLessEqual(abs(unknown), allowed)
 
-    def test_one_element_costs_hundreds_of_mebibytes(self):
+    def test_one_element_takes_hundreds_of_mebibytes(self):
         layers = {
             layer["component"]: layer["bytes"]
             for layer in self.json_of("breakdown", EXAMPLES / "s06_one_element.tide")["components"]
@@ -78,7 +78,7 @@ class Attribution(CommandTest):
                 )
                 self.assertEqual(rows[0], rows[1])
 
-    def test_the_gigabyte_that_nobody_could_explain(self):
+    def test_large_allocations_have_their_operator(self):
         rows = (
             sqlite3.connect(EXAMPLES / "s04_gigabyte_times_five.tide")
             .execute(

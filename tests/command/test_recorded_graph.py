@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The graph of programs that Tidemark recorded on an H200: what is kept and by whom is what the program does.
+"""Graphs of programs that Tidemark recorded on an H200: retained memory and referrers must match the program.
 
 The programs: tests/scenarios, tests/gpu/training_kinds.py.
 """
@@ -25,7 +25,7 @@ class RecordedTest(CommandTest):
         return self.json_of(command, EXAMPLES / f"{name}.tide", *arguments)
 
     def groups(self, name, way, at):
-        """Bytes by group; nothing is left out and all is counted."""
+        """Returns bytes by group. Checks that they add up to the total."""
         page = self.example("top", name, "--by", way, "--at", at, "--limit", "0")
         groups = {group["name"]: group["bytes"] for group in page["groups"]}
         self.assertEqual(sum(groups.values()), page["total"]["bytes"])
@@ -39,11 +39,11 @@ class RecordedTest(CommandTest):
 
 
 class OutputsInAList(RecordedTest):
-    """60 outputs moved to the CPU, in a list; each iteration saves two vectors of 4,000 B, blocks of 4 KiB."""
+    """60 outputs moved to the CPU, in a list. Each iteration saves two vectors of 4,000 B in blocks of 4 KiB."""
 
     name, outputs, of_an_iteration = "s01_list_of_cpu_outputs", 60, 8 * KIB
 
-    def test_all_graphs_are_kept_by_the_list(self):
+    def test_the_list_retains_all_graphs(self):
         graph = self.example("graph", self.name)
         (group,) = graph["root_groups"]
         self.assertEqual(
@@ -51,14 +51,14 @@ class OutputsInAList(RecordedTest):
         )
         self.assertTrue(group["line"]["file"].endswith("/s01_list_of_cpu_outputs.py"))
         self.assertEqual(group["line"]["line"], 28)
-        # The copy and seven nodes of two linears each; the AccumulateGrad of four parameters are everybody's.
+        # The copy and seven nodes of two linears each. All graphs share the AccumulateGrad nodes of four parameters.
         self.assertEqual((group["nodes"], graph["alive_nodes"]), (8 * self.outputs + 4, 8 * self.outputs + 4))
         for amount in (graph["reachable_bytes"], group["reachable_bytes"], group["retained_bytes"]):
             self.assertEqual(amount, 480 * KIB)
         self.assert_links(group["referrer"], ("global", "results"), ("index", "59"))
         self.assertIn("elements 0 to 59", group["referrer"]["text"])
 
-    def test_every_root_takes_its_iteration_along(self):
+    def test_every_root_retains_its_iteration(self):
         roots = self.example("graph", self.name)["root_groups"][0]["roots"]
         self.assertEqual(len(roots), self.outputs)
         for index, root in list(enumerate(roots))[::10] + [(self.outputs - 1, roots[-1])]:
@@ -73,8 +73,8 @@ class OutputsInAList(RecordedTest):
                     self.assertTrue(all(tensor["is_retained"] for tensor in seen["saved"]))
                     self.assertIn(4 * KIB, [tensor["allocation"]["block_bytes"] for tensor in seen["saved"]])
 
-    def test_none_is_released(self):
-        # The view of a format 2 file, with its own words for states.
+    def test_no_node_is_released(self):
+        # The view of a format 2 file, with the state names of that format.
         states = self.rows(self.name, "SELECT type, state, count(*) FROM nodes WHERE state <> 'dead' GROUP BY 1, 2")
         self.assertEqual(
             states,
@@ -87,20 +87,20 @@ class OutputsInAList(RecordedTest):
             ],
         )
 
-    def test_it_grows_with_the_iterations(self):
+    def test_the_graph_grows_with_the_iterations(self):
         slices = self.example("graph", self.name)["growth"]["slices"]
         self.assertEqual((slices[0]["reachable_bytes"], slices[-1]["reachable_bytes"]), (0, 480 * KIB))
         self.assertEqual(self.groups(self.name, "category", "end")["saved for backward"], 480 * KIB)
         roots = self.rows(self.name, "SELECT created_time FROM nodes WHERE type = 'ToCopyBackward0' ORDER BY 1")
         for count in (10, 30, 50):
             page = self.example("graph", self.name, "--at", f"time:{roots[count - 1][0]}ns")
-            kept = next(group for group in page["root_groups"] if group["type"] == "ToCopyBackward0")
-            self.assertEqual((kept["graphs"], kept["reachable_bytes"]), (count, count * self.of_an_iteration))
+            outputs = next(group for group in page["root_groups"] if group["type"] == "ToCopyBackward0")
+            self.assertEqual((outputs["graphs"], outputs["reachable_bytes"]), (count, count * self.of_an_iteration))
 
 
-class OutputsThatKeepNothing(RecordedTest):
+class OutputsThatRetainNothing(RecordedTest):
     def test_detached(self):
-        """Only the last iteration's graph is left, for it still has a name."""
+        """Only the last iteration's graph remains, because a variable still refers to it."""
         graph = self.example("graph", "s02_detached")
         (group,) = graph["root_groups"]
         self.assertEqual((group["graphs"], group["type"], group["state"]), (1, "ViewBackward0", "executed"))
@@ -110,7 +110,7 @@ class OutputsThatKeepNothing(RecordedTest):
         self.assertEqual(made, 120)
 
     def test_without_retain_graph(self):
-        """The list keeps 60 graphs alive, and they keep nothing."""
+        """The list retains 60 graphs, which retain no memory."""
         graph = self.example("graph", "s02_no_retain_graph")
         (group,) = graph["root_groups"]
         self.assertEqual((group["graphs"], group["nodes"]), (60, 484))
@@ -119,7 +119,7 @@ class OutputsThatKeepNothing(RecordedTest):
         states = self.rows("s02_no_retain_graph", "SELECT DISTINCT state FROM nodes WHERE type = 'AddmmBackward0'")
         self.assertEqual(states, [("released",)])
 
-    def test_never_more_than_two_iterations(self):
+    def test_at_most_two_iterations_are_retained(self):
         for name in ("s02_detached", "s02_no_retain_graph"):
             slices = self.example("graph", name)["growth"]["slices"]
             self.assertGreater(len(slices), 5)
@@ -130,12 +130,12 @@ class OutputsThatKeepNothing(RecordedTest):
 
 
 class SecondBackward(RecordedTest):
-    """y = (x + 1).sum() saves nothing, so backward works again; z = (2 * (x * x)).sum() saves, so it raises."""
+    """y = (x + 1).sum() saves no tensor, so a second backward succeeds. z = (2 * (x * x)).sum() does, so it raises."""
 
     name = "s03_second_backward"
 
     def nodes_of(self, variable):
-        """The nodes of the graph that this variable holds, by the command."""
+        """Returns the nodes of the graph that this variable retains, as printed by the command."""
         (group,) = (
             group
             for group in self.example("graph", self.name)["root_groups"]
@@ -150,7 +150,7 @@ class SecondBackward(RecordedTest):
         self.assertEqual(len(found), group["nodes"])
         return list(found.values())
 
-    def test_what_was_released(self):
+    def test_released_nodes(self):
         for variable, types, saved_by in (
             ("y", ["AccumulateGrad", "AddBackward0", "SumBackward0"], []),
             ("z", ["AccumulateGrad", "MulBackward0", "MulBackward0", "SumBackward0"], ["MulBackward0", "MulBackward0"]),
@@ -162,16 +162,16 @@ class SecondBackward(RecordedTest):
                 self.assertEqual([page["node"]["type"] for page in pages if page["saved"]], saved_by)
                 self.assertFalse(any(tensor["is_retained"] for page in pages for tensor in page["saved"]))
 
-    def test_what_they_saved(self):
+    def test_saved_tensors(self):
         saved = sorted(
             (tensor["name"], tensor["bytes"], tensor["allocation"] and tensor["allocation"]["block_bytes"])
             for page in self.nodes_of("z")
             for tensor in page["saved"]
         )
-        # x twice, and the number 2, which lies in host memory.
+        # x twice, and the number 2, which is in host memory.
         self.assertEqual(saved, [("other", 8, None), ("other", 16 * MIB, 16 * MIB), ("self", 16 * MIB, 16 * MIB)])
 
-    def test_before_backward_they_were_held(self):
+    def test_saved_tensors_are_retained_before_backward(self):
         (square, ran), _ = self.rows(
             self.name, "SELECT id, executed_time FROM nodes WHERE type = 'MulBackward0' ORDER BY id"
         )
@@ -181,13 +181,13 @@ class SecondBackward(RecordedTest):
         self.assertEqual(page["node"]["state"], "never_executed")
         self.assertEqual([tensor["is_retained"] for tensor in page["saved"]], [True, True])
 
-    def test_the_gradient_is_what_lies_in_grad(self):
-        """AccumulateGrad copied what it was given: an expanded tensor cannot be kept."""
+    def test_only_the_memory_of_grad_is_gradient(self):
+        """AccumulateGrad copied its gradient, because an expanded tensor cannot become .grad."""
         self.assertEqual(self.groups(self.name, "category", "end")["gradient"], 16 * MIB)
 
 
 class GigabyteTimesFive(RecordedTest):
-    """x, y = 5 * x, and the gradients of both. The mean, and the gradient that backward begins with, are of 512 B."""
+    """x, y = 5 * x, and the gradients of both. The mean and the initial gradient of backward take 512 B each."""
 
     def test_two_gibibytes_are_temporary(self):
         self.assertEqual(
@@ -198,7 +198,7 @@ class GigabyteTimesFive(RecordedTest):
             self.groups("s04_gigabyte_times_five", "category", "end"), {"input": GIB, "output": GIB, "gradient": GIB}
         )
 
-    def test_who_made_them(self):
+    def test_operators_of_temporaries(self):
         for name in ("s04_gigabyte_times_five", "s04_retain_grad"):
             of_backward = {op: amount for op, amount in self.groups(name, "op", "peak").items() if "Backward0 > " in op}
             expected = {"MeanBackward0 > aten::div": GIB, "MulBackward0 > aten::mul": GIB}
@@ -207,7 +207,7 @@ class GigabyteTimesFive(RecordedTest):
             self.assertEqual(of_backward, expected)
             page = self.example("top", name, "--by", "op", "--at", "peak")
             largest = {group["name"]: group["largest_allocation"] for group in page["groups"]}
-            # Of the two, the gradient of y goes again; what MulBackward0 made becomes the gradient of x.
+            # The gradient of y is freed; the result of MulBackward0 becomes the gradient of x.
             mean = self.example("graph", name, "--alloc", largest["MeanBackward0 > aten::div"])
             self.assertIsNotNone(mean["free_time_ns"])
             self.assertEqual([one["category"] for one in mean["history"]], ["temporary"])
@@ -227,12 +227,12 @@ class GigabyteTimesFive(RecordedTest):
 
 class SixNames(RecordedTest):
     def referrers(self, name):
-        """Of all tensors, the chain of names and the allocations it leads to."""
+        """Returns the referrer groups of all tensors by retention path."""
         page = self.example("referrers", name, "--all", "--limit", "0")
         self.assertEqual({group["graph_nodes"] for group in page["groups"]}, {0})
         return {tuple((link["kind"], link["name"]) for link in group["links"]): group for group in page["groups"]}
 
-    def test_six_live_under_six_names(self):
+    def test_six_variables_retain_six_tensors(self):
         live = self.rows("s07_six_names", "SELECT id, block_bytes FROM allocations WHERE free_event IS NULL")
         self.assertEqual([size for _, size in live], 6 * [64 * MIB])
         referrers = self.referrers("s07_six_names")
@@ -241,10 +241,10 @@ class SixNames(RecordedTest):
             self.assertEqual(
                 (group["tensors"], group["reachable_bytes"], group["retained_bytes"]), (1, 64 * MIB, 64 * MIB)
             )
-        held = sorted(allocation for group in referrers.values() for allocation in group["allocations"])
-        self.assertEqual(held, [allocation for allocation, _ in live])
+        retained = sorted(allocation for group in referrers.values() for allocation in group["allocations"])
+        self.assertEqual(retained, [allocation for allocation, _ in live])
 
-    def test_one_lives_under_one_name(self):
+    def test_one_variable_retains_one_tensor(self):
         live = self.rows("s07_one_name", "SELECT id, block_bytes FROM allocations WHERE free_event IS NULL")
         self.assertEqual([size for _, size in live], [64 * MIB])
         self.assertEqual(self.rows("s07_one_name", "SELECT count(*) FROM allocations"), [(6,)])
@@ -253,7 +253,7 @@ class SixNames(RecordedTest):
 
 
 class OutOfMemory(RecordedTest):
-    def test_the_list_is_named_when_it_happened(self):
+    def test_the_list_is_the_referrer_at_the_error(self):
         page = self.example("referrers", "s09_list_until_out_of_memory", "--all", "--at", "scan:1")
         self.assertEqual([scan["reason"] for scan in page["scans"]], ["out of memory", "end"])
         (group,) = page["groups"]
@@ -263,21 +263,21 @@ class OutOfMemory(RecordedTest):
 
 
 class Validation(RecordedTest):
-    def test_predictions_keep_their_graphs(self):
+    def test_predictions_retain_their_graphs(self):
         graph = self.example("graph", "s10_validation_without_no_grad")
         (group,) = graph["root_groups"]
         self.assertEqual((group["type"], group["text"]), ("AddmmBackward0", "never backpropagated"))
         self.assertEqual((group["graphs"], len(group["roots"])), (20, 20))
         self.assert_links(group["referrer"], ("global", "predictions"), ("index", "19"))
         self.assertIn("list `predictions`", group["referrer"]["text"])
-        # The images and two activations of each, 1 MiB; the weights of the second linear and of the head, once: nothing
-        # else holds the model. The first linear's weight is not saved, as images need no gradient.
+        # The images and two activations of each, 1 MiB; the weights of the second linear and of the head, once, because
+        # nothing else retains the model. The first linear's weight is not saved because images need no gradient.
         expected = 20 * 3 * MIB + 4 * MIB + 40 * KIB
         self.assertEqual((graph["reachable_bytes"], group["retained_bytes"]), (expected, expected))
         states = self.rows("s10_validation_without_no_grad", "SELECT DISTINCT state, executed_time FROM nodes")
         self.assertEqual(states, [("waiting", None)])
 
-    def test_no_grad_keeps_the_outputs_only(self):
+    def test_no_grad_retains_only_the_outputs(self):
         graph = self.example("graph", "s10_no_grad")
         self.assertEqual((graph["alive_nodes"], graph["root_groups"], graph["reachable_bytes"]), (0, [], 0))
         self.assertEqual(self.rows("s10_no_grad", "SELECT count(*) FROM autograd_node"), [(0,)])
@@ -287,13 +287,13 @@ class Validation(RecordedTest):
 
 
 class ThreeLinears(RecordedTest):
-    """Weights of 4, 4 MiB and 4 KiB; from the second iteration on their gradients exist as well."""
+    """Weights of 4 MiB, 4 MiB and 4 KiB. From the second iteration on, their gradients exist as well."""
 
     name, weights = "s12_three_linears", 8 * MIB + 4 * KIB
 
     def test_composition_at_the_peak(self):
-        # Saved: the input and the first output, for the second output is released already. Temporary: the gradients of
-        # both outputs, and what is about to be added to the second weight's gradient.
+        # Saved: the input and the first output; the second output is already released. Temporary: the gradients of both
+        # outputs, and the tensor that is about to be added to the second weight's gradient.
         self.assertEqual(
             self.groups(self.name, "category", "peak"),
             {
@@ -329,7 +329,7 @@ class AdamsFirstStep(RecordedTest):
             self.assertEqual(groups["gradient"], groups["parameter"])
             self.assertEqual(groups["optimizer state"], 2 * groups["parameter"])
 
-    def test_it_comes_with_the_first_step(self):
+    def test_state_is_allocated_in_the_first_step(self):
         ((first,),) = self.rows(
             self.name,
             "SELECT min(alloc_event) FROM allocations JOIN allocation_category "
@@ -363,13 +363,13 @@ class LossBesideMemory(RecordedTest):
         losses = [value for (value,) in self.rows(self.name, "SELECT value FROM mark WHERE name = 'loss' ORDER BY id")]
         self.assertEqual(len(losses), 12)
         self.assertAlmostEqual(losses[0], 43430.629, places=2)
-        # Summed, not averaged: each step makes it at least 100 times worse.
+        # The loss is a sum, not a mean, so each step makes it at least 100 times larger.
         for before, after in zip(losses, losses[1:]):
             self.assertGreater(after, 100 * before)
         marks = self.rows(self.name, "SELECT name, value FROM mark WHERE name <> 'loss' ORDER BY id")
         self.assertEqual(marks, [("expanded", None), ("added", None), ("materialised", None)])
 
-    def test_who_took_the_broadcasts_memory(self):
+    def test_operators_of_broadcast_memory(self):
         full = 3 * KIB * 4 * KIB * 5 * 4
         at = {mark: self.groups(self.name, "op", f"mark:{mark}") for mark in ("expanded", "added", "materialised")}
         self.assertNotIn("aten::expand", at["materialised"])
@@ -378,7 +378,7 @@ class LossBesideMemory(RecordedTest):
         self.assertEqual(at["added"], at["expanded"] | {"aten::add": full})
         self.assertEqual(at["materialised"], at["added"] | {"aten::contiguous": full})
 
-    def test_expanding_took_nothing(self):
+    def test_expand_takes_no_memory(self):
         def referrer(name):
             groups = self.example("referrers", self.name, "--all")["groups"]
             return next(group for group in groups if group["links"][-1]["name"] == name)
@@ -391,8 +391,8 @@ class LossBesideMemory(RecordedTest):
 class KindsOfTraining(RecordedTest):
     TRACES = {"gpt2": EXAMPLES / "gpt2.tide"} | {kind: RECORDED / f"{kind}.tide" for kind in ("resnet", "lstm", "gan")}
 
-    def test_saved_bytes_are_the_counters(self):
-        """What saved_tensors_hooks counted in a run of the same seed, to the byte."""
+    def test_saved_bytes_match_the_counter(self):
+        """The bytes must equal those that saved_tensors_hooks counted in a run with the same seed."""
         counted = json.loads((RECORDED / "saved_bytes.json").read_text())
         self.assertEqual(set(counted), set(self.TRACES))
         for kind, trace in self.TRACES.items():
@@ -401,7 +401,7 @@ class KindsOfTraining(RecordedTest):
                 self.assertEqual(saved, counted[kind])
                 self.assertEqual(self.json_of("graph", trace)["nodes_left_out"], 0)
 
-    def test_what_everything_is_at_the_peak(self):
+    def test_categories_at_the_peak(self):
         expected = {"parameter", "optimizer state", "saved for backward", "workspace"}
         for kind, trace in self.TRACES.items():
             with self.subTest(kind=kind):
@@ -412,7 +412,7 @@ class KindsOfTraining(RecordedTest):
                 self.assertNotIn("no graph recorded", groups)
                 self.assertGreaterEqual(1 - groups.get("unknown", 0) / page["total"]["bytes"], 0.98)
 
-    def test_nothing_is_kept_when_they_end(self):
+    def test_nothing_is_retained_at_the_end(self):
         for kind, trace in self.TRACES.items():
             with self.subTest(kind=kind):
                 graph = self.json_of("graph", trace)

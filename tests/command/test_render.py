@@ -14,7 +14,7 @@ exit 7
 
 class Render(CommandTest):
     def alone(self):
-        """The command without a viewer beside it."""
+        """Returns a copy of the command without a viewer in its folder."""
         folder = self.folder / "bin"
         folder.mkdir(exist_ok=True)
         return shutil.copy(TIDEMARK, folder / "tidemark")
@@ -24,13 +24,13 @@ class Render(CommandTest):
             [self.alone(), *map(str, arguments)], capture_output=True, text=True, env={**os.environ, "PATH": path}
         )
 
-    def test_says_so_when_the_viewer_is_not_installed(self):
+    def test_reports_a_missing_viewer(self):
         trace = self.imported("s1_plain")
         result = self.run_alone("render", trace, "--view", "segments", "-o", self.folder / "a.png")
         self.assertEqual(result.returncode, ENVIRONMENT)
         self.assertIn("tidemark-viewer", result.stderr)
 
-    def test_hands_everything_to_the_viewer_beside_it(self):
+    def test_passes_all_arguments_to_the_viewer(self):
         trace = self.imported("s1_plain")
         viewer = self.folder / "bin" / "tidemark-gui"
         self.alone()

@@ -6,7 +6,7 @@ from support import USAGE, CommandTest, digest
 
 
 class Share(CommandTest):
-    def test_redacted_file_opens_and_says_so(self):
+    def test_redacted_file_opens_and_reports_the_redaction(self):
         trace = self.imported("adam_steps")
         before = digest(trace)
         shared = self.folder / "shared.tide"
@@ -23,7 +23,7 @@ class Share(CommandTest):
         with sqlite3.connect(f"file:{shared}?mode=ro", uri=True) as database:
             self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
 
-    def test_a_stretch_keeps_its_states(self):
+    def test_a_time_range_keeps_its_states(self):
         trace = self.imported("streams")
         part = self.folder / "part.tide"
         self.run_fine("share", trace, "-o", part, "--from", "event:200", "--to", "event:400")

@@ -8,7 +8,7 @@ UNKNOWABLE = ("num_sync_all_streams",)
 
 
 class Stats(CommandTest):
-    def test_the_table_is_pytorchs_own(self):
+    def test_the_table_equals_that_of_pytorch(self):
         for name in COMPLETE:
             text = self.run_fine("stats", self.imported(name))
             head, table = text.split("\n", 1)
@@ -56,7 +56,7 @@ class Stats(CommandTest):
         at("mark:Optimizer.step#Adam.step#2")
         at("time:0")
 
-    def test_wrong_time_points_say_what_exists(self):
+    def test_errors_list_existing_time_points(self):
         trace = self.imported("adam_steps")
         wrong = lambda time_point: self.run_failing(USAGE, "stats", trace, "--at", time_point)
         self.assertIn("351 events", wrong("event:352"))
@@ -66,7 +66,7 @@ class Stats(CommandTest):
         self.assertIn("it has 0", self.run_failing(USAGE, "stats", trace, "--device", "3"))
         self.assertIn("table,json", self.run_failing(USAGE, "stats", trace, "--format", "xml"))
 
-    def test_uncertain_numbers_are_said(self):
+    def test_uncertain_numbers_are_reported(self):
         trace = self.imported("gpt_ring")
         self.assertIn("\nNote: ", self.run_fine("stats", trace))
         result = run("stats", trace, "--format", "json")

@@ -52,7 +52,7 @@ class Top(CommandTest):
         self.assertIn("stream 0", text)
         self.assertNotIn("more", text)
 
-    def test_by_what_the_graph_says(self):
+    def test_groups_of_the_graph(self):
         trace = make_graph_trace(self.folder / "graph.tide")
 
         def bytes_by(way, time_point="end"):
@@ -69,13 +69,13 @@ class Top(CommandTest):
         groups = self.json_of("top", self.imported("streams"), "--by", "category")["groups"]
         self.assertEqual([group["name"] for group in groups], ["no graph recorded"])
 
-    def test_wrong_names_say_what_exists(self):
+    def test_errors_list_existing_names(self):
         trace = self.imported("streams")
-        self.assertIn("stack, line, file", self.run_failing(USAGE, "top", trace, "--by", "colour"))
+        self.assertIn("stack, line, file", self.run_failing(USAGE, "top", trace, "--by", "color"))
         for way in ("module:", "module:x", "module:0", "op:2"):
             self.assertIn("module:2", self.run_failing(USAGE, "top", trace, "--by", way))
 
-    def test_a_reader_that_leaves_is_fine(self):
+    def test_a_closed_pipe_is_no_error(self):
         trace = self.imported("s0_graph_leak")
         command = subprocess.Popen(
             [TIDEMARK, "top", trace, "--format", "json", "--limit", "0", "--by", "size"],

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Traces whose recorder was killed, or is still at work."""
+"""Traces whose recorder was killed or is still running."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ import unittest
 
 from support import CommandTest, run
 
-# Leaves a trace as a killed recorder does: in WAL mode, the last rows only in the log.
+# Leaves a trace like a killed recorder: in WAL mode, with the last rows only in the log.
 KILLED = """
 import os, sqlite3, sys
 database = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -44,7 +44,7 @@ class Unfinished(CommandTest):
         self.assertFalse(info["clean_end"])
         self.assertEqual([gap["kind"] for gap in info["data_gaps"]].count("unclean_end"), 1)
         self.assertEqual(self.json_of("stats", trace), before)
-        self.assertEqual(self.files(), files, "reading writes nothing beside it")
+        self.assertEqual(self.files(), files, "reading creates no file")
 
     def test_sharing_makes_one_ordinary_file(self):
         trace, before = self.killed()
@@ -56,7 +56,7 @@ class Unfinished(CommandTest):
         with sqlite3.connect(f"file:{shared}?mode=ro", uri=True) as database:
             self.assertEqual(database.execute("PRAGMA journal_mode").fetchone(), ("delete",))
 
-    def test_copied_without_its_log(self):
+    def test_a_trace_copied_without_its_log(self):
         trace, before = self.killed()
         alone = self.folder / "alone" / "100% of it?.tide"
         alone.parent.mkdir()
@@ -66,11 +66,11 @@ class Unfinished(CommandTest):
         self.assertEqual([path.name for path in alone.parent.iterdir()], [alone.name])
 
     @unittest.skipUnless(os.geteuid() == 0, "needs to mount")
-    def test_in_a_folder_that_cannot_be_written(self):
+    def test_a_trace_in_a_read_only_folder(self):
         self.killed()
-        for beside in ("", "-shm"):
-            if beside:
-                (self.folder / f"streams.tide{beside}").unlink(missing_ok=True)
+        for suffix in ("", "-shm"):
+            if suffix:
+                (self.folder / f"streams.tide{suffix}").unlink(missing_ok=True)
             script = 'mount --bind "$F" "$F" && mount -o remount,ro,bind "$F" || exit 99; "$T" info "$F/streams.tide"'
             result = subprocess.run(
                 ["unshare", "-m", "sh", "-c", script],

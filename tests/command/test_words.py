@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every sentence of Words has a Chinese translation with the same placeholders, and no translation is left over."""
+"""Every sentence of Words has a Chinese translation with the same placeholders, and every translation is used."""
 
 import os
 import pathlib
@@ -44,7 +44,7 @@ def tokens_of(source):
 
 
 def split(tokens, signs):
-    """At these signs, where no bracket is open."""
+    """Splits at these signs outside of brackets."""
     parts, depth = [[]], 0
     for token in tokens:
         depth += token.text in OPENING and token.kind == "sign"
@@ -57,7 +57,7 @@ def split(tokens, signs):
 
 
 def inside_brackets(tokens, begin):
-    """What stands between the bracket at `begin` and the one that closes it."""
+    """Returns the tokens between the bracket at `begin` and the one that closes it."""
     depth = 0
     for end in range(begin, len(tokens)):
         depth += tokens[end].kind == "sign" and tokens[end].text in OPENING
@@ -68,12 +68,12 @@ def inside_brackets(tokens, begin):
 
 
 def joined(tokens):
-    """Literals side by side are one, as in C++."""
+    """Joins adjacent literals, as C++ does."""
     return "".join(token.text[1:-1] for token in tokens)
 
 
 def texts_of(argument):
-    """The literals an argument can be: itself, or the branches of `a ? "b" : "c"`. None if it is something else."""
+    """Returns the literals of an argument: itself, or the branches of `a ? "b" : "c"`; None for other expressions."""
     if argument and all(token.kind == "text" for token in argument):
         return [joined(argument)]
     branches = split(argument, "?:")[1:]
@@ -83,7 +83,7 @@ def texts_of(argument):
 
 
 def calls_of_words(tokens):
-    """(index of the bracket, positions of the texts among the arguments) of words(...), Sentence(...) and so on."""
+    """Yields (index of the bracket, positions of the texts among the arguments) of words(...), Sentence(...), ..."""
     for i in range(1, len(tokens) - 1):
         before, token, after = tokens[i - 1].text, tokens[i].text, tokens[i + 1].text
         if token == "plural" and before in ".>:" and after == "(":
@@ -101,9 +101,9 @@ def hidden_from_xgettext(tokens):
             yield kind.line
 
 
-def said_in(source):
-    """([(text, line)], [lines where what is said is no literal])"""
-    said, unclear = [], []
+def texts_in(source):
+    """Returns ([(text, line)], [lines whose text is no literal])."""
+    sentences, unclear = [], []
     tokens = tokens_of(source)
     unclear += hidden_from_xgettext(tokens)
     for bracket, positions in calls_of_words(tokens):
@@ -121,27 +121,27 @@ def said_in(source):
                 or tokens[bracket - 1].text == ")"
             )
             if texts is not None:
-                said += [(text, tokens[bracket].line) for text in texts]
+                sentences += [(text, tokens[bracket].line) for text in texts]
             elif not is_other:
                 unclear.append(tokens[bracket].line)
-    return said, unclear
+    return sentences, unclear
 
 
 def read_sources():
-    said, unclear = {}, []
+    sentences, unclear = {}, []
     for folder in SPEAKING:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".cpp", ".h"):
                 name = path.relative_to(ROOT)
-                texts, lines = said_in(path.read_text(encoding="utf-8"))
+                texts, lines = texts_in(path.read_text(encoding="utf-8"))
                 unclear += [f"{name}:{line}" for line in lines]
                 for text, line in texts:
-                    said.setdefault(text, f"{name}:{line}")
-    return said, unclear
+                    sentences.setdefault(text, f"{name}:{line}")
+    return sentences, unclear
 
 
 class Message:
-    """An entry of a .po or .pot file: texts as they stand between the quotes."""
+    """An entry of a .po or .pot file. Texts are escaped, as in the file."""
 
     def __init__(self):
         self.fields, self.flags = {}, ""
@@ -152,7 +152,7 @@ class Message:
 
 
 def messages_in(text):
-    """The messages of a catalog or template, its header first."""
+    """Returns the messages of a catalog or template, header first."""
     found, field = [], ""
     for block in re.split(r"\n{2,}", text.strip()):
         message = Message()
@@ -179,22 +179,22 @@ def names_in(text):
 
 
 def lacks_plural(english):
-    """Whether a number stands before a noun in the plural: "1 tensors" could be the result."""
+    """Returns whether a number precedes a plural noun, so that the result could be "1 tensors"."""
     return re.search(r"\{(n|count)\} (more |other |different )?[a-z]+s\b", english)
 
 
 class Translations(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.said, cls.unclear = read_sources()
+        cls.sentences, cls.unclear = read_sources()
         cls.template = read_messages(TEMPLATE)
         cls.messages = read_messages(CATALOG)
 
     def none_of(self, problems):
         self.assertEqual("", "\n".join(problems))
 
-    def test_something_is_read(self):
-        self.assertGreater(len(self.said), 300)
+    def test_sentences_are_found(self):
+        self.assertGreater(len(self.sentences), 300)
         self.assertGreater(len(self.template), 300)
         self.assertGreater(len(self.messages), 300)
 
@@ -203,8 +203,9 @@ class Translations(unittest.TestCase):
 
     def test_the_template_has_each_sentence(self):
         extracted = {text for message in self.template for text in (message.english, message.many) if text is not None}
-        self.none_of(f"{place}: not extracted: {text}" for text, place in self.said.items() if text not in extracted)
-        self.none_of(f"not in the sources: {text}" for text in extracted if text not in self.said)
+        missing = {text: place for text, place in self.sentences.items() if text not in extracted}
+        self.none_of(f"{place}: not extracted: {text}" for text, place in missing.items())
+        self.none_of(f"not in the sources: {text}" for text in extracted if text not in self.sentences)
 
     def test_each_sentence_is_translated(self):
         translated = {
@@ -213,7 +214,7 @@ class Translations(unittest.TestCase):
             if all(message.translations) and "fuzzy" not in message.flags
         }
         self.none_of(
-            f"{self.said[message.english]}: no translation of: {message.english}"
+            f"{self.sentences[message.english]}: no translation of: {message.english}"
             for message in self.template
             if (message.english, message.many) not in translated
         )
@@ -249,7 +250,7 @@ class Translations(unittest.TestCase):
         narrow = re.compile(f"{CHINESE}[,;:!?()]|[,;:!?] ?{CHINESE}|{CHINESE}\\.(?!\\w)")
         self.none_of(f"narrow punctuation: {text}" for text in self.chinese() if narrow.search(text))
 
-    def test_chinese_and_latin_stand_apart(self):
+    def test_spaces_separate_chinese_and_latin(self):
         touching = re.compile("[\u4e00-\u9fff][A-Za-z0-9`]|[A-Za-z0-9`%)][\u4e00-\u9fff]")
         self.none_of(f"no space: {text}" for text in self.chinese() if touching.search(text))
 
@@ -260,7 +261,7 @@ class Translations(unittest.TestCase):
 
 class Scanner(unittest.TestCase):
     def texts(self, source):
-        return [text for text, _ in said_in(source)[0]]
+        return [text for text, _ in texts_in(source)[0]]
 
     def test_literals_over_several_lines_are_one(self):
         self.assertEqual(["one two"], self.texts('f(words("one "\n  // why\n  "two", with("x", "no")))'))
@@ -273,16 +274,16 @@ class Scanner(unittest.TestCase):
         self.assertEqual(["a", "b"], self.texts('x ? words("a") : words_("b")'))
 
     def test_other_arguments_are_reported(self):
-        self.assertEqual([2], said_in('\nwords(sentence(), with("x", 1))')[1])
+        self.assertEqual([2], texts_in('\nwords(sentence(), with("x", 1))')[1])
         self.assertEqual(
-            [], said_in("const Words words(language); of.words(); Page(const Words& w) : words_(words) {}")[1]
+            [], texts_in("const Words words(language); of.words(); Page(const Words& w) : words_(words) {}")[1]
         )
 
     def test_composed_sentences(self):
         self.assertEqual(["a {x}", "b"], self.texts('usage_error("a {x}", with("x", Sentence("b")))'))
         self.assertEqual(["{n} a", "{n} as"], self.texts('Sentence::plural(n, "{n} a", "{n} as")'))
-        self.assertEqual(([], []), said_in("explicit Sentence(Literal english, int n); return Sentence(wanted);"))
-        self.assertEqual([2], said_in('\nconst Sentence name("text");')[1])
+        self.assertEqual(([], []), texts_in("explicit Sentence(Literal english, int n); return Sentence(wanted);"))
+        self.assertEqual([2], texts_in('\nconst Sentence name("text");')[1])
 
     def test_messages(self):
         header = 'msgid ""\nmsgstr ""\n"Language: x\\n"\n\n'

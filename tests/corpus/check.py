@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compares what `tidemark explain` says about each trace with what is known. Exit status 1: a trace differs.
+"""Compares the findings of `tidemark explain` for each trace with the expected ones. Exit status 1: a trace differs.
 
     check.py FOLDER|ARCHIVE.tar.xz --tidemark build/ci/recorder/cli/tidemark [--only 'w0*'] [--strict]
 
 Bytes may differ by 1 % or 1 MiB. With --strict, bytes per iteration may differ by 1 % or 512 B; with noise, which has
-steps of its own, they are never compared.
+its own steps, they are never compared.
 """
 
 import argparse
@@ -36,14 +36,14 @@ def parse_options():
 
 
 def explain(tidemark, trace):
-    """Returns the findings, or a sentence if there is no answer."""
+    """Returns the findings, or an error message."""
     command = [str(tidemark), "explain", str(trace), "--format", "json"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if answer.returncode != 0:
         return f"explain: exit {answer.returncode}: {answer.stderr.strip()[:100]}"
     try:
         reported = json.loads(answer.stdout)
-        # The programs work on the first device.
+        # The programs use the first device.
         return (reported[0] if isinstance(reported, list) else reported)["findings"]
     except (ValueError, KeyError) as error:
         return f"explain: no findings in its JSON ({error})"
@@ -68,8 +68,8 @@ def differs_in_severity(entry, findings):
         yield "not called a leak"
 
 
-def is_near(said, known, allowed):
-    return said is not None and abs(said - known) <= max(allowed, known // 100)
+def is_near(reported, known, allowed):
+    return reported is not None and abs(reported - known) <= max(allowed, known // 100)
 
 
 def differs_in_bytes(run, findings, truth, strict):
@@ -100,15 +100,15 @@ def print_row(run, findings, differences):
 
 
 def check_all(options, folder):
-    wanted = [run for run in corpus.runs() if fnmatch.fnmatch(run.name, options.only)]
-    found = [(run, trace) for run in wanted if (trace := folder / f"{run.name}.tide").exists()]
+    selected = [run for run in corpus.runs() if fnmatch.fnmatch(run.name, options.only)]
+    found = [(run, trace) for run in selected if (trace := folder / f"{run.name}.tide").exists()]
     truths = corpus.packed_truths() | corpus.read_truths(folder)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         rows = list(pool.map(lambda pair: check(options, pair[0], pair[1], truths.get(pair[0].name)), found))
     for row in rows:
         print_row(*row)
     wrong = sum(1 for row in rows if row[2])
-    print(f"\n{len(rows)} traces, {len(wanted) - len(found)} runs without one, {wrong} not as known")
+    print(f"\n{len(rows)} traces, {len(selected) - len(found)} runs without one, {wrong} not as expected")
     return 1 if wrong or not rows else 0
 
 

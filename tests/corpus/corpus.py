@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The programs whose cause is known, and the traces made from them: NAME.SIZE[.noise].tide.
+"""Programs with a known cause, and their recorded traces: NAME.SIZE[.noise].tide.
 
-What expected.json says of a program:
+Keys of a program in expected.json:
 
-    first      word of the first finding, or a list of words that are equally right
-    contains   word that one of the findings must have, or a list of which one must be there
+    first      word of the first finding, or a list of correct words
+    contains   word that one of the findings must have, or a list of which one must exist
     never      words that no finding may have
-    leak       true: the first finding is a leak; false: none is; null: either may be right
-    exit       exit status of the program, 0 unless it says
+    leak       true: the first finding is a leak; false: none is; null: both are correct
+    exit       exit status of the program; default 0
     alone      true: other programs on the GPU would spoil it
-    gpus       how many it needs, 1 unless it says
+    gpus       required number; default 1
 """
 
 import dataclasses
@@ -56,12 +56,12 @@ def words(entry, key):
 
 
 def packed_truths():
-    """Returns what is known of the packed traces, by name of run."""
+    """Returns the truths of the packed traces, by name of run."""
     return json.loads(TRUTHS.read_text())
 
 
 def read_truths(folder):
-    """Returns what record.py stored beside its traces, by name of run."""
+    """Returns the truths that record.py stored next to its traces, by name of run."""
     return {path.name.removesuffix(".truth.json"): json.loads(path.read_text()) for path in folder.glob("*.truth.json")}
 
 

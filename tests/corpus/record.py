@@ -2,11 +2,12 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records all programs of expected.json: small, medium and large, and medium with noise. A failing run stops nothing.
+"""Records all programs of expected.json: small, medium and large, and medium with noise.
 
     record.py --out DIR --tidemark build/ci/recorder/cli/tidemark [--only 'w0*.medium*'] [--jobs 6] [--python PYTHON]
 
-Makes DIR/NAME.SIZE[.noise].tide, .truth.json and .log, and DIR/summary.json.
+Writes DIR/NAME.SIZE[.noise].tide, .truth.json and .log, and DIR/summary.json. A failing run does not stop
+the others.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def recording(options, trace, program):
 
 
 def run_logged(command, log, timeout, environment):
-    """Exit status; None when it took too long."""
+    """Returns the exit status; None after a timeout."""
     with open(log, "w") as file:
         try:
             return subprocess.run(
@@ -51,7 +52,7 @@ def run_logged(command, log, timeout, environment):
 
 
 def warm_up(options):
-    """The first recording on a machine builds the plugin; at once with others it would be built several times."""
+    """Builds the plugin with a first recording. Parallel first recordings would build it several times."""
     program = ["-c", "import torch; torch.ones(1, device='cuda'); print(torch.cuda.device_count())"]
     log = options.out / "warm-up.log"
     status = run_logged(recording(options, options.out / "warm-up.tide", program), log, 300, {})
@@ -97,12 +98,13 @@ def main():
     options = parse_options()
     options.out.mkdir(parents=True, exist_ok=True)
     gpus = warm_up(options)
-    wanted = [run for run in corpus.runs() if fnmatch.fnmatch(run.name, options.only)]
-    runs = [run for run in wanted if run.entry.get("gpus", 1) <= gpus]
+    selected = [run for run in corpus.runs() if fnmatch.fnmatch(run.name, options.only)]
+    runs = [run for run in selected if run.entry.get("gpus", 1) <= gpus]
     results = record_all(options, runs)
     (options.out / "summary.json").write_text(json.dumps(results, indent=1) + "\n")
     failed = [result for result in results if not result["as_expected"]]
-    print(f"\n{len(results)} runs, {len(wanted) - len(runs)} left out for want of GPUs, {len(failed)} not as expected")
+    skipped = f"{len(selected) - len(runs)} skipped because they need more GPUs"
+    print(f"\n{len(results)} runs, {skipped}, {len(failed)} not as expected")
     for result in failed:
         print(line(result))
     return 1 if failed else 0

@@ -1,4 +1,4 @@
-"""Removes the paths and names of the recording machine from a trace that is kept as an example.
+"""Removes the paths and names of the recording machine from an example trace.
 
 python tests/data/neutral_paths.py TRACE... --replace OLD=NEW [--replace OLD=NEW]
 """

@@ -3,9 +3,9 @@
 
     record_snapshots.py OUT_DIR [CASE ...]
 
-Each case runs in a process of its own (allocator settings are read once). For every case it writes NAME.pickle, the
+Each case runs in its own process, because allocator settings are read once. For every case it writes NAME.pickle, the
 snapshot, and NAME.json with `marks`: [label, [events so far per device], time in us, [memory_stats() per device]].
-File names inside the snapshots are rewritten, so that they name no machine.
+File names inside the snapshots are replaced with neutral ones.
 """
 
 import json

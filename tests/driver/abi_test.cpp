@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Our few declarations of CUDA, CUPTI and NVML against the real headers, where this machine has them.
+// Compares the project's own declarations of CUDA, CUPTI and NVML with the real headers, if they are installed.
 #include <gtest/gtest.h>
 
 #include "recorder/driver/cupti_abi.h"
@@ -108,7 +108,7 @@ SAME_PLACE(cupti::ResourceData, descriptor, CUpti_ResourceData, resourceDescript
 SAME_PLACE(cupti::ModuleData, module_id, CUpti_ModuleResourceData, moduleId);
 SAME_PLACE(cupti::ModuleData, cubin_size, CUpti_ModuleResourceData, cubinSize);
 
-// These came with CUPTI 13.
+// New in CUPTI 13.
 #if CUPTI_API_VERSION >= 130000
 static_assert(static_cast<int>(cupti::multiple_subscribers) == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 SAME_PLACE(cupti::SubscriberParams, struct_size, CUpti_SubscriberParams, structSize);
@@ -118,7 +118,7 @@ SAME_PLACE(cupti::SubscriberParams, old_subscriber_size, CUpti_SubscriberParams,
 static_assert(cupti::old_subscriber_name_size >= CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
 #endif
 
-// Every function of a shape, by its own names.
+// All functions with the same parameter layout, by their own member names.
 SAME_PLACE(cupti::AllocateParams, pointer, cuMemAlloc_v2_params, dptr);
 SAME_PLACE(cupti::AllocateParams, size, cuMemAlloc_v2_params, bytesize);
 SAME_PLACE(cupti::AllocateParams, pointer, cuMemAllocHost_v2_params, pp);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The driver part against a CUPTI of our own: which calls become which records.
+// The driver part with a fake CUPTI: the records of each call.
 #include "recorder/driver/driver.h"
 
 #include <dlfcn.h>
@@ -34,13 +34,13 @@ fake_cupti::Control& fake() {
 }
 
 void set_pool_bytes(uint64_t bytes) {
-    static auto* const held =
+    static auto* const pool_bytes =
         static_cast<uint64_t*>(dlsym(dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), "fake_cuda_pool_bytes"));
-    *held = bytes;
+    *pool_bytes = bytes;
 }
 
-/// A record as tests write it: "alloc device d0 1000+200".
-std::string said(const tidemark_record& record) {
+/// Returns a record as text: "alloc device d0 1000+200".
+std::string text_of(const tidemark_record& record) {
     constexpr const char* actions[]{"alloc", "free", "context created", "context destroyed", "module", "on", "off"};
     constexpr const char* memories[]{"device", "async", "pool", "physical", "mapped", "pinned", "managed", "array"};
     const auto& driver = record.driver;
@@ -71,17 +71,17 @@ protected:
         stub_core().messages.clear();
     }
 
-    /// What was recorded since the last look.
+    /// Returns the records since the last call.
     std::vector<std::string> recorded() {
         std::vector<std::string> texts;
         for (const tidemark_record& record : stub_core().driver_records()) {
-            texts.push_back(said(record));
+            texts.push_back(text_of(record));
         }
         stub_core().messages.clear();
         return texts;
     }
 
-    /// One half of a call, as CUPTI tells it.
+    /// One callback of a call, as CUPTI reports it.
     struct Call {
         cupti::Domain domain;
         uint32_t id;
@@ -128,7 +128,7 @@ protected:
     }
 };
 
-TEST_F(Driver, SaysWhenListeningBeginsAndEnds) {
+TEST_F(Driver, ReportsWhenRecordingStartsAndStops) {
     char sentence[8] = "before";
     EXPECT_EQ(tidemark_driver_attach(sentence, sizeof sentence), 1);
     EXPECT_STREQ(sentence, "");
@@ -139,7 +139,7 @@ TEST_F(Driver, SaysWhenListeningBeginsAndEnds) {
     EXPECT_THAT(recorded(), ElementsAre("on", "off", "on"));
 }
 
-TEST_F(Driver, FreesKnowTheirSizeAndMemory) {
+TEST_F(Driver, FreesHaveSizeAndMemoryKind) {
     attach();
     allocate(1000, 200, cupti::cuMemAlloc_v2, 3);
     allocate(2000, 300, cupti::cuMemHostAlloc);
@@ -152,19 +152,19 @@ TEST_F(Driver, FreesKnowTheirSizeAndMemory) {
                             "free device d3 1000+200", "free pinned d0 2000+300", "free managed d0 3000+400"));
 }
 
-TEST_F(Driver, EveryRecordNamesItsCause) {
+TEST_F(Driver, RecordsHaveStackTimeAndSource) {
     attach();
     allocate(1000, 200);
     const auto records = stub_core().driver_records();
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].driver.stack, 77u);
     EXPECT_NE(records[0].ticks, 0u);
-    // The test itself is the innermost object that is not the C library.
+    // The test program is the innermost object other than the C library.
     EXPECT_THAT(stub_core().texts[records[0].driver.source], HasSubstr("driver_tests"));
     free(1000);
 }
 
-TEST_F(Driver, FailedCallsAndNothingAreNotRecorded) {
+TEST_F(Driver, IgnoresFailedCallsAndFreesOfNull) {
     attach();
     uint64_t address = 1000;
     const cupti::AllocateParams params{&address, 200};
@@ -176,13 +176,13 @@ TEST_F(Driver, FailedCallsAndNothingAreNotRecorded) {
     EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+200", "free device d0 1000+200"));
 }
 
-TEST_F(Driver, MemoryFromBeforeIsFreedWithoutSize) {
+TEST_F(Driver, FreesOfEarlierMemoryHaveNoSize) {
     attach();
     free(5000);
     EXPECT_THAT(recorded(), ElementsAre("free device d0 5000+0"));
 }
 
-TEST_F(Driver, PitchedMemoryTakesWholeRows) {
+TEST_F(Driver, PitchedMemoryIncludesRowPadding) {
     attach();
     const uint64_t address = 1000;
     const size_t pitch = 512;
@@ -192,7 +192,7 @@ TEST_F(Driver, PitchedMemoryTakesWholeRows) {
     EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+1536", "free device d0 1000+1536"));
 }
 
-TEST_F(Driver, ArraysHaveTheSizeOfTheirElements) {
+TEST_F(Driver, ArraySizesFollowFromTheirElements) {
     attach();
     const uint64_t array = 40;
     const cupti::Array3DDescriptor shape{16, 8, 0, 0x20, 4, 0};
@@ -202,7 +202,7 @@ TEST_F(Driver, ArraysHaveTheSizeOfTheirElements) {
     EXPECT_THAT(recorded(), ElementsAre("alloc array d0 40+2560", "free array d0 40+2560"));
 }
 
-TEST_F(Driver, PhysicalMemoryIsGoneWhenReleasedAndUnmapped) {
+TEST_F(Driver, PhysicalMemoryIsFreedAfterReleaseAndUnmap) {
     attach();
     create(9, 2048, 1);
     map(100'000, 1024, 9);
@@ -215,7 +215,7 @@ TEST_F(Driver, PhysicalMemoryIsGoneWhenReleasedAndUnmapped) {
                                         "free physical d1 9+2048"));
 }
 
-TEST_F(Driver, PhysicalMemoryLivesAsLongAsAnyoneHoldsIt) {
+TEST_F(Driver, RetainedPhysicalMemoryIsFreedByTheLastRelease) {
     attach();
     create(9, 2048);
     map(100'000, 2048, 9);
@@ -229,7 +229,7 @@ TEST_F(Driver, PhysicalMemoryLivesAsLongAsAnyoneHoldsIt) {
     EXPECT_THAT(recorded(), ElementsAre("free physical d0 9+2048"));
 }
 
-TEST_F(Driver, PoolsReportWhatTheyHold) {
+TEST_F(Driver, RecordsTheSizeOfPools) {
     attach();
     set_pool_bytes(2048);
     allocate(1000, 200, cupti::cuMemAllocAsync, 1);
@@ -242,7 +242,7 @@ TEST_F(Driver, PoolsReportWhatTheyHold) {
                                         "free async d1 1000+200", "free async d1 2000+300", "free pool d1 701+2048"));
 }
 
-TEST_F(Driver, ImportedMemoryTakesNone) {
+TEST_F(Driver, RecordsImportedMemoryAsMapped) {
     attach();
     const uint64_t address = 1000;
     const cupti::OutParams params{&address};
@@ -251,7 +251,7 @@ TEST_F(Driver, ImportedMemoryTakesNone) {
     EXPECT_THAT(recorded(), ElementsAre("alloc mapped d0 1000+4096", "free mapped d0 1000+4096"));
 }
 
-TEST_F(Driver, AForkedChildStartsWithNothing) {
+TEST_F(Driver, ForkedChildrenStartWithoutAllocations) {
     attach();
     allocate(1000, 200);
     const pid_t child = fork();
@@ -267,7 +267,7 @@ TEST_F(Driver, AForkedChildStartsWithNothing) {
     free(1000);
 }
 
-TEST_F(Driver, AnAddressTakenOverBeforeItsFreeReturnsIsTheNewOwners) {
+TEST_F(Driver, AcceptsReuseOfAnAddressBeforeItsFreeReturns) {
     attach();
     allocate(1000, 200);
     const cupti::FreeParams params{1000};
@@ -280,7 +280,7 @@ TEST_F(Driver, AnAddressTakenOverBeforeItsFreeReturnsIsTheNewOwners) {
     free(1000);
 }
 
-TEST_F(Driver, TheRuntimesCallIsRecordedOnlyWhenTheDriversIsNotSeen) {
+TEST_F(Driver, RecordsRuntimeCallsOnlyWithoutADriverCall) {
     attach();
     const uint64_t address = 1000;
     const cupti::AllocateParams allocated{&address, 200};
@@ -303,7 +303,7 @@ TEST_F(Driver, TheRuntimesCallIsRecordedOnlyWhenTheDriversIsNotSeen) {
     EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+200", "free device d0 1000+200"));
 }
 
-TEST_F(Driver, ContextsAndModules) {
+TEST_F(Driver, RecordsContextsAndModules) {
     attach();
     const cupti::ModuleData module{4, 5000, nullptr};
     const cupti::ResourceData created{reinterpret_cast<void*>(2), nullptr, nullptr};
@@ -313,12 +313,12 @@ TEST_F(Driver, ContextsAndModules) {
     EXPECT_EQ(stub_core().driver_records().back().driver.size, 5000u);
     allocate(1000, 200, cupti::cuMemAlloc_v2, 1);
     fake().callback(fake().user, cupti::resource, cupti::context_destroy_starting, &created);
-    free(1000);  // a new one's, which nobody saw
+    free(1000);  // memory of a new context, whose allocation was not recorded
     EXPECT_THAT(recorded(), ElementsAre("context created d1", "module d1", "alloc device d1 1000+200",
                                         "context destroyed d1", "free device d0 1000+0"));
 }
 
-TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsSubscriber) {
+TEST_F(Driver, ReportsABusyCuptiWithItsSubscriber) {
     fake().subscribe_result = cupti::multiple_subscribers;
     fake().subscriber = "CUPTI for Kineto";
     char sentence[512];
@@ -330,7 +330,7 @@ TEST_F(Driver, ABusyCuptiIsADataGapThatNamesItsSubscriber) {
     EXPECT_EQ(tidemark_driver_resume(), 1);
 }
 
-TEST_F(Driver, OtherRefusalsSayWhatHelps) {
+TEST_F(Driver, ReportsOtherErrorsWithTheirFix) {
     char sentence[512];
     fake().subscribe_result = cupti::insufficient_privileges;
     tidemark_driver_attach(sentence, sizeof sentence);
@@ -341,7 +341,7 @@ TEST_F(Driver, OtherRefusalsSayWhatHelps) {
     EXPECT_THAT(stub_core().data_gaps(), ElementsAre("cupti_forbidden\0"s, "cupti_failed\0CUPTI_ERROR_OF_THE_TEST"s));
 }
 
-TEST_F(Driver, InjectionListensOnlyWhenAsked) {
+TEST_F(Driver, InjectionSubscribesOnlyIfRequested) {
     setenv("TIDEMARK_WITH", "stacks,nvml", 1);
     EXPECT_EQ(InitializeInjection(), 1);
     EXPECT_FALSE(fake().subscribed);
@@ -351,13 +351,13 @@ TEST_F(Driver, InjectionListensOnlyWhenAsked) {
     EXPECT_THAT(recorded(), ElementsAre("on"));
 }
 
-TEST_F(Driver, AChildThatInheritsOnlyTheInjectionKeepsCupti) {
+TEST_F(Driver, InjectionDoesNotSubscribeInAnUnrecordedChild) {
     stub_core().recording = false;
     EXPECT_EQ(InitializeInjection(), 1);
     EXPECT_FALSE(fake().subscribed);
 }
 
-TEST_F(Driver, InjectionNeverFailsTheProgram) {
+TEST_F(Driver, InjectionReportsAStartErrorOnceAndContinues) {
     stub_core().recording = false;
     setenv("TIDEMARK_RECORD", "1", 1);
     stub_core().start_error = "There is no recorder.";
@@ -371,7 +371,7 @@ TEST_F(Driver, InjectionNeverFailsTheProgram) {
     EXPECT_THAT(recorded(), IsEmpty());
 }
 
-TEST_F(Driver, TheRecordingStartsWithTheFirstThingToRecord) {
+TEST_F(Driver, RecordingStartsAtTheFirstDriverCall) {
     stub_core().recording = false;
     setenv("TIDEMARK_RECORD", "1", 1);
     stub_core().starts = true;
@@ -382,7 +382,7 @@ TEST_F(Driver, TheRecordingStartsWithTheFirstThingToRecord) {
     EXPECT_THAT(recorded(), ElementsAre("on", "alloc device d0 1000+200"));
 }
 
-TEST_F(Driver, NothingIsPushedWhenNotRecording) {
+TEST_F(Driver, PushesNothingIfNotRecording) {
     attach();
     stub_core().recording = false;
     allocate(1000, 200);

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The few answers of a CUDA driver that the driver part asks for, for machines without one. Its name is libcuda.so.1.
+// A fake CUDA driver for machines without one, with the few functions that the driver part calls. Its name is
+// libcuda.so.1.
 #include <cstddef>
 #include <cstdint>
 
 extern "C" {
 
-/// What the device's pool holds; set by the test.
+/// Bytes in the device's pool; set by the test.
 uint64_t fake_cuda_pool_bytes = 0;
 
 int cuCtxGetDevice(int* device) {

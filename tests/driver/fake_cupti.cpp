@@ -62,7 +62,7 @@ int cuptiEnableCallback(uint32_t enable, cupti::Subscriber, cupti::Domain domain
     return cupti::success;
 }
 
-/// Contexts of the test are numbers: device + 1.
+/// Contexts in tests are numbers: device + 1.
 int cuptiGetDeviceId(cupti::Context context, uint32_t* device) {
     *device = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context) - 1);
     return cupti::success;

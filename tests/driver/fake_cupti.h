@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A CUPTI for machines without a GPU: built as a library, loaded by TIDEMARK_CUPTI, driven by the test through this.
+// A fake CUPTI for machines without a GPU: a library loaded through TIDEMARK_CUPTI. The test controls it through this
+// struct.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace fake_cupti {
 
 struct Control {
-    /// What subscribing answers, and who holds CUPTI then.
+    /// Result of cuptiSubscribe, and the name of the current subscriber.
     int subscribe_result = 0;
     const char* subscriber = "";
 

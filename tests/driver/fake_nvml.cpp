@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// An NVML for machines without a GPU, loaded by TIDEMARK_NVML. FAKE_NVML chooses how it behaves: "broken" (the driver
-// does not answer), or "old" (what came after driver 450 answers that it is not supported).
+// A fake NVML for machines without a GPU, loaded through TIDEMARK_NVML. FAKE_NVML selects its behavior: "broken" (the
+// driver does not respond), or "old" (functions newer than driver 450 are not supported).
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -60,7 +60,7 @@ int nvmlDeviceGetMemoryInfo_v2(nvml::Device device, nvml::MemoryV2* memory) {
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device, unsigned* count, nvml::ProcessV2* list) {
-    constexpr unsigned processes = 70;  // more than anyone expects
+    constexpr unsigned processes = 70;  // more than the recorder's initial buffer
     if (*count < processes) {
         *count = processes;
         return nvml::insufficient_size;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// NVML against a library of our own.
+// Tests of the NVML wrapper with a fake library.
 #include "recorder/driver/nvml.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 using namespace tidemark::recorder;
 using testing::HasSubstr;
 
-class NvmlOfTheTest : public testing::Test {
+class NvmlTest : public testing::Test {
 protected:
     void SetUp() override {
         setenv("TIDEMARK_NVML", FAKE_NVML, 1);
@@ -42,7 +42,7 @@ const Nvml::ProcessUse* find(const Nvml::Use& use, int64_t pid) {
     return found == use.processes.end() ? nullptr : &*found;
 }
 
-TEST_F(NvmlOfTheTest, UseIsWithoutWhatTheDriverReserves) {
+TEST_F(NvmlTest, ExcludesMemoryReservedByTheDriver) {
     const Nvml nvml = loaded();
     const auto use = use_of(nvml, "0000:65:00.0", "");
     EXPECT_EQ(use.used_bytes, 400);
@@ -50,21 +50,21 @@ TEST_F(NvmlOfTheTest, UseIsWithoutWhatTheDriverReserves) {
     EXPECT_EQ(nvml.driver_version(), "580.95.05");
 }
 
-TEST_F(NvmlOfTheTest, OlderDriversSayWhatTheyCan) {
+TEST_F(NvmlTest, IncludesReservedMemoryWithOlderDrivers) {
     setenv("FAKE_NVML", "old", 1);
     EXPECT_EQ(use_of(loaded(), "0000:65:00.0", "").used_bytes, 500);
 }
 
-TEST_F(NvmlOfTheTest, EveryProcessOnce) {
+TEST_F(NvmlTest, ListsEachProcessOnce) {
     const auto use = use_of(loaded(), "", "GPU-1");
-    EXPECT_EQ(use.processes.size(), 70u);  // 69 different ones that compute, one more that draws
-    EXPECT_EQ(find(use, 100)->bytes, 10);  // computes and draws
+    EXPECT_EQ(use.processes.size(), 70u);  // 69 compute processes, one more with graphics
+    EXPECT_EQ(find(use, 100)->bytes, 10);  // compute and graphics
     EXPECT_EQ(find(use, 101)->bytes, std::nullopt);
     EXPECT_EQ(find(use, 102)->bytes, 20);
     EXPECT_EQ(find(use, 900)->bytes, 5);
 }
 
-TEST_F(NvmlOfTheTest, APartOfAGpuIsNeverTakenForAllOfIt) {
+TEST_F(NvmlTest, DistinguishesMigInstancesFromWholeGpus) {
     const Nvml nvml = loaded();
     EXPECT_EQ(use_of(nvml, "0000:65:00.0", "MIG-7").total_bytes, 100);
     EXPECT_EQ(use_of(nvml, "0000:65:00.0", "GPU-7").total_bytes, 100);
@@ -74,7 +74,7 @@ TEST_F(NvmlOfTheTest, APartOfAGpuIsNeverTakenForAllOfIt) {
     EXPECT_THAT(unknown.error().sentence.english(), HasSubstr("MIG-unknown"));
 }
 
-TEST_F(NvmlOfTheTest, WithoutADriverItSaysSo) {
+TEST_F(NvmlTest, ReportsAMissingDriver) {
     setenv("FAKE_NVML", "broken", 1);
     const auto broken = Nvml::load();
     ASSERT_FALSE(broken);

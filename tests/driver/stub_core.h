@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for libtidemark_core.so: keeps the records that are pushed.
+// Replaces libtidemark_core.so in tests. Stores the records that are pushed.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct StubCore {
         std::string payload;
     };
     bool recording = true;
-    bool starts = false;  ///< a start from the environment succeeds
+    bool starts = false;  ///< whether a start from the environment succeeds
     std::string start_error;
     std::vector<Message> messages;
     std::vector<std::string> texts{""};  ///< by id

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens hostile traces. If the first byte is even, the rest is a whole file. If it is odd, the rest is the content of
-// one chunk of allocations, which mutated files rarely reach because chunks carry checksums.
+// Opens forged traces. If the first byte is even, the rest is a whole file. If it is odd, the rest is the content of
+// one chunk of allocations, which mutated files rarely reach because chunks have checksums.
 #include <unistd.h>
 #include <zstd.h>
 
@@ -58,7 +58,7 @@ void query_graph(const std::shared_ptr<const Trace>& trace) {
         for (const ReferrerGroup& group : referrer_groups(state, referrers)) {
             path_words(**tables, Words(Language::english), group);
         }
-        roots_never_run(state, referrers);
+        roots_never_executed(state, referrers);
         for (NodeIndex node = 0; node < std::min<NodeIndex>((*tables)->nodes.size(), 100); ++node) {
             state.path_to(node);
             state.summary(node);

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Programs whose allocator counters are known at 50 marks: what a recording must reproduce.
+"""Programs with known allocator counters at 50 marks, which a recording must reproduce.
 
     python counters.py PROGRAM TRUTH.json      PROGRAM: eager, amp, shapes, streams, graphs, expandable
 

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the driver part sees on a machine with a GPU: run it with a Python that has torch for CUDA.
+"""Checks the records of the driver part on a machine with a GPU. Requires a Python that has torch for CUDA.
 
     python tests/gpu/driver_probe.py BUILD/tests/gpu/driver_probe
 
-That folder holds libtidemark_driver.so beside a core that writes its records down (target driver_probe). Three programs
-run: one with the driver part injected, one with expandable segments, one that attaches late. Each step says which
-records it must cause; the answer is one line per step, and the exit status 1 when one is not right.
+That folder contains libtidemark_driver.so and a core that logs its records (target driver_probe). Three programs run:
+one with the driver part injected, one with expandable segments, one that attaches late. Each step has expected
+records. Prints one line per step; exit status 1 if one is wrong.
 """
 
 import ctypes
@@ -24,11 +24,11 @@ MEMORIES = ("device", "async", "pool", "physical", "mapped", "pinned", "managed"
 ACTIONS = ("alloc", "free", "context created", "context destroyed", "module", "on", "off")
 
 
-# --- the programs that are looked at ---------------------------------------------------------------------------------
+# --- the programs --------------------------------------------------------------------------------------------------
 
 
 class Cuda:
-    """The runtime that torch has loaded, called without torch."""
+    """The CUDA runtime that torch has loaded, called directly."""
 
     def __init__(self):
         maps = pathlib.Path("/proc/self/maps").read_text().splitlines()
@@ -143,12 +143,12 @@ def late(step):
 PROGRAMS = {"injected": injected, "expandable": expandable, "late": late}
 
 
-# --- looking at them -------------------------------------------------------------------------------------------------
+# --- checks of their records ---------------------------------------------------------------------------------------
 
 
-def said(record):
-    if "loss" in record:
-        return f"loss: {record['loss']}"
+def text_of(record):
+    if "data_gap" in record:
+        return f"data gap: {record['data_gap']}"
     text = ACTIONS[record["action"]]
     if record["action"] <= FREE:
         text += f" {MEMORIES[record['memory']]} {record['size']}"
@@ -260,12 +260,12 @@ def main():
             records = steps.get(step, [])
             fine = (step in steps and is_right(records)) or step == "before"
             wrong += not fine
-            shown = "; ".join(said(record) for record in records[:12])
+            shown = "; ".join(text_of(record) for record in records[:12])
             print(f"{'ok   ' if fine else 'WRONG'} {step}: {len(records)} records: {shown}")
         for records in steps.values():
             for record in records:
-                if "loss" in record:
-                    print(f"      {said(record)}")
+                if "data_gap" in record:
+                    print(f"      {text_of(record)}")
     print("all right" if wrong == 0 else f"{wrong} wrong")
     return 1 if wrong else 0
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for libtidemark_core.so on a machine with a GPU: writes every record of the driver part as a line of JSON
-// into TIDEMARK_PROBE_LOG, so that driver_probe.py sees what the real CUDA driver and CUPTI make of it.
+// Replaces libtidemark_core.so on a machine with a GPU: writes every record of the driver part as a line of JSON into
+// TIDEMARK_PROBE_LOG, so that driver_probe.py can check the records of the real CUDA driver and CUPTI.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,7 +37,8 @@ int push(tidemark_ring*, tidemark_record* record, const void* payload, uint32_t 
                      static_cast<unsigned long long>(driver.size), static_cast<unsigned long long>(driver.handle),
                      texts[driver.source].c_str());
     } else if (record->kind == TIDEMARK_DATA_GAP) {
-        std::fprintf(log_file(), "{\"loss\": \"%.*s\"}\n", static_cast<int>(bytes), static_cast<const char*>(payload));
+        std::fprintf(log_file(), "{\"data_gap\": \"%.*s\"}\n", static_cast<int>(bytes),
+                     static_cast<const char*>(payload));
     }
     std::fflush(log_file());
     return 1;
@@ -72,7 +73,7 @@ int tidemark_start_from_environment(char* error, size_t) {
     return std::getenv("TIDEMARK_RECORD") != nullptr;
 }
 
-/// What the program does next, for the probe.
+/// Marks the beginning of the program's next step.
 void probe_step(const char* name) {
     const std::lock_guard lock(mutex);
     std::fprintf(log_file(), "{\"step\": \"%s\"}\n", name);

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What one allocator event costs the training thread: torch.empty and del, many times. Prints ns per pair.
+"""Measures the cost of an allocator event in the training thread: torch.empty and del, many times. Prints ns per pair.
 
 python empty_and_del.py [--pairs N]
 """

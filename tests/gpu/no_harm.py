@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recording must not change a program, and however a program ends, its trace must open and say so.
+"""Checks that recording does not change a program, and that its trace opens and reports the end, however it ends.
 
     python tests/gpu/no_harm.py TIDEMARK [NAME...]
 
-Runs small programs on the GPU, bare and recorded, and compares. Prints one line per check; exit status 1 if one is
-wrong.
+Runs small programs on the GPU, with and without recording, and compares. Prints one line per check; exit status 1 if
+one is wrong.
 """
 
 import json
@@ -102,9 +102,9 @@ class Wrong(Exception):
     pass
 
 
-def require(condition, said):
+def require(condition, message):
     if not condition:
-        raise Wrong(said)
+        raise Wrong(message)
 
 
 def bare(arguments, **options):
@@ -171,10 +171,10 @@ def ends(folder, text, status, words):
     trace = folder + "/t.tide"
     done = recorded(trace, [program(folder, WORK + text)])
     require(done.returncode == status, f"exit status {done.returncode} instead of {status}: {done.stderr[-500:]}")
-    said = how_ended(trace)
-    require(words in said, f"how it ended: {said!r}")
+    end = how_ended(trace)
+    require(words in end, f"how it ended: {end!r}")
     require(info(trace)["devices"][0]["allocations"] >= 20, "allocations are missing")
-    return said[:60]
+    return end[:60]
 
 
 def interrupted(folder):
@@ -198,9 +198,9 @@ def interrupted(folder):
     running.stdout.readline()
     os.killpg(running.pid, signal.SIGINT)
     status = running.wait(60)
-    said = how_ended(trace)
-    require("interrupt" in said.lower(), f"how it ended: {said!r}")
-    return f"{said[:60]}, exit status {status}"
+    end = how_ended(trace)
+    require("interrupt" in end.lower(), f"how it ended: {end!r}")
+    return f"{end[:60]}, exit status {status}"
 
 
 def recorder_killed(folder):

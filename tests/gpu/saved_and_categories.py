@@ -15,7 +15,7 @@ import sqlite3
 
 
 def saved(trace):
-    """Bytes of all tensors that nodes saved; packed ones have none."""
+    """Returns the bytes of all tensors that nodes saved. Packed tensors have no bytes."""
     return trace.execute("SELECT coalesce(sum(bytes), 0) FROM saved_tensor").fetchone()[0]
 
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks the MIME type that a trace gets from its content, by the rules of a compiled shared-mime-info folder.
+"""Checks the MIME type of a trace by its content, with the rules of a compiled shared-mime-info folder.
 
 Usage: check_mime.py MIME-FOLDER TRACE
 """
@@ -67,7 +67,7 @@ def rule_matches(head, rule):
 
 
 def section_matches(head, rules):
-    """Returns whether a rule without children, or one whose children match, matches."""
+    """Returns whether a rule matches that has no children or whose children match."""
 
     def any_child(first, indent):
         i = first

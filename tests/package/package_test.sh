@@ -21,7 +21,7 @@ fail() {
   exit 1
 }
 
-# check SENTENCE COMMAND...: requires that the command succeeds; shows its output if it fails.
+# check SENTENCE COMMAND...: requires that the command succeeds, and shows its output if it fails.
 check() {
   local sentence=$1
   shift

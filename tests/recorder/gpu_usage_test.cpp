@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Which part of what nvidia-smi shows for a process is its context and its kernels.
+// Attribution of a process's memory in nvidia-smi to its context and its kernels.
 #include "recorder/daemon/gpu_usage.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t mib = 1 << 20;
 
-TEST(ContextGrowth, TheFirstRestIsTheContext) {
+TEST(ContextGrowth, AttributesTheFirstUnknownMemoryToTheContext) {
     ContextGrowth growth;
     const auto found = growth.attribute({600 * mib, 100 * mib, 0, 5});
     ASSERT_TRUE(found);
@@ -24,16 +24,16 @@ TEST(ContextGrowth, TheFirstRestIsTheContext) {
     EXPECT_EQ(500 * mib, found->bytes);
 }
 
-TEST(ContextGrowth, LaterGrowthIsKernelsOnlyWhenModulesWereLoaded) {
+TEST(ContextGrowth, AttributesLaterGrowthToKernelsOnlyIfModulesWereLoaded) {
     ContextGrowth growth;
     growth.attribute({500 * mib, 0, 1, 0});
-    EXPECT_FALSE(growth.attribute({540 * mib, 0, 1, 0})) << "nothing explains it";
+    EXPECT_FALSE(growth.attribute({540 * mib, 0, 1, 0})) << "no module was loaded";
     const auto kernels = growth.attribute({550 * mib, 0, 1, 3});
     ASSERT_TRUE(kernels);
     EXPECT_EQ(DriverMemoryKind::kernels, kernels->kind);
     EXPECT_EQ(50 * mib, kernels->bytes);
-    EXPECT_FALSE(growth.attribute({550 * mib, 0, 1, 9})) << "modules that took nothing";
-    EXPECT_FALSE(growth.attribute({650 * mib, 100 * mib, 1, 12})) << "an allocation that is known";
+    EXPECT_FALSE(growth.attribute({550 * mib, 0, 1, 9})) << "the modules took no memory";
+    EXPECT_FALSE(growth.attribute({650 * mib, 100 * mib, 1, 12})) << "a known allocation";
     const auto context = growth.attribute({950 * mib, 100 * mib, 2, 12});
     ASSERT_TRUE(context);
     EXPECT_EQ(DriverMemoryKind::context, context->kind);
@@ -71,7 +71,7 @@ protected:
     std::optional<StreamingWriter> writer_;
 };
 
-TEST_F(GpuUseTest, AReadingIsASampleOfTheDeviceAndEachProcess) {
+TEST_F(GpuUseTest, WritesASampleOfTheDeviceAndOfEachProcess) {
     Origins origins(*writer_);
     Definitions definitions(*writer_, origins);
     DriverLog driver(*writer_, definitions, clock_);
@@ -90,7 +90,7 @@ TEST_F(GpuUseTest, AReadingIsASampleOfTheDeviceAndEachProcess) {
     EXPECT_EQ(static_cast<uint64_t>(500 * mib), trace->driver_allocations[0].bytes);
 }
 
-TEST_F(GpuUseTest, InAContainerTheNewProcessIsTheProgram) {
+TEST_F(GpuUseTest, IdentifiesTheProgramInAContainerAsTheNewProcess) {
     Origins origins(*writer_);
     Definitions definitions(*writer_, origins);
     DriverLog driver(*writer_, definitions, clock_);
@@ -100,7 +100,7 @@ TEST_F(GpuUseTest, InAContainerTheNewProcessIsTheProgram) {
     EXPECT_EQ(31337, finished()->nvml_pid);
 }
 
-TEST_F(GpuUseTest, OutOfMemoryGetsASampleOfItsOwn) {
+TEST_F(GpuUseTest, AddsASampleAtOutOfMemory) {
     Origins origins(*writer_);
     Definitions definitions(*writer_, origins);
     DriverLog driver(*writer_, definitions, clock_);

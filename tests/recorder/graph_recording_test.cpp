@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The recorder process on simulated autograd graphs: every node, what it saved and who held it is linked to the
-// allocation that was meant, in whatever order the messages are read.
+// The recorder process on simulated autograd graphs: every node, saved tensor and referrer is linked to the right
+// allocation, in whatever order the messages are read.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -26,8 +26,8 @@ using Rows = std::vector<std::string>;
 class GraphRecording : public Recording {
 protected:
     Rows meta(const std::string& key) const { return rows("SELECT value FROM meta WHERE key = '" + key + "'"); }
-    /// Waits until the recorder has taken what lies in the rings, and two commits more.
-    static void let_it_be_written(const SimulatedProgram& program) {
+    /// Waits until the recorder has read all rings, and for two more commits.
+    static void wait_until_written(const SimulatedProgram& program) {
         for (uint32_t i = 0; i < program.region().header().ring_count; ++i) {
             auto& ring = program.region().ring(i);
             while (ring.tail.load() != ring.head.load()) {
@@ -45,7 +45,7 @@ NodeMessage node_of(uint32_t id, const MemoryMessage& output = {}) {
     return node;
 }
 
-TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirTimePoint) {
+TEST_F(GraphRecording, LinksNodesToTheAllocationsAtTheirTime) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
@@ -64,7 +64,7 @@ TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirTimePoint) {
     main.node(first);
     allocator.free(main, b);
     allocator.free(main, a);
-    ASSERT_EQ(a, allocator.allocate(main, 1000)) << "the address is in other hands right after";
+    ASSERT_EQ(a, allocator.allocate(main, 1000)) << "the address must be reused immediately";
     NodeMessage second = node_of(2, allocator.memory(a));
     second.type = "AddBackward0";
     second.edges = {{1, 0, 0}, {0, 1, 0}, {1, 2, 7}};
@@ -97,9 +97,9 @@ TEST_F(GraphRecording, NodesAreLinkedToTheAllocationsOfTheirTimePoint) {
     EXPECT_EQ(Rows{}, meta("graph.nodes_left_out"));
 }
 
-TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
+TEST_F(GraphRecording, AcceptsMessagesOfOtherRingsInAnyOrder) {
     SimulatedProgram program({});
-    // Rings are read in turns from the first on: what lies in `early` is read before what happened before it.
+    // Rings are read in turn, starting with the first: messages in `early` are read before earlier messages of `late`.
     SimulatedThread early(program, 1, 100), late(program, 2, 200);
     SimulatedAllocator allocator(0);
     allocator.report_state(late, TIDEMARK_STATE_START);
@@ -113,23 +113,23 @@ TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
     allocator.free(late, a);
     ASSERT_EQ(a, allocator.allocate(late, 1000));
 
-    NodeMessage asks_ahead = node_of(1, first_memory);  // its events are read later
-    asks_ahead.stack = 1;                               // the first that `late` defines
-    asks_ahead.stack_thread = 2;
-    early.node(asks_ahead);
+    NodeMessage before_its_events = node_of(1, first_memory);  // its events are read later
+    before_its_events.stack = 1;                               // the first stack that `late` defines
+    before_its_events.stack_thread = 2;
+    early.node(before_its_events);
     early.node_run(2, true);  // executed and destroyed before it was created
     early.node_destroyed(2);
-    early.node_destroyed(77);  // created in a message that got lost
+    early.node_destroyed(77);  // created in a lost message
     early.node_destroyed(1);
     late.stack({{"forward", 12}, {"main", 3}});
-    NodeMessage looks_back = node_of(2, first_memory);  // its events have passed
-    looks_back.saved = {late.saved("self", second_memory, 1000)};
-    looks_back.output.sequence = second_memory.sequence;
-    late.node(looks_back);
+    NodeMessage after_its_events = node_of(2, first_memory);  // its events were read already
+    after_its_events.saved = {late.saved("self", second_memory, 1000)};
+    after_its_events.output.sequence = second_memory.sequence;
+    late.node(after_its_events);
     NodeMessage third = node_of(3, first_memory);
     late.node(third);
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
-    let_it_be_written(program);
+    wait_until_written(program);
     late.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
     EXPECT_EQ((Rows{fmt::format("1|{}|destroyed|0", first), fmt::format("2|{}|destroyed|1", second),
@@ -140,13 +140,13 @@ TEST_F(GraphRecording, MessagesOfOtherRingsMayBeReadFirst) {
               rows("SELECT function FROM stacks WHERE depth = 0 AND id = (SELECT stack FROM nodes WHERE id = 1)"));
 }
 
-/// The expected content of the trace, in the form of a query result.
-struct Truth {
+/// The expected content of the trace, as rows of a query.
+struct ExpectedRows {
     std::string node;
     Rows saved;
 };
 
-TEST_F(GraphRecording, ManyThreadsReportTheTruth) {
+TEST_F(GraphRecording, RecordsGraphsOfManyThreads) {
     for (const bool is_filled_before : {false, true}) {
         SCOPED_TRACE(is_filled_before);
         fs::remove(output_);
@@ -162,7 +162,7 @@ TEST_F(GraphRecording, ManyThreadsReportTheTruth) {
         }
         std::mt19937 random(is_filled_before);
         std::array<std::vector<uint64_t>, 2> alive;
-        std::map<uint32_t, Truth> truth;
+        std::map<uint32_t, ExpectedRows> expected_rows;
         const auto any_thread = [&]() -> SimulatedThread& { return threads[random() % 3]; };
         for (uint32_t id = 1; id <= 3000; ++id) {
             const size_t d = random() % 2;  // both devices have the same addresses
@@ -176,12 +176,12 @@ TEST_F(GraphRecording, ManyThreadsReportTheTruth) {
             SimulatedThread& thread = any_thread();
             const uint64_t address = alive[d].back();
             NodeMessage node = node_of(id, allocator.memory(address));
-            Truth& wanted = truth[id];
+            ExpectedRows& expected = expected_rows[id];
             const int64_t output = allocator.allocation_id(address);
             for (size_t i = random() % 4; i > 0; --i) {
-                const uint64_t kept = alive[d][random() % alive[d].size()];
-                node.saved.push_back(thread.saved("self", allocator.memory(kept), 10 + i));
-                wanted.saved.push_back(fmt::format("{}|{}|{}", id, allocator.allocation_id(kept), 10 + i));
+                const uint64_t saved_address = alive[d][random() % alive[d].size()];
+                node.saved.push_back(thread.saved("self", allocator.memory(saved_address), 10 + i));
+                expected.saved.push_back(fmt::format("{}|{}|{}", id, allocator.allocation_id(saved_address), 10 + i));
             }
             thread.node(node);
             const bool runs = random() % 2, releases = runs && random() % 2, is_destroyed = random() % 3 != 0;
@@ -191,18 +191,18 @@ TEST_F(GraphRecording, ManyThreadsReportTheTruth) {
             if (is_destroyed) {
                 any_thread().node_destroyed(id);
             }
-            wanted.node = fmt::format("{}|{}|{:d}|{:d}|{:d}", id, output, runs, releases, is_destroyed);
+            expected.node = fmt::format("{}|{}|{:d}|{:d}|{:d}", id, output, runs, releases, is_destroyed);
         }
         if (is_filled_before) {
             ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
-            let_it_be_written(program);
+            wait_until_written(program);
         }
         threads[0].end(TIDEMARK_END_STOPPED);
         ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
         Rows nodes, saved;
-        for (const auto& [id, wanted] : truth) {
-            nodes.push_back(wanted.node);
-            saved.insert(saved.end(), wanted.saved.begin(), wanted.saved.end());
+        for (const auto& [id, expected] : expected_rows) {
+            nodes.push_back(expected.node);
+            saved.insert(saved.end(), expected.saved.begin(), expected.saved.end());
         }
         EXPECT_EQ(nodes, rows("SELECT id, output, executed_time IS NOT NULL, released_time IS NOT NULL, "
                               "destroyed_time IS NOT NULL FROM nodes ORDER BY id"));
@@ -212,7 +212,7 @@ TEST_F(GraphRecording, ManyThreadsReportTheTruth) {
     }
 }
 
-TEST_F(GraphRecording, OnceThereAreManyOnlyThoseThatLiveOnAreWritten) {
+TEST_F(GraphRecording, OmitsShortLivedNodesOfLargeGraphs) {
     constexpr uint32_t in_full = 100'000, short_lived = 5000;
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
@@ -221,38 +221,39 @@ TEST_F(GraphRecording, OnceThereAreManyOnlyThoseThatLiveOnAreWritten) {
     allocator.report_state(main, TIDEMARK_STATE_START);
     const MemoryMessage memory = allocator.memory(allocator.allocate(main, 1000));
     uint32_t id = 0;
-    const auto live = [&](uint32_t count) {
+    const auto add_short_lived_nodes = [&](uint32_t count) {
         for (uint32_t i = 0; i < count; ++i) {
             main.node(node_of(++id));
             main.node_destroyed(id);
         }
     };
-    live(in_full);
-    const uint32_t stays = ++id;
-    NodeMessage surviving_allocation = node_of(stays, memory);
-    surviving_allocation.edges = {{1, 0, 0}, {stays + 1, 1, 0}};
-    surviving_allocation.saved = {main.saved("self", memory, 1000)};
-    main.node(surviving_allocation);
-    live(short_lived);
+    add_short_lived_nodes(in_full);
+    const uint32_t long_lived = ++id;
+    NodeMessage long_lived_node = node_of(long_lived, memory);
+    long_lived_node.edges = {{1, 0, 0}, {long_lived + 1, 1, 0}};
+    long_lived_node.saved = {main.saved("self", memory, 1000)};
+    main.node(long_lived_node);
+    add_short_lived_nodes(short_lived);
     const uint32_t sees_two_steps = ++id;
     main.node(node_of(sees_two_steps));
     main.step(0, false);
-    live(short_lived);
+    add_short_lived_nodes(short_lived);
     main.step(1, false);
     main.node_destroyed(sees_two_steps);
-    live(short_lived);
+    add_short_lived_nodes(short_lived);
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished, 120)) << program.failure();
     EXPECT_EQ((Rows{fmt::format("{}|{}", in_full + 2, in_full)}),
               rows(fmt::format("SELECT count(*), sum(id <= {}) FROM autograd_node", in_full)));
-    EXPECT_EQ((Rows{fmt::format("{}|never_executed", stays), fmt::format("{}|destroyed", sees_two_steps)}),
+    EXPECT_EQ((Rows{fmt::format("{}|never_executed", long_lived), fmt::format("{}|destroyed", sees_two_steps)}),
               rows(fmt::format("SELECT id, state FROM nodes WHERE id > {} ORDER BY id", in_full)));
-    EXPECT_EQ((Rows{"1", fmt::format("{}", stays + 1)}), rows("SELECT next_node FROM autograd_edge ORDER BY slot"));
-    EXPECT_EQ((Rows{fmt::format("{}|self", stays)}), rows("SELECT node, name FROM saved_tensors"));
+    EXPECT_EQ((Rows{"1", fmt::format("{}", long_lived + 1)}),
+              rows("SELECT next_node FROM autograd_edge ORDER BY slot"));
+    EXPECT_EQ((Rows{fmt::format("{}|self", long_lived)}), rows("SELECT node, name FROM saved_tensors"));
     EXPECT_EQ(Rows{std::to_string(3 * short_lived)}, meta("graph.nodes_left_out"));
 }
 
-TEST_F(GraphRecording, NodesThatLiveOnAreWrittenWhileTheRunGoesOn) {
+TEST_F(GraphRecording, WritesLongLivedNodesDuringTheRun) {
     constexpr uint32_t in_full = 100'000;
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
@@ -265,17 +266,17 @@ TEST_F(GraphRecording, NodesThatLiveOnAreWrittenWhileTheRunGoesOn) {
     main.node(node_of(in_full + 2));
     main.node_destroyed(in_full + 2);
     std::this_thread::sleep_for(std::chrono::milliseconds(2100));
-    let_it_be_written(program);
+    wait_until_written(program);
     EXPECT_EQ(Rows{std::to_string(in_full + 1)}, rows("SELECT max(id) FROM autograd_node"));
     main.node_run(in_full + 1, true);
-    let_it_be_written(program);
+    wait_until_written(program);
     EXPECT_EQ(Rows{"released"}, rows(fmt::format("SELECT state FROM nodes WHERE id = {}", in_full + 1)));
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     EXPECT_EQ(Rows{"1"}, meta("graph.nodes_left_out"));
 }
 
-TEST_F(GraphRecording, VariablesAndTheirGradientsAreNamed) {
+TEST_F(GraphRecording, NamesVariablesAndTheirGradients) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100), backward(program, 2, 200);
@@ -295,12 +296,12 @@ TEST_F(GraphRecording, VariablesAndTheirGradientsAreNamed) {
     main.node(accumulates(1, 0x70, weight));
     main.node(accumulates(2, 0x80, bias));
     backward.node_run(1, true, gradient_memory);
-    let_it_be_written(program);
+    wait_until_written(program);
     EXPECT_EQ((Rows{"layer.weight", "NULL"}), rows("SELECT variable FROM nodes ORDER BY id"));
-    main.label(TIDEMARK_CATEGORY_BUFFER, {}, "layer.bias", 0x80);  // named late, and nothing else
+    main.label(TIDEMARK_CATEGORY_BUFFER, {}, "layer.bias", 0x80);  // named later, without memory
     main.label(TIDEMARK_CATEGORY_PARAMETER, weight_memory, "layer.weight", 0x70);
     backward.node_run(1, true, gradient_memory);
-    let_it_be_written(program);
+    wait_until_written(program);
     backward.node_run(2, true, allocator.memory(other));
     main.label(TIDEMARK_CATEGORY_NONE, weight_memory);
     main.label(TIDEMARK_CATEGORY_PARAMETER, weight_memory, "layer.weight", 0x70);
@@ -317,7 +318,7 @@ TEST_F(GraphRecording, VariablesAndTheirGradientsAreNamed) {
                     fmt::format("2|layer.bias|{}|NULL|1", allocator.allocation_id(bias)),
                     fmt::format("3|layer.weight|{}|NULL|0", weight_id)}),
               rows("SELECT id, variable, output, sequence, created_time IS NOT NULL FROM nodes ORDER BY id"));
-    EXPECT_EQ(Rows{"NULL"}, rows("SELECT op FROM nodes WHERE id = 3")) << "which op made it is not known";
+    EXPECT_EQ(Rows{"NULL"}, rows("SELECT op FROM nodes WHERE id = 3")) << "the op that created it is unknown";
     EXPECT_EQ((Rows{fmt::format("{}|gradient|layer.weight", allocator.allocation_id(gradient)),
                     fmt::format("{}|gradient|layer.bias", allocator.allocation_id(other))}),
               rows("SELECT allocation, category, text FROM allocation_category c LEFT JOIN string ON string.id = name "
@@ -328,7 +329,7 @@ TEST_F(GraphRecording, VariablesAndTheirGradientsAreNamed) {
                                weight_id)));
 }
 
-TEST_F(GraphRecording, ReferrersAreRead) {
+TEST_F(GraphRecording, RecordsReferrers) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100), other(program, 2, 200);
@@ -351,14 +352,14 @@ TEST_F(GraphRecording, ReferrersAreRead) {
                    "LEFT JOIN string file ON file.id = file"));
 }
 
-TEST_F(GraphRecording, LiesInMessagesLeadNowhere) {
+TEST_F(GraphRecording, IgnoresInvalidReferencesInMessages) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
     SimulatedAllocator allocator(0);
     allocator.report_state(main, TIDEMARK_STATE_START);
     const MemoryMessage memory = allocator.memory(allocator.allocate(main, 1000));
-    const auto lie = [&](uint32_t id, uint16_t edges, uint16_t saved, const std::string& payload) {
+    const auto push_invalid_node = [&](uint32_t id, uint16_t edges, uint16_t saved, const std::string& payload) {
         tidemark_record record = record_of(TIDEMARK_NODE);
         record.node.id = id;
         record.node.edges = edges;
@@ -370,25 +371,25 @@ TEST_F(GraphRecording, LiesInMessagesLeadNowhere) {
         record.node.number = UINT64_MAX;
         main.push(record, payload.data(), static_cast<uint32_t>(payload.size()));
     };
-    lie(1, 65535, 65535, "");
-    lie(2, 65535, 65535, std::string(41, '\x7f'));
-    lie(3, 0, 65535, std::string(100, '\xff'));
-    lie(4, 2, 1, std::string(8, '\x01') + std::string(8, '\x01'));  // one slot twice
-    lie(0, 0, 0, "");
-    lie(1, 0, 0, "");  // created twice
+    push_invalid_node(1, 65535, 65535, "");
+    push_invalid_node(2, 65535, 65535, std::string(41, '\x7f'));
+    push_invalid_node(3, 0, 65535, std::string(100, '\xff'));
+    push_invalid_node(4, 2, 1, std::string(8, '\x01') + std::string(8, '\x01'));  // the same slot twice
+    push_invalid_node(0, 0, 0, "");
+    push_invalid_node(1, 0, 0, "");  // created twice
     for (uint32_t id = 1000; id < 201'000; ++id) {
         main.node_run(id, true);
         main.node_destroyed(id);
     }
-    main.node(node_of(5, {0, memory.address, uint64_t{1} << 60}));      // after events that never come
+    main.node(node_of(5, {0, memory.address, uint64_t{1} << 60}));      // after the last event
     main.node(node_of(6, {0, memory.address + 512, memory.sequence}));  // inside a block
-    main.node(node_of(7, {0, memory.address, memory.sequence - 1}));    // before it was allocated
-    main.node(node_of(8, {200, memory.address, 0}));                    // on a device nobody knows
-    main.node(node_of(0xfffffff0u));  // the number is damaged: those to come are not too late
+    main.node(node_of(7, {0, memory.address, memory.sequence - 1}));    // before its allocation
+    main.node(node_of(8, {200, memory.address, 0}));                    // on an unknown device
+    main.node(node_of(0xfffffff0u));  // the id is corrupt: later nodes are not too late
     main.heap_scan("asked", 1, 1);
     tidemark_record referrer = record_of(TIDEMARK_REFERRER);
     main.push(referrer, "local\0x\0f\0file\0 12\0global\0y", 28);
-    let_it_be_written(program);
+    wait_until_written(program);
     main.node(node_of(9, memory));
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished, 60)) << program.failure();
@@ -403,7 +404,7 @@ TEST_F(GraphRecording, LiesInMessagesLeadNowhere) {
     EXPECT_EQ(Rows{"local"}, rows("SELECT kind FROM path_link"));
 }
 
-TEST_F(GraphRecording, AKilledProgramLosesNoNodes) {
+TEST_F(GraphRecording, KeepsAllNodesOfAKilledProgram) {
     SimulatedProgram program({});
     void* shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     auto* reported = new (shared) std::atomic<bool>(false);
@@ -429,7 +430,7 @@ TEST_F(GraphRecording, AKilledProgramLosesNoNodes) {
     EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'never_executed'"));
 }
 
-TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
+TEST_F(GraphRecording, KeepsCommittedNodesIfTheRecorderIsKilled) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
@@ -438,7 +439,7 @@ TEST_F(GraphRecording, AKilledRecorderKeepsWhatWasCommitted) {
     for (uint32_t id = 1; id <= 50; ++id) {
         main.node(node_of(id, allocator.memory(allocator.allocate(main, 1000))));
     }
-    let_it_be_written(program);
+    wait_until_written(program);
     kill(program.recorder_pid(output_), SIGKILL);
     ASSERT_TRUE(opened());
     EXPECT_EQ(Rows{"50|50"}, rows("SELECT count(*), count(DISTINCT output) FROM nodes WHERE state = 'never_executed'"));

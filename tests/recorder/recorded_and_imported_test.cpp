@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// One program, recorded and imported: both give the same counters after every event.
+// Records and imports the same program: both traces must have the same counters after every event.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Statistics replay the events since their last checkpoint, so all of them at every event of a long run take minutes.
+/// Statistics replay the events since their last checkpoint, so a comparison at every event of a long run would take
+/// minutes.
 constexpr EventNumber most_states_compared = 400;
 
 std::vector<std::string> snapshots() {
@@ -32,7 +33,7 @@ std::vector<std::string> snapshots() {
     return names;
 }
 
-/// The state that the importer found before the first event: a recorder gets it from PyTorch.
+/// Returns the state that the importer derived for the time before the first event. A recorder gets it from PyTorch.
 AllocatorState start_of(const DeviceHistory& device) {
     AllocatorState state;
     for (const Segment& segment : device.segments) {
@@ -49,7 +50,7 @@ AllocatorState start_of(const DeviceHistory& device) {
     return state;
 }
 
-/// Gives an empty table the same ids.
+/// Copies all entries to an empty table, so that ids stay the same.
 void copy_stacks(const StackTable& from, StackTable& to) {
     for (StringId i = 1; i < from.string_count(); ++i) {
         to.intern(from.string(i));
@@ -78,8 +79,8 @@ protected:
     }
     void TearDown() override { fs::remove(path_); }
 
-    /// Feeds the events of one device to the recorder's part. Which pool of small or large requests memory belongs to
-    /// is not among what a recorder receives.
+    /// Passes the events of one device to the recorder's code. A recorder does not receive whether memory belongs to
+    /// the pool of small or large requests.
     std::shared_ptr<const Trace> record(const DeviceHistory& device) {
         Trace head;
         head.settings = snapshot_.settings;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// How recordings end: by the program, by kills, signals, full disks and damage.
+// Ends of recordings: by the program, by kills, signals, full disks and damage.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -25,14 +25,14 @@ namespace tidemark::test {
 namespace {
 
 int repetitions(int usual) {
-    const char* wanted = std::getenv("TIDEMARK_KILLS");
-    return wanted ? std::atoi(wanted) : usual;
+    const char* count = std::getenv("TIDEMARK_KILLS");
+    return count ? std::atoi(count) : usual;
 }
 
-/// Runs traffic in a child that can be killed. It counts the events that it has pushed.
-class Victim {
+/// Generates traffic in a child process that can be killed. Counts the events that it has pushed.
+class KillableProcess {
 public:
-    Victim(SimulatedProgram& program, uint32_t seed, bool hurries = true) {
+    KillableProcess(SimulatedProgram& program, uint32_t seed, bool is_fast = true) {
         void* shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         reported_ = new (shared) std::atomic<uint64_t>(0);
         go_ = new (reported_ + 1) std::atomic<uint64_t>(0);
@@ -49,13 +49,13 @@ public:
             for (;;) {
                 traffic.run(30);
                 reported_->store(allocator.events());
-                if (!hurries) {
-                    usleep(1000);  // about as many events as a training loop of small kernels makes
+                if (!is_fast) {
+                    usleep(1000);  // about as many events as a training loop of small kernels
                 }
             }
         }
     }
-    ~Victim() { kill_now(); }
+    ~KillableProcess() { kill_now(); }
     void go() { go_->store(1); }
     void kill_now() {
         if (pid_ > 0) {
@@ -72,7 +72,7 @@ private:
     pid_t pid_;
 };
 
-TEST_F(Recording, AProgramWithoutPyTorchHasDriverMemory) {
+TEST_F(Recording, RecordsDriverMemoryWithoutPyTorch) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100);
@@ -91,27 +91,27 @@ TEST_F(Recording, AProgramWithoutPyTorchHasDriverMemory) {
     EXPECT_EQ("libcupy.so", trace->driver_allocations[0].source);
 }
 
-TEST_F(Recording, AKilledProgramLosesNothingThatReachedARing) {
+TEST_F(Recording, KeepsAllRingContentsOfAKilledProgram) {
     std::mt19937 random(7);
     for (int i = 0; i < repetitions(20); ++i) {
         fs::remove(output_);
         SimulatedProgram program({4, 1 << 14});
-        Victim victim(program, static_cast<uint32_t>(i));
-        ASSERT_TRUE(program.start_recorder(output_, victim.pid())) << program.failure();
-        victim.go();
+        KillableProcess process(program, static_cast<uint32_t>(i));
+        ASSERT_TRUE(program.start_recorder(output_, process.pid())) << program.failure();
+        process.go();
         std::this_thread::sleep_for(std::chrono::milliseconds(random() % 250));
-        victim.kill_now();
+        process.kill_now();
         ASSERT_TRUE(program.wait_for(RecorderState::finished));
         const auto& ring = program.region().ring(0);
         EXPECT_EQ(ring.head.load(), ring.tail.load());
-        if (victim.reported() == 0) {
+        if (process.reported() == 0) {
             continue;
         }
         const auto trace = opened();
         ASSERT_TRUE(trace);
         const auto events = static_cast<uint64_t>(trace->devices.at(0).event_count());
-        EXPECT_GE(events, victim.reported());
-        EXPECT_LE(events, victim.reported() + 1000);
+        EXPECT_GE(events, process.reported());
+        EXPECT_LE(events, process.reported() + 1000);
         EXPECT_EQ("", data_gaps_of(*trace));
         EXPECT_TRUE(trace->clean_end);
         EXPECT_EQ(ProcessEnd::silent, trace->processes.at(0).how_ended);
@@ -119,7 +119,7 @@ TEST_F(Recording, AKilledProgramLosesNothingThatReachedARing) {
     }
 }
 
-TEST_F(Recording, AKilledRecorderLosesLittle) {
+TEST_F(Recording, KeepsCommittedEventsIfTheRecorderIsKilled) {
     std::mt19937 random(8);
     double worst = 0, sum = 0;
     const int times = repetitions(20);
@@ -127,20 +127,21 @@ TEST_F(Recording, AKilledRecorderLosesLittle) {
         fs::remove_all(folder_);
         fs::create_directories(folder_);
         SimulatedProgram program({4, 1 << 14});
-        Victim victim(program, static_cast<uint32_t>(i), false);
-        ASSERT_TRUE(program.start_recorder(output_, victim.pid())) << program.failure();
-        victim.go();
+        KillableProcess process(program, static_cast<uint32_t>(i), false);
+        ASSERT_TRUE(program.start_recorder(output_, process.pid())) << program.failure();
+        process.go();
         Progress progress;
-        while (victim.reported() == 0 || !open_trace(output_, progress)) {  // until the first commit
+        while (process.reported() == 0 || !open_trace(output_, progress)) {  // until the first commit
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(250 + random() % 400));
         kill(program.recorder_pid(output_), SIGKILL);
         const auto killed = std::chrono::system_clock::now().time_since_epoch();
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        victim.kill_now();
+        process.kill_now();
         auto trace = opened();
-        for (int tries = 0; trace && trace->being_written && tries < 1000; ++tries) {  // a busy machine: not dead yet
+        // A busy machine may need some time.
+        for (int tries = 0; trace && trace->being_written && tries < 1000; ++tries) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
             trace = opened();
         }
@@ -155,38 +156,38 @@ TEST_F(Recording, AKilledRecorderLosesLittle) {
     }
     printf("a killed recorder loses %.0f ms on average, %.0f ms at most\n", sum / times, worst);
     EXPECT_LT(worst, 10'000)
-        << "commits have stopped";  // how little: docs/PERFORMANCE.md, not a matter of pass or fail
+        << "commits have stopped";  // docs/PERFORMANCE.md has measured losses; the test has no limit for them
 }
 
-TEST_F(Recording, TheSessionFolderSaysWhatHappens) {
+TEST_F(Recording, WritesItsStateToTheSessionFolder) {
     const std::string session = (folder_ / "session").string();
     fs::create_directories(session);
     SimulatedProgram program({4, 1 << 14});
-    Victim victim(program, 1);
-    ASSERT_TRUE(program.start_recorder(output_, victim.pid(), session));
-    const std::string report = session + "/" + std::to_string(victim.pid()) + ".trace";
+    KillableProcess process(program, 1);
+    ASSERT_TRUE(program.start_recorder(output_, process.pid(), session));
+    const std::string report = session + "/" + std::to_string(process.pid()) + ".trace";
     const auto read = [&] {
         std::ifstream file(report);
         return std::string((std::istreambuf_iterator<char>(file)), {});
     };
     EXPECT_NE(std::string::npos, read().find("\"recording\""));
-    victim.go();
+    process.go();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    std::ofstream(session + "/" + std::to_string(victim.pid()) + ".exit") << "killed by signal 9\n";
-    victim.kill_now();
+    std::ofstream(session + "/" + std::to_string(process.pid()) + ".exit") << "killed by signal 9\n";
+    process.kill_now();
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
     EXPECT_NE(std::string::npos, read().find("\"finished\"")) << read();
     EXPECT_NE(std::string::npos, read().find("killed by signal 9")) << read();
     EXPECT_EQ(Fact(ProcessEnd::killed, "9"), opened()->processes.at(0).how_ended);
 }
 
-TEST_F(Recording, TheStopFileEndsIt) {
+TEST_F(Recording, EndsAtAStopFile) {
     const std::string session = (folder_ / "session").string();
     fs::create_directories(session);
     SimulatedProgram program({4, 1 << 14});
-    Victim victim(program, 1);
-    ASSERT_TRUE(program.start_recorder(output_, victim.pid(), session));
-    victim.go();
+    KillableProcess process(program, 1);
+    ASSERT_TRUE(program.start_recorder(output_, process.pid(), session));
+    process.go();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     std::ofstream(session + "/stop").put('\n');
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
@@ -198,11 +199,11 @@ TEST_F(Recording, TheStopFileEndsIt) {
     EXPECT_FALSE(trace->processes.at(0).end);
 }
 
-TEST_F(Recording, ASignalEndsItCleanly) {
+TEST_F(Recording, EndsCleanlyAtASignal) {
     SimulatedProgram program({4, 1 << 14});
-    Victim victim(program, 1);
-    ASSERT_TRUE(program.start_recorder(output_, victim.pid()));
-    victim.go();
+    KillableProcess process(program, 1);
+    ASSERT_TRUE(program.start_recorder(output_, process.pid()));
+    process.go();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     kill(program.recorder_pid(output_), SIGTERM);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));
@@ -210,27 +211,27 @@ TEST_F(Recording, ASignalEndsItCleanly) {
     EXPECT_NE(std::string::npos, data_gaps_of(*opened()).find("signal 15"));
 }
 
-TEST_F(Recording, AFullDiskKeepsWhatWasCommitted) {
+TEST_F(Recording, KeepsCommittedDataIfTheDiskIsFull) {
     SimulatedProgram program({4, 1 << 14});
-    Victim victim(program, 1);
+    KillableProcess process(program, 1);
     rlimit usual{};
     getrlimit(RLIMIT_FSIZE, &usual);
     const rlimit little{2 << 20, usual.rlim_max};
     setrlimit(RLIMIT_FSIZE, &little);
-    const bool started = program.start_recorder(output_, victim.pid());
+    const bool started = program.start_recorder(output_, process.pid());
     setrlimit(RLIMIT_FSIZE, &usual);
     ASSERT_TRUE(started);
-    victim.go();
+    process.go();
     ASSERT_TRUE(program.wait_for(RecorderState::failed));
     EXPECT_NE(std::string::npos, program.failure().find("could not be written")) << program.failure();
-    victim.kill_now();
+    process.kill_now();
     const auto trace = opened();
     ASSERT_TRUE(trace);
     EXPECT_FALSE(trace->clean_end);
     EXPECT_GT(trace->devices.at(0).event_count(), 1000);
 }
 
-TEST_F(Recording, AnExistingTraceIsKeptUnlessItMayBeReplaced) {
+TEST_F(Recording, ReplacesAnExistingTraceOnlyIfAllowed) {
     std::ofstream(output_) << "precious";
     SimulatedProgram program({});
     EXPECT_FALSE(program.start_recorder(output_, ::getpid()));
@@ -243,13 +244,13 @@ TEST_F(Recording, AnExistingTraceIsKeptUnlessItMayBeReplaced) {
     EXPECT_TRUE(second.wait_for(RecorderState::finished));
 }
 
-TEST_F(Recording, DamagedRingsDoNotEndTheRecorder) {
+TEST_F(Recording, SurvivesDamagedRings) {
     std::mt19937_64 random(9);
     for (int iteration = 0; iteration < repetitions(10); ++iteration) {
         fs::remove(output_);
         SimulatedProgram program({4, 1 << 10});
-        Victim victim(program, 1);
-        ASSERT_TRUE(program.start_recorder(output_, victim.pid()));
+        KillableProcess process(program, 1);
+        ASSERT_TRUE(program.start_recorder(output_, process.pid()));
         for (int i = 0; i < 3000; ++i) {
             auto& ring = program.region().ring(static_cast<uint32_t>(random() % 4));
             ring.state.store(recorder::RingState::in_use);
@@ -273,7 +274,7 @@ TEST_F(Recording, DamagedRingsDoNotEndTheRecorder) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
         }
-        victim.kill_now();
+        process.kill_now();
         ASSERT_TRUE(program.wait_for(RecorderState::finished, 60)) << iteration;
         Progress progress;
         const auto trace = open_trace(output_, progress);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What tests of the recorder process have in common: a folder of their own and a look into the trace.
+// Shared by tests of the recorder process: a folder for each test, and queries of the trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ protected:
         }
         EXPECT_EQ(truth.allocations.segment, trace.allocations.segment);
     }
-    /// What `table` holds, one line per row.
+    /// Returns the result of a query, one line per row.
     std::vector<std::string> rows(const std::string& query) const { return query_rows(output_, query); }
     static int64_t data_gaps_of_kind(const Trace& trace, DataGapKind kind) {
         return std::count_if(trace.data_gaps.begin(), trace.data_gaps.end(),

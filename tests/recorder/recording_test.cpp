@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The recorder process on simulated programs: the trace equals what the program did, or reports the difference.
+// The recorder process on simulated programs: the trace must equal the program's events, or report the difference.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@
 namespace tidemark::test {
 namespace {
 
-TEST_F(Recording, EqualsWhatTheProgramDid) {
+TEST_F(Recording, MatchesTheEventsOfTheProgram) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
@@ -46,16 +46,16 @@ TEST_F(Recording, EqualsWhatTheProgramDid) {
     expect_truth(allocator.truth(), device);
     expect_segments(allocator.truth(), device);
     EXPECT_FALSE(fs::exists(output_ + "-wal"));
-    // The peak that the recorder kept is the one the whole trace shows.
+    // The peak in the recorder's metadata must be the peak of the whole trace.
     const auto peak = rows("SELECT sum(block_bytes) FROM live_at_peak");
     EXPECT_EQ(std::to_string(allocator.peak_bytes()), peak.at(0));
     EXPECT_EQ(std::vector<std::string>{"1"}, rows("SELECT value FROM meta WHERE key='recorded.checks'"));
-    // Chunks and rows agree.
+    // Chunks and rows must be consistent.
     const std::string chunks = "SELECT sum(count) FROM allocation_chunk";
     EXPECT_EQ(rows("SELECT count(*) FROM allocation"), rows(chunks));
 }
 
-TEST_F(Recording, PutsEventsOfManyThreadsIntoTheirOrder) {
+TEST_F(Recording, SortsEventsOfManyThreads) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
     SimulatedThread main(program, 1, 100);
@@ -92,7 +92,7 @@ TEST_F(Recording, PutsEventsOfManyThreadsIntoTheirOrder) {
     EXPECT_EQ(4u, rows("SELECT DISTINCT thread FROM origin WHERE thread BETWEEN 200 AND 203").size());
 }
 
-TEST_F(Recording, IsFollowedWhileItIsWritten) {
+TEST_F(Recording, CanBeFollowedWhileItIsWritten) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     EXPECT_TRUE(is_being_written(output_));
@@ -135,7 +135,7 @@ TEST_F(Recording, IsFollowedWhileItIsWritten) {
     EXPECT_FALSE(fs::exists(output_ + "-wal"));
 }
 
-TEST_F(Recording, RingsAreUsedAgain) {
+TEST_F(Recording, ReusesRings) {
     SimulatedProgram program({2, 1024});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100);
@@ -161,7 +161,7 @@ TEST_F(Recording, RingsAreUsedAgain) {
     expect_truth(allocator.truth(), trace->devices.at(0));
 }
 
-TEST_F(Recording, ExpandableMemory) {
+TEST_F(Recording, RecordsExpandableMemory) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100);
@@ -181,7 +181,7 @@ TEST_F(Recording, ExpandableMemory) {
     EXPECT_EQ("", data_gaps_of(*trace));
     const DeviceHistory truth = allocator.truth(), &device = trace->devices.at(0);
     expect_truth(truth, device);
-    // One row per piece, together what was mapped.
+    // One row per piece; together they are the mapped memory.
     const auto mapped = [](const DeviceHistory& d, EventNumber n) {
         uint64_t bytes = 0;
         for (const Segment& s : d.segments) {
@@ -196,14 +196,14 @@ TEST_F(Recording, ExpandableMemory) {
                                [](const Segment& a, const Segment& b) { return a.alloc_event < b.alloc_event; }));
 }
 
-TEST_F(Recording, DefinitionsOfOtherThreadsMayComeLate) {
+TEST_F(Recording, AcceptsLateDefinitionsOfOtherThreads) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100), backward(program, 2, 200);
     SimulatedAllocator allocator(0);
     allocator.report_state(main, TIDEMARK_STATE_START);
     EventContext context;
-    context.stack = 1;  // the first that main will define
+    context.stack = 1;  // the first stack that `main` will define
     context.stack_thread = 1;
     context.phase = TIDEMARK_PHASE_FIRST_NAMED;
     const uint32_t node = backward.op(TIDEMARK_SCOPE_OP, "autograd::engine::evaluate_function: MeanBackward0", 0);
@@ -237,7 +237,7 @@ TEST_F(Recording, DefinitionsOfOtherThreadsMayComeLate) {
     EXPECT_EQ("MeanBackward0", trace->origins[a.origin[1]].op);
 }
 
-TEST_F(Recording, AStateThatDisagreesIsFoundAndFollowed) {
+TEST_F(Recording, ReportsAndAdoptsADifferentAllocatorState) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100), checker(program, 2, 200);
@@ -261,7 +261,7 @@ TEST_F(Recording, AStateThatDisagreesIsFoundAndFollowed) {
     EXPECT_NE(std::string::npos, data_gaps_of(*trace).find("requested")) << data_gaps_of(*trace);
 }
 
-TEST_F(Recording, AnOverrunIsReportedAndRepaired) {
+TEST_F(Recording, ReportsAndRepairsAnOverrun) {
     SimulatedProgram program({4, 1024});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100);
@@ -292,7 +292,7 @@ TEST_F(Recording, AnOverrunIsReportedAndRepaired) {
     }
     EXPECT_EQ(allocator.dropped(), lost) << data_gaps_of(*trace);
     EXPECT_EQ(1, data_gaps_of_kind(*trace, DataGapKind::state_disagrees)) << data_gaps_of(*trace);
-    // After the comparison the state is PyTorch's again: what is alive at the end is exactly what is alive.
+    // After the comparison, the state is PyTorch's: the alive allocations at the end must be exactly PyTorch's.
     const auto alive_at_end = [](const DeviceHistory& d) {
         std::map<uint64_t, std::pair<uint64_t, uint64_t>> alive;
         for (uint32_t i = 0; i < d.allocations.size(); ++i) {
@@ -305,7 +305,7 @@ TEST_F(Recording, AnOverrunIsReportedAndRepaired) {
     EXPECT_EQ(alive_at_end(allocator.truth()), alive_at_end(trace->devices.at(0)));
 }
 
-TEST_F(Recording, StepsMarksSpansSettingsAndDriverMemory) {
+TEST_F(Recording, RecordsStepsMarksSpansSettingsAndDriverMemory) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid()));
     SimulatedThread main(program, 1, 100);
@@ -342,7 +342,7 @@ TEST_F(Recording, StepsMarksSpansSettingsAndDriverMemory) {
         main.push(record);
     };
     driver(TIDEMARK_DRIVER_CAPTURE_ON, 0, 0, 0);
-    driver(TIDEMARK_DRIVER_ALLOC, TIDEMARK_MEMORY_DEVICE, 0x7f0000000000, 2 << 20);  // where the segment will be
+    driver(TIDEMARK_DRIVER_ALLOC, TIDEMARK_MEMORY_DEVICE, 0x7f0000000000, 2 << 20);  // in the later segment
     allocator.allocate(main, 1000);
     driver(TIDEMARK_DRIVER_ALLOC, TIDEMARK_MEMORY_DEVICE, 0x5000, 4096);
     driver(TIDEMARK_DRIVER_FREE, TIDEMARK_MEMORY_DEVICE, 0x5000, 0);

@@ -211,7 +211,7 @@ DeviceHistory SimulatedAllocator::truth() const {
     const std::lock_guard lock(mutex_);
     DeviceHistory history;
     history.device = device_;
-    // What had come and gone before the recording is not part of it; the rest is in the order of a trace.
+    // Allocations that were freed before the recording are not part of it. The others are in the order of a trace.
     std::vector<Allocation> lifetimes;
     for (const Allocation& lifetime : lifetimes_) {
         if (lifetime.free_completed != before_history) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A recorded program without PyTorch and without a GPU: threads that put records into rings as the plugin does, with an
+// A recorded program without PyTorch and without a GPU: threads that push records into rings like the plugin, and an
 // allocator whose state is known exactly.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace tidemark::test {
 
-/// The shared memory and the recorder beside it.
+/// The shared memory and the recorder process.
 class SimulatedProgram {
 public:
     struct Setup {
@@ -33,7 +33,7 @@ public:
     SimulatedProgram& operator=(const SimulatedProgram&) = delete;
     ~SimulatedProgram();
 
-    /// Starts tidemark-recorder for process `pid`. False: it refused; failure() says why.
+    /// Starts tidemark-recorder for process `pid`. Returns false if it refuses; failure() has the reason.
     bool start_recorder(const std::string& output, pid_t pid, const std::string& session = "", bool replace = false);
     bool wait_for(recorder::RecorderState state, int seconds = 30) const;
     std::string failure() const { return region_.header().failure; }
@@ -50,14 +50,14 @@ private:
 
 tidemark_record record_of(int kind, int detail = 0);
 
-/// Memory as messages about the graph name it.
+/// Memory as named in messages about the graph.
 struct MemoryMessage {
     uint8_t device = TIDEMARK_NO_DEVICE;
     uint64_t address = 0;
     uint64_t sequence = 0;
 };
 
-/// An autograd node as its thread tells it.
+/// An autograd node as reported by its thread.
 struct NodeMessage {
     uint32_t id = 0;
     std::string type = "MulBackward0";
@@ -75,14 +75,15 @@ struct PathLinkMessage {
     int line = 0;
 };
 
-/// One thread of it, with its ring and what it has defined.
+/// One thread of the program, with its ring and its definitions.
 class SimulatedThread {
 public:
-    /// Takes a free ring.
+    /// Acquires a free ring.
     explicit SimulatedThread(SimulatedProgram& program, uint16_t serial, int64_t native_thread);
     void retire();
 
-    /// Puts a message into the ring, waiting for room. `patience`: tries before it is dropped, -1 for ever.
+    /// Pushes a message into the ring and waits for room. `patience`: number of tries before the message is dropped; -1
+    /// waits forever.
     bool push(tidemark_record record, const void* payload = nullptr, uint32_t bytes = 0, int64_t patience = -1);
 
     uint32_t text(const std::string& text);
@@ -95,7 +96,7 @@ public:
     void end(uint8_t how, const std::string& sentence = "");
 
     void node(const NodeMessage& node);
-    /// As a node saves it: a whole tensor of `bytes` at the start of the memory.
+    /// Returns a saved tensor: a whole tensor of `bytes` at the start of the memory.
     tidemark_saved saved(const std::string& name, const MemoryMessage& memory, uint64_t bytes);
     void node_run(uint32_t id, bool released, const MemoryMessage& gradient = {});
     void node_destroyed(uint32_t id);
@@ -114,38 +115,39 @@ private:
     std::map<std::string, uint32_t> texts_;
 };
 
-/// What an event says beside the allocator's own facts.
+/// The context of an event, in addition to the allocator's own data.
 struct EventContext {
     uint32_t stack = 0, op = 0;
     uint16_t stack_thread = 0;
     uint8_t phase = 0;
 };
 
-/// A caching allocator of one device: best fit, PyTorch's rules of rounding and splitting, every life written down.
+/// A caching allocator of one device: best fit, PyTorch's rules of rounding and splitting. Logs every lifetime.
 class SimulatedAllocator {
 public:
     explicit SimulatedAllocator(int device, bool expandable = false) : device_(device), expandable_(expandable) {}
 
-    /// Tries before an event is dropped because the ring is full, -1 for ever.
+    /// Number of tries before an event is dropped because the ring is full; -1 waits forever.
     void set_patience(int64_t tries) { patience_ = tries; }
 
-    /// Threads may call these at the same time; events are numbered and pushed under the lock, as in PyTorch.
+    /// Thread: any. Events are numbered and pushed under the lock, as in PyTorch.
     uint64_t allocate(SimulatedThread& thread, uint64_t bytes, const EventContext& context = {});
     void free(SimulatedThread& thread, uint64_t address, bool at_once = true, const EventContext& context = {});
     void complete_free(SimulatedThread& thread, uint64_t address);
     /// Returns free segments to the driver.
     void empty_cache(SimulatedThread& thread);
 
-    /// Reports the current state, or the start state (then events are numbered from here).
+    /// Reports the current state, or the start state (events are then numbered from here).
     void report_state(SimulatedThread& thread, uint8_t purpose);
-    /// As above, with one block said to be larger than it is.
+    /// Like report_state(), with a wrong size for one block.
     void report_wrong_state(SimulatedThread& thread);
 
-    /// Memory that is allocated, as of now, and the id its row must have (of one made within the recording).
+    /// Returns memory that is currently allocated, and the id that its row must have (for allocations of the
+    /// recording).
     MemoryMessage memory(uint64_t address) const;
     int64_t allocation_id(uint64_t address) const;
 
-    /// The truth, in the order and form of a trace's columns (stacks, origins and times left out).
+    /// Returns the expected history, in the order and form of a trace's columns (without stacks, origins and times).
     DeviceHistory truth() const;
     uint64_t events() const { return next_; }
     uint64_t peak_bytes() const { return peak_; }
@@ -175,7 +177,7 @@ private:
     std::map<uint64_t, Block> blocks_;
     std::map<uint64_t, Seg> segments_;
     std::multimap<uint64_t, uint64_t> free_[2];  ///< size -> address, by pool
-    std::map<uint64_t, size_t> open_;            ///< address -> index in lives_
+    std::map<uint64_t, size_t> open_;            ///< address -> index in lifetimes_
     std::vector<Allocation> lifetimes_;
     std::vector<Segment> rows_;
     bool recording_ = false;
@@ -183,7 +185,7 @@ private:
     int64_t dropped_ = 0;
 };
 
-/// Made-up traffic: sizes from a few bytes to tens of MiB, frees in any order, some of them waiting for a stream.
+/// Random traffic: sizes from a few bytes to tens of MiB, frees in any order, some of them pending for a stream.
 class Traffic {
 public:
     Traffic(SimulatedAllocator& allocator, SimulatedThread& thread, uint32_t seed);

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compares the generated tidemark._abi with the C headers as the compiler reads them. Needs no torch, no GPU.
+"""Compares the generated tidemark._abi with the C headers as compiled. Needs no torch, no GPU.
 
 TIDEMARK_ABI_PROBE: a program that prints sizes, offsets and values. TIDEMARK_ABI_GENERATOR: generate_abi.py.
 """
@@ -19,13 +19,13 @@ from tidemark import _abi
 
 
 def facts(kind):
-    """The probe's lines of one kind, split into words."""
+    """Returns the probe's lines of one kind, split into words."""
     lines = subprocess.run([os.environ["TIDEMARK_ABI_PROBE"]], capture_output=True, text=True, check=True).stdout
     return [line.split()[1:] for line in lines.splitlines() if line.startswith(kind + " ")]
 
 
 def member(structure, path):
-    """(offset, size) of a member that may be nested; members of anonymous unions count as the structure's own."""
+    """Returns (offset, size) of a member, which may be nested. Members of anonymous unions belong to the structure."""
     offset = 0
     for name in path.split("."):
         place, types = getattr(structure, name), dict(all_fields(structure))
@@ -62,7 +62,7 @@ class Abi(unittest.TestCase):
 
 class Generator(unittest.TestCase):
     def messages(self, header):
-        """What the generator prints when it refuses a header; "": it accepts it."""
+        """Returns the generator's error message for a header; "" if it accepts the header."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "some.h")
             with open(path, "w") as file:
@@ -72,10 +72,10 @@ class Generator(unittest.TestCase):
             self.assertEqual(done.returncode != 0, done.stderr != "", done.stderr)
             return done.stderr
 
-    def test_what_it_knows_is_accepted(self):
+    def test_supported_headers_are_accepted(self):
         self.assertEqual(self.messages("#define TIDEMARK_A 0x10u\nstruct tidemark_a { uint8_t b, c[3]; };\n"), "")
 
-    def test_what_it_does_not_know_is_refused_with_a_sentence(self):
+    def test_unsupported_headers_are_rejected_with_a_message(self):
         for header, words in (
             ("#define TIDEMARK_A(x) x", "unknown directive"),
             ("#define TIDEMARK_A 1 << 2", "is no integer"),

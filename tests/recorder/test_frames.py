@@ -18,7 +18,7 @@ from tidemark import _abi, _frames
 
 
 class Recorded:
-    """A recording in which each noted stack is that of one driver allocation, its address the note's number."""
+    """A recording in which each noted stack belongs to one driver allocation, whose address is the note's number."""
 
     def __init__(self, path):
         self.recording = tidemark.record(path, parts=())
@@ -28,7 +28,7 @@ class Recorded:
         self.expected = []
 
     def note(self):
-        """Remembers the caller's stack as Python sees it, and has the recorder read it."""
+        """Stores the caller's stack as reported by Python, and lets the recorder read it."""
         ring = self.api.this_thread()
         frame, expected = sys._getframe(), []
         stack, frame.f_trace = self._read(ring), None
@@ -46,7 +46,7 @@ class Recorded:
 
 
 def stacks_of(path):
-    """Per note: the frames above note(), innermost first."""
+    """Returns, by note, the frames above note(), innermost first."""
     trace = sqlite3.connect(path)
     rows = trace.execute(
         "SELECT d.address, s.function, s.file, s.line FROM driver_allocation d JOIN stacks s ON s.id = d.stack "
@@ -110,7 +110,7 @@ class Frames(unittest.TestCase):
 
         self.recorded(program)
 
-    def test_code_that_takes_the_place_of_other_code(self):
+    def test_code_at_the_address_of_freed_code(self):
         def program(recorded):
             for number in range(300):
                 source = "\n" * number + f"def made_{number}(recorded): recorded.note()\nmade_{number}(recorded)"
@@ -142,7 +142,7 @@ class Frames(unittest.TestCase):
 
         self.recorded(program)
 
-    def test_frames_of_the_package_itself_are_left_out(self):
+    def test_frames_of_the_package_are_omitted(self):
         def program(recorded):
             source = "def hook(recorded): recorded.note()"
             own = {}
@@ -153,7 +153,7 @@ class Frames(unittest.TestCase):
 
         self.recorded(program)
 
-    def test_a_wrong_layout_is_refused(self):
+    def test_a_wrong_layout_is_rejected(self):
         frames = _frames.Frames()
         self.assertFalse(frames._prepare(3, 99))
         self.assertFalse(frames._prepare(3, 13 if sys.version_info[1] != 13 else 11))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The plugin on a real torch, on the CPU: which nodes it records, what they save, when they execute and are destroyed.
+"""The plugin with a real torch on the CPU: nodes, their saved tensors, and when they are executed and destroyed.
 
-A few functions stand in for the recorder's core and keep every record. Needs torch with CUDA's libraries (no GPU) and a
+A few functions replace the recorder's core and store every record. Needs torch with CUDA's libraries (no GPU) and a
 C++ compiler: TIDEMARK_TEST_PYTHON names a Python that has it; without it, this Python is tried.
 """
 
@@ -33,7 +33,7 @@ Run = collections.namedtuple("Run", "number released")
 
 
 class Core:
-    """The functions of recorder/core that the plugin needs, and the records it pushed."""
+    """The functions of recorder/core that the plugin needs, and the pushed records."""
 
     def __init__(self):
         self.nodes, self.runs, self.destroyed, self.labels, self.texts = {}, [], [], [], {"": 0}
@@ -90,7 +90,7 @@ class Core:
         return Saved(self._name(saved.name), saved.bytes, saved.offset, saved.version, is_view, is_packed)
 
     def alive(self):
-        """Types of the nodes that were recorded and not destroyed, sorted; without leaves."""
+        """Returns the sorted types of the nodes that were recorded and not destroyed, without leaves."""
         destroyed = set(self.destroyed)
         return sorted(n.type for n in self.nodes.values() if n.number not in destroyed and not n.is_leaf)
 
@@ -102,7 +102,7 @@ _core = None
 
 
 def fresh_core():
-    """The one core of this process, which gets every record from here on. Forgets nodes destroyed before."""
+    """Returns the only core of this process, which gets every later record. Drops nodes destroyed earlier."""
     global _core
     from tidemark import _plugin
 
@@ -126,7 +126,7 @@ class Capture(unittest.TestCase):
         self.assertEqual(len(found), 1, f"{type} among {[n.type for n in self.core.nodes.values()]}")
         return found[0]
 
-    def test_a_node_is_reported_with_its_edges_and_what_it_saved(self):
+    def test_a_node_is_reported_with_its_edges_and_saved_tensors(self):
         x = torch.ones(8, 4)
         w = torch.ones(4, 4, requires_grad=True)
         y = (x @ w).exp()
@@ -188,7 +188,7 @@ class Capture(unittest.TestCase):
         self.assertIn(Run(cube.number, True), self.core.runs)
         self.assertEqual(x.grad.tolist(), [3.0] * 5)
 
-    def test_a_root_that_is_a_python_function_is_reported_when_asked_for(self):
+    def test_a_root_that_is_a_python_function_is_reported_on_request(self):
         class Same(torch.autograd.Function):
             @staticmethod
             def forward(ctx, x):
@@ -280,8 +280,8 @@ class Capture(unittest.TestCase):
         self.core.plugin.update_labels()
 
 
-def known_deaths():
-    """Small programs that return what they keep, and the types of the nodes that keep alive."""
+def programs_with_known_lifetimes():
+    """Returns small programs that return the objects they retain, and the types of the nodes that stay alive."""
     leaf = torch.ones(3, requires_grad=True)
 
     def output_kept():
@@ -350,8 +350,8 @@ def known_deaths():
 
 @unittest.skipIf(torch is None, "torch cannot be imported: the plugin's tests are skipped")
 class Destroyed(unittest.TestCase):
-    def test_nodes_alive_are_exactly_the_known_ones(self):
-        for program, expected in known_deaths():
+    def test_alive_nodes_are_the_expected_ones(self):
+        for program, expected in programs_with_known_lifetimes():
             with self.subTest(program.__name__):
                 core = fresh_core()
                 kept = program()
@@ -367,7 +367,7 @@ if __name__ == "__main__":
 elif torch is None and sys.executable != TORCH_PYTHON:
 
     def load_tests(loader, tests, pattern):
-        """Runs in the Python that has torch."""
+        """Runs the tests in the Python that has torch."""
         done = subprocess.run([TORCH_PYTHON, "-W", "ignore", "-m", "unittest", "-v", "test_graph"])
         suite = unittest.TestSuite()
         suite.addTest(unittest.FunctionTestCase(lambda: unittest.TestCase().assertEqual(done.returncode, 0)))

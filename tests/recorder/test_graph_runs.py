@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records small programs on the CPU: the trace has their graphs, and their results stay the same, bit for bit.
+"""Records small programs on the CPU. The trace must contain their graphs, and their results must not change.
 
 Needs torch with CUDA's libraries (no GPU) and a C++ compiler: TIDEMARK_TEST_PYTHON names a Python that has it.
 """
@@ -140,7 +140,7 @@ class Runs(unittest.TestCase):
                 self.assertEqual(self.run_program(text, recorded=True), self.run_program(text, recorded=False))
                 self.assertGreater(self.rows("SELECT count(*) FROM autograd_node")[0][0], 0)
 
-    def test_nodes_names_lines_and_lives(self):
+    def test_nodes_names_lines_and_lifetimes(self):
         self.run_program(
             "class Net(torch.nn.Module):\n"
             "    def __init__(self):\n"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The Python package with a real recorder process: what a program says arrives in the trace. Needs no GPU.
+"""The Python package with a real recorder process: calls of a program must appear in the trace. Needs no GPU.
 
-Tests of the hooks need torch (any build): TIDEMARK_TEST_PYTHON names a Python that has it, else this one is tried.
+Tests of the hooks need torch (any build): TIDEMARK_TEST_PYTHON names a Python that has it; the default is this one.
 """
 
 import os
@@ -51,7 +51,7 @@ class Package(unittest.TestCase):
         self.assertEqual(self.rows("SELECT how_ended FROM process"), [("stopped",)])
         self.assertEqual(self.rows("SELECT value FROM meta WHERE key = 'clean_end'"), [("1",)])
 
-    def test_stop_says_that_the_trace_is_finished(self):
+    def test_stop_reports_that_the_trace_is_finished(self):
         done = self.run_program(
             "tidemark.record(sys.argv[1]); tidemark.mark('a'); print(tidemark.stop())\n"
             "print(os.path.exists(sys.argv[1] + '-wal')); tidemark.mark('late'); print(tidemark.stop())"
@@ -95,7 +95,7 @@ class Package(unittest.TestCase):
                     time.sleep(0.025)
         self.fail("the recorder goes on for ever")
 
-    def test_what_goes_wrong_is_said_and_the_program_goes_on(self):
+    def test_errors_are_reported_and_the_program_continues(self):
         with open(self.path, "w") as file:
             file.write("mine")
         done = self.run_program("tidemark.record(sys.argv[1]); tidemark.mark('a'); tidemark.step(); print('on')")
@@ -107,11 +107,11 @@ class Package(unittest.TestCase):
         self.assertEqual(done.stdout, "on\n")
         self.assertIn("/nonexistent", done.stderr)
 
-    def test_unknown_parts_are_the_callers_mistake(self):
+    def test_unknown_parts_raise_an_error(self):
         done = self.run_program("tidemark.record(sys.argv[1], parts=['stack'])", status=1)
         self.assertIn("unknown parts ['stack']", done.stderr)
 
-    def test_a_forked_child_leaves_the_recording_alone(self):
+    def test_a_forked_child_does_not_record(self):
         self.run_program(
             "tidemark.record(sys.argv[1]); tidemark.mark('parent')\n"
             "if os.fork() == 0:\n    tidemark.mark('child'); tidemark.stop(); os._exit(0)\n"
@@ -119,7 +119,7 @@ class Package(unittest.TestCase):
         )
         self.assertEqual(self.rows("SELECT name FROM mark ORDER BY id"), [("parent",), ("after",)])
 
-    def test_nothing_of_the_recorder_is_the_programs_child(self):
+    def test_the_recorder_is_no_child_of_the_program(self):
         done = self.run_program(
             "tidemark.record(sys.argv[1])\n"
             "try:\n    os.wait()\nexcept ChildProcessError:\n    print('no children')\ntidemark.stop()"
@@ -133,7 +133,7 @@ class Package(unittest.TestCase):
             self.assertEqual(trace.execute("SELECT name FROM mark").fetchall(), [(name,)])
             trace.close()
 
-    def test_collections_of_garbage_are_ranges(self):
+    def test_garbage_collections_are_ranges(self):
         self.run_program(
             "import gc\nfrom tidemark import _garbage, _heap\n"
             "class Node: pass\n"
@@ -151,7 +151,7 @@ class Package(unittest.TestCase):
         self.assertTrue(ranges[0][1])
 
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
-    def test_steps_are_seen_at_the_first_optimizer(self):
+    def test_steps_are_detected_at_the_first_optimizer(self):
         self.run_program(
             "import torch\n"
             "with tidemark.record(sys.argv[1]):\n"
@@ -181,7 +181,7 @@ class Package(unittest.TestCase):
         self.assertEqual(bare.stdout, recorded.stdout)
 
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
-    def test_modules_get_the_names_people_know(self):
+    def test_modules_get_their_qualified_names(self):
         done = self.run_program(
             "import torch\nfrom tidemark import _modules\n"
             "class Net(torch.nn.Module):\n"
@@ -195,7 +195,7 @@ class Package(unittest.TestCase):
         self.assertEqual(done.stdout, "[('Net', True), ('Net.h.1', False)]\n")
 
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
-    def test_a_torch_nobody_knows_is_refused_with_a_sentence(self):
+    def test_an_unsupported_torch_is_rejected_with_a_message(self):
         done = self.run_program(
             "import torch\nfrom tidemark import _build\ntorch.__version__ = '2.99.0'\n"
             "try:\n    _build.built_for(torch)\nexcept OSError as failure:\n    print(failure)",
@@ -205,7 +205,7 @@ class Package(unittest.TestCase):
 
 
 class CudaHeaders(unittest.TestCase):
-    """The search for CUDA headers in folders that the test fills."""
+    """The search for CUDA headers, in generated folders."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -230,14 +230,14 @@ class CudaHeaders(unittest.TestCase):
                 pass
         return include
 
-    def test_nothing_is_found_where_one_header_is_missing(self):
+    def test_a_folder_with_a_missing_header_is_rejected(self):
         self.put("nvidia/cu13", "cuda_runtime_api.h")
         self.assertEqual(self.headers["find"](self.site, "13.0"), [])
         self.assertIn('"nvidia-cuda-crt==13.0.*"', self.headers["fix"]("13.0"))
         self.assertIn('"nvidia-cuda-nvcc-cu12==12.6.*"', self.headers["fix"]("12.6"))
         self.assertNotIn("pip", self.headers["fix"](""))
 
-    def test_wheels_of_cuda_12_hold_them_in_two_folders(self):
+    def test_wheels_of_cuda_12_have_two_folders(self):
         runtime = self.put("nvidia/cuda_runtime", "cuda_runtime_api.h")
         compiler = self.put("nvidia/cuda_nvcc", "crt/host_config.h")
         self.assertEqual(self.headers["find"](self.site, "12.6"), [runtime, compiler])

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Retention paths to objects, as the heap scan finds and names them. Needs no torch, no GPU."""
+"""Retention paths to objects, as found and named by the heap scan. Needs no torch, no GPU."""
 
 import collections
 import ctypes
@@ -24,7 +24,7 @@ HEAP = _heap.Heap()
 
 
 class Thing:
-    """Something to search for. Tests pass weak references to it: a variable would be a referrer."""
+    """The target of a search. Tests pass weak references to it, because a variable would be a referrer."""
 
 
 KEPT_BY_MODULE = {}
@@ -35,7 +35,7 @@ def full_links(reference, traceback=None):
 
 
 def links(reference, **how):
-    """(kind, name) per link."""
+    """Returns (kind, name) of each link."""
     return [link[:2] for link in full_links(reference, **how)]
 
 
@@ -55,11 +55,11 @@ class Names(unittest.TestCase):
         long = links(weakref.ref(keys["x" * 100]))
         self.assertEqual((long[1][0], len(long[1][1])), ("item", 60))
 
-    def test_a_local_says_where_its_frame_stands(self):
+    def test_a_local_has_function_file_and_line(self):
         thing = Thing()
         found = full_links(weakref.ref(thing))
         line = sys._getframe().f_lineno - 1
-        function = "Names.test_a_local_says_where_its_frame_stands"
+        function = "Names.test_a_local_has_function_file_and_line"
         if sys.version_info < (3, 11):
             function = function.split(".")[1]
         self.assertEqual(found, [("local", "thing", function, __file__, line)])
@@ -375,7 +375,7 @@ class Harmless(unittest.TestCase):
         links(weakref.ref(things[500]))
         self.assertEqual(list(map(sys.getrefcount, things)), before)
 
-    def test_a_wrong_layout_is_refused(self):
+    def test_a_wrong_layout_is_rejected(self):
         error = ctypes.create_string_buffer(512)
         self.assertFalse(HEAP._prepare(3, 99, error))
         self.assertIn(b"cannot be scanned", error.value)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part "graph" of a recording on tensors of the CPU: labels, and retention paths of tensors.
+"""The recording part "graph" with CPU tensors: labels, and retention paths of tensors.
 
 Needs torch (any build): TIDEMARK_TEST_PYTHON names a Python that has it; without it, this Python is tried.
 """
@@ -146,7 +146,7 @@ class WithTorch(unittest.TestCase):
         ]
         self.assertEqual(sorted(lines[2:]), sorted(map(str, names)))
 
-    def test_a_leak_inside_main_is_seen_while_it_grows(self):
+    def test_a_leak_inside_main_is_found_while_it_grows(self):
         lines = self.lines_of(
             "weight = torch.ones(2, requires_grad=True)\n"
             "def main():\n"

@@ -1,4 +1,4 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A shared library needs a source; the linked archive is all that matters.
+// A shared library needs a source file; only the linked archive matters.

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks that every #include goes to a room that the including room may use.
+"""Checks that every #include refers to a room that the including room may use.
 
 A room is a folder of the table below. A file belongs to the longest row that its path starts with, so a folder that
 gets an own row becomes an own room. Standard library only.
@@ -19,7 +19,7 @@ TRACE = BASE | {"storage/trace"}
 STATE = TRACE | {"storage/allocator", "storage/replay", "storage/timeline", "storage/analysis", "storage/breakdown"}
 GRAPH = STATE | {"storage/graph", "storage/attribution"}
 
-# Room: the rooms that it may include, besides itself.
+# Folder ("room"): the folders that it may include, in addition to itself.
 ALLOWED = {
     # library trace
     "storage/base": set(),
@@ -96,8 +96,8 @@ def includes():
                     yield name, included
 
 
-def circle_in(arrows):
-    """Returns one circle of a graph {room: rooms} as a list that starts and ends with the same room, or None."""
+def cycle_in(arrows):
+    """Returns one cycle of a graph {room: rooms} as a list that starts and ends with the same room, or None."""
     done, path = set(), []
 
     def visit(room):
@@ -121,7 +121,7 @@ def circle_in(arrows):
 class Arrows(unittest.TestCase):
     def test_every_include_is_allowed(self):
         for source, included in includes():
-            if "/" not in included:  # beside the file itself
+            if "/" not in included:  # in the same folder
                 continue
             room, target = room_of(source), room_of(included)
             with self.subTest(file=source, include=included):
@@ -129,16 +129,16 @@ class Arrows(unittest.TestCase):
                 self.assertTrue((ROOT / included).is_file(), "there is no such file")
                 self.assertIn(target, ALLOWED[room] | {room})
 
-    def test_rooms_have_no_circle(self):
-        self.assertIsNone(circle_in(ALLOWED))
+    def test_rooms_have_no_cycle(self):
+        self.assertIsNone(cycle_in(ALLOWED))
 
-    def test_no_row_is_left_over(self):
+    def test_every_row_is_used(self):
         used = {room_of(source) for source, _ in includes()}
         self.assertEqual(set(ALLOWED) - used, set())
 
-    def test_circles_are_found(self):
-        self.assertIsNone(circle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}))
-        self.assertEqual(circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}), ["b", "c", "b"])
+    def test_cycles_are_found(self):
+        self.assertIsNone(cycle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}))
+        self.assertEqual(cycle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}), ["b", "c", "b"])
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ TEST_F(Attribution, MergesEqualStacks) {
 TEST(GroupByName, IsParsedAndErrorsListTheNames) {
     ASSERT_TRUE(group_by_from_name("annotation"));
     EXPECT_EQ(*group_by_from_name("annotation"), GroupBy::annotation);
-    const auto wrong = group_by_from_name("colour");
+    const auto wrong = group_by_from_name("color");
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().kind, ErrorKind::usage);
     EXPECT_NE(wrong.error().sentence.english().find("stack, line, file, size, stream, pool, annotation"),

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t KiB = 1024, MiB = 1024 * KiB;
 
-std::shared_ptr<const Analysis> analyse(Trace trace, int device = 0) {
+std::shared_ptr<const Analysis> analyze(Trace trace, int device = 0) {
     auto shared = std::make_shared<const Trace>(std::move(trace));
     return std::make_shared<const Analysis>(shared, *shared->device(device));
 }
@@ -61,7 +61,7 @@ Trace recorded_trace() {
 }
 
 TEST(Breakdown, SplitsReservedMemory) {
-    const Breakdown breakdown(analyse(test::sample_trace()));
+    const Breakdown breakdown(analyze(test::sample_trace()));
     const BreakdownRow end = breakdown.at(9);
     EXPECT_EQ(bytes_of(end), (Bytes{{"requested", 4096 + 1001},
                                     {"rounding", 23},
@@ -81,9 +81,9 @@ TEST(Breakdown, SeparatesFreeMemoryOfPrivatePools) {
     Trace trace = test::sample_trace();
     trace.pools.push_back({{0, 1}});
     trace.devices[0].segments[1].pool = 1;
-    EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["private_pools"], 2 * MiB);
+    EXPECT_EQ(bytes_of(Breakdown(analyze(trace)).at(9))["private_pools"], 2 * MiB);
     trace.devices[0].segments[0].pool = 1;
-    const BreakdownRow row = Breakdown(analyse(trace)).at(9);
+    const BreakdownRow row = Breakdown(analyze(trace)).at(9);
     EXPECT_EQ(bytes_of(row), (Bytes{{"requested", 5097}, {"rounding", 23}, {"private_pools", 4 * MiB - 5120}}));
     EXPECT_EQ(find(row, ComponentKind::private_pools)->count, 2);
 }
@@ -106,7 +106,7 @@ TEST(Breakdown, AddsUpToNvmlUsage) {
                      {2500, 0, 200, 3 * MiB, 0, SampleSource::nvml},
                      {7000, 0, std::nullopt, 8 * MiB, 80 * MiB, SampleSource::nvml},
                      {7000, 0, 100, 6 * MiB, 0, SampleSource::nvml}};
-    const Breakdown breakdown(analyse(trace));
+    const Breakdown breakdown(analyze(trace));
     EXPECT_FALSE(breakdown.at_time(2499).device_used);
 
     const BreakdownRow sampled = breakdown.at_time(2500);
@@ -140,7 +140,7 @@ TEST(Breakdown, AddsUpToNvmlUsage) {
 TEST(Breakdown, ShowsNegativeUnknownIfComponentsExceedNvmlUsage) {
     Trace trace = recorded_trace();
     trace.samples = {{0, 0, std::nullopt, 1 * MiB, 80 * MiB, SampleSource::nvml}};
-    const BreakdownRow row = Breakdown(analyse(trace)).at(9);
+    const BreakdownRow row = Breakdown(analyze(trace)).at(9);
     EXPECT_EQ(bytes_of(row)["unknown"], -3 * MiB);
     EXPECT_EQ(sum(row), *row.device_used);
 }
@@ -148,9 +148,9 @@ TEST(Breakdown, ShowsNegativeUnknownIfComponentsExceedNvmlUsage) {
 TEST(Breakdown, CountsAsyncMemoryOnceWithItsPool) {
     Trace trace = recorded_trace();
     trace.driver_allocations = {driver_allocation(DriverMemoryKind::async, 64 * KiB, 10, std::nullopt, "libx.so")};
-    EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["library libx.so"], 64 * KiB);
+    EXPECT_EQ(bytes_of(Breakdown(analyze(trace)).at(9))["library libx.so"], 64 * KiB);
     trace.driver_allocations.push_back(driver_allocation(DriverMemoryKind::pool, 1 * MiB, 10, std::nullopt, "libx.so"));
-    EXPECT_EQ(bytes_of(Breakdown(analyse(trace)).at(9))["library libx.so"], 1 * MiB);
+    EXPECT_EQ(bytes_of(Breakdown(analyze(trace)).at(9))["library libx.so"], 1 * MiB);
 }
 
 TEST(Breakdown, EstimatesContextWithoutDriverCalls) {
@@ -158,7 +158,7 @@ TEST(Breakdown, EstimatesContextWithoutDriverCalls) {
     trace.samples = {{-50, 0, std::nullopt, 1 * MiB, 80 * MiB, SampleSource::nvml},
                      {2500, 0, std::nullopt, 6 * MiB, 80 * MiB, SampleSource::nvml},
                      {2500, 0, 100, 5 * MiB, 0, SampleSource::nvml}};
-    const Breakdown breakdown(analyse(trace));
+    const Breakdown breakdown(analyze(trace));
     EXPECT_EQ(bytes_of(breakdown.at_time(2500))["context"], 1 * MiB);
     EXPECT_EQ(bytes_of(breakdown.at_time(2500))["unknown"], 1 * MiB);
     EXPECT_EQ(bytes_of(breakdown.at_time(0))["context"], 1 * MiB) << "the context exists since the first segment";
@@ -172,15 +172,15 @@ TEST(Breakdown, FindsTheProcessUnderAnotherPidInNvml) {
     Trace trace = recorded_trace();
     trace.samples = {{0, 0, std::nullopt, 9 * MiB, 80 * MiB, SampleSource::nvml},
                      {0, 0, 77, 5 * MiB, 0, SampleSource::nvml}};
-    EXPECT_EQ(Breakdown(analyse(trace)).at(9).process_used, 5 * MiB) << "only one process uses the device";
+    EXPECT_EQ(Breakdown(analyze(trace)).at(9).process_used, 5 * MiB) << "only one process uses the device";
     trace.samples.push_back({0, 0, 78, 1 * MiB, 0, SampleSource::nvml});
-    const BreakdownRow unnamed = Breakdown(analyse(trace)).at(9);
+    const BreakdownRow unnamed = Breakdown(analyze(trace)).at(9);
     EXPECT_FALSE(unnamed.process_used);
     EXPECT_FALSE(find(unnamed, ComponentKind::other_processes));
     EXPECT_EQ(sum(unnamed), *unnamed.device_used);
     EXPECT_EQ(breakdown_gaps(trace, trace.devices[0]).size(), 2u);
     trace.nvml_pid = 77;
-    const BreakdownRow named = Breakdown(analyse(trace)).at(9);
+    const BreakdownRow named = Breakdown(analyze(trace)).at(9);
     EXPECT_EQ(named.process_used, 5 * MiB);
     EXPECT_EQ(find(named, ComponentKind::other_processes)->pid, 78);
     EXPECT_EQ(sum(named), *named.device_used);
@@ -193,10 +193,10 @@ TEST(Breakdown, SeparatesDevices) {
     trace.driver_allocations = {
         driver_allocation(DriverMemoryKind::device, 32 * KiB, 0, std::nullopt, "libx.so", false, 1)};
     trace.samples = {{0, 1, std::nullopt, 9 * MiB, 80 * MiB, SampleSource::nvml}};
-    EXPECT_FALSE(Breakdown(analyse(trace, 0)).at(9).device_used);
-    EXPECT_EQ(sum(Breakdown(analyse(trace, 0)).at(9)), 4 * MiB);
-    EXPECT_EQ(sum(Breakdown(analyse(trace, 1)).at(9)), 9 * MiB + 0 * KiB);
-    EXPECT_EQ(bytes_of(Breakdown(analyse(trace, 1)).at(9))["library libx.so"], 32 * KiB);
+    EXPECT_FALSE(Breakdown(analyze(trace, 0)).at(9).device_used);
+    EXPECT_EQ(sum(Breakdown(analyze(trace, 0)).at(9)), 4 * MiB);
+    EXPECT_EQ(sum(Breakdown(analyze(trace, 1)).at(9)), 9 * MiB + 0 * KiB);
+    EXPECT_EQ(bytes_of(Breakdown(analyze(trace, 1)).at(9))["library libx.so"], 32 * KiB);
 }
 
 /// Returns a trace with blocks at random addresses in four segments, and driver allocations and samples at random
@@ -268,7 +268,7 @@ Trace random_trace(uint32_t seed) {
 TEST(Breakdown, AddsUpAtEveryEventAndTime) {
     for (uint32_t seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE(seed);
-        const auto analysis = analyse(random_trace(seed));
+        const auto analysis = analyze(random_trace(seed));
         const Breakdown breakdown(analysis);
         const DeviceHistory& device = analysis->device();
         std::vector<int64_t> times;

@@ -15,7 +15,7 @@ using test::RunBuilder;
 constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 constexpr int64_t ms = RunBuilder::millisecond;
 
-Findings ask(const Diagnosis& diagnosis, const AnalysisContext& context, const Findings& earlier = {}) {
+Findings diagnose(const Diagnosis& diagnosis, const AnalysisContext& context, const Findings& earlier = {}) {
     Findings findings;
     Progress progress;
     diagnosis.run(context, earlier, Words(Language::english), findings, progress);
@@ -44,7 +44,7 @@ void sample(RunBuilder& run, int64_t time, int64_t own, std::vector<std::pair<in
     run.trace.samples.push_back({time, 0, std::nullopt, used, 140 * GiB, SampleSource::nvml});
 }
 
-/// Ten steps that leave nothing allocated; `in_step` adds to each.
+/// Adds ten steps that leave nothing allocated; `in_step` adds to each.
 template <class InStep>
 void ten_steps(RunBuilder& run, InStep&& in_step) {
     for (int i = 0; i < 10; ++i) {
@@ -63,9 +63,9 @@ RunBuilder one_element() {
     return run;
 }
 
-TEST(ExplainContext, AnswersForOneElement) {
+TEST(ExplainContext, ExplainsAProgramWithOneElement) {
     const auto context = one_element().make_context();
-    const Findings findings = ask(diagnoses::cuda_context, *context);
+    const Findings findings = diagnose(diagnoses::cuda_context, *context);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_context);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
@@ -75,28 +75,28 @@ TEST(ExplainContext, AnswersForOneElement) {
     EXPECT_NE(findings[0].text.back().find("2.00 MiB"), std::string::npos);
 }
 
-TEST(ExplainContext, IsBackgroundBesideAnAnswer) {
+TEST(ExplainContext, IsBackgroundIfAnotherFindingExplainsTheMemory) {
     const auto context = one_element().make_context();
     Finding leak;
     leak.kind = FindingKind::growing_container;
     leak.severity = Severity::leak;
-    EXPECT_EQ(ask(diagnoses::cuda_context, *context, {leak}).back().severity, Severity::background);
+    EXPECT_EQ(diagnose(diagnoses::cuda_context, *context, {leak}).back().severity, Severity::background);
 }
 
-TEST(ExplainContext, IsBackgroundBesideLargeTensors) {
+TEST(ExplainContext, IsBackgroundWithLargeTensors) {
     RunBuilder run = one_element();
     run.segment(GiB);
     run.alloc(GiB, 0, 0, 1);
-    EXPECT_EQ(ask(diagnoses::cuda_context, *run.make_context()).at(0).severity, Severity::background);
+    EXPECT_EQ(diagnose(diagnoses::cuda_context, *run.make_context()).at(0).severity, Severity::background);
 }
 
-TEST(ExplainContext, IsSilentWhereNobodyMeasured) {
+TEST(ExplainContext, ReportsNothingWithoutMeasurements) {
     RunBuilder run = one_element();
     run.trace.driver_allocations.clear();
-    EXPECT_TRUE(ask(diagnoses::cuda_context, *run.make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::cuda_context, *run.make_context()).empty());
 }
 
-/// A program that works on GPU 0 and has a tensor of so many bytes and a context on GPU 1.
+/// Returns a program that works on GPU 0, with a tensor of this size and a context on GPU 1.
 RunBuilder two_gpus(int64_t bytes_on_second) {
     RunBuilder run;
     run.segment(64 * MiB);
@@ -113,48 +113,48 @@ RunBuilder two_gpus(int64_t bytes_on_second) {
     return run;
 }
 
-TEST(ExplainStrayContext, NamesTheLineThatTouchedTheOtherDevice) {
-    const Findings findings = ask(diagnoses::stray_context, *two_gpus(512).make_context());
+TEST(ExplainStrayContext, NamesTheLineThatUsedTheOtherDevice) {
+    const Findings findings = diagnose(diagnoses::stray_context, *two_gpus(512).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 520 * MiB);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].line, "train.py:10 count");
 }
 
-TEST(ExplainStrayContext, IsSilentWhereBothDevicesWork) {
-    EXPECT_TRUE(ask(diagnoses::stray_context, *two_gpus(32 * MiB).make_context()).empty());
+TEST(ExplainStrayContext, ReportsNothingIfBothDevicesWork) {
+    EXPECT_TRUE(diagnose(diagnoses::stray_context, *two_gpus(32 * MiB).make_context()).empty());
 }
 
-TEST(ExplainOtherProcesses, ReportsOfOneThatCame) {
+TEST(ExplainOtherProcesses, ReportsAProcessThatStarted) {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 600 * MiB, {{7, 2 * GiB}});
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnoses::other_processes, *run.make_context());
+    const Findings findings = diagnose(diagnoses::other_processes, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 2 * GiB);
     EXPECT_EQ(findings[0].evidence.front().time, 15 * ms);
 }
 
-TEST(ExplainOtherProcesses, IsBackgroundWhereTheyWereThereAllAlong) {
+TEST(ExplainOtherProcesses, IsBackgroundIfTheyRunAllTheTime) {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     for (const int64_t time : {1 * ms, 10 * ms, 20 * ms}) {
         sample(run, time, 600 * MiB, {{7, 2 * GiB}});
     }
-    EXPECT_EQ(ask(diagnoses::other_processes, *run.make_context()).at(0).severity, Severity::background);
+    EXPECT_EQ(diagnose(diagnoses::other_processes, *run.make_context()).at(0).severity, Severity::background);
 }
 
-TEST(ExplainOtherProcesses, IsSilentAlone) {
+TEST(ExplainOtherProcesses, ReportsNothingWithoutOtherProcesses) {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB, {{7, 4 * MiB}});
-    EXPECT_TRUE(ask(diagnoses::other_processes, *run.make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::other_processes, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
@@ -163,7 +163,7 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
     const StackId line = run.line("fused_loss");
     take(run, DriverMemoryKind::device, 64 * MiB, 0, "/usr/lib/libcublas.so.13");
     ten_steps(run, [&] { take(run, DriverMemoryKind::device, 8 * MiB, run.now(), "/usr/lib/libfused.so", line); });
-    const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
+    const Findings findings = diagnose(diagnoses::non_pytorch_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::non_pytorch_growth);
     EXPECT_EQ(findings[0].severity, Severity::leak);
@@ -174,14 +174,14 @@ TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
     EXPECT_NE(findings[0].title.find("libfused.so"), std::string::npos);
 }
 
-TEST(ExplainLibraryGrowth, IsSilentWhereTheLibraryGivesBack) {
+TEST(ExplainLibraryGrowth, ReportsNothingIfTheLibraryFreesMemory) {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] {
         take(run, DriverMemoryKind::device, 8 * MiB, run.now(), "libfused.so");
         run.trace.driver_allocations.back().free_time = run.now() + ms;
     });
-    EXPECT_TRUE(ask(diagnoses::non_pytorch_growth, *run.make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::non_pytorch_growth, *run.make_context()).empty());
 }
 
 TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
@@ -190,7 +190,7 @@ TEST(ExplainLibraryGrowth, InfersItFromNvmlWithoutDriverCalls) {
         run.segment(20 * MiB);
         ten_steps(run,
                   [&] { sample(run, run.now(), 600 * MiB + rise * static_cast<int64_t>(run.trace.steps.size())); });
-        const Findings findings = ask(diagnoses::non_pytorch_growth, *run.make_context());
+        const Findings findings = diagnose(diagnoses::non_pytorch_growth, *run.make_context());
         ASSERT_EQ(findings.size(), rise > 0 ? 1u : 0u);
         if (rise > 0) {
             EXPECT_EQ(findings[0].confidence, Confidence::likely);
@@ -213,7 +213,7 @@ RunBuilder products_on(uint32_t streams, uint64_t bytes) {
 TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
     RunBuilder run = products_on(4, 32 * MiB);
     take(run, DriverMemoryKind::device, 64 * MiB, 0, "libcublas.so.13");
-    const Findings findings = ask(diagnoses::library_workspace, *run.make_context());
+    const Findings findings = diagnose(diagnoses::library_workspace, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 4 * 32 * MiB + 64 * MiB);
@@ -222,16 +222,16 @@ TEST(ExplainLibraryWorkspace, CountsOneForEachStream) {
 }
 
 TEST(ExplainLibraryWorkspace, IsBackgroundOnOneStream) {
-    EXPECT_EQ(ask(diagnoses::library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
+    EXPECT_EQ(diagnose(diagnoses::library_workspace, *products_on(1, 8'519'680).make_context()).at(0).severity,
               Severity::background);
 }
 
-TEST(ExplainLibraryWorkspace, TakesNoTensorForOne) {
-    EXPECT_TRUE(ask(diagnoses::library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
+TEST(ExplainLibraryWorkspace, DoesNotCountTensors) {
+    EXPECT_TRUE(diagnose(diagnoses::library_workspace, *products_on(1, 32 * MiB - 512).make_context()).empty());
     RunBuilder run;
     run.segment(64 * MiB);
     run.alloc(32 * MiB, 0, run.origin("aten::randn"));
-    EXPECT_TRUE(ask(diagnoses::library_workspace, *run.make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::library_workspace, *run.make_context()).empty());
 }
 
 /// The first step allocates and frees `trials` workspaces of 1 GiB; all steps use smaller ones.
@@ -247,8 +247,8 @@ RunBuilder convolutions(int trials, const std::string& op) {
     return run;
 }
 
-TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
-    const Findings findings = ask(diagnoses::workspace_burst, *convolutions(3, "aten::conv2d").make_context());
+TEST(ExplainWorkspaceBurst, ReportsTrials) {
+    const Findings findings = diagnose(diagnoses::workspace_burst, *convolutions(3, "aten::conv2d").make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, GiB);
@@ -256,39 +256,39 @@ TEST(ExplainWorkspaceBurst, ReportsOfTrials) {
     EXPECT_EQ(findings[0].fixes.front().bytes, GiB - 70 * MiB);
 }
 
-TEST(ExplainWorkspaceBurst, IsSilentWhereItDoesNotRaiseThePeak) {
-    EXPECT_TRUE(ask(diagnoses::workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
-    EXPECT_TRUE(ask(diagnoses::workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
+TEST(ExplainWorkspaceBurst, ReportsNothingIfThePeakIsNotRaised) {
+    EXPECT_TRUE(diagnose(diagnoses::workspace_burst, *convolutions(0, "aten::conv2d").make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::workspace_burst, *convolutions(3, "aten::randn").make_context()).empty());
 }
 
-TEST(ExplainCollectiveBuffers, CountsWhatNcclTook) {
+TEST(ExplainCollectiveBuffers, CountsTheMemoryOfNccl) {
     RunBuilder run;
     run.segment(20 * MiB);
     run.alloc(MiB, run.line("train"));
     const StackId line = run.line("make_groups");
     take(run, DriverMemoryKind::physical, 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
     take(run, DriverMemoryKind::mapped, 100 * MiB, 0, "/site-packages/nvidia/nccl/lib/libnccl.so.2", line);
-    const Findings findings = ask(diagnoses::collective_buffers, *run.make_context());
+    const Findings findings = diagnose(diagnoses::collective_buffers, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 100 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 make_groups");
 }
 
-TEST(ExplainCollectiveBuffers, IsSilentWithoutNccl) {
+TEST(ExplainCollectiveBuffers, ReportsNothingWithoutNccl) {
     RunBuilder run;
     run.segment(20 * MiB);
     run.alloc(MiB);
     take(run, DriverMemoryKind::device, 100 * MiB, 0, "libcublas.so.13");
-    EXPECT_TRUE(ask(diagnoses::collective_buffers, *run.make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::collective_buffers, *run.make_context()).empty());
 }
 
-TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
+TEST(ExplainPinnedGrowth, IsNotCountedAsGpuMemory) {
     RunBuilder run;
     run.segment(20 * MiB);
     ten_steps(run, [&] {
         take(run, DriverMemoryKind::pinned, 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1);
     });
-    const Findings findings = ask(diagnoses::pinned_memory_growth, *run.make_context());
+    const Findings findings = diagnose(diagnoses::pinned_memory_growth, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 40 * MiB);
@@ -296,12 +296,12 @@ TEST(ExplainPinnedGrowth, IsNoGpuMemory) {
     EXPECT_FALSE(findings[0].component);
 }
 
-TEST(ExplainPinnedGrowth, IsSilentAboutAFewBytesAndAboutOneBuffer) {
+TEST(ExplainPinnedGrowth, ReportsNothingForFewBytesOrOneBuffer) {
     RunBuilder run;
     run.segment(20 * MiB);
     take(run, DriverMemoryKind::pinned, 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
     ten_steps(run, [&] { take(run, DriverMemoryKind::pinned, 4, run.now(), "libtorch_cuda.so", 0, -1); });
-    EXPECT_TRUE(ask(diagnoses::pinned_memory_growth, *run.make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::pinned_memory_growth, *run.make_context()).empty());
 }
 
 RunBuilder profiled() {
@@ -317,12 +317,12 @@ RunBuilder profiled() {
     return run;
 }
 
-TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
+TEST(ExplainProfilerOverhead, MeasuresTheRiseInNvmlSamples) {
     RunBuilder run = profiled();
     sample(run, 5 * ms, 600 * MiB);
     sample(run, 15 * ms, 620 * MiB);
     sample(run, 25 * ms, 600 * MiB);
-    const Findings findings = ask(diagnoses::profiler_overhead, *run.make_context());
+    const Findings findings = diagnose(diagnoses::profiler_overhead, *run.make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 20 * MiB);
     EXPECT_EQ(findings[0].severity, Severity::waste);
@@ -330,21 +330,21 @@ TEST(ExplainProfilerOverhead, FindsWhatNvmlSawMeanwhile) {
     EXPECT_EQ(findings[0].evidence.front().until, 20 * ms);
 }
 
-TEST(ExplainProfilerOverhead, SaysThatItWasNotMeasured) {
-    const Findings findings = ask(diagnoses::profiler_overhead, *profiled().make_context());
+TEST(ExplainProfilerOverhead, ReportsMissingMeasurements) {
+    const Findings findings = diagnose(diagnoses::profiler_overhead, *profiled().make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::background);
     EXPECT_EQ(findings[0].bytes, 0);
     EXPECT_FALSE(findings[0].unknowns.empty());
 }
 
-TEST(ExplainProfilerOverhead, IsSilentWithoutAProfiler) {
+TEST(ExplainProfilerOverhead, ReportsNothingWithoutAProfiler) {
     RunBuilder run = profiled();
     run.trace.data_gaps.clear();
-    EXPECT_TRUE(ask(diagnoses::profiler_overhead, *run.make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::profiler_overhead, *run.make_context()).empty());
 }
 
-/// The frees of `count` batches are requested, but complete only at the end.
+/// Returns a run in which the frees of `count` batches are requested, but complete only at the end.
 RunBuilder recorded_on_a_stream(int count) {
     RunBuilder run;
     run.segment(200 * MiB);
@@ -359,16 +359,16 @@ RunBuilder recorded_on_a_stream(int count) {
     return run;
 }
 
-TEST(ExplainPendingFree, ReportsTheHighest) {
-    const Findings findings = ask(diagnoses::pending_free, *recorded_on_a_stream(12).make_context());
+TEST(ExplainPendingFree, ReportsTheHighestSum) {
+    const Findings findings = diagnose(diagnoses::pending_free, *recorded_on_a_stream(12).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 120 * MiB);
     EXPECT_EQ(findings[0].count, 12);
     EXPECT_EQ(findings[0].line, "train.py:10 load");
 }
 
-TEST(ExplainPendingFree, IsSilentAboutTwoBlocks) {
-    EXPECT_TRUE(ask(diagnoses::pending_free, *recorded_on_a_stream(2).make_context()).empty());
+TEST(ExplainPendingFree, ReportsNothingForTwoBlocks) {
+    EXPECT_TRUE(diagnose(diagnoses::pending_free, *recorded_on_a_stream(2).make_context()).empty());
 }
 
 RunBuilder captures(int graphs) {
@@ -386,26 +386,26 @@ RunBuilder captures(int graphs) {
 }
 
 TEST(ExplainPrivatePools, GrowWithEachShape) {
-    const Findings findings = ask(diagnoses::cuda_graph_pools_grow, *captures(10).make_context());
+    const Findings findings = diagnose(diagnoses::cuda_graph_pools_grow, *captures(10).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::cuda_graph_pools_grow);
     EXPECT_EQ(findings[0].severity, Severity::leak);
     EXPECT_EQ(findings[0].bytes, 200 * MiB);
     EXPECT_EQ(findings[0].per_iteration, 20 * MiB);
     EXPECT_EQ(findings[0].count, 10);
-    EXPECT_TRUE(ask(diagnoses::private_pools, *captures(10).make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::private_pools, *captures(10).make_context()).empty());
 }
 
-TEST(ExplainPrivatePools, AreBackgroundOnceAllShapesWereSeen) {
-    const Findings findings = ask(diagnoses::private_pools, *captures(2).make_context());
+TEST(ExplainPrivatePools, AreBackgroundIfTheyStopGrowing) {
+    const Findings findings = diagnose(diagnoses::private_pools, *captures(2).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::private_pools);
     EXPECT_EQ(findings[0].severity, Severity::background);
-    EXPECT_TRUE(ask(diagnoses::cuda_graph_pools_grow, *captures(2).make_context()).empty());
-    EXPECT_TRUE(ask(diagnoses::private_pools, *captures(0).make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::cuda_graph_pools_grow, *captures(2).make_context()).empty());
+    EXPECT_TRUE(diagnose(diagnoses::private_pools, *captures(0).make_context()).empty());
 }
 
-/// A model of two weights, and two more tensors that torch.load allocated.
+/// Returns a model of two weights, and two more tensors that torch.load allocated.
 RunBuilder resumed(uint64_t loaded) {
     RunBuilder run;
     run.segment(64 * MiB);
@@ -419,15 +419,15 @@ RunBuilder resumed(uint64_t loaded) {
 }
 
 TEST(ExplainCheckpoint, IsASecondCopyOfTheWeights) {
-    const Findings findings = ask(diagnoses::checkpoint_on_gpu, *resumed(8 * MiB).make_context());
+    const Findings findings = diagnose(diagnoses::checkpoint_on_gpu, *resumed(8 * MiB).make_context());
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:20 resume");
 }
 
-TEST(ExplainCheckpoint, IsSilentWhereNothingIsThereTwice) {
-    EXPECT_TRUE(ask(diagnoses::checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
+TEST(ExplainCheckpoint, ReportsNothingWithoutASecondCopy) {
+    EXPECT_TRUE(diagnose(diagnoses::checkpoint_on_gpu, *resumed(9 * MiB).make_context()).empty());
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Explanation explained(const AnalysisContext& context) {
     return explain(context, Words(Language::english), progress);
 }
 
-/// Each iteration allocates and frees work, and leaves `kept` bytes allocated.
+/// Adds iterations that allocate and free work, and leave `kept` bytes allocated.
 void loop(RunBuilder& run, int iterations, uint64_t kept, bool steps) {
     const StackId work = run.line("forward"), keep = run.line("main");
     for (int i = 0; i < iterations; ++i) {
@@ -42,7 +42,7 @@ void loop(RunBuilder& run, int iterations, uint64_t kept, bool steps) {
     }
 }
 
-TEST(ExplainGrowth, WhatStaysEachIterationIsALeak) {
+TEST(ExplainGrowth, ReportsMemoryThatStaysInEachIteration) {
     for (const bool steps : {false, true}) {
         SCOPED_TRACE(steps);
         RunBuilder run;
@@ -67,7 +67,7 @@ TEST(ExplainGrowth, WhatStaysEachIterationIsALeak) {
     }
 }
 
-TEST(ExplainGrowth, NothingStaysNothingIsSaid) {
+TEST(ExplainGrowth, ReportsNothingIfNothingStays) {
     RunBuilder run;
     run.segment(4096 * mib);
     loop(run, 20, 0, true);
@@ -78,7 +78,7 @@ TEST(ExplainGrowth, NothingStaysNothingIsSaid) {
     }
 }
 
-TEST(ExplainGrowth, OneTensorThatIsLargerEachTimeIsNoSuspect) {
+TEST(ExplainGrowth, IgnoresASingleTensorThatGrows) {
     RunBuilder run;
     run.segment(4096 * mib);
     const StackId line = run.line("main");
@@ -107,7 +107,7 @@ TEST(ExplainGrowth, SharesAddUpToTheTotal) {
     EXPECT_EQ(explanation.total, 64 * mib);
 }
 
-TEST(ExplainGrowth, ItIsAboutTheStateBeforeThatProgramLetAllGo) {
+TEST(ExplainGrowth, ExplainsTheStateBeforeTheFinalFrees) {
     RunBuilder run;
     run.segment(4096 * mib);
     const StackId keep = run.line("main"), work = run.line("forward");
@@ -125,7 +125,7 @@ TEST(ExplainGrowth, ItIsAboutTheStateBeforeThatProgramLetAllGo) {
     EXPECT_EQ(explained(*made).run_trend, RunTrend::grows);
 }
 
-TEST(ExplainGrowth, ThreeInALineAreNoLoop) {
+TEST(ExplainGrowth, DoesNotTreatThreeAllocationsAsALoop) {
     RunBuilder run;
     run.segment(64 * mib);
     const StackId line = run.line("main");
@@ -135,7 +135,7 @@ TEST(ExplainGrowth, ThreeInALineAreNoLoop) {
     EXPECT_TRUE(run.make_context()->iterations().empty());
 }
 
-TEST(ExplainGrowth, WhatGrowsBehindTheLastStepIsSeen) {
+TEST(ExplainGrowth, DetectsGrowthAfterTheLastStep) {
     RunBuilder run;
     run.segment(4096 * mib);
     loop(run, 6, 0, true);
@@ -145,11 +145,11 @@ TEST(ExplainGrowth, WhatGrowsBehindTheLastStepIsSeen) {
     EXPECT_EQ(made->allocated_trend().shape, Shape::rising);
 }
 
-OtherEvent out_of_memory(RunBuilder& run, uint64_t asked, uint64_t free_on_device, StackId stack) {
+OtherEvent out_of_memory(RunBuilder& run, uint64_t requested, uint64_t free_on_device, StackId stack) {
     OtherEvent oom;
     oom.event = run.device().event_count();
     oom.action = Action::oom;
-    oom.size = asked;
+    oom.size = requested;
     oom.address = free_on_device;
     oom.stack = stack;
     run.device().event_time.push_back(run.now() + RunBuilder::millisecond);
@@ -158,14 +158,14 @@ OtherEvent out_of_memory(RunBuilder& run, uint64_t asked, uint64_t free_on_devic
     return oom;
 }
 
-TEST(ExplainOutOfMemory, SaysWhatWasAskedAndWhoHasTheRest) {
+TEST(ExplainOutOfMemory, ReportsTheRequestAndTheUsersOfTheMemory) {
     RunBuilder run;
     run.segment(100 * mib);
-    const StackId keep = run.line("main"), asker = run.line("forward");
+    const StackId keep = run.line("main"), requesting_line = run.line("forward");
     for (int i = 0; i < 50; ++i) {
         run.alloc(2 * mib, keep);
     }
-    out_of_memory(run, 8 * mib, mib, asker);
+    out_of_memory(run, 8 * mib, mib, requesting_line);
     const auto made = run.make_context();
     const Explanation explanation = explained(*made);
     EXPECT_EQ(explanation.run_trend, RunTrend::out_of_memory);
@@ -177,7 +177,7 @@ TEST(ExplainOutOfMemory, SaysWhatWasAskedAndWhoHasTheRest) {
     EXPECT_EQ(find(explanation, FindingKind::fragmentation), nullptr) << "nothing was free";
 }
 
-TEST(ExplainOutOfMemory, EnoughButInPiecesIsFragmentation) {
+TEST(ExplainOutOfMemory, ReportsFragmentationIfEnoughMemoryIsFree) {
     RunBuilder run;
     run.segment(64 * mib);
     const StackId small = run.line("table"), large = run.line("forward");
@@ -201,7 +201,7 @@ TEST(ExplainOutOfMemory, EnoughButInPiecesIsFragmentation) {
     EXPECT_TRUE(names_pin) << "a block that blocks the gap";
 }
 
-TEST(FreeGapFinder, TakesTheStretchWithFewestBytesInUse) {
+TEST(FreeGapFinder, FindsTheRangeWithFewestUsedBytes) {
     RunBuilder run;
     run.segment(20 * mib);
     const AllocationIndex a = run.alloc(4 * mib), b = run.alloc(mib), c = run.alloc(6 * mib);
@@ -216,7 +216,7 @@ TEST(FreeGapFinder, TakesTheStretchWithFewestBytesInUse) {
     EXPECT_EQ(cheapest_gap(state, 40 * mib).size, 0u) << "no segment is as large";
 }
 
-TEST(ExplainAllocator, FreedMemoryThatIsKeptIsBackground) {
+TEST(ExplainAllocator, ReportsCachedMemoryAsBackground) {
     RunBuilder run;
     run.segment(256 * mib);
     run.free(run.alloc(200 * mib, run.line("main")));

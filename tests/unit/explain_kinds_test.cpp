@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Kinds without a picture of the window. A new kind is either drawn or listed here.
+/// Kinds without a picture of the window. Every new kind must be drawn or listed here.
 const std::set<std::string_view> without_picture{};
 /// Kinds that no recorded program shows; each needs a unit test.
 const std::set<std::string_view> without_corpus_entry{"private-pools", "unexplained-growth"};
@@ -46,7 +46,7 @@ std::string identifier(FindingKind kind) {
     return name;
 }
 
-/// Returns the severity that the kind is listed under: that of its diagnosis, or leak where a classifier reports it.
+/// Returns the severity of each kind in the list: that of its diagnosis, or leak if a classifier reports it.
 std::map<FindingKind, Severity> severities() {
     std::map<FindingKind, Severity> found;
     for (const Diagnosis* diagnosis : all_diagnoses()) {
@@ -79,7 +79,7 @@ size_t times_in(const std::string& text, const std::string& part) {
     return count;
 }
 
-TEST(ExplainKinds, HaveWordsThatNameThem) {
+TEST(ExplainKinds, AreFoundByTheirWords) {
     std::set<std::string_view> words;
     for (const FindingKind kind : all_kinds()) {
         EXPECT_TRUE(words.insert(finding_word(kind)).second) << "twice: " << finding_word(kind);
@@ -112,7 +112,7 @@ TEST(ExplainKinds, DiagnosesRunPhaseByPhase) {
     EXPECT_EQ(all_suspect_classifiers().back(), &classifiers::unexplained_growth);
 }
 
-/// Returns what the head of a page says about its finding: "*leak or waste* · SUMMARY · [all findings](...)".
+/// Returns the summary in the head of a finding's page: "*leak or waste* · SUMMARY · [all findings](...)".
 std::string summary_of(const std::string& page, Severity severity) {
     const size_t begin = page.find("\n\n*") + 2;
     const std::string head = page.substr(begin, page.find('\n', begin) - begin);
@@ -124,10 +124,10 @@ std::string summary_of(const std::string& page, Severity severity) {
 
 TEST(ExplainKinds, HaveAPageAndAPicture) {
     const fs::path pages = source_folder() / "docs/findings";
-    std::set<std::string> wanted;
+    std::set<std::string> expected;
     for (const auto& [kind, severity] : severities()) {
         const std::string word(finding_word(kind));
-        wanted.insert(word);
+        expected.insert(word);
         const std::string page = text_of("docs/findings/" + word + ".md");
         EXPECT_TRUE(page.starts_with("# " + word + "\n\n*")) << word;
         const bool has_picture = fs::exists(pages / "images" / (word + ".png"));
@@ -135,7 +135,7 @@ TEST(ExplainKinds, HaveAPageAndAPicture) {
         EXPECT_EQ(page.find("](images/" + word + ".png)\n<!-- drawn from: ") != std::string::npos, has_picture) << word;
     }
     for (const auto& file : fs::recursive_directory_iterator(pages)) {
-        EXPECT_TRUE(file.is_directory() || wanted.contains(file.path().stem().string())) << file.path();
+        EXPECT_TRUE(file.is_directory() || expected.contains(file.path().stem().string())) << file.path();
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Diagnoses of what the program itself does: training steps, variables, graphs, operations.
+// Diagnoses of the program's own behavior: training steps, variables, graphs, operations.
 #include <gtest/gtest.h>
 
 #include "storage/explain/backward_passes.h"
@@ -34,18 +34,18 @@ struct Program {
     }
     NodeIndex node(const std::string& type, const std::vector<NodeIndex>& children,
                    const std::vector<AllocationIndex>& saved, AllocationIndex output, const std::string& line) {
-        std::vector<AllocationRef> kept;
+        std::vector<AllocationRef> saved_memory;
         for (const AllocationIndex a : saved) {
-            kept.push_back(memory(a));
+            saved_memory.push_back(memory(a));
         }
         GraphBuilder::Lifetime lifetime;
         lifetime.created = run.now();
-        return graph.node(type, children, kept, lifetime, memory(output), run.line(line));
+        return graph.node(type, children, saved_memory, lifetime, memory(output), run.line(line));
     }
     void runs(NodeIndex node) { graph.tables.nodes.executed[node] = graph.tables.nodes.released[node] = run.now(); }
     void is_destroyed(NodeIndex node) { graph.tables.nodes.destroyed[node] = run.now(); }
-    /// The last search found it under this name.
-    void held(AllocationIndex a, const std::string& name, const std::string& element = "") {
+    /// Adds a referrer with this name to the last heap scan.
+    void add_referrer(AllocationIndex a, const std::string& name, const std::string& element = "") {
         std::vector<PathLink> links{{PathLinkKind::global, graph.text(name), 0, graph.text("train.py"), 3}};
         if (!element.empty()) {
             links.push_back({PathLinkKind::index, graph.text(element), 0, 0, 0});
@@ -57,7 +57,7 @@ struct Program {
         graph.tables.scans = {{run.now(), ScanReason::end, 10, 100, 20}};
         return run.make_context(std::make_shared<const GraphTables>(graph.tables));
     }
-    Findings ask(const Diagnosis& diagnosis, const Findings& earlier = {}) {
+    Findings diagnose(const Diagnosis& diagnosis, const Findings& earlier = {}) {
         Findings findings;
         Progress progress;
         diagnosis.run(*make_context(), earlier, Words(Language::english), findings, progress);
@@ -123,7 +123,7 @@ private:
     }
 };
 
-TEST(ExplainPasses, AreReportedByTheirRoots) {
+TEST(ExplainPasses, AreFoundByTheirRoots) {
     Training program;
     for (int i = 0; i < 6; ++i) {
         program.pass();
@@ -141,7 +141,7 @@ TEST(ExplainPasses, AreReportedByTheirRoots) {
     EXPECT_EQ(activation_bytes(*context, groups[0].passes[1]), 4 * MiB + 512);
 }
 
-TEST(ExplainOptimizerState, IsMadeAtTheFirstStep) {
+TEST(ExplainOptimizerState, IsAllocatedAtTheFirstStep) {
     Training program;
     for (int i = 0; i < 8; ++i) {
         program.pass();
@@ -152,7 +152,7 @@ TEST(ExplainOptimizerState, IsMadeAtTheFirstStep) {
         program.update();
         program.zero_grad();
     }
-    const Findings findings = program.ask(diagnoses::optimizer_state);
+    const Findings findings = program.diagnose(diagnoses::optimizer_state);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::optimizer_state);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
@@ -161,7 +161,7 @@ TEST(ExplainOptimizerState, IsMadeAtTheFirstStep) {
     EXPECT_NE(findings[0].text[1].find("`exp_avg` and `exp_avg_sq`, each as large"), std::string::npos);
 }
 
-TEST(ExplainOptimizerState, IsNotWhatComesWithEveryStep) {
+TEST(ExplainOptimizerState, ExcludesMemoryAllocatedInEveryStep) {
     Training program;
     for (int i = 0; i < 8; ++i) {
         program.pass();
@@ -169,7 +169,7 @@ TEST(ExplainOptimizerState, IsNotWhatComesWithEveryStep) {
         program.update();
         program.zero_grad();
     }
-    EXPECT_TRUE(program.ask(diagnoses::optimizer_state).empty());
+    EXPECT_TRUE(program.diagnose(diagnoses::optimizer_state).empty());
 }
 
 Training accumulating(int passes) {
@@ -185,15 +185,15 @@ Training accumulating(int passes) {
 }
 
 TEST(ExplainGradientAccumulation, CountsPassesThatShareGradients) {
-    const Findings findings = accumulating(4).ask(diagnoses::gradient_accumulation);
+    const Findings findings = accumulating(4).diagnose(diagnoses::gradient_accumulation);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 8 * MiB);
     EXPECT_EQ(findings[0].count, 4);
 }
 
-TEST(ExplainGradientAccumulation, IsSilentWhereEachPassIsFollowedByAStep) {
-    EXPECT_TRUE(accumulating(1).ask(diagnoses::gradient_accumulation).empty());
+TEST(ExplainGradientAccumulation, ReportsNothingIfEachPassIsFollowedByAStep) {
+    EXPECT_TRUE(accumulating(1).diagnose(diagnoses::gradient_accumulation).empty());
 }
 
 Training keeping_gradients(bool keep, bool update) {
@@ -210,41 +210,41 @@ Training keeping_gradients(bool keep, bool update) {
     return program;
 }
 
-TEST(ExplainGradientsNotCleared, SpeaksOfThoseThatOutliveUpdates) {
-    const Findings findings = keeping_gradients(true, true).ask(diagnoses::gradients_not_cleared);
+TEST(ExplainGradientsNotCleared, ReportsGradientsThatOutliveUpdates) {
+    const Findings findings = keeping_gradients(true, true).diagnose(diagnoses::gradients_not_cleared);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 8 * MiB);
     EXPECT_EQ(findings[0].fixes[0].bytes, 4 * MiB + 512);
 }
 
-TEST(ExplainGradientsNotCleared, IsSilentWhereTheyAreGivenBackOrAreWanted) {
-    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnoses::gradients_not_cleared).empty());
-    EXPECT_TRUE(keeping_gradients(true, false).ask(diagnoses::gradients_not_cleared).empty());
-    EXPECT_TRUE(accumulating(4).ask(diagnoses::gradients_not_cleared).empty());
+TEST(ExplainGradientsNotCleared, ReportsNothingIfTheyAreFreedOrAccumulated) {
+    EXPECT_TRUE(keeping_gradients(false, true).diagnose(diagnoses::gradients_not_cleared).empty());
+    EXPECT_TRUE(keeping_gradients(true, false).diagnose(diagnoses::gradients_not_cleared).empty());
+    EXPECT_TRUE(accumulating(4).diagnose(diagnoses::gradients_not_cleared).empty());
 }
 
-TEST(ExplainSecondIterationPeak, LiesOnTheFirstGradients) {
+TEST(ExplainSecondIterationPeak, IncludesTheFirstGradients) {
     Training program;
     program.zero_before_backward = true;
     for (int i = 0; i < 6; ++i) {
         program.pass();
         program.update();
     }
-    const Findings findings = program.ask(diagnoses::second_iteration_peak);
+    const Findings findings = program.diagnose(diagnoses::second_iteration_peak);
     EXPECT_TRUE(findings.empty());  // the peak of a backward pass is the same in both iterations
 
-    const Findings kept = keeping_gradients(true, false).ask(diagnoses::second_iteration_peak);
-    ASSERT_EQ(kept.size(), 1u);
-    EXPECT_EQ(kept[0].severity, Severity::pattern);
-    EXPECT_EQ(kept[0].bytes, 8 * MiB);
+    const Findings without_update = keeping_gradients(true, false).diagnose(diagnoses::second_iteration_peak);
+    ASSERT_EQ(without_update.size(), 1u);
+    EXPECT_EQ(without_update[0].severity, Severity::pattern);
+    EXPECT_EQ(without_update[0].bytes, 8 * MiB);
 }
 
-TEST(ExplainSecondIterationPeak, IsSilentWhereItWasReportedOrNothingIsLeft) {
-    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnoses::second_iteration_peak).empty());
+TEST(ExplainSecondIterationPeak, ReportsNothingIfAlreadyReportedOrNothingIsLeft) {
+    EXPECT_TRUE(keeping_gradients(false, true).diagnose(diagnoses::second_iteration_peak).empty());
     Finding reported;
     reported.kind = FindingKind::gradients_not_cleared;
-    EXPECT_TRUE(keeping_gradients(true, false).ask(diagnoses::second_iteration_peak, {reported}).empty());
+    EXPECT_TRUE(keeping_gradients(true, false).diagnose(diagnoses::second_iteration_peak, {reported}).empty());
 }
 
 /// Twelve steps; step 7 works on `times` the data, or does other work of that size.
@@ -268,8 +268,8 @@ Program steps_with_one(uint64_t times, bool is_other_work = false) {
     return program;
 }
 
-TEST(ExplainOutlierIteration, IsTheSameWorkOnMoreData) {
-    const Findings findings = steps_with_one(4).ask(diagnoses::outlier_iteration);
+TEST(ExplainOutlierIteration, ReportsTheSameWorkOnMoreData) {
+    const Findings findings = steps_with_one(4).diagnose(diagnoses::outlier_iteration);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].since_iteration, 7);
@@ -277,48 +277,48 @@ TEST(ExplainOutlierIteration, IsTheSameWorkOnMoreData) {
     EXPECT_NE(findings[0].text[1].find("4.0 times"), std::string::npos);
 }
 
-TEST(ExplainOutlierIteration, IsNotOtherWorkAndNotTheUsual) {
-    EXPECT_TRUE(steps_with_one(1).ask(diagnoses::outlier_iteration).empty());
-    EXPECT_TRUE(steps_with_one(4, true).ask(diagnoses::outlier_iteration).empty());
+TEST(ExplainOutlierIteration, IgnoresOtherWorkAndTypicalIterations) {
+    EXPECT_TRUE(steps_with_one(1).diagnose(diagnoses::outlier_iteration).empty());
+    EXPECT_TRUE(steps_with_one(4, true).diagnose(diagnoses::outlier_iteration).empty());
 }
 
 Program retaining(const std::string& op) {
     Program program;
-    const uint32_t made_by = program.run.origin(op);
+    const uint32_t origin = program.run.origin(op);
     program.run.trace.origins.back().phase = Phase::backward;
     const AllocationIndex x = program.labeled(4 * MiB, "main", Category::input);
     const NodeIndex leaf = program.node("AccumulateGrad", {}, {}, x, "");
     const AllocationIndex y = program.run.alloc(4 * MiB, program.run.line("multiply"));
     const NodeIndex mul = program.node("MulBackward0", {leaf}, {}, y, "multiply");
-    const AllocationIndex gradient = program.run.alloc(4 * MiB, program.run.line("main"), made_by);
+    const AllocationIndex gradient = program.run.alloc(4 * MiB, program.run.line("main"), origin);
     program.graph.label(Program::memory(gradient), program.run.now(), Category::gradient);
     program.runs(mul);
     return program;
 }
 
-TEST(ExplainRetainGrad, AreClonesOfResults) {
-    const Findings findings = retaining("MulBackward0 > aten::clone").ask(diagnoses::retain_grad);
+TEST(ExplainRetainGrad, ReportsClonesOfResults) {
+    const Findings findings = retaining("MulBackward0 > aten::clone").diagnose(diagnoses::retain_grad);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 multiply");
 }
 
-TEST(ExplainRetainGrad, AreNotThoseOfLeaves) {
-    EXPECT_TRUE(retaining("MulBackward0 > aten::mul").ask(diagnoses::retain_grad).empty());
-    EXPECT_TRUE(retaining("torch::autograd::AccumulateGrad > aten::clone").ask(diagnoses::retain_grad).empty());
+TEST(ExplainRetainGrad, IgnoresGradientsOfLeaves) {
+    EXPECT_TRUE(retaining("MulBackward0 > aten::mul").diagnose(diagnoses::retain_grad).empty());
+    EXPECT_TRUE(retaining("torch::autograd::AccumulateGrad > aten::clone").diagnose(diagnoses::retain_grad).empty());
 }
 
-/// A line whose result is freed after the next one was allocated, or before.
+/// Returns a run of a line whose result is freed after the next one was allocated, or before.
 Program local_of_iterations(bool is_late, bool is_saved = false, const std::string& op = "aten::linear") {
     Program program;
-    const uint32_t made_by = program.run.origin(op);
+    const uint32_t origin = program.run.origin(op);
     AllocationIndex last = no_allocation;
     for (int i = 0; i < 8; ++i) {
         if (!is_late && last != no_allocation) {
             program.run.free(last);
         }
-        const AllocationIndex made = program.run.alloc(16 * MiB, program.run.line("decode"), made_by);
+        const AllocationIndex made = program.run.alloc(16 * MiB, program.run.line("decode"), origin);
         if (is_saved) {
             program.node("MulBackward0", {}, {made}, made, "decode");
         }
@@ -332,21 +332,21 @@ Program local_of_iterations(bool is_late, bool is_saved = false, const std::stri
     return program;
 }
 
-TEST(ExplainStaleLocal, IsThereBesideItsSuccessor) {
-    const Findings findings = local_of_iterations(true).ask(diagnoses::stale_local);
+TEST(ExplainStaleLocal, ReportsAResultThatExistsWithItsSuccessor) {
+    const Findings findings = local_of_iterations(true).diagnose(diagnoses::stale_local);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
-    EXPECT_EQ(findings[0].fixes[0].bytes, 16 * MiB - 512);  // the memory of `norm` exists then
+    EXPECT_EQ(findings[0].fixes[0].bytes, 16 * MiB - 512);  // the memory of `norm` exists at that time
 }
 
-TEST(ExplainStaleLocal, IsSilentWhereItIsGoneOrNeeded) {
-    EXPECT_TRUE(local_of_iterations(false).ask(diagnoses::stale_local).empty());
-    EXPECT_TRUE(local_of_iterations(true, true).ask(diagnoses::stale_local).empty());
-    EXPECT_TRUE(local_of_iterations(true, false, "aten::mul").ask(diagnoses::stale_local).empty());  // x = x * 2
+TEST(ExplainStaleLocal, ReportsNothingIfItIsFreedOrNeeded) {
+    EXPECT_TRUE(local_of_iterations(false).diagnose(diagnoses::stale_local).empty());
+    EXPECT_TRUE(local_of_iterations(true, true).diagnose(diagnoses::stale_local).empty());
+    EXPECT_TRUE(local_of_iterations(true, false, "aten::mul").diagnose(diagnoses::stale_local).empty());  // x = x * 2
 }
 
-/// Objects of 2 MiB accumulate and are freed together, four at a time; two are left.
+/// Returns a run in which objects of 2 MiB accumulate and are freed together, four at a time; two remain.
 Program garbage_collected(bool by_collection) {
     Program program;
     for (int collection = 0; collection < 3; ++collection) {
@@ -368,8 +368,8 @@ Program garbage_collected(bool by_collection) {
     return program;
 }
 
-TEST(ExplainCycles, GoWhenGarbageIsCollected) {
-    const Findings findings = garbage_collected(true).ask(diagnoses::garbage_cycles);
+TEST(ExplainCycles, ReportsMemoryFreedByGarbageCollections) {
+    const Findings findings = garbage_collected(true).diagnose(diagnoses::garbage_cycles);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
@@ -377,8 +377,8 @@ TEST(ExplainCycles, GoWhenGarbageIsCollected) {
     EXPECT_NE(findings[0].title.find("8.00 MiB"), std::string::npos);
 }
 
-TEST(ExplainCycles, AreNotWhatGoesOtherwise) {
-    EXPECT_TRUE(garbage_collected(false).ask(diagnoses::garbage_cycles).empty());
+TEST(ExplainCycles, IgnoresMemoryFreedOtherwise) {
+    EXPECT_TRUE(garbage_collected(false).diagnose(diagnoses::garbage_cycles).empty());
 }
 
 Program two_types(bool saves_source) {
@@ -397,42 +397,42 @@ Program two_types(bool saves_source) {
     return program;
 }
 
-TEST(ExplainSavedInTwoDtypes, FindsTheCastBetweenBoth) {
-    const Findings findings = two_types(true).ask(diagnoses::saved_in_two_dtypes);
+TEST(ExplainSavedInTwoDtypes, FindsTheCastBetweenTheTensors) {
+    const Findings findings = two_types(true).diagnose(diagnoses::saved_in_two_dtypes);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
     EXPECT_NE(findings[0].text[0].find("PowBackward0"), std::string::npos);
 }
 
-TEST(ExplainSavedInTwoDtypes, IsSilentWhereOneOfThemIsSaved) {
-    EXPECT_TRUE(two_types(false).ask(diagnoses::saved_in_two_dtypes).empty());
+TEST(ExplainSavedInTwoDtypes, ReportsNothingIfOnlyOneIsSaved) {
+    EXPECT_TRUE(two_types(false).diagnose(diagnoses::saved_in_two_dtypes).empty());
 }
 
 /// A result of 64 MiB, allocated when the largest tensor had `operand` bytes.
 Program result_of(const std::string& op, int64_t operand) {
     Program program;
-    const uint32_t made_by = program.run.origin(op);
+    const uint32_t origin = program.run.origin(op);
     program.labeled(operand, "main", Category::input);
-    program.run.alloc(64 * MiB, program.run.line("expand"), made_by);
+    program.run.alloc(64 * MiB, program.run.line("expand"), origin);
     return program;
 }
 
 TEST(ExplainBroadcast, ReportsACopyFromAResult) {
-    const Findings copy = result_of("aten::contiguous", 1 * MiB).ask(diagnoses::broadcast_materialized);
+    const Findings copy = result_of("aten::contiguous", 1 * MiB).diagnose(diagnoses::broadcast_materialized);
     ASSERT_EQ(copy.size(), 1u);
     EXPECT_EQ(copy[0].severity, Severity::waste);
     EXPECT_EQ(copy[0].bytes, 64 * MiB);
     EXPECT_EQ(copy[0].confidence, Confidence::certain);
-    const Findings sum = result_of("aten::add", 1 * MiB).ask(diagnoses::broadcast_materialized);
+    const Findings sum = result_of("aten::add", 1 * MiB).diagnose(diagnoses::broadcast_materialized);
     ASSERT_EQ(sum.size(), 1u);
     EXPECT_EQ(sum[0].severity, Severity::pattern);
 }
 
-TEST(ExplainBroadcast, IsSilentWhereAnOperandIsLargeEnough) {
-    EXPECT_TRUE(result_of("aten::contiguous", 64 * MiB).ask(diagnoses::broadcast_materialized).empty());
-    EXPECT_TRUE(result_of("aten::add", 8 * MiB).ask(diagnoses::broadcast_materialized).empty());
-    EXPECT_TRUE(result_of("aten::randn", 1 * MiB).ask(diagnoses::broadcast_materialized).empty());
+TEST(ExplainBroadcast, ReportsNothingIfAnOperandIsLargeEnough) {
+    EXPECT_TRUE(result_of("aten::contiguous", 64 * MiB).diagnose(diagnoses::broadcast_materialized).empty());
+    EXPECT_TRUE(result_of("aten::add", 8 * MiB).diagnose(diagnoses::broadcast_materialized).empty());
+    EXPECT_TRUE(result_of("aten::randn", 1 * MiB).diagnose(diagnoses::broadcast_materialized).empty());
 }
 
 /// z = 2 * (x * x), backward once or twice.
@@ -443,7 +443,7 @@ Program second_backward(bool is_tried) {
     const NodeIndex inner = program.node("MulBackward0", {}, {x}, square, "square");
     const AllocationIndex z = program.run.alloc(512, program.run.line("sum"));
     const NodeIndex root = program.node("SumBackward0", {inner}, {}, z, "sum");
-    program.held(z, "z");
+    program.add_referrer(z, "z");
     program.runs(root);
     program.run.free(square);
     program.runs(inner);
@@ -455,8 +455,8 @@ Program second_backward(bool is_tried) {
     return program;
 }
 
-TEST(ExplainReleasedGraph, StopsWhereSavedTensorsAreGone) {
-    const Findings findings = second_backward(true).ask(diagnoses::released_graph);
+TEST(ExplainReleasedGraph, ReportsTheNodeWithoutSavedTensors) {
+    const Findings findings = second_backward(true).diagnose(diagnoses::released_graph);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 4 * MiB);
@@ -464,26 +464,26 @@ TEST(ExplainReleasedGraph, StopsWhereSavedTensorsAreGone) {
     EXPECT_NE(findings[0].title.find("MulBackward0"), std::string::npos);
 }
 
-TEST(ExplainReleasedGraph, IsSilentAfterOneBackward) {
-    EXPECT_TRUE(second_backward(false).ask(diagnoses::released_graph).empty());
+TEST(ExplainReleasedGraph, ReportsNothingAfterOneBackward) {
+    EXPECT_TRUE(second_backward(false).diagnose(diagnoses::released_graph).empty());
 }
 
-/// The backward pass of one line allocates a temporary of 16 MiB, so many times.
+/// Returns a run in which the backward pass of one line allocates a temporary of 16 MiB, `times` times.
 Program temporaries(int times) {
     Program program;
-    const uint32_t made_by = program.run.origin("MeanBackward0 > aten::div");
+    const uint32_t origin = program.run.origin("MeanBackward0 > aten::div");
     program.run.trace.origins.back().phase = Phase::backward;
     const AllocationIndex x = program.labeled(16 * MiB, "main", Category::input);
-    program.held(x, "x");
+    program.add_referrer(x, "x");
     for (int i = 0; i < times; ++i) {
-        program.run.free(program.run.alloc(16 * MiB, program.run.line("mean"), made_by));
+        program.run.free(program.run.alloc(16 * MiB, program.run.line("mean"), origin));
     }
     program.run.alloc(512, program.run.line("after"));
     return program;
 }
 
-TEST(ExplainOpTemporary, AccountsForThePeak) {
-    const Findings findings = temporaries(1).ask(diagnoses::op_temporary);
+TEST(ExplainOpTemporary, ListsTheMemoryAtThePeak) {
+    const Findings findings = temporaries(1).diagnose(diagnoses::op_temporary);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
@@ -491,25 +491,30 @@ TEST(ExplainOpTemporary, AccountsForThePeak) {
     EXPECT_NE(findings[0].text[2].find("16.0 MiB `x`"), std::string::npos);
 }
 
-TEST(ExplainOpTemporary, IsNotTheUsualWorkOfALine) { EXPECT_TRUE(temporaries(6).ask(diagnoses::op_temporary).empty()); }
+TEST(ExplainOpTemporary, IgnoresTheUsualWorkOfALine) {
+    EXPECT_TRUE(temporaries(6).diagnose(diagnoses::op_temporary).empty());
+}
 
 Program variables(int count) {
     Program program;
     for (int i = 0; i < count; ++i) {
-        program.held(program.labeled(4 * MiB, "main", Category::input), std::string(1, static_cast<char>('a' + i)));
+        program.add_referrer(program.labeled(4 * MiB, "main", Category::input),
+                             std::string(1, static_cast<char>('a' + i)));
     }
     return program;
 }
 
-TEST(ExplainLiveVariables, NamesThem) {
-    const Findings findings = variables(6).ask(diagnoses::live_variables);
+TEST(ExplainLiveVariables, NamesTheVariables) {
+    const Findings findings = variables(6).diagnose(diagnoses::live_variables);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 24 * MiB);
     EXPECT_NE(findings[0].text[0].find("`a`, `b`, `c`, `d`, `e` and `f`"), std::string::npos);
 }
 
-TEST(ExplainLiveVariables, IsSilentAboutTwo) { EXPECT_TRUE(variables(2).ask(diagnoses::live_variables).empty()); }
+TEST(ExplainLiveVariables, ReportsNothingForTwoVariables) {
+    EXPECT_TRUE(variables(2).diagnose(diagnoses::live_variables).empty());
+}
 
 /// Each iteration adds an entry of 1 MiB to `cache`; beyond `most` entries the oldest is freed.
 Program cache(size_t most) {
@@ -524,37 +529,39 @@ Program cache(size_t most) {
         program.run.step();
     }
     for (size_t i = 0; i < entries.size(); ++i) {
-        program.held(entries[i], "cache", std::to_string(i));
+        program.add_referrer(entries[i], "cache", std::to_string(i));
     }
     return program;
 }
 
-TEST(ExplainBoundedCache, FillsAndStays) {
-    const Findings findings = cache(8).ask(diagnoses::bounded_cache);
+TEST(ExplainBoundedCache, ReportsACacheThatFillsAndStays) {
+    const Findings findings = cache(8).diagnose(diagnoses::bounded_cache);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 8 * MiB);
     EXPECT_NE(findings[0].referrer.find("`cache`"), std::string::npos);
 }
 
-TEST(ExplainBoundedCache, IsSilentWhereItGrows) { EXPECT_TRUE(cache(100).ask(diagnoses::bounded_cache).empty()); }
+TEST(ExplainBoundedCache, ReportsNothingIfItGrows) {
+    EXPECT_TRUE(cache(100).diagnose(diagnoses::bounded_cache).empty());
+}
 
-TEST(ExplainSteady, SaysThatNothingStays) {
-    const Findings findings = keeping_gradients(false, true).ask(diagnoses::steady);
+TEST(ExplainSteady, ReportsThatNothingStays) {
+    const Findings findings = keeping_gradients(false, true).diagnose(diagnoses::steady);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 0);
     EXPECT_NE(findings[0].text[1].find("Destroyed: 16"), std::string::npos);
 }
 
-TEST(ExplainSteady, IsSilentWhereSomethingGrows) {
-    EXPECT_TRUE(cache(100).ask(diagnoses::steady).empty());
+TEST(ExplainSteady, ReportsNothingIfMemoryGrows) {
+    EXPECT_TRUE(cache(100).diagnose(diagnoses::steady).empty());
     Finding leak;
     leak.severity = Severity::leak;
-    EXPECT_TRUE(keeping_gradients(false, true).ask(diagnoses::steady, {leak}).empty());
+    EXPECT_TRUE(keeping_gradients(false, true).diagnose(diagnoses::steady, {leak}).empty());
 }
 
-TEST(ExplainIterations, AreNotCollectionsOfGarbage) {
+TEST(ExplainIterations, ExcludeGarbageCollections) {
     const auto context = garbage_collected(true).make_context();
     EXPECT_NE(context->iterations().source(), IterationSource::marks);
 }
@@ -576,8 +583,8 @@ Program evaluations(bool is_run) {
     return program;
 }
 
-TEST(ExplainEvaluationGraph, IsBuiltInVain) {
-    const Findings findings = evaluations(false).ask(diagnoses::eval_without_no_grad);
+TEST(ExplainEvaluationGraph, ReportsGraphsWithoutABackward) {
+    const Findings findings = evaluations(false).diagnose(diagnoses::eval_without_no_grad);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::eval_without_no_grad);
     EXPECT_EQ(findings[0].severity, Severity::waste);
@@ -585,8 +592,8 @@ TEST(ExplainEvaluationGraph, IsBuiltInVain) {
     EXPECT_EQ(findings[0].count, 5);  // the last may be work in progress
 }
 
-TEST(ExplainEvaluationGraph, IsSilentWhereABackwardRan) {
-    EXPECT_TRUE(evaluations(true).ask(diagnoses::eval_without_no_grad).empty());
+TEST(ExplainEvaluationGraph, ReportsNothingIfABackwardRan) {
+    EXPECT_TRUE(evaluations(true).diagnose(diagnoses::eval_without_no_grad).empty());
 }
 
 TEST(ExplainComposition, AddsUp) {

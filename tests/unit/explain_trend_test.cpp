@@ -19,7 +19,7 @@ std::vector<int64_t> series(size_t count, int64_t (*level)(size_t)) {
     return values;
 }
 
-TEST(Trend, AStaircaseRisesByItsStep) {
+TEST(Trend, ReportsTheSlopeOfAStaircase) {
     const Trend trend = find_trend(series(60, [](size_t i) { return static_cast<int64_t>(8192 * (i + 1)); }));
     EXPECT_EQ(trend.shape, Shape::rising);
     EXPECT_DOUBLE_EQ(trend.per_iteration, 8192);
@@ -27,7 +27,7 @@ TEST(Trend, AStaircaseRisesByItsStep) {
     EXPECT_EQ(trend.highest, 60 * 8192);
 }
 
-TEST(Trend, WhatIsMadeInTheFirstIterationIsNoPartOfTheRise) {
+TEST(Trend, ExcludesTheFirstIterationFromTheRise) {
     auto values = series(30, [](size_t i) { return static_cast<int64_t>(1'000'000 + 512 * i); });
     values[0] = 0;
     const Trend trend = find_trend(values);
@@ -37,24 +37,24 @@ TEST(Trend, WhatIsMadeInTheFirstIterationIsNoPartOfTheRise) {
     EXPECT_LE(trend.since, 2u);
 }
 
-TEST(Trend, WarmUpIsFlat) {
+TEST(Trend, IsFlatAfterWarmUp) {
     EXPECT_EQ(find_trend(std::vector<int64_t>{0, 100, 900, 900, 900, 900, 900, 900}).shape, Shape::flat);
     EXPECT_EQ(find_trend(std::vector<int64_t>{}).shape, Shape::flat);
     EXPECT_EQ(find_trend(std::vector<int64_t>{7}).shape, Shape::flat);
 }
 
-TEST(Trend, ACacheThatFillsUpIsNotRising) {
+TEST(Trend, IsNotRisingForACacheThatFillsUp) {
     const Trend trend =
         find_trend(series(40, [](size_t i) { return static_cast<int64_t>(100 * std::min<size_t>(i, 16)); }));
     EXPECT_EQ(trend.shape, Shape::filled);
 }
 
-TEST(Trend, ASawtoothComesBack) {
+TEST(Trend, DetectsASawtooth) {
     const Trend trend = find_trend(series(60, [](size_t i) { return static_cast<int64_t>(1000 * (i % 12)); }));
     EXPECT_EQ(trend.shape, Shape::sawtooth);
 }
 
-TEST(Trend, OneHighIterationIsNoRise) {
+TEST(Trend, IgnoresOneHighIteration) {
     std::vector<int64_t> values(30, 5000);
     values[12] = 90'000;
     EXPECT_NE(find_trend(values).shape, Shape::rising);
@@ -62,7 +62,7 @@ TEST(Trend, OneHighIterationIsNoRise) {
     EXPECT_NE(find_trend(values).shape, Shape::rising) << "at the end, too";
 }
 
-TEST(Trend, NoiseIsNoRise) {
+TEST(Trend, IgnoresNoise) {
     std::mt19937 random(7);
     for (int run = 0; run < 200; ++run) {
         std::vector<int64_t> values(40);
@@ -73,14 +73,14 @@ TEST(Trend, NoiseIsNoRise) {
     }
 }
 
-TEST(Trend, ARiseIsSeenThroughPeaksThatGoBack) {
+TEST(Trend, DetectsARiseBelowTemporaryPeaks) {
     auto values = series(50, [](size_t i) { return static_cast<int64_t>(4096 * i + (i % 7 == 3 ? 1'000'000 : 0)); });
     const Trend trend = find_trend(values);
     EXPECT_EQ(trend.shape, Shape::rising);
     EXPECT_NEAR(trend.per_iteration, 4096, 300);
 }
 
-TEST(Trend, FewIterationsAreNeverCalledRising) {
+TEST(Trend, IsNeverRisingForFewIterations) {
     EXPECT_NE(find_trend(std::vector<int64_t>{0, 10, 20, 30}).shape, Shape::rising);
     EXPECT_EQ(find_trend(std::vector<int64_t>{0, 10, 20, 30, 40}).shape, Shape::rising);
 }

@@ -35,7 +35,7 @@ TYPED_TEST(FactWordsOf, UnknownWordsKeepTheirText) {
     EXPECT_EQ(word_of(fact), "a word of tomorrow");
 }
 
-TEST(Facts, WordsWithTextAreSplit) {
+TEST(Facts, SeparateWordsFromTheirText) {
     EXPECT_EQ(fact_from_word<ScanReason>("mark epoch 3"), Fact(ScanReason::mark, "epoch 3"));
     EXPECT_EQ(fact_from_word<ProcessEnd>("exception: ValueError: no"), Fact(ProcessEnd::exception, "ValueError: no"));
     EXPECT_EQ(fact_from_word<ProcessEnd>("killed by signal 9"), Fact(ProcessEnd::killed, "9"));
@@ -77,7 +77,7 @@ TEST(FactWords, NameEveryValueInBothLanguages) {
     }
 }
 
-TEST(FactWords, SayHowAProcessEnded) {
+TEST(FactWords, DescribeTheEndOfAProcess) {
     Process process;
     process.how_ended = {ProcessEnd::killed, "9"};
     EXPECT_EQ(process_end_words(english, process), "The program was killed by signal 9.");

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Follows growing traces: polling must return the same trace as opening. The writer is a process of its own, because
-// closing a file drops all locks that the closing process holds on it.
+// Follows growing traces: polling must return the same trace as opening. The writer is a separate process, because
+// closing a file releases all locks that the closing process has on it.
 #include "storage/read/follow.h"
 #include "storage/timeline/curves.h"
 

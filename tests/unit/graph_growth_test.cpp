@@ -108,19 +108,19 @@ struct ListOfOutputs {
     std::vector<NodeIndex> roots;
 };
 
-TEST(PendingRoots, AreGroupedByTypeAndStack) {
+TEST(NeverExecutedRoots, AreGroupedByTypeAndStack) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.builder.tables);
     const GraphState state = graph.at(30000);
     const ReferrerIndex referrers(graph.index, 30000);
-    const auto groups = roots_never_run(state, referrers);
+    const auto groups = roots_never_executed(state, referrers);
     ASSERT_EQ(groups.size(), 1u);
     EXPECT_EQ(groups[0].roots, list.roots);
     EXPECT_EQ(graph.index.tables().texts[groups[0].type], "MeanBackward0");
     EXPECT_EQ(groups[0].first_step, 0);
     EXPECT_EQ(groups[0].last_step, 99);
-    EXPECT_EQ(groups[0].kept.nodes, 200);
-    EXPECT_EQ(groups[0].kept.freed_bytes, 1000);
+    EXPECT_EQ(groups[0].reachable.nodes, 200);
+    EXPECT_EQ(groups[0].reachable.freed_bytes, 1000);
     ASSERT_NE(groups[0].referrer, nullptr);
     EXPECT_EQ(path_words(graph.index.tables(), Words(Language::english), *groups[0].referrer),
               "list `outputs` (variable of main, s01.py:31), element 0");

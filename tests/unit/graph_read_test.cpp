@@ -62,7 +62,7 @@ void query_everything(const Opened& opened) {
         const GraphState state(index, categories, time);
         const ReferrerIndex referrers(index, time);
         referrer_groups(state, referrers);
-        roots_never_run(state, referrers);
+        roots_never_executed(state, referrers);
         for (NodeIndex node = 0; node < opened.graph->nodes.size(); ++node) {
             state.path_to(node);
             state.summary(node);

@@ -60,7 +60,7 @@ TEST(GraphState, SummarizesReachableNodesAndFindsPaths) {
     EXPECT_EQ(summary.nodes, 6);
     EXPECT_EQ(summary.reachable_bytes, 111);
     EXPECT_EQ(summary.retained_bytes, 111);
-    EXPECT_FALSE(summary.was_run);
+    EXPECT_FALSE(summary.was_executed);
     const Nodes path = state.path_to(0);
     ASSERT_EQ(path.size(), 4u);
     EXPECT_EQ(path.front(), 5u);
@@ -79,7 +79,7 @@ TEST(GraphState, ReleasedNodesRetainOnlyTheirChildren) {
     EXPECT_EQ(graph.at(10).retained_bytes(1), 11);
     EXPECT_EQ(graph.at(20).shallow_bytes(1), 0);
     EXPECT_EQ(graph.at(20).retained_bytes(1), 1);
-    EXPECT_TRUE(graph.at(20).summary(1).was_run);
+    EXPECT_TRUE(graph.at(20).summary(1).was_executed);
     EXPECT_EQ(graph.at(40).roots(), (Nodes{0}));
     EXPECT_FALSE(graph.at(40).is_alive(1));
     EXPECT_TRUE(graph.at(40).path_to(1).empty());
@@ -111,8 +111,8 @@ TEST(GraphState, TerminatesOnDamagedGraphsWithCycles) {
         EXPECT_EQ(state.summary(node).reachable_bytes >= state.shallow_bytes(node), true);
         state.freed_by(node);
     }
-    const std::vector<Held> held{{{0}, {}}};
-    EXPECT_EQ(state.reachable_from(held)[0].bytes, 11);
+    const std::vector<ReferrerTargets> targets{{{0}, {}}};
+    EXPECT_EQ(state.reachable_from(targets)[0].bytes, 11);
 }
 
 /// Returns the alive nodes reachable from `from` if `without` is removed.
@@ -216,7 +216,7 @@ TEST_P(RandomGraph, RetainedBytesAreFreedIfTheNodeIsRemoved) {
 TEST_P(RandomGraph, ReferrersReachAndFreeTheBytesOfTheDefinition) {
     const Graph graph = make();
     const GraphState state = graph.at(10);
-    std::vector<Held> referrers(70);  // more than fit into one batch
+    std::vector<ReferrerTargets> referrers(70);  // more than fit into one batch
     for (size_t r = 0; r < state.roots().size(); ++r) {
         if (r % 5 != 4) {
             referrers[(r * 23) % referrers.size()].nodes.push_back(state.roots()[r]);

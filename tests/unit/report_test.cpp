@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* evil = "</svg><script>alert(1)</script>\033[2J|`";
 
-/// The hand-made trace and an explanation with everything a finding can have, in names nobody should trust.
+/// A trace, and an explanation with all parts of a finding. The names contain markup and control characters.
 class Report : public testing::Test {
 protected:
     Report()
@@ -87,20 +87,20 @@ TEST_F(Report, TextHasEvidenceAndFixes) {
     EXPECT_NE(page.find("allocation " + std::to_string(trace->devices[0].allocation_id(3))), page.npos) << page;
 }
 
-TEST_F(Report, TextFoldsWhatEveryProgramHas) {
+TEST_F(Report, TextShortensBackgroundFindings) {
     EXPECT_NE(text().find("- the context (99 B)"), std::string::npos);
     EXPECT_EQ(text().find("every process pays"), std::string::npos);
     EXPECT_NE(text({100, false, true}).find("every process pays"), std::string::npos);
 }
 
-TEST_F(Report, OnlyTheColorsOwnEscapesReachATerminal) {
+TEST_F(Report, TextHasNoEscapesExceptForColors) {
     EXPECT_EQ(text().find('\033'), std::string::npos);
     const std::string colored = text({100, true, false});
     EXPECT_NE(colored.find("\033[1;31m"), std::string::npos);
     EXPECT_EQ(colored.find("\033[2J"), std::string::npos);
 }
 
-TEST_F(Report, TextKeepsToItsWidth) {
+TEST_F(Report, TextFitsItsWidth) {
     std::string page = text({60, false, false});
     size_t begin = 0;
     for (size_t end = page.find('\n'); end != page.npos; end = page.find('\n', begin)) {
@@ -129,7 +129,7 @@ TEST_F(Report, JsonHasTheDocumentedKeys) {
     EXPECT_TRUE(json["findings"][1]["component"].is_null());
 }
 
-TEST_F(Report, HtmlEscapesNamesAndNeedsNothingElse) {
+TEST_F(Report, HtmlEscapesNamesAndIsSelfContained) {
     const ReportInput devices[] = {reported()};
     const std::string page = report_html(devices, words);
     for (const char* part : {"<script", "</svg><script", "\033", "http://", "https://", "src=", "url("}) {
@@ -151,7 +151,7 @@ TEST_F(Report, MarkdownEscapesNamesAndFencesCode) {
     EXPECT_NE(page.find("`--at event:6`"), page.npos);
 }
 
-TEST_F(Report, AnEmptyExplanationIsAPageToo) {
+TEST_F(Report, WritesAPageForAnEmptyExplanation) {
     explanation = {};
     const ReportInput devices[] = {reported()};
     EXPECT_NE(report_html(devices, words).find("</html>"), std::string::npos);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Snapshots as JSON, written as pickles, and what the reader makes of them.
+// Snapshots as JSON, written as pickles, and the reader's result as text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -61,8 +61,8 @@ inline std::string context_text(const Snapshot& snapshot, uint32_t index) {
     return snapshot.stacks.string(context.compile_context) + "|" + snapshot.stacks.string(context.user_metadata);
 }
 
-/// Returns the content of a snapshot as JSON text. Ids are replaced by what they refer to, so equal snapshots have
-/// equal texts.
+/// Returns the content of a snapshot as JSON text. Ids are replaced with the items they refer to, so equal snapshots
+/// have equal texts.
 inline std::string text_of(const Snapshot& snapshot) {
     Json all;
     for (const auto& trace : snapshot.traces) {

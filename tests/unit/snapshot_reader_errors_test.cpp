@@ -85,7 +85,7 @@ TEST(SnapshotReader, LimitsNestingAndExpansion) {
         .op(opcode::setitem)
         .text("allocator_settings");
     laughs.op(opcode::empty_dict).text("x").op(opcode::empty_list);
-    for (int i = 0; i < 50; ++i) {  // every level holds the one below twice
+    for (int i = 0; i < 50; ++i) {  // every level contains the level below twice
         const uint32_t below = laughs.memoize();
         laughs.op(opcode::pop).op(opcode::empty_list).op(opcode::mark).get(below).get(below).op(opcode::appends);
     }
@@ -97,7 +97,7 @@ TEST(SnapshotReader, LimitsNestingAndExpansion) {
 TEST(SnapshotReader, RejectsEndlessStacks) {
     PickleBuilder builder;
     builder.op(opcode::empty_list).op(opcode::mark).value(frame("f", "a.py", 1));
-    for (int i = 0; i < 70'000; ++i) {  // the same frame again and again
+    for (int i = 0; i < 70'000; ++i) {  // the same frame many times
         builder.op(opcode::dup);
     }
     EXPECT_TRUE(contains(error_of(builder.op(opcode::appends).done()), "A stack has more than 65536 frames"));

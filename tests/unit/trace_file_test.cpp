@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The trace file: what is written is what is read; hostile and damaged files are refused; FORMAT.md tells the truth.
+// The trace file: reading returns the written trace; forged and corrupt files are rejected; FORMAT.md is correct.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -50,7 +50,7 @@ protected:
         Progress progress;
         return open_trace(path, progress);
     }
-    /// Runs SQL on the file as its owner could.
+    /// Runs SQL on the file, as the user could with sqlite3.
     void alter(const char* sql) {
         sqlite3* db = nullptr;
         ASSERT_EQ(SQLITE_OK, sqlite3_open(path_.c_str(), &db));
@@ -58,7 +58,7 @@ protected:
         EXPECT_EQ(SQLITE_OK, sqlite3_exec(db, sql, nullptr, nullptr, &error)) << error;
         sqlite3_close(db);
     }
-    void expect_refused(ErrorKind kind, const std::string& words) {
+    void expect_rejected(ErrorKind kind, const std::string& words) {
         const auto opened = open(path_);
         ASSERT_FALSE(opened);
         const std::string sentence = opened.error().sentence.english();
@@ -71,7 +71,7 @@ protected:
     std::shared_ptr<const Trace> original_;
 };
 
-TEST_F(TraceFile, WhatIsWrittenIsRead) {
+TEST_F(TraceFile, ReadsTheWrittenTrace) {
     for (const char* name : {"streams", "cudagraph", "varlen_expandable", "expandable_mixed", "gpt_ring", "two_gpus"}) {
         SCOPED_TRACE(name);
         Progress progress;
@@ -90,14 +90,14 @@ TEST_F(TraceFile, WhatIsWrittenIsRead) {
     }
 }
 
-TEST_F(TraceFile, RowsAloneAreEnough) {
+TEST_F(TraceFile, OpensWithoutChunks) {
     alter("DELETE FROM allocation_chunk");
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().sentence.english();
     test::expect_same_device(original_->main_device(), (*read)->main_device());
 }
 
-TEST_F(TraceFile, IsOneFileAndNothingElse) {
+TEST_F(TraceFile, IsOneFileNotInWalMode) {
     int files = 0;
     for (const auto& entry : fs::directory_iterator(folder_)) {
         EXPECT_EQ("run.tide", entry.path().filename());
@@ -111,14 +111,14 @@ TEST_F(TraceFile, IsOneFileAndNothingElse) {
     EXPECT_EQ(1, head[18]) << "not in WAL mode";
 }
 
-TEST_F(TraceFile, ReadingNeverWrites) {
+TEST_F(TraceFile, ReadingDoesNotModifyTheFile) {
     const auto before = fs::last_write_time(path_);
     chmod(path_.c_str(), 0444);
     ASSERT_TRUE(open(path_));
     EXPECT_EQ(before, fs::last_write_time(path_));
 }
 
-TEST_F(TraceFile, WritingNeverOverwritesUnasked) {
+TEST_F(TraceFile, DoesNotReplaceAnExistingFileUnlessAllowed) {
     Progress progress;
     const auto again = import_snapshot(snapshot("s1_plain"), path_, IfExists::fail, progress);
     ASSERT_FALSE(again);
@@ -126,7 +126,7 @@ TEST_F(TraceFile, WritingNeverOverwritesUnasked) {
     EXPECT_TRUE(open(path_));
 }
 
-TEST_F(TraceFile, CanceledWritingLeavesTheOldFile) {
+TEST_F(TraceFile, CanceledWritingKeepsTheOldFile) {
     Progress progress;
     progress.canceled = true;
     EXPECT_FALSE(write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress));
@@ -134,50 +134,50 @@ TEST_F(TraceFile, CanceledWritingLeavesTheOldFile) {
     EXPECT_FALSE(fs::exists(path_ + ".part"));
 }
 
-TEST_F(TraceFile, TwoWritersOfOneTargetDoNotMix) {
+TEST_F(TraceFile, RejectsASecondWriterOfTheSameTarget) {
     const int other = ::open((path_ + ".part").c_str(), O_CREAT | O_RDWR, 0666);
     ASSERT_EQ(0, flock(other, LOCK_EX));
     Progress progress;
     const auto status = write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress);
     ASSERT_FALSE(status);
     EXPECT_NE(std::string::npos, status.error().sentence.english().find("another program"));
-    EXPECT_TRUE(fs::exists(path_ + ".part")) << "the other's file is left alone";
+    EXPECT_TRUE(fs::exists(path_ + ".part")) << "the other writer's file must stay";
     ::close(other);
     EXPECT_TRUE(write_trace(*original_, peak_events(*original_), path_, IfExists::replace, progress))
-        << "what a killed writer left is no hindrance";
+        << "a file that a killed writer left is replaced";
 }
 
-TEST_F(TraceFile, RefusesWhatIsNotOurs) {
+TEST_F(TraceFile, RejectsForeignEmptyAndMissingFiles) {
     alter("PRAGMA application_id=7");
-    expect_refused(ErrorKind::input, "another program");
+    expect_rejected(ErrorKind::input, "another program");
     std::ofstream(path_, std::ios::trunc) << "hello";
-    expect_refused(ErrorKind::input, "not a Tidemark trace");
+    expect_rejected(ErrorKind::input, "not a Tidemark trace");
     std::ofstream(path_, std::ios::trunc) << "";
-    expect_refused(ErrorKind::input, "empty");
+    expect_rejected(ErrorKind::input, "empty");
     fs::remove(path_);
-    expect_refused(ErrorKind::environment, "cannot be opened");
+    expect_rejected(ErrorKind::environment, "cannot be opened");
     fs::create_directory(path_);
-    expect_refused(ErrorKind::input, "not a file");
+    expect_rejected(ErrorKind::input, "not a file");
 }
 
-TEST_F(TraceFile, RefusesNewerVersions) {
+TEST_F(TraceFile, RejectsNewerVersions) {
     alter("PRAGMA user_version=99");
-    expect_refused(ErrorKind::input, "newer Tidemark");
+    expect_rejected(ErrorKind::input, "newer Tidemark");
 }
 
-TEST_F(TraceFile, RefusesTriggersAndViewsInPlaceOfTables) {
+TEST_F(TraceFile, RejectsTriggersAndViewsInPlaceOfTables) {
     alter("CREATE TRIGGER t AFTER INSERT ON meta BEGIN SELECT 1; END");
-    expect_refused(ErrorKind::input, "trigger");
+    expect_rejected(ErrorKind::input, "trigger");
     alter("DROP TRIGGER t; DROP TABLE sample; CREATE VIEW sample AS SELECT 1 AS id");
-    expect_refused(ErrorKind::input, "not an ordinary table");
+    expect_rejected(ErrorKind::input, "not an ordinary table");
 }
 
-TEST_F(TraceFile, IgnoresWhatItDoesNotKnow) {
+TEST_F(TraceFile, IgnoresUnknownTables) {
     alter("CREATE TABLE of_the_future(x); INSERT INTO of_the_future VALUES(1)");
     EXPECT_TRUE(open(path_));
 }
 
-TEST_F(TraceFile, RefusesReferencesIntoNowhere) {
+TEST_F(TraceFile, RejectsInvalidReferencesAndCounts) {
     for (const char* sql : {"UPDATE segment SET stream=77 WHERE id=1", "UPDATE stack SET caller=id WHERE id=3",
                             "UPDATE device SET events=events-1", "UPDATE device SET events=2000000000",
                             "UPDATE allocation_chunk SET count=count+1", "UPDATE allocation_chunk SET count=900000000",
@@ -191,7 +191,7 @@ TEST_F(TraceFile, RefusesReferencesIntoNowhere) {
     }
 }
 
-TEST_F(TraceFile, EventsWithoutARowAreReportedAsMissing) {
+TEST_F(TraceFile, ReportsEventsWithoutARow) {
     alter("DELETE FROM event");
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().sentence.english();
@@ -202,14 +202,14 @@ TEST_F(TraceFile, EventsWithoutARowAreReportedAsMissing) {
     }
 }
 
-TEST_F(TraceFile, ASegmentReturnedTwiceIsKeptAsAnEvent) {
+TEST_F(TraceFile, KeepsASecondFreeOfASegmentAsAnEvent) {
     Snapshot snapshot;
     snapshot.streams = {0};
-    SnapshotEvent back;
-    back.action = Action::segment_free;
-    back.address = 1 << 30;
-    back.size = 20 << 20;
-    snapshot.traces = {{back, back}};
+    SnapshotEvent segment_free;
+    segment_free.action = Action::segment_free;
+    segment_free.address = 1 << 30;
+    segment_free.size = 20 << 20;
+    snapshot.traces = {{segment_free, segment_free}};
     auto trace = std::make_shared<Trace>();
     trace->devices.push_back(derive_history(snapshot, 0, 0, trace->data_gaps));
     const DeviceHistory& device = trace->devices.front();
@@ -218,7 +218,7 @@ TEST_F(TraceFile, ASegmentReturnedTwiceIsKeptAsAnEvent) {
     EXPECT_EQ(0, Analysis(trace, device).curves().value(Series::reserved, 2));
 }
 
-TEST_F(TraceFile, AnyFlippedByteIsSurvived) {
+TEST_F(TraceFile, SurvivesDamagedBytesAndRejectsTruncatedFiles) {
     std::ifstream in(path_, std::ios::binary);
     const std::string good((std::istreambuf_iterator<char>(in)), {});
     uint32_t seed = 17;
@@ -229,7 +229,7 @@ TEST_F(TraceFile, AnyFlippedByteIsSurvived) {
             bad[seed % bad.size()] ^= static_cast<char>(1 + (seed >> 24) % 255);
         }
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bad;
-        const auto opened = open(path_);  // either a sentence or a trace; never a crash
+        const auto opened = open(path_);  // either an error or a trace, but no crash
         if (!opened) {
             EXPECT_FALSE(opened.error().sentence.english().empty());
         }
@@ -240,22 +240,22 @@ TEST_F(TraceFile, AnyFlippedByteIsSurvived) {
     }
 }
 
-TEST_F(TraceFile, EveryFormatEverReleasedOpens) {
-    // One trace of each version, written by that version from expandable_graph.pickle, since version 2 with
-    // small_graph(): the test below writes the present one. Those of released versions are never rewritten.
+TEST_F(TraceFile, OpensEveryReleasedFormat) {
+    // One trace of each version, written by that version from expandable_graph.pickle, and since version 2 with
+    // small_graph(). The test below writes the current version. Traces of released versions are never rewritten.
     Progress progress;
-    const auto today = read_snapshot_trace(snapshot("expandable_graph"), progress);
-    ASSERT_TRUE(today);
+    const auto imported = read_snapshot_trace(snapshot("expandable_graph"), progress);
+    ASSERT_TRUE(imported);
     for (int version = 1; version <= trace_format_version; ++version) {
         SCOPED_TRACE(version);
         const auto old = open(std::string(TIDEMARK_TEST_DATA) + "/traces/format-" + std::to_string(version) + ".tide");
         ASSERT_TRUE(old) << old.error().sentence.english();
         EXPECT_EQ(version, (*old)->format_version);
-        test::expect_same_device((*today)->main_device(), (*old)->main_device());
+        test::expect_same_device((*imported)->main_device(), (*old)->main_device());
     }
 }
 
-/// Everything about graphs that a trace holds.
+/// Queries for all graph data of a trace.
 constexpr const char* graph_queries[] = {
     "SELECT id, type, variable, sequence, output, state, created_time, executed_time, released_time, destroyed_time "
     "FROM "
@@ -274,14 +274,14 @@ constexpr const char* graph_queries[] = {
     "SELECT value FROM meta WHERE key = 'graph.nodes_left_out'",
 };
 
-TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
+TEST_F(TraceFile, ReadsGraphsOfEveryFormat) {
     Progress progress;
     const auto trace = read_snapshot_trace(snapshot("expandable_graph"), progress);
     ASSERT_TRUE(trace) << trace.error().sentence.english();
     const GraphTables graph = test::small_graph(**trace);
     ASSERT_TRUE(write_trace(**trace, peak_events(**trace), path_, IfExists::replace, progress, &graph));
-    if (const char* keep = std::getenv("TIDEMARK_KEEP_FORMAT_TRACE")) {
-        fs::copy_file(path_, keep, fs::copy_options::overwrite_existing);
+    if (const char* copy_path = std::getenv("TIDEMARK_KEEP_FORMAT_TRACE")) {
+        fs::copy_file(path_, copy_path, fs::copy_options::overwrite_existing);
     }
     ASSERT_TRUE(open(path_));
     const DeviceHistory& device = (*trace)->devices.front();
@@ -289,7 +289,7 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
         return std::to_string(device.allocation_id(device.allocations.size() - 1 - from_end));
     };
     using Rows = std::vector<std::string>;
-    const Rows wanted[] = {
+    const Rows expected_rows[] = {
         {"5|AccumulateGrad|layer.weight|NULL|" + id(0) + "|never_executed|NULL|NULL|NULL|NULL",
          "6|MulBackward0|NULL|41|" + id(2) + "|executed|10|20|NULL|NULL",
          "9|MeanBackward0|NULL|42|NULL|released|11|20|20|NULL",
@@ -302,13 +302,14 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
         {"1|1|9|" + id(3), "2|1|NULL|NULL"},
         {"1|0|local|losses|train|/home/anna/train.py|31", "1|1|index|[3]|NULL|NULL|NULL"},
         {"7"}};
-    const auto expect_wanted = [&](const std::string& path) {
+    const auto expect_graph_rows = [&](const std::string& path) {
         for (size_t i = 0; i < std::size(graph_queries); ++i) {
-            EXPECT_EQ(wanted[i], test::query_rows(path, graph_queries[i]));
+            EXPECT_EQ(expected_rows[i], test::query_rows(path, graph_queries[i]));
         }
     };
-    expect_wanted(path_);
-    // Graphs of older formats say the same once they are read and written today. Format 1 had none.
+    expect_graph_rows(path_);
+    // Graphs of older formats must have the same rows after they are read and written with the current format. Format 1
+    // has no graph.
     for (int version = 2; version <= trace_format_version; ++version) {
         SCOPED_TRACE(version);
         const auto old = open(std::string(TIDEMARK_TEST_DATA) + "/traces/format-" + std::to_string(version) + ".tide");
@@ -316,11 +317,11 @@ TEST_F(TraceFile, AGraphIsWrittenWithItsTraceAndReadLikeThatForEver) {
         const auto old_graph = read_graph(**old, progress);
         ASSERT_TRUE(old_graph) << old_graph.error().sentence.english();
         ASSERT_TRUE(write_trace(**old, peak_events(**old), path_, IfExists::replace, progress, old_graph->get()));
-        expect_wanted(path_);
+        expect_graph_rows(path_);
     }
 }
 
-TEST(CategoryNames, AreReadAsTheyAreWritten) {
+TEST(CategoryNames, ConvertBackToTheSameCategory) {
     for (int i = 0; i < category_count; ++i) {
         EXPECT_EQ(static_cast<Category>(i), category_from_name(category_name(static_cast<Category>(i))));
     }
@@ -328,7 +329,7 @@ TEST(CategoryNames, AreReadAsTheyAreWritten) {
     EXPECT_EQ(Category::unknown, category_from_name("of the future"));
 }
 
-TEST_F(TraceFile, TablesOfItsVersionMustBeThere) {
+TEST_F(TraceFile, RejectsMissingTables) {
     for (const char* sql : {"DROP TABLE holder_link", "DROP TABLE op"}) {
         SCOPED_TRACE(sql);
         const int version = std::string(sql).ends_with("op") ? 1 : 2;
@@ -336,15 +337,15 @@ TEST_F(TraceFile, TablesOfItsVersionMustBeThere) {
                       fs::copy_options::overwrite_existing);
         ASSERT_TRUE(open(path_));
         alter(sql);
-        expect_refused(ErrorKind::input, "tables are missing");
+        expect_rejected(ErrorKind::input, "tables are missing");
     }
     fs::copy_file(std::string(TIDEMARK_TEST_DATA) + "/traces/format-1.tide", path_,
                   fs::copy_options::overwrite_existing);
     alter("CREATE VIEW referrer AS SELECT 1 AS id");
-    expect_refused(ErrorKind::input, "not an ordinary table");
+    expect_rejected(ErrorKind::input, "not an ordinary table");
 }
 
-/// The imported trace as if it had been recorded.
+/// Returns the imported trace with the rows that a recorder adds.
 Trace recorded(const Trace& imported) {
     Trace trace = imported;
     trace.processes = {
@@ -366,7 +367,7 @@ Trace recorded(const Trace& imported) {
     return trace;
 }
 
-TEST_F(TraceFile, WhatARecorderSawIsReadBack) {
+TEST_F(TraceFile, ReadsTheRowsOfARecorder) {
     const Trace trace = recorded(*original_);
     Progress progress;
     ASSERT_TRUE(write_trace(trace, peak_events(trace), path_, IfExists::replace, progress));
@@ -380,7 +381,7 @@ TEST_F(TraceFile, WhatARecorderSawIsReadBack) {
     EXPECT_EQ(trace.nvml_pid, (*read)->nvml_pid);
 }
 
-TEST_F(TraceFile, AbsurdRowsOfARecorderAreRefusedOrMadeHarmless) {
+TEST_F(TraceFile, RejectsOrIgnoresInvalidRowsOfARecorder) {
     Progress progress;
     for (const char* sql :
          {"UPDATE driver_allocation SET bytes=-1 WHERE id=1", "UPDATE driver_allocation SET bytes=1<<61 WHERE id=1",
@@ -399,15 +400,15 @@ TEST_F(TraceFile, AbsurdRowsOfARecorderAreRefusedOrMadeHarmless) {
         "INSERT INTO step VALUES(NULL,5,'user',-3,NULL)");
     const auto read = open(path_);
     ASSERT_TRUE(read) << read.error().sentence.english();
-    ASSERT_EQ(3u, (*read)->samples.size()) << "what says nothing is left out";
-    EXPECT_EQ(-7, (*read)->samples[0].time) << "by time";
+    ASSERT_EQ(3u, (*read)->samples.size()) << "samples without any value are omitted";
+    EXPECT_EQ(-7, (*read)->samples[0].time) << "sorted by time";
     EXPECT_EQ(0, (*read)->samples[1].used_bytes);
     EXPECT_EQ(-1, (*read)->samples[1].device);
     EXPECT_EQ("", (*read)->driver_allocations[0].source);
     EXPECT_EQ(5, (*read)->steps[0].number);
 }
 
-TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
+TEST_F(TraceFile, ReadsRowsIfChunksAreIncomplete) {
     alter("UPDATE allocation_chunk SET count=count-1; UPDATE meta SET value='0' WHERE key='clean_end'");
     EXPECT_FALSE(open(path_)) << "a count that does not fit its chunk";
     Progress progress;
@@ -426,7 +427,7 @@ TEST_F(TraceFile, HalfWrittenChunksAreNotTrusted) {
     test::expect_same_device(original_->main_device(), (*read)->main_device());
 }
 
-TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
+TEST_F(TraceFile, QueriesOfFormatMdReturnRows) {
     Progress progress;
     const GraphTables graph = test::small_graph(*original_);
     ASSERT_TRUE(write_trace(recorded(*original_), peak_events(recorded(*original_)), path_, IfExists::replace, progress,
@@ -441,7 +442,7 @@ TEST_F(TraceFile, TheSelectsOfFormatMdRun) {
     EXPECT_EQ(10, queries);
 }
 
-TEST_F(TraceFile, FormatMdNamesEveryTable) {
+TEST_F(TraceFile, FormatMdListsEveryTable) {
     std::ifstream in(std::string(TIDEMARK_TEST_DATA) + "/../../storage/format/FORMAT.md");
     const std::string text((std::istreambuf_iterator<char>(in)), {});
     for (std::string_view name : table_names()) {
@@ -449,8 +450,8 @@ TEST_F(TraceFile, FormatMdNamesEveryTable) {
     }
 }
 
-TEST_F(TraceFile, UnwritableTargetIsSaid) {
-    // The part file cannot be created under a file that is not a folder.
+TEST_F(TraceFile, ReportsAnUnwritableTarget) {
+    // The part file cannot be created because the parent is not a folder.
     Progress progress;
     const auto status = write_trace(*original_, peak_events(*original_), path_ + "/x.tide", IfExists::fail, progress);
     ASSERT_FALSE(status);

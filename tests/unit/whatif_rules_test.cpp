@@ -280,7 +280,7 @@ TEST(WhatIfRules, MapsGapsAgainFromTheLowestAddress) {
         << "the rest of the gap is too small";
 }
 
-TEST(WhatIfRules, KeepsFreeMemoryBesideUnmappedPortions) {
+TEST(WhatIfRules, KeepsFreeMemoryNextToUnmappedPortions) {
     Simulation simulation(expandable());
     const BlockIndex a = simulation.get(30 * MiB), b = simulation.get(60 * MiB);
     simulation.get(30 * MiB);
@@ -299,7 +299,7 @@ TEST(WhatIfRules, PrefersGapsToTheGrowingEnd) {
     const BlockIndex a = simulation.get(60 * MiB), b = simulation.get(30 * MiB);
     const uint64_t gap = simulation.address(a);
     simulation.free(a);
-    // Free: a gap of 60 MiB, and 10 MiB at the end that can grow.
+    // Free memory: a gap of 60 MiB, and 10 MiB at the end that can grow.
     EXPECT_EQ(simulation.address(simulation.get(8 * MiB)), gap);
     EXPECT_EQ(simulation.size(b), 30 * MiB);
 }

@@ -20,7 +20,7 @@ using namespace std::string_literals;
 
 void put(std::string& bytes, size_t offset, uint32_t number) { std::memcpy(bytes.data() + offset, &number, 4); }
 
-/// A .mo file with these messages and translations.
+/// Returns a .mo file with these messages and translations.
 std::string catalog_file(const std::vector<std::pair<std::string, std::string>>& rows) {
     const size_t originals = 28, translations = originals + 8 * rows.size();
     std::string bytes(translations + 8 * rows.size(), '\0');
@@ -68,7 +68,7 @@ TEST(WordsCatalog, ReadsFieldsOfTheHeader) {
     EXPECT_EQ(Catalog::read(without_header)->size(), 1u);
 }
 
-TEST(WordsCatalog, RejectsWhatIsNoCatalog) {
+TEST(WordsCatalog, RejectsOtherFiles) {
     EXPECT_FALSE(Catalog::read(""));
     EXPECT_FALSE(Catalog::read("this is a text that is longer than the header"));
     std::string swapped = catalog_file({{"cat", "chat"}}), newer = swapped, far_away = swapped, many = swapped;

@@ -10,23 +10,23 @@ namespace {
 
 const Words english(Language::english), chinese(Language::chinese);
 
-TEST(Words, NamesAreFilledInWhereverTheyStand) {
+TEST(Words, FillsPlaceholdersAnywhere) {
     EXPECT_EQ(english("{a} of {b}, {a}", with("a", 1), with("b", "two")), "1 of two, 1");
     EXPECT_EQ(english("nothing to fill"), "nothing to fill");
     EXPECT_EQ(english(""), "");
 }
 
-TEST(Words, OtherBracesStay) {
+TEST(Words, KeepsOtherBraces) {
     EXPECT_EQ(english("{known} and {unknown}", with("known", "x")), "x and {unknown}");
     EXPECT_EQ(english("open { and {a", with("a", 1)), "open { and {a");
     EXPECT_EQ(english("{} {a}", with("a", 1)), "{} 1");
 }
 
-TEST(Words, WhatIsFilledInIsNotFilledAgain) {
+TEST(Words, DoesNotFillPlaceholdersInsideValues) {
     EXPECT_EQ(english("{a} {b}", with("a", "{b}"), with("b", "x")), "{b} x");
 }
 
-TEST(Words, PluralFormsFollowTheNumber) {
+TEST(Words, SelectsThePluralForm) {
     EXPECT_EQ(english.plural(1, "{n} tensor", "{n} tensors"), "1 tensor");
     EXPECT_EQ(english.plural(0, "{n} tensor", "{n} tensors"), "0 tensors");
     EXPECT_EQ(english.plural(12'345, "{n} tensor", "{n} tensors"), "12,345 tensors");
@@ -38,7 +38,7 @@ TEST(Words, PluralFormsFollowTheNumber) {
               "2 are kept by x");
 }
 
-TEST(Words, ListsAsPeopleWriteThem) {
+TEST(Words, JoinsListsInEachLanguage) {
     EXPECT_EQ(english.list({}), "");
     EXPECT_EQ(english.list({"a"}), "a");
     EXPECT_EQ(english.list({"a", "b"}), "a and b");
@@ -46,7 +46,7 @@ TEST(Words, ListsAsPeopleWriteThem) {
     EXPECT_EQ(chinese.list({"甲", "乙", "丙"}), "甲、乙、丙");
 }
 
-TEST(Words, PercentHasADecimalWhereItMatters) {
+TEST(Words, ShowsDecimalsOfSmallPercentages) {
     EXPECT_EQ(Words::percent(0), "0 %");
     EXPECT_EQ(Words::percent(0.0123), "1.2 %");
     EXPECT_EQ(Words::percent(0.0994), "9.9 %");
@@ -55,7 +55,7 @@ TEST(Words, PercentHasADecimalWhereItMatters) {
     EXPECT_EQ(Words::percent(-0.02), "-2.0 %");
 }
 
-TEST(Words, LanguagesByTheNamesOfLocales) {
+TEST(Words, FindsLanguagesByLocaleNames) {
     for (const char* name : {"zh", "zh_CN", "zh_CN.UTF-8", "zh-Hans", "zh.UTF-8", "zh@pinyin"}) {
         EXPECT_EQ(language_from_name(name), Language::chinese) << name;
     }
@@ -69,19 +69,19 @@ TEST(Words, LanguagesByTheNamesOfLocales) {
     EXPECT_EQ(language_from_name(language_name(Language::english)), Language::english);
 }
 
-TEST(Words, ChineseIsLookedUpByTheEnglishSentence) {
+TEST(Words, TranslatesByTheEnglishSentence) {
     EXPECT_EQ(chinese("the end of {iteration}", with("iteration", chinese("step {number}", with("number", 7)))),
               "第 7 步结束");
     EXPECT_EQ(chinese("{type} is said nowhere", with("type", "this")), "this is said nowhere");
 }
 
-TEST(Words, SentencesAreJoinedAsTheLanguageDoes) {
+TEST(Words, JoinsSentencesInEachLanguage) {
     EXPECT_EQ(english.sentences({"One.", "", "Two.", "Three."}), "One. Two. Three.");
     EXPECT_EQ(chinese.sentences({"", "一。", "二。"}), "一。二。");
     EXPECT_EQ(english.sentences({}), "");
 }
 
-TEST(Words, AnUntranslatedSentenceStaysEnglish) {
+TEST(Words, KeepsUntranslatedSentences) {
     EXPECT_EQ(chinese("no catalog has this: {x}", with("x", 1)), "no catalog has this: 1");
     EXPECT_EQ(chinese.plural(2, "{n} nonesuch", "{n} nonesuches"), "2 nonesuches");
     EXPECT_EQ(chinese(""), "");

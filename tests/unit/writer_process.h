@@ -20,7 +20,7 @@
 
 namespace tidemark::test {
 
-/// Writes a finished trace to a StreamingWriter, one time range after the other.
+/// Writes a finished trace to a StreamingWriter, one time range after another.
 class TraceStreamer {
 public:
     TraceStreamer(const Trace& trace, StreamingWriter& writer) : trace_(trace), writer_(writer) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S7, S8: the freed block that served a request and what was cut from it, or why the allocator took a new segment.
+// S7, S8: the freed block that served a request and how it was split, or why the allocator needed a new segment.
 #include <algorithm>
 #include <optional>
 
@@ -13,10 +13,10 @@
 namespace tidemark {
 namespace {
 
-constexpr uint32_t most_allocations = 400;  ///< in longer runs single requests are of no interest
-constexpr size_t most_steps = 5;            ///< the same holds where training continues
-constexpr uint64_t least_bytes = 1 << 20;   ///< smaller requests share small segments
-constexpr EventNumber just_before = 2;      ///< a segment arrives right before the allocation that needs it
+constexpr uint32_t most_allocations = 400;  ///< in longer runs single requests are not relevant
+constexpr size_t most_steps = 5;            ///< programs that train longer are not examined either
+constexpr uint64_t least_bytes = 1 << 20;   ///< smaller requests share segments
+constexpr EventNumber just_before = 2;      ///< a segment is added right before the allocation that needs it
 
 /// A request that a freed block served.
 struct Reuse {
@@ -35,7 +35,7 @@ bool took_segment(const DeviceHistory& device, AllocationIndex a) {
            made - device.segments[segment].alloc_event <= just_before;
 }
 
-/// Returns the allocation that had this address last and was freed.
+/// Returns the last freed allocation at this address before `a`.
 AllocationIndex earlier_owner(const DeviceHistory& device, AllocationIndex a) {
     AllocationIndex earlier = no_allocation;
     for (const AllocationIndex owner : owners_of_address(device, device.allocations.address[a])) {

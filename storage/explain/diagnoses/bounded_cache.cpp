@@ -14,7 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
-/// Filling takes at least so many iterations; what one iteration allocates is setup.
+/// Filling takes at least this many iterations; allocations of one iteration only are setup.
 constexpr size_t fewest_filling = 3;
 constexpr int64_t fewest_entries = 4;
 
@@ -24,7 +24,7 @@ struct Cache {
     AllocationIndex oldest = no_allocation;
     int64_t bytes = 0, count = 0;
     size_t full = 0;        ///< the slice from which on the size is constant
-    bool replaces = false;  ///< new entries arrive, and old ones are freed
+    bool replaces = false;  ///< new entries are added and old ones are freed
 };
 
 bool is_container(const Referrer& referrer) { return container_end(referrer.links) < referrer.links.size(); }
@@ -56,7 +56,7 @@ Entries entries_of(const AnalysisContext& context, const Site& site) {
         const Category category =
             context.graph() ? context.graph()->categories.at({context.device_position(), a}, context.now_time())
                             : Category::unknown;
-        if (!is_held_outside(category) && category != Category::workspace) {
+        if (!is_retained_outside_graph(category) && category != Category::workspace) {
             entries.all.push_back(a);
             entries.bytes += static_cast<int64_t>(context.device().allocations.block_size[a]);
         }
@@ -64,7 +64,7 @@ Entries entries_of(const AnalysisContext& context, const Site& site) {
     return entries;
 }
 
-/// Returns the slice from which on the level stays within one entry of its end; nothing: it did not fill up and stay.
+/// Returns the slice from which on the level stays within one entry of its final value; nothing if it never stabilizes.
 std::optional<size_t> full_since(const Site& site, int64_t entry) {
     const int64_t end = site.level.back();
     size_t full = site.level.size();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S14: broadcasting takes no memory by itself, but a copy of a broadcast tensor stores every element many times.
+// S14: broadcasting itself takes no memory, but a copy of a broadcast tensor stores every element many times.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -48,12 +48,12 @@ public:
         }
     }
 
-    /// Returns them by age.
+    /// Returns the broadcast results, oldest first.
     std::vector<Broadcast> find() {
         std::vector<Broadcast> results;
         for (const AllocationIndex a : largest_of_lines()) {
             Broadcast result{a, 0, is_copy_[allocations_.origin[a]], true};
-            look_around(result, results);
+            examine_operands(result, results);
             if (result.largest_operand > 0 && result.largest_operand * widest < allocations_.requested[a]) {
                 results.push_back(result);
             }
@@ -89,8 +89,8 @@ private:
         return selected;
     }
 
-    /// A copy may also be made from a known broadcast result; then the finding is only likely.
-    void look_around(Broadcast& result, const std::vector<Broadcast>& known) const {
+    /// Checks for a known broadcast result that may be the source of the copy; then the finding is only likely.
+    void examine_operands(Broadcast& result, const std::vector<Broadcast>& known) const {
         const EventNumber made = allocations_.alloc_event[result.allocation];
         context_.analysis().live().for_each_active(made, [&](AllocationIndex a) {
             if (is_scratch(a)) {

@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t least_bytes = 16 << 20;  ///< less than a segment is not worth a finding
+constexpr int64_t least_bytes = 16 << 20;  ///< less than one segment is not worth a finding
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);

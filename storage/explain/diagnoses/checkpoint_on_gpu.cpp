@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #30: torch.load put the checkpoint's tensors on the GPU, beside those of the model.
+// #30: torch.load put the checkpoint's tensors on the GPU, in addition to those of the model.
 #include <algorithm>
 #include <unordered_map>
 
@@ -13,9 +13,9 @@
 namespace tidemark {
 namespace {
 
-/// A few small tensors saved beside the weights are not a second copy of a model.
+/// A few small tensors saved along with the weights are not a second copy of a model.
 constexpr int64_t least_bytes = 1 << 20;
-/// So much of the loaded memory that still exists must have an equally large tensor in the model.
+/// At least this part of the remaining loaded memory must have an equally large tensor in the model.
 constexpr double least_matched = 0.5;
 
 bool is_loading(const StackTable& stacks, FrameId id) {
@@ -55,7 +55,7 @@ Loaded find_loaded(const AnalysisContext& context) {
     if (std::find(loading.begin(), loading.end(), true) == loading.end()) {
         return loaded;
     }
-    std::unordered_map<uint64_t, int64_t> twins;  ///< number of the model's tensors, by requested bytes
+    std::unordered_map<uint64_t, int64_t> model_tensors;  ///< number of the model's tensors, by requested bytes
     context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
         if (allocations.free_event[a] < context.now()) {
             return;
@@ -66,13 +66,13 @@ Loaded find_loaded(const AnalysisContext& context) {
         if (loading[allocations.stack[a]] && !is_of_model(category)) {
             loaded.all.push_back(a);
         } else if (context.graph() ? is_of_model(category) : !loading[allocations.stack[a]]) {
-            ++twins[allocations.requested[a]];
+            ++model_tensors[allocations.requested[a]];
         }
     });
     std::sort(loaded.all.begin(), loaded.all.end());
     for (const AllocationIndex a : loaded.all) {
         const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
-        int64_t& left = twins[allocations.requested[a]];
+        int64_t& left = model_tensors[allocations.requested[a]];
         loaded.matched += left > 0 ? bytes : 0;
         left -= left > 0;
         loaded.bytes += bytes;

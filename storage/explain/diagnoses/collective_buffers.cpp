@@ -19,8 +19,8 @@ struct AllocatingCall {
     int64_t bytes = 0;
 };
 
-/// A communicator allocates all its buffers at once, and the program does something else before the next one. Returns
-/// most bytes first.
+/// Returns the allocating calls, most bytes first. A communicator allocates all its buffers at once, and the program
+/// does other work before the next one.
 std::vector<AllocatingCall> allocating_calls(const AnalysisContext& context, const LibraryMemory& nccl) {
     std::vector<AllocatingCall> calls;
     const DriverAllocation* last = nullptr;

@@ -15,7 +15,7 @@ namespace {
 
 /// NVML counts in pages; a context takes hundreds of MiB.
 constexpr int64_t least_context = 16 << 20;
-/// Of the process's memory; libraries that every program uses take most of the rest.
+/// Part of the process's memory. Libraries that every program uses take most of the rest.
 constexpr double least_share = 0.7;
 
 /// Sums over components of the process.

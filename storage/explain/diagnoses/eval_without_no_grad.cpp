@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Like S10, but without a referrer of the outputs: graphs that were never backpropagated, freed in their iteration.
+// Like S10, but no referrer retains the outputs: graphs that are never backpropagated and are freed in the same
+// iteration.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -13,15 +14,15 @@
 namespace tidemark {
 namespace {
 
-/// One or two may belong to the unfinished iteration, or to a test.
+/// One or two graphs may belong to the unfinished iteration, or to a test.
 constexpr int64_t fewest_graphs = 3;
-/// Less is not visible.
+/// Smaller graphs have no visible effect.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_part_of_peak = 0.02;
 
-/// Graphs of one line that were never backpropagated.
+/// Graphs of one line that are never backpropagated.
 struct UnusedGraphs {
-    std::vector<NodeIndex> roots;  ///< roots of the graphs that are freed
+    std::vector<NodeIndex> roots;  ///< roots of the freed graphs
     NodeIndex largest = no_node;
     int64_t bytes = 0;  ///< bytes that the largest of them retained
 };
@@ -79,10 +80,10 @@ private:
         int64_t bytes = 0;
         for (uint32_t s = saved.first[node]; s < saved.first[node + 1]; ++s) {
             const AllocationRef allocation = saved.allocation[s];
-            // Memory that survives the graph by far has another referrer: parameters, inputs.
+            // Memory that exists much longer than the graph has another referrer: parameters, inputs.
             if (allocation && allocation.device == context_.device_position() &&
-                !is_held_outside(graph_.categories.at(allocation, until)) && is_freed_soon(allocation.index) &&
-                counted.insert(allocation.index).second) {
+                !is_retained_outside_graph(graph_.categories.at(allocation, until)) &&
+                is_freed_soon(allocation.index) && counted.insert(allocation.index).second) {
                 bytes += static_cast<int64_t>(context_.device().allocations.block_size[allocation.index]);
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #15: an out-of-memory error although enough memory was free: it lay in free gaps that are too small.
+// #15: an out-of-memory error although enough memory was free, because it was split into free gaps that are too small.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -36,7 +36,7 @@ void name_block(Finding& finding, const AnalysisContext& context, const Words& w
     }
 }
 
-/// No segment is as large as the request: names the blocks that keep the emptiest segments from being returned.
+/// Names the blocks that keep the emptiest segments from being returned. Used if no segment is as large as the request.
 void name_blocks_of_segments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
                              const Words& words) {
     std::vector<const SegmentState*> segments;
@@ -81,7 +81,7 @@ void name_blocking_blocks(Finding& finding, const AnalysisContext& context, cons
                                  with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
-/// Settings that would have let the request fit help here as well.
+/// Returns the fixes of the out-of-memory finding: settings that let the request fit help here as well.
 std::vector<Fix> fixes_of_the_failure(const Findings& earlier) {
     const auto failure = std::find_if(earlier.begin(), earlier.end(), [](const Finding& finding) {
         return finding.kind == FindingKind::out_of_memory;

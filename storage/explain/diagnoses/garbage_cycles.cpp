@@ -15,9 +15,9 @@ namespace {
 
 /// A collection that frees less does not matter.
 constexpr int64_t least_bytes = 1 << 20;
-/// One collection may be chance, or the end of the program.
+/// A single collection may be a coincidence, or the end of the program.
 constexpr size_t fewest_collections = 2;
-/// Collections must free so much of a line's freed memory.
+/// Collections must free at least this part of a line's freed memory.
 constexpr double least_part = 0.8;
 
 struct Collection {
@@ -71,8 +71,9 @@ Cycles find(const AnalysisContext& context) {
     }
     for (const Site& site : context.surviving_allocations().sites()) {
         const auto freed = cycles.freed.find(site.stack);
-        const auto gone = static_cast<double>(site.total_bytes - site.bytes);
-        if (freed != cycles.freed.end() && gone > 0 && static_cast<double>(freed->second) >= least_part * gone) {
+        const auto freed_bytes = static_cast<double>(site.total_bytes - site.bytes);
+        if (freed != cycles.freed.end() && freed_bytes > 0 &&
+            static_cast<double>(freed->second) >= least_part * freed_bytes) {
             cycles.sites.push_back(&site);
             cycles.pending += site.bytes;
             cycles.count += site.count;

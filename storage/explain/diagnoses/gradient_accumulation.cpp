@@ -16,12 +16,12 @@ namespace {
 
 struct Accumulation {
     size_t passes = 0;            ///< whose gradients are added up; below 2: none
-    Gradient example;             ///< a gradient that accumulated over so many passes
+    Gradient example;             ///< a gradient that accumulated over this many passes
     EventNumber accumulated = 0;  ///< a state in which all gradients of an update exist
     int64_t bytes = 0;            ///< of all gradients at that state
 };
 
-/// Returns over how many passes most bytes of gradients accumulate, among the gradients that were freed.
+/// Returns the number of passes over which most bytes of gradients accumulate, among the freed gradients.
 size_t typical_passes(const AnalysisContext& context, const BackwardPassGroup& group) {
     std::map<size_t, int64_t> bytes;
     std::set<size_t> generations;

@@ -13,9 +13,10 @@
 namespace tidemark {
 namespace {
 
-/// Fewer bytes are not worth a change of the program.
+/// A smaller saving is not worth a change of the program.
 constexpr int64_t least_bytes = 1 << 20;
-/// The forward pass must add at least this part of the gradients; otherwise freeing them first gains nothing.
+/// The forward pass must add at least one part in this many of the gradients; otherwise freeing them first saves
+/// nothing.
 constexpr int64_t least_part = 20;
 
 bool outlives_updates(const Gradient& gradient) { return gradient.passes() >= 3; }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #19: cuBLAS and other NVIDIA libraries keep workspaces, one per thread and stream.
+// #19: cuBLAS and other NVIDIA libraries allocate workspaces, one per thread and stream.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -15,16 +15,16 @@
 namespace tidemark {
 namespace {
 
-/// Less is not worth a finding.
+/// Smaller workspaces are not worth a finding.
 constexpr int64_t least_bytes = 1 << 20;
 
 struct LibraryWorkspaces {
     Workspaces in_pytorch;
-    std::vector<LibraryMemory> libraries;  ///< what they allocated outside PyTorch's allocator
+    std::vector<LibraryMemory> libraries;  ///< their memory outside PyTorch's allocator
     int64_t outside_pytorch = 0;
 
     int64_t bytes() const { return in_pytorch.bytes + outside_pytorch; }
-    /// Every program has one stream; each further one costs the same again.
+    /// Every program has one stream; each additional stream costs the same again.
     bool is_repeated() const { return in_pytorch.streams > 1; }
 };
 
@@ -34,14 +34,14 @@ bool is_math_library(const LibraryMemory& library) {
 }
 
 LibraryWorkspaces find_library_workspaces(const AnalysisContext& context) {
-    LibraryWorkspaces kept{find_workspaces(context), {}, 0};
+    LibraryWorkspaces found{find_workspaces(context), {}, 0};
     for (LibraryMemory& library : device_memory_by_library(context)) {
         if (is_math_library(library) && library.bytes > 0 && !library.grows()) {
-            kept.outside_pytorch += library.bytes;
-            kept.libraries.push_back(std::move(library));
+            found.outside_pytorch += library.bytes;
+            found.libraries.push_back(std::move(library));
         }
     }
-    return kept;
+    return found;
 }
 
 /// Returns the stack that allocated most workspaces.
@@ -56,36 +56,37 @@ StackId typical_stack(const AnalysisContext& context, const Workspaces& workspac
         ->first;
 }
 
-void report(Finding& finding, const LibraryWorkspaces& kept, const Words& words) {
-    if (!kept.in_pytorch.all.empty()) {
+void report(Finding& finding, const LibraryWorkspaces& found, const Words& words) {
+    if (!found.in_pytorch.all.empty()) {
         finding.text.push_back(words(
             "PyTorch gives cuBLAS, the library for matrix products, a workspace for each thread and stream at its "
             "first product: {workspaces}, {bytes} in total.",
             with("workspaces",
-                 words.plural(static_cast<int64_t>(kept.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
-            with("bytes", format_bytes(kept.in_pytorch.bytes))));
+                 words.plural(static_cast<int64_t>(found.in_pytorch.all.size()), "{n} workspace", "{n} workspaces")),
+            with("bytes", format_bytes(found.in_pytorch.bytes))));
     }
-    if (kept.is_repeated()) {
+    if (found.is_repeated()) {
         finding.text.push_back(words.plural(
-            kept.in_pytorch.streams, "All workspaces lie on {n} stream; a product on another stream adds one.",
+            found.in_pytorch.streams, "All workspaces lie on {n} stream; a product on another stream adds one.",
             "The workspaces lie on {n} different streams; a product on another stream adds one."));
     }
-    for (const LibraryMemory& library : kept.libraries) {
+    for (const LibraryMemory& library : found.libraries) {
         finding.text.push_back(
             words("{library} also allocated {bytes} from the driver at its first use, outside PyTorch's allocator.",
                   with("library", library.name), with("bytes", format_bytes(library.bytes))));
     }
     finding.text.push_back(
-        kept.is_repeated()
+        found.is_repeated()
             ? words("Each workspace is allocated once, does not grow with the data, and stays until the process ends. "
                     "PyTorch has at most 32 streams of a kind, so the number is limited.")
             : words("This memory is allocated once, does not grow with the data, and stays until the process ends."));
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const LibraryWorkspaces& kept, const Words& words) {
+void add_evidence(Finding& finding, const AnalysisContext& context, const LibraryWorkspaces& found,
+                  const Words& words) {
     constexpr size_t shown = 4;
-    for (size_t i = 0; i < std::min(shown, kept.in_pytorch.all.size()); ++i) {
-        const AllocationIndex a = kept.in_pytorch.all[i];
+    for (size_t i = 0; i < std::min(shown, found.in_pytorch.all.size()); ++i) {
+        const AllocationIndex a = found.in_pytorch.all[i];
         const std::string line = line_of(context.trace(), context.device().allocations.stack[a]);
         const std::string doing = doing_of(context.trace(), words, context.device().allocations.origin[a]);
         const auto bytes =
@@ -96,18 +97,18 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Librar
                              : words("A workspace of {bytes}", bytes);
         finding.evidence.push_back(at_allocation(context, text, a));
     }
-    for (const LibraryMemory& library : kept.libraries) {
+    for (const LibraryMemory& library : found.libraries) {
         finding.evidence.push_back(
             at_component(context, words("Memory of {library}", with("library", library.name)), ComponentKind::library));
     }
 }
 
-void add_fixes(Finding& finding, const AnalysisContext& context, const LibraryWorkspaces& kept, const Words& words) {
-    const auto& all = kept.in_pytorch.all;
+void add_fixes(Finding& finding, const AnalysisContext& context, const LibraryWorkspaces& found, const Words& words) {
+    const auto& all = found.in_pytorch.all;
     const auto large = std::count_if(all.begin(), all.end(), [&](AllocationIndex a) {
         return static_cast<int64_t>(context.device().allocations.requested[a]) == large_workspace;
     });
-    if (kept.is_repeated()) {
+    if (found.is_repeated()) {
         finding.fixes.push_back({words("Multiply matrices on fewer streams."), "", {}, {}});
     }
     if (large > 0) {
@@ -120,31 +121,31 @@ void add_fixes(Finding& finding, const AnalysisContext& context, const LibraryWo
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
-    const LibraryWorkspaces kept = find_library_workspaces(context);
-    if (kept.bytes() < least_bytes) {
+    const LibraryWorkspaces found = find_library_workspaces(context);
+    if (found.bytes() < least_bytes) {
         return;
     }
     Finding finding = diagnoses::library_workspace.new_finding();
-    finding.severity = kept.is_repeated() ? Severity::pattern : Severity::background;
-    finding.confidence = context.graph() || kept.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
+    finding.severity = found.is_repeated() ? Severity::pattern : Severity::background;
+    finding.confidence = context.graph() || found.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
     finding.basis = finding.confidence == Confidence::certain
                         ? words("The allocation of each workspace was recorded.")
                         : words("The workspaces were recognized by their size, and because they were never freed.");
-    finding.bytes = kept.bytes();
-    finding.count = static_cast<int64_t>(kept.in_pytorch.all.size());
+    finding.bytes = found.bytes();
+    finding.count = static_cast<int64_t>(found.in_pytorch.all.size());
     finding.component =
-        kept.in_pytorch.bytes >= kept.outside_pytorch ? ComponentKind::requested : ComponentKind::library;
+        found.in_pytorch.bytes >= found.outside_pytorch ? ComponentKind::requested : ComponentKind::library;
     const auto bytes = with("bytes", format_bytes(finding.bytes));
-    finding.title = kept.is_repeated()
-                        ? words.plural(kept.in_pytorch.streams, "cuBLAS keeps {bytes} of workspaces on {n} stream",
+    finding.title = found.is_repeated()
+                        ? words.plural(found.in_pytorch.streams, "cuBLAS keeps {bytes} of workspaces on {n} stream",
                                        "cuBLAS keeps {bytes} of workspaces, one for each of {n} streams", bytes)
                         : words("cuBLAS and other libraries keep {bytes} of workspaces", bytes);
-    if (!kept.in_pytorch.all.empty()) {
-        set_line(finding, context, typical_stack(context, kept.in_pytorch));
+    if (!found.in_pytorch.all.empty()) {
+        set_line(finding, context, typical_stack(context, found.in_pytorch));
     }
-    report(finding, kept, words);
-    add_evidence(finding, context, kept, words);
-    add_fixes(finding, context, kept, words);
+    report(finding, found, words);
+    add_evidence(finding, context, found, words);
+    add_fixes(finding, context, found, words);
     findings.push_back(std::move(finding));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S7: several tensors, each retained by a variable of its own.
+// S7: several tensors, each retained by its own variable.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -13,11 +13,11 @@
 namespace tidemark {
 namespace {
 
-/// Two variables need no explanation.
+/// One or two variables need no explanation.
 constexpr size_t fewest_variables = 3;
 /// Each variable retains at least this part of what all of them retain.
 constexpr double least_part = 0.05;
-/// Together they retain this part of allocated memory, without workspaces.
+/// Together they retain at least this part of the allocated memory, without workspaces.
 constexpr double least_share = 0.5;
 constexpr int64_t least_bytes = 1 << 20;
 constexpr size_t most_names = 8;
@@ -34,7 +34,7 @@ bool is_variable(const Referrer& referrer) {
            (referrer.links[0].kind == PathLinkKind::global || referrer.links[0].kind == PathLinkKind::local);
 }
 
-/// Returns the variables that retain a fair part of memory; most bytes first.
+/// Returns the variables that retain a large part of the memory, most bytes first.
 std::vector<Variable> find(const AnalysisContext& context) {
     std::vector<Variable> variables;
     int64_t all = 0;
@@ -42,7 +42,7 @@ std::vector<Variable> find(const AnalysisContext& context) {
         const AllocationRef allocation{context.device_position(), a};
         const Referrer* referrer = context.graph()->referrers.of(allocation);
         if (referrer && is_variable(*referrer) &&
-            !is_held_outside(context.graph()->categories.at(allocation, context.now_time()))) {
+            !is_retained_outside_graph(context.graph()->categories.at(allocation, context.now_time()))) {
             variables.push_back({referrer, a, static_cast<int64_t>(context.device().allocations.block_size[a])});
             all += variables.back().bytes;
         }
@@ -66,8 +66,8 @@ bool is_worth_reporting(const AnalysisContext& context, const std::vector<Variab
         return false;
     }
     const Composition composition = composition_at(context, context.now());
-    const int64_t held = bytes_of(variables), all = composition.total() - composition.of(Category::workspace);
-    return held >= least_bytes && static_cast<double>(held) >= least_share * static_cast<double>(all);
+    const int64_t retained = bytes_of(variables), all = composition.total() - composition.of(Category::workspace);
+    return retained >= least_bytes && static_cast<double>(retained) >= least_share * static_cast<double>(all);
 }
 
 std::string names_of(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {

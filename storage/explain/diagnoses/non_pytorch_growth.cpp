@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #24: memory of a library grows outside PyTorch's allocator.
+// #24: the memory of a library grows outside PyTorch's allocator.
 #include <algorithm>
 #include <cmath>
 
@@ -31,7 +31,7 @@ Finding growth(const Words& words) {
 }
 
 /// Returns the bytes of lines that allocated several times: a single allocation belongs to the library's start.
-int64_t grown(const LibraryMemory& library) {
+int64_t growing_bytes(const LibraryMemory& library) {
     int64_t bytes = 0;
     for (const DriverAllocation* a : library.alive) {
         bytes += a->stack == library.stack ? static_cast<int64_t>(a->bytes) : 0;
@@ -44,7 +44,7 @@ Finding make_library_finding(const AnalysisContext& context, const LibraryMemory
     finding.confidence = Confidence::certain;
     finding.basis = words("Each driver call was recorded over {iterations} iterations.",
                           with("iterations", format_count(static_cast<int64_t>(context.iterations().size()))));
-    finding.bytes = grown(library);
+    finding.bytes = growing_bytes(library);
     finding.per_iteration = std::llround(library.trend.per_iteration);
     finding.count = static_cast<int64_t>(library.alive.size());
     finding.component = ComponentKind::library;
@@ -73,7 +73,7 @@ Finding make_library_finding(const AnalysisContext& context, const LibraryMemory
     return finding;
 }
 
-/// What the process uses beyond all known memory, at the times of the NVML samples.
+/// Memory that the process uses beyond all known memory, at the times of the NVML samples.
 struct Unknown {
     std::vector<int64_t> times, bytes;
 };
@@ -96,7 +96,7 @@ Unknown unknown_of_process(const AnalysisContext& context) {
     return unknown;
 }
 
-void look_at_unknown(const AnalysisContext& context, const Words& words, Findings& findings) {
+void report_unknown_growth(const AnalysisContext& context, const Words& words, Findings& findings) {
     const Unknown unknown = unknown_of_process(context);
     const Trend trend = find_trend(unknown.bytes, 1 << 20);
     if (unknown.bytes.size() < fewest_samples || context.iterations().empty() || trend.shape != Shape::rising ||
@@ -132,7 +132,7 @@ void look_at_unknown(const AnalysisContext& context, const Words& words, Finding
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!has_driver_calls(context.trace(), context.device().device)) {
-        look_at_unknown(context, words, findings);
+        report_unknown_growth(context, words, findings);
         return;
     }
     for (const LibraryMemory& library : device_memory_by_library(context)) {

@@ -19,9 +19,9 @@ namespace {
 /// A smaller part of the peak needs no explanation.
 constexpr double least_part_of_peak = 0.1;
 constexpr int64_t least_bytes = 1 << 20;
-/// What a line does more often is ordinary work of an iteration.
+/// A line that allocates more often does ordinary work of an iteration.
 constexpr int64_t most_times = 2;
-/// The composition at the peak lists at most so many lines, each with at least this part.
+/// The composition at the peak lists at most this many lines, each with at least this part.
 constexpr size_t most_reported = 8;
 constexpr double least_part_reported = 0.02;
 
@@ -36,7 +36,7 @@ public:
                static_cast<double>(bytes) >= least_part_of_peak * static_cast<double>(peak_.max);
     }
 
-    /// Returns most bytes first.
+    /// Returns the temporaries, most bytes first.
     std::vector<AllocationIndex> temporaries() const {
         std::vector<AllocationIndex> found;
         for (const AllocationIndex a : allocated_at(context_, peak_.max_event)) {
@@ -74,7 +74,7 @@ private:
     Extremes peak_;
 };
 
-/// Names for the allocations at the peak.
+/// Builds names of the allocations at the peak.
 class Names {
 public:
     Names(const AnalysisContext& context, const Words& words) : context_(context), words_(words) {}
@@ -102,7 +102,7 @@ private:
     }
 
     /// Returns the name of the only leaf of that size (for a retained gradient: the result of that node); "" if there
-    /// is none, or several.
+    /// is none, or more than one.
     std::string owner_of_gradient(AllocationIndex a) const {
         const GraphContext& graph = *context_.graph();
         const GraphNodes& nodes = graph.tables().nodes;
@@ -129,7 +129,7 @@ private:
 };
 
 /// Returns "x 1.00 GiB, ..." for the large allocations at the peak; temporaries are listed one by one.
-std::string account(const AnalysisContext& context, const Search& search, const Words& words) {
+std::string memory_at_peak(const AnalysisContext& context, const Search& search, const Words& words) {
     const Names names(context, words);
     std::vector<std::string> parts;
     int64_t rest = search.peak().max;
@@ -150,7 +150,7 @@ std::string account(const AnalysisContext& context, const Search& search, const 
     return words.list(parts);
 }
 
-/// Describes what happened to the memory after it was freed.
+/// Describes what the memory was used for after it was freed.
 std::string place_words(const AnalysisContext& context, AllocationIndex a, const Words& words) {
     const DeviceHistory& device = context.device();
     const uint32_t segment = device.allocations.segment[a];
@@ -185,7 +185,7 @@ void report(Finding& finding, const AnalysisContext& context, const Search& sear
                                          context.device().alloc_time(largest))),
             with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
         words("Allocated at the peak: {peak} ({parts}).", with("peak", format_bytes(search.peak().max)),
-              with("parts", account(context, search, words)))};
+              with("parts", memory_at_peak(context, search, words)))};
     if (const std::string where = place_words(context, largest, words); !where.empty()) {
         finding.text.push_back(where);
     }

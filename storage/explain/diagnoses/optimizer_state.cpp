@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S13, #11: what an optimizer keeps for each parameter, allocated at its first step.
+// S13, #11: the tensors that an optimizer keeps for each parameter, allocated at its first step.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -16,43 +16,46 @@
 namespace tidemark {
 namespace {
 
-/// State that appears after this part of the run, over more than so many iterations, does not come from the first step.
+/// State that is created after this part of the run, spread over more than this many iterations, does not come from the
+/// first step.
 constexpr double first_part = 0.67;
 constexpr int64_t most_iterations_apart = 2;
 /// Optimizers that quantize their state to 8 bits need about a quarter of 32 bits.
 constexpr int64_t part_saved_by_8_bits = 4;
 
-/// What the step() of one line allocated, and what of it is alive.
+/// Memory that the step() of one line allocated, and the part of it that is alive.
 struct State {
     StackId stack = 0;
     std::vector<AllocationIndex> tensors;  ///< by age
-    std::set<std::string> names;           ///< "exp_avg"; not of what takes no more than one block
+    std::set<std::string> names;           ///< "exp_avg"; without tensors that fit in one minimal block
     int64_t bytes = 0;
 };
 
-/// For traces without categories: PyTorch's own optimizers allocate their state in `_init_group`.
+/// Returns, by stack, whether it creates optimizer state. For traces without categories: PyTorch's own optimizers
+/// allocate their state in `_init_group`.
 std::vector<bool> stacks_that_make_state(const StackTable& stacks) {
-    std::vector<bool> makes(stacks.stack_count(), false);
+    std::vector<bool> creates_state(stacks.stack_count(), false);
     for (StackId id = 1; id < stacks.stack_count(); ++id) {
         const Frame& frame = stacks.frame(stacks.stack(id).frame);
-        makes[id] =
-            makes[stacks.stack(id).caller] || (stacks.string(frame.function) == "_init_group" &&
-                                               stacks.string(frame.file).find("torch/optim/") != std::string::npos);
+        creates_state[id] = creates_state[stacks.stack(id).caller] ||
+                            (stacks.string(frame.function) == "_init_group" &&
+                             stacks.string(frame.file).find("torch/optim/") != std::string::npos);
     }
-    return makes;
+    return creates_state;
 }
 
 std::vector<State> find_states(const AnalysisContext& context) {
     const Allocations& allocations = context.device().allocations;
     const bool is_reported = context.graph() && !context.graph()->tables().labels.empty();
-    const std::vector<bool> makes = is_reported ? std::vector<bool>{} : stacks_that_make_state(context.trace().stacks);
+    const std::vector<bool> creates_state =
+        is_reported ? std::vector<bool>{} : stacks_that_make_state(context.trace().stacks);
     std::vector<State> states;
     std::unordered_map<FrameId, size_t> by_line;
     context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
         const AllocationRef allocation{context.device_position(), a};
         const bool is_state =
             is_reported ? context.graph()->categories.at(allocation, context.now_time()) == Category::optimizer_state
-                        : makes[allocations.stack[a]];
+                        : creates_state[allocations.stack[a]];
         if (!is_state || allocations.free_event[a] < context.now()) {
             return;
         }
@@ -75,7 +78,7 @@ std::vector<State> find_states(const AnalysisContext& context) {
     return states;
 }
 
-/// Returns whether much of the state appears long after the first step: that is growth, or something else.
+/// Returns whether much of the state is created long after the first step, which is growth or has another cause.
 bool comes_later(const AnalysisContext& context, const State& state) {
     const auto& made = context.device().allocations.alloc_event;
     const int64_t first = context.iterations().at(made[state.tensors.front()]);
@@ -92,7 +95,7 @@ std::string names_of(const State& state, const Words& words) {
     return words.list(names);
 }
 
-/// True for a program with one optimizer for all its parameters.
+/// Returns whether the state is as large as the parameters, as in a program with one optimizer for all parameters.
 bool is_as_large_as_parameters(const AnalysisContext& context, const State& state) {
     const int64_t parameters = composition_at(context, context.now()).of(Category::parameter);
     const int64_t expected = parameters * static_cast<int64_t>(state.names.size());

@@ -16,7 +16,7 @@ namespace {
 
 /// A process with a context never has less.
 constexpr int64_t least_bytes = 64 << 20;
-/// Other processes whose memory changes by less did not start or end.
+/// A smaller change means that no other process started or ended.
 constexpr int64_t much_movement = 128 << 20;
 
 struct Others {
@@ -26,8 +26,8 @@ struct Others {
     int64_t count_now = 0;
 
     bool move() const { return highest - lowest >= much_movement; }
-    /// Returns whether this program had the GPU for itself before or afterwards.
-    bool came_or_went() const { return lowest < least_bytes; }
+    /// Returns whether this program had the GPU to itself at some time.
+    bool had_gpu_alone() const { return lowest < least_bytes; }
 };
 
 /// Returns the times of samples while the program used GPU memory.
@@ -74,7 +74,7 @@ Others find_others(const AnalysisContext& context) {
     return others;
 }
 
-/// Counts the processes that have little more than a context; the measure is this process's own context.
+/// Counts the processes that use little more than a context. The reference is this process's own context.
 size_t count_contexts(const AnalysisContext& context, const Others& others) {
     const int64_t own_context = context.row().bytes_of(ComponentKind::context);
     return static_cast<size_t>(
@@ -123,7 +123,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     }
     Finding finding = diagnoses::other_processes.new_finding();
     finding.severity =
-        others.came_or_went() && !is_memory_explained(earlier) ? Severity::pattern : Severity::background;
+        others.had_gpu_alone() && !is_memory_explained(earlier) ? Severity::pattern : Severity::background;
     finding.confidence = Confidence::certain;
     finding.basis = words("NVML's list of processes was sampled a few times a second.");
     const bool are_there = others.now >= least_bytes;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S9, #15: the OOM analysis: what was requested, what was free and where, what used the rest, and which settings would
-// have made the request fit.
+// S9, #15: the OOM analysis: what was requested, what was free and where, what used the rest, and which settings let
+// the request fit.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -39,7 +39,7 @@ std::string device_words(const OomAnalysis& oom_analysis, const Words& words) {
                : words("The device had {free} free.", free);
 }
 
-/// Returns what lies on the device at that time outside PyTorch's allocator.
+/// Describes the device memory outside PyTorch's allocator at that time.
 std::string others_words(const AnalysisContext& context, const Words& words) {
     std::vector<std::string> parts;
     for (const Component& component : context.row().components) {

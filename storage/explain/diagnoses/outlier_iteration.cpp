@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #33: one batch was larger than the others: its iteration has a higher peak, and nothing of it stays.
+// #33: one batch was larger than the others: its iteration has a higher peak, and all of its memory is freed.
 #include <algorithm>
 #include <unordered_map>
 
@@ -14,16 +14,18 @@ namespace tidemark {
 namespace {
 
 constexpr size_t fewest_iterations = 6;
-/// Iterations of warm-up, in which libraries try algorithms and allocate, are not compared.
+/// Warm-up iterations, in which libraries try algorithms and allocate memory, are not compared.
 constexpr size_t warm_up = 2;
 /// At least this part of the iterations is typical; the others are outliers.
 constexpr double typical_part = 0.7;
-/// An outlier takes so much more than a typical iteration, and this part of the typical peak, which includes the model.
+/// An outlier needs this many bytes more than a typical iteration, and this part of the typical peak, which includes
+/// the model.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_rise = 0.1;
-/// So much of the difference must come from lines that allocate in a typical iteration too: the same work on more data.
+/// At least this part of the difference must come from lines that also allocate in a typical iteration: the same work
+/// on more data.
 constexpr double same_lines_part = 0.8;
-/// The line that allocates most must do so by this factor; otherwise the iteration was not larger.
+/// The line that allocates most must allocate this many times as much; otherwise the iteration was not larger.
 constexpr double least_work = 1.05;
 
 struct Outlier {
@@ -43,7 +45,8 @@ Extremes peak_of(const AnalysisContext& context, size_t iteration) {
     return context.curves().extremes(Series::allocated, r.first, r.last);
 }
 
-/// The last iteration of a derived repetition may contain whatever came after it.
+/// Returns the number of iterations to compare. The last iteration of a derived repetition may include unrelated
+/// events.
 size_t usable_iterations(const AnalysisContext& context) {
     return context.iterations().size() -
            (context.iterations().source() == IterationSource::repetition && !context.iterations().empty());
@@ -81,7 +84,7 @@ std::optional<Outlier> find(const AnalysisContext& context) {
 
 using ByStack = std::unordered_map<StackId, int64_t>;
 
-/// Workspaces that are freed in the next event have findings of their own.
+/// Returns whether this is a workspace that is freed in the next event; workspaces have their own findings.
 bool is_scratch(const Allocations& allocations, AllocationIndex a) {
     return allocations.free_event[a] == allocations.alloc_event[a] + 1;
 }
@@ -113,7 +116,7 @@ ByStack made_in_iteration(const AnalysisContext& context, size_t iteration) {
     return bytes;
 }
 
-/// Returns whether the same lines handled more data; false for other work, such as an evaluation, in the iteration.
+/// Returns whether the same lines processed more data; false if the iteration did other work, such as an evaluation.
 bool is_same_work(const AnalysisContext& context, const Outlier& outlier) {
     const ByStack at_peak = bytes_by_stack(context, outlier.peak.max_event);
     const ByStack at_usual = bytes_by_stack(context, outlier.usual.max_event);
@@ -131,7 +134,7 @@ bool is_same_work(const AnalysisContext& context, const Outlier& outlier) {
            same_lines_part * static_cast<double>(std::max(more, outlier.peak.max - outlier.usual.max));
 }
 
-/// Returns the stack that adds most to the difference at the peak.
+/// Returns the stack with the largest part of the difference at the peak.
 StackId line_of_most(const AnalysisContext& context, const Outlier& outlier) {
     const ByStack at_usual = bytes_by_stack(context, outlier.usual.max_event);
     StackId most = 0;

@@ -12,20 +12,20 @@
 namespace tidemark {
 namespace {
 
-/// Less, or one or two blocks at a time, is what record_stream() is for: it ends with the stream's work.
+/// Less memory, or one or two blocks at a time, is the normal use of record_stream(): it ends with the stream's work.
 constexpr int64_t least_bytes = 16 << 20;
 constexpr int64_t fewest_blocks = 3;
-/// Of reserved memory; less hardly raises it.
+/// Part of reserved memory; a smaller part has little effect on it.
 constexpr double least_share = 0.2;
 
 struct Pending {
     EventNumber most_at = 0;  ///< the state with most bytes pending free
     int64_t most = 0;
     std::vector<AllocationIndex> then;  ///< pending free at that state
-    StackId stack = 0;                  ///< of most of them
+    StackId stack = 0;                  ///< of most of these allocations
 };
 
-/// Walks the events once: the sum changes with frees that do not complete at once.
+/// Finds the state with most bytes pending free, in one pass. The sum changes at frees that do not complete at once.
 void find_peak(const DeviceHistory& device, Pending& pending) {
     int64_t sum = 0;
     for (EventNumber n = 0; n < device.event_count(); ++n) {

@@ -37,7 +37,7 @@ void report(Finding& finding, const With& each, const Words& words) {
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
-    // Pinned memory belongs to no device: it is reported once, with the main device.
+    // Pinned memory belongs to no device, so it is reported once, with the main device.
     if (&context.device() != &context.trace().main_device()) {
         return;
     }

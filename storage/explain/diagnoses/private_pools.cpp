@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #28: CUDA graphs and compiled code keep private pools, which do not grow.
+// #28: CUDA graphs and compiled code use private pools, which do not grow.
 #include "storage/explain/private_pools.h"
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-/// Of reserved memory; less does not explain where memory is.
+/// Part of reserved memory; a smaller part does not need an explanation.
 constexpr double least_share = 0.1;
 
 void report_size(Finding& finding, const PrivatePools& found, const Words& words) {

@@ -32,7 +32,7 @@ std::vector<Stretch> stretches_of(const Trace& trace) {
     return found;
 }
 
-/// Returns the highest rise of unexplained memory during the stretches; nothing: NVML was not sampled then.
+/// Returns the highest increase of unexplained memory during the stretches; nothing if NVML was not sampled then.
 std::optional<int64_t> measured_during(const AnalysisContext& context, const std::vector<Stretch>& stretches) {
     std::optional<int64_t> most;
     for (const Sample& sample : context.trace().samples) {

@@ -60,8 +60,8 @@ std::optional<FailedBackward> find(const GraphContext& graph) {
 struct Census {
     int64_t released = 0;         ///< alive nodes that saved tensors and released them
     int64_t never = 0;            ///< alive nodes that never saved a tensor
-    int64_t bytes = 0;            ///< saved tensors of the released ones
-    NodeIndex example = no_node;  ///< a node of the second kind, outside the graph that stopped
+    int64_t bytes = 0;            ///< bytes of tensors saved by the released nodes
+    NodeIndex example = no_node;  ///< a node that never saved a tensor, outside the graph of the failed backward
 };
 
 Census count(const AnalysisContext& context) {

@@ -12,12 +12,12 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t least_bytes = 16 << 20;  ///< that a smaller iteration leaves unused
+constexpr int64_t least_bytes = 16 << 20;  ///< reserved bytes that a smaller iteration leaves unused
 constexpr double clearly_smaller = 0.67;   ///< peak of the last iterations, relative to the largest
 
-/// The iteration that needed most, and what the last iterations need.
+/// The iteration that needs most memory, and the memory of the last iterations.
 struct Rise {
-    std::optional<size_t> iteration;  ///< the one with the highest peak; nothing: the peak comes before the iterations
+    std::optional<size_t> iteration;  ///< with the highest peak; nothing if the peak is before them
     EventNumber event = 0;            ///< of that peak
     int64_t peak = 0;                 ///< allocated bytes
     int64_t later = 0;                ///< highest peak of the last quarter of the iterations

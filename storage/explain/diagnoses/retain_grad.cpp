@@ -13,7 +13,7 @@
 namespace tidemark {
 namespace {
 
-/// Less is not worth a change of the program.
+/// A smaller saving is not worth a change of the program.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr size_t most_nodes_named = 3;
 
@@ -49,7 +49,8 @@ Retained find(const AnalysisContext& context) {
     return found;
 }
 
-/// Returns the line whose result has this gradient: that of the node executed right after the copy was made.
+/// Returns the stack of the line whose result has this gradient: that of the node executed right after the copy was
+/// created.
 StackId stack_of(const AnalysisContext& context, AllocationIndex gradient) {
     const GraphContext& graph = *context.graph();
     const GraphNodes& nodes = graph.tables().nodes;

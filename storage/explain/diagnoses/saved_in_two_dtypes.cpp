@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-/// Less is not worth a change of the program.
+/// A smaller saving is not worth a change of the program.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_part_of_peak = 0.02;
 
@@ -59,12 +59,12 @@ public:
     }
 
 private:
-    /// Returns a node that holds this memory as saved tensor at the peak.
+    /// Returns a node that saves this memory for backward at the peak.
     NodeIndex saver_of(AllocationRef allocation) const {
         const Allocations& allocations = context_.device().allocations;
         if (!allocation || allocation.device != context_.device_position() ||
             allocations.alloc_event[allocation.index] >= state_ || allocations.free_event[allocation.index] < state_ ||
-            is_held_outside(graph_.categories.at(allocation, time_))) {
+            is_retained_outside_graph(graph_.categories.at(allocation, time_))) {
             return no_node;
         }
         for (const uint32_t saved : index_.saved_in(allocation)) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S12, #14: the second forward pass runs beside the gradients of the first iteration; all later iterations are the
+// S12, #14: the second forward pass runs while the gradients of the first iteration exist; all later iterations are the
 // same.
 #include <algorithm>
 
@@ -14,10 +14,10 @@
 namespace tidemark {
 namespace {
 
-/// A rise of less than this part of the first peak, or of fewer bytes, needs no explanation.
+/// A smaller rise than one part in this many of the first peak, or than this many bytes, needs no explanation.
 constexpr int64_t least_rise_part = 100;
 constexpr int64_t least_rise = 1 << 20;
-/// Later peaks that are higher by no more than this part count as equal.
+/// Later peaks that are higher by at most one part in this many count as equal.
 constexpr int64_t same_peak_part = 50;
 
 struct SecondPeak {
@@ -27,7 +27,7 @@ struct SecondPeak {
     int64_t left = 0;       ///< all that the first iteration left allocated when the second forward begins
 };
 
-/// Returns the extremes from the pass's forward until the next one.
+/// Returns the extremes from the pass's forward to the next one.
 Extremes peak_of(const AnalysisContext& context, const BackwardPassGroup& group, size_t position) {
     const BackwardPass& pass = group.passes[position];
     const bool is_last = position + 1 == group.passes.size();
@@ -63,7 +63,7 @@ bool is_higher(const AnalysisContext& context, const BackwardPassGroup& group, c
     return is_visible && found.gradients > 0 && found.gradients * 2 >= made && found.left >= rise / 2;
 }
 
-/// Those findings say more about the same gradients.
+/// Returns whether a finding that explains the same gradients better was reported.
 bool was_reported(const Findings& findings) {
     return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
         return finding.kind == FindingKind::gradients_not_cleared || finding.kind == FindingKind::gradient_accumulation;

@@ -16,13 +16,13 @@ namespace tidemark {
 namespace {
 
 constexpr size_t fewest_iterations = 5;
-/// So many iterations are examined, and the pattern must show in so many.
+/// Number of iterations that are examined, and number of iterations that must show the pattern.
 constexpr size_t iterations_looked_at = 6, fewest_seen = 2;
-/// With steps of another optimizer in between, the previous iteration may be so many steps ago.
+/// If steps of another optimizer lie in between, the previous iteration may be up to this many steps ago.
 constexpr size_t iterations_back = 3;
-/// Iterations with peaks below this part of the highest one do not matter.
+/// Iterations with peaks below this part of the highest one are not relevant.
 constexpr double high_peak = 0.9;
-/// Less does not lower a peak noticeably.
+/// A smaller saving does not lower a peak noticeably.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_part_of_peak = 0.05;
 
@@ -31,14 +31,14 @@ struct StaleResult {
     AllocationIndex allocation = no_allocation, next = no_allocation;  ///< `next`: the result that replaces it
     EventNumber peak = 0;
     int64_t bytes = 0, lower = 0;  ///< `lower`: how much lower the peak would be without it
-    size_t seen = 0;               ///< number of iterations that show it
+    size_t seen = 0;               ///< number of iterations in which it exists
 };
 
 class Search {
 public:
     explicit Search(const AnalysisContext& context) : context_(context), allocations_(context.device().allocations) {}
 
-    /// Returns them by the line that allocated them.
+    /// Returns the stale results by the line that allocated them.
     std::map<StackId, StaleResult> find() {
         const size_t all = context_.iterations().size(),
                      last = all - (context_.iterations().source() == IterationSource::repetition);
@@ -101,7 +101,7 @@ private:
         return category == Category::input || category == Category::output || category == Category::unknown;
     }
 
-    /// Returns what the same line allocated in this iteration, as large as `a`, and next after it.
+    /// Returns the next allocation of the same line and size after `a` in this iteration.
     AllocationIndex next_of_line(AllocationIndex a, const Iteration& iteration) const {
         for (AllocationIndex b = a + 1; b < allocations_.size() && allocations_.alloc_event[b] < iteration.last; ++b) {
             if (allocations_.stack[b] == allocations_.stack[a] && allocations_.origin[b] == allocations_.origin[a]) {
@@ -115,8 +115,8 @@ private:
         return no_allocation;
     }
 
-    /// Returns whether `old` is an operand of `next`, as in x = x * 2: nothing else at that time is as large as the
-    /// result of an element-wise op.
+    /// Returns whether `old` is an operand of `next`, as in x = x * 2: no other allocation at that time is as large as
+    /// the result of an element-wise op.
     bool is_operand(AllocationIndex old, AllocationIndex next) const {
         if (!is_element_wise(context_.trace().origins[allocations_.origin[next]].op)) {
             return false;
@@ -132,17 +132,17 @@ private:
     std::map<StackId, StaleResult> found_;
 };
 
-/// Returns a plain variable that some heap scan found to refer to a result of this line; nullptr: there is none.
+/// Returns a plain variable for which some heap scan found a result of this line; nullptr if there is none.
 const Referrer* variable_of(const AnalysisContext& context, StackId line) {
     if (!context.graph()) {
         return nullptr;
     }
     for (const Referrer& referrer : context.graph()->tables().referrers) {
-        const AllocationRef held = referrer.allocation;
+        const AllocationRef referenced = referrer.allocation;
         const bool is_variable = referrer.links.size() == 1 && (referrer.links[0].kind == PathLinkKind::local ||
                                                                 referrer.links[0].kind == PathLinkKind::global);
-        if (held && held.device == context.device_position() && is_variable &&
-            context.device().allocations.stack[held.index] == line) {
+        if (referenced && referenced.device == context.device_position() && is_variable &&
+            context.device().allocations.stack[referenced.index] == line) {
             return &referrer;
         }
     }

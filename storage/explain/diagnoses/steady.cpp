@@ -14,7 +14,7 @@ namespace {
 constexpr size_t fewest_iterations = 5;
 constexpr size_t warm_up = 2;
 
-/// What was allocated between the warm-up and the last iteration, and what of it still exists.
+/// Allocations between the warm-up and the last iteration, and those of them that still exist.
 struct Turnover {
     int64_t made = 0, made_bytes = 0;
     int64_t left = 0, left_bytes = 0;
@@ -39,7 +39,7 @@ Turnover turnover_of(const AnalysisContext& context) {
 }
 
 struct Nodes {
-    int64_t made = 0, dead = 0, released = 0, holding = 0;
+    int64_t made = 0, destroyed = 0, released = 0, retaining = 0;
 };
 
 Nodes count_nodes(const GraphContext& graph, int64_t time) {
@@ -50,9 +50,9 @@ Nodes count_nodes(const GraphContext& graph, int64_t time) {
             continue;
         }
         ++nodes.made;
-        nodes.dead += state == NodeState::destroyed;
+        nodes.destroyed += state == NodeState::destroyed;
         nodes.released += state == NodeState::released;
-        nodes.holding += holds_saved(state);
+        nodes.retaining += holds_saved(state);
     }
     return nodes;
 }
@@ -89,8 +89,8 @@ void report(Finding& finding, const AnalysisContext& context, const Turnover& tu
         finding.text.push_back(
             words("The autograd graph had {made} nodes. Destroyed: {dead}; alive without saved tensors: {released}; "
                   "alive with saved tensors or not yet executed: {holding}.",
-                  with("made", format_count(nodes.made)), with("dead", format_count(nodes.dead)),
-                  with("released", format_count(nodes.released)), with("holding", format_count(nodes.holding))));
+                  with("made", format_count(nodes.made)), with("dead", format_count(nodes.destroyed)),
+                  with("released", format_count(nodes.released)), with("holding", format_count(nodes.retaining))));
     }
 }
 

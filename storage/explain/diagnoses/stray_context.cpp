@@ -12,9 +12,9 @@
 namespace tidemark {
 namespace {
 
-/// A device whose tensors never exceeded this was used by mistake.
+/// A device whose tensors never exceeded this size was used by mistake.
 constexpr int64_t most_tensors = 1 << 20;
-/// A context never takes less.
+/// Every context takes at least this much.
 constexpr int64_t least_context = 64 << 20;
 
 const DeviceHistory* history_of(const Trace& trace, int device) { return trace.device(device); }
@@ -33,7 +33,7 @@ int64_t peak_of(const DeviceHistory* history) {
     return peak;
 }
 
-/// Returns what the process has on the device besides tensors: measured, or NVML's highest figure minus PyTorch's
+/// Returns the process's memory on the device without tensors: measured, or NVML's highest figure minus PyTorch's
 /// memory.
 int64_t context_of(const Trace& trace, int device) {
     int64_t measured = 0;
@@ -143,7 +143,7 @@ Finding make_finding(const AnalysisContext& context, const Stray& stray, const W
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const bool is_main = &context.device() == &context.trace().main_device();
     for (const int device : devices_of(context.trace())) {
-        // Both devices report it: the one with the work, and the one with the context.
+        // Both devices report it: the one that does the work, and the one with the stray context.
         if (!is_main && device != context.device().device) {
             continue;
         }

@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-/// Every convolution has smaller workspaces, or some that hardly raise the peak.
+/// Every convolution has smaller workspaces, or workspaces that hardly raise the peak.
 constexpr int64_t least_bytes = 64 << 20;
 constexpr double least_share = 0.3;
 
@@ -30,7 +30,8 @@ struct Bursts {
     EventNumber last = -1;  ///< the last of those
 };
 
-/// Memory that is freed in the next event is no result: nothing could read it.
+/// Returns whether this is a workspace: memory that is freed in the next event is no result, because nothing can read
+/// it.
 bool is_scratch(const Allocations& allocations, AllocationIndex a) {
     return allocations.alloc_event[a] >= 0 && allocations.free_event[a] == allocations.alloc_event[a] + 1 &&
            static_cast<int64_t>(allocations.block_size[a]) >= least_bytes;
@@ -128,7 +129,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     Finding finding = diagnoses::workspace_burst.new_finding();
-    // Workspaces of trials go back to the driver and do not return.
+    // Trial workspaces are returned to the driver and are not allocated again.
     finding.severity = was_trial(context, bursts) ? Severity::pattern : Severity::waste;
     finding.confidence = Confidence::certain;
     finding.basis =

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t fewest_copies = 4;
 
-/// Ops that autocast runs in half precision, by the end of the op's path.
+/// Returns whether autocast runs this op in half precision. Compares the end of the op's path.
 bool casts_its_weights(std::string_view op) {
     for (const std::string_view name : {"aten::linear", "aten::matmul", "aten::addmm", "aten::mm", "aten::bmm",
                                         "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::to", "aten::_to_copy"}) {

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #5: backward(create_graph=True) gives each gradient a graph that refers to the parameter: a reference cycle in C++
-// that neither reference counts nor the garbage collector free.
+// #5: backward(create_graph=True) gives each gradient a graph that refers to the parameter. This reference cycle in C++
+// is freed neither by reference counting nor by the garbage collector.
 #include "storage/base/units.h"
 #include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
 namespace {
 
-/// Counts nodes that only a backward pass with create_graph makes: the derivative of a derivative.
+/// Counts nodes that only a backward pass with create_graph creates: the derivative of a derivative.
 int64_t nodes_of_second_order(const GraphContext& graph) {
     int64_t count = 0;
     for (const NodeIndex node : graph.state.parents_first()) {

@@ -32,7 +32,7 @@ std::optional<Link> cross_iteration_link(const AnalysisContext& context, const L
         return std::nullopt;
     }
     const GraphContext& graph = *context.graph();
-    // The path goes down to the oldest memory of the suspect.
+    // The path leads to the oldest memory of the suspect.
     const AllocationRef oldest{context.device_position(), suspect.sites.front()->now.front()};
     const Retention retention = retention_of(graph, oldest);
     const std::vector<NodeIndex> path =

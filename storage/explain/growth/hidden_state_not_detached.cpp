@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #3: the output of one iteration is an input of the next, with its graph: hidden state that is not detached.
+// #3: the output of one iteration, with its graph, is an input of the next: hidden state that is not detached.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/cross_iteration_graph.h"

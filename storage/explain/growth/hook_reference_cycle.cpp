@@ -8,7 +8,7 @@ namespace tidemark {
 namespace {
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    // C++ alone refers to a Python object that refers to the tensor: the closure of a hook.
+    // Only C++ refers to a Python object that refers to the tensor: the closure of a hook.
     if (suspect.referrer || !suspect.retention.native || suspect.retention.native->links.empty() ||
         context.graph()->text(suspect.retention.native->links.front().name).empty()) {
         return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S1, #4: graphs with a referrer that kept their saved tensors: backward(retain_graph=True).
+// S1, #4: graphs with a referrer that did not release their saved tensors: backward(retain_graph=True).
 #include <cmath>
 
 #include "storage/base/units.h"

@@ -14,10 +14,10 @@
 
 namespace tidemark {
 
-/// One cause of growth. The descriptor lives in a file of its own, growth/NAME.cpp, and has a line in finding_kinds.h.
+/// One cause of growth. Each descriptor has its own file, growth/NAME.cpp, and a line in finding_kinds.h.
 struct SuspectClassifier {
     FindingKind id;
-    /// Returns nothing where the suspect has another cause. The caller fills in the kind.
+    /// Returns nothing if the suspect has another cause. The caller sets the kind.
     std::optional<Finding> (*classify)(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 };
 
@@ -35,7 +35,7 @@ std::span<const SuspectClassifier* const> all_suspect_classifiers();
 /// Returns the finding of the first classifier that recognizes the suspect.
 std::optional<Finding> classify_suspect(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
-/// Returns a finding about this suspect with everything but kind, title, text, fixes and unknowns: bytes, bytes per
+/// Returns a finding about this suspect with everything except kind, title, text, fixes and unknowns: bytes, bytes per
 /// iteration, since, line, referrer and evidence (the newest allocation, the node that saved it, its root, the first
 /// iteration).
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
