@@ -31,12 +31,13 @@ bool takes_device_memory(DriverMemoryKind kind) {
     return false;
 }
 
+/// Returns the file name of a library, "PyTorch" for each of PyTorch's own; "" if no library was recorded.
 std::string library_name(std::string_view source) {
     const std::string_view file = source.substr(source.find_last_of('/') + 1);
     if (file.starts_with("libtorch") || file.starts_with("libc10")) {
-        return "PyTorch beside its allocator";
+        return "PyTorch";
     }
-    return file.empty() ? "an unknown library" : std::string(file);
+    return std::string(file);
 }
 
 /// Returns the component of a driver allocation; nothing if it is counted elsewhere.

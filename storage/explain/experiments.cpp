@@ -73,10 +73,10 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
         return experiments;
     }
     const ModelCheck check = check_model(context.trace(), context.device(), progress);
-    if (!check.exact) {
+    if (check.difference) {
         experiments.why_not = words(
             "Other settings were not replayed: the allocator model does not reproduce this recording ({difference}).",
-            with("difference", check.difference));
+            with("difference", *check.difference));
         return experiments;
     }
     experiments.capacity = find_capacity(context.trace(), context.device());

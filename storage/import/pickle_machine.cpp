@@ -256,7 +256,7 @@ bool PickleMachine::skip(uint64_t count) {
 // Pushing values.
 
 bool PickleMachine::stack_is_full() {
-    return fail(Sentence("The file is damaged: {limit} values wait to be used at byte {byte}.",
+    return fail(Sentence("The file is damaged: more than {limit} values are on the stack at byte {byte}.",
                          with("limit", stack_limit), with("byte", code_position_)));
 }
 

@@ -105,11 +105,11 @@ void report_unclean_end(Trace& trace) {
 Result<std::shared_ptr<const Trace>> settled(Trace raw) {
     auto trace = std::make_shared<Trace>(std::move(raw));
     if (trace->devices.empty()) {
-        return input_error("{path} holds no device: there is nothing to show.", with("path", trace->path));
+        return input_error("{path} contains no device.", with("path", trace->path));
     }
     for (DeviceHistory& device : trace->devices) {
         if (!is_sound(device, *trace)) {
-            return damaged(trace->path, Sentence("allocations refer to what is not there"));
+            return damaged(trace->path, Sentence("allocations refer to missing stacks or origins"));
         }
         describe_gaps(device, trace->data_gaps);
         complete_times(device.event_time);

@@ -33,24 +33,24 @@ public:
 
     ReplayResult run(Progress& progress) {
         const EventNumber count = device_.event_count();
-        for (event_ = 0; event_ < count && difference().empty() && !progress.canceled; ++event_) {
+        for (event_ = 0; event_ < count && !difference() && !progress.canceled; ++event_) {
             if ((event_ & 0x3fff) == 0) {
                 progress.report("checking the allocator model", static_cast<double>(event_) / count);
             }
             apply(device_.event_ref[static_cast<size_t>(event_)]);
         }
         ModelCheck& check = result_.check;
-        check.exact = difference().empty() && !progress.canceled;
-        check.events = event_ - (difference().empty() ? 0 : 1);
+        check.exact = !difference() && !progress.canceled;
+        check.events = event_ - (difference() ? 1 : 0);
         check.differs_at = check.exact ? 0 : static_cast<EventNumber>(check.events);
-        check.difference = progress.canceled ? "cancelled" : difference();
+        check.difference = difference();
         check.inferred_pools = inputs_.inferred_pools;
         find_kept_segments(static_cast<EventNumber>(check.events));
         return result_;
     }
 
 private:
-    const std::string& difference() const { return difference_.empty() ? driver_.difference() : difference_; }
+    const std::optional<Sentence>& difference() const { return difference_ ? difference_ : driver_.difference(); }
 
     void apply(EventRef ref) {
         switch (ref.action()) {
@@ -89,7 +89,7 @@ private:
     void allocate(AllocationIndex i) {
         const Allocations& a = device_.allocations;
         if (a.segment[i] >= device_.segments.size()) {
-            difference_ = "the allocation lies in no known segment";
+            difference_ = Sentence("the allocation lies in no known segment");
             return;
         }
         const Segment& segment = device_.segments[a.segment[i]];
@@ -100,15 +100,16 @@ private:
         const BlockIndex b = request_memory({a.requested[i], pool, segment.stream, i, pool != 0 && segment.pool_known});
         block_of_[i] = b;
         if (b == no_block) {
-            difference_ =
-                fmt::format("a request of {} was served; the model has no memory for it", bytes(a.requested[i]));
+            difference_ = Sentence("a request of {requested} succeeded; the model has no memory for it",
+                                   with("requested", bytes(a.requested[i])));
         } else if (const HeapBlock& block = allocator_.block(b);
                    block.address != a.address[i] || block.size != a.block_size[i]) {
-            difference_ =
-                fmt::format("a request of {} got {}; the model gives {}", bytes(a.requested[i]),
-                            describe_memory(a.address[i], a.block_size[i]), describe_memory(block.address, block.size));
+            difference_ = Sentence("a request of {requested} returned {recorded}; the model returns {modeled}",
+                                   with("requested", bytes(a.requested[i])),
+                                   with("recorded", describe_memory(a.address[i], a.block_size[i])),
+                                   with("modeled", describe_memory(block.address, block.size)));
         }
-        if (expected_arrival && !difference().empty()) {
+        if (expected_arrival && difference()) {
             result_.unneeded_arrival_at = segment.alloc_event;
         }
     }
@@ -121,7 +122,7 @@ private:
         const bool collected = allocator_.figures().collections != collections;
         const bool still_expects_return = driver_.expects_return();
         driver_.finish();
-        if (!driver_.difference().empty()) {
+        if (driver_.difference()) {
             result_.limit_is_lower = expected_return && (!collected || still_expects_return);
             result_.limit_is_higher = collected && !result_.limit_is_lower;
         }
@@ -140,7 +141,8 @@ private:
     /// Replays an OOM. The stream of the request is not recorded and has little effect, so the last stream is used.
     void replay_out_of_memory(const OtherEvent& oom) {
         if (request_memory({oom.size, 0, last_stream_, no_allocation, false}) != no_block) {
-            difference_ = fmt::format("a request of {} failed; the model serves it", bytes(oom.size));
+            difference_ = Sentence("a request of {requested} failed; it succeeds in the model",
+                                   with("requested", bytes(oom.size)));
         }
     }
 
@@ -162,7 +164,7 @@ private:
         if (allocator_.is_allocated(block_of_[i], i)) {
             allocator_.request_free(block_of_[i]);
         } else {
-            difference_ = "memory is freed that is not allocated in the model";
+            difference_ = Sentence("memory is freed that is not allocated in the model");
         }
     }
 
@@ -182,7 +184,7 @@ private:
     EventNumber event_ = 0;
     size_t next_move_ = 0;
     uint32_t last_stream_ = 0;
-    std::string difference_;
+    std::optional<Sentence> difference_;
     ReplayResult result_;
 };
 

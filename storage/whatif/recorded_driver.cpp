@@ -15,9 +15,9 @@ std::string describe_memory(uint64_t address, uint64_t size) {
     return fmt::format("{} at {}", format_bytes(static_cast<int64_t>(size)), format_address(address));
 }
 
-void RecordedDriver::note_difference(std::string text) {
-    if (difference_.empty()) {
-        difference_ = std::move(text);
+void RecordedDriver::note_difference(Sentence difference) {
+    if (!difference_) {
+        difference_ = std::move(difference);
     }
 }
 
@@ -31,9 +31,9 @@ std::optional<uint64_t> RecordedDriver::allocate(uint64_t size, const SegmentOwn
     }
     const DriverMove& move = *due_.front();
     if (move.size != size) {
-        note_difference(fmt::format("a segment of {} came; the model asks for {}",
-                                    format_bytes(static_cast<int64_t>(move.size)),
-                                    format_bytes(static_cast<int64_t>(size))));
+        note_difference(Sentence("the driver returned a segment of {recorded}; the model requests {modeled}",
+                                 with("recorded", format_bytes(static_cast<int64_t>(move.size))),
+                                 with("modeled", format_bytes(static_cast<int64_t>(size)))));
         return std::nullopt;
     }
     due_.pop_front();
@@ -58,8 +58,9 @@ bool RecordedDriver::map(uint64_t address, uint64_t size) {
     }
     const DriverMove& move = *due_.front();
     if (move.address != address || move.size != size) {
-        note_difference(fmt::format("{} was mapped; the model maps {}", describe_memory(move.address, move.size),
-                                    describe_memory(address, size)));
+        note_difference(Sentence("{recorded} was mapped; the model maps {modeled}",
+                                 with("recorded", describe_memory(move.address, move.size)),
+                                 with("modeled", describe_memory(address, size))));
         return false;
     }
     due_.pop_front();
@@ -74,7 +75,8 @@ void RecordedDriver::return_memory(uint64_t address, uint64_t size) {
         }
     }
     stayed_.push_back(address);
-    note_difference(fmt::format("the model gives {} back, which stayed", describe_memory(address, size)));
+    note_difference(Sentence("the model returns {memory} to the driver; the recorded allocator did not",
+                             with("memory", describe_memory(address, size))));
 }
 
 void RecordedDriver::expect(size_t move) {
@@ -99,8 +101,10 @@ bool RecordedDriver::expects_expandable() const {
 void RecordedDriver::finish() {
     if (!due_.empty()) {
         const DriverMove& move = *due_.front();
-        note_difference(fmt::format("{} {}; not in the model", describe_memory(move.address, move.size),
-                                    move.arrives ? "came from the driver" : "was returned to it"));
+        const auto memory = with("memory", describe_memory(move.address, move.size));
+        note_difference(move.arrives
+                            ? Sentence("the driver returned {memory}, which the model does not request", memory)
+                            : Sentence("{memory} was returned to the driver, but not by the model", memory));
     }
     due_.clear();
 }

@@ -33,19 +33,19 @@ public:
     /// Reports the moves that are still expected, which did not happen in the model.
     void finish();
 
-    const std::string& difference() const { return difference_; }
+    const std::optional<Sentence>& difference() const { return difference_; }
     /// Returns the segments that the model returned but that stayed in the recording.
     const std::vector<uint64_t>& stayed() const { return stayed_; }
 
 private:
     bool next_arrives(bool expandable) const;
     void return_memory(uint64_t address, uint64_t size);
-    void note_difference(std::string text);
+    void note_difference(Sentence difference);
 
     const std::vector<DriverMove>& moves_;
     std::deque<const DriverMove*> due_;
     size_t first_due_ = 0;
-    std::string difference_;
+    std::optional<Sentence> difference_;
     std::vector<uint64_t> stayed_;
 };
 

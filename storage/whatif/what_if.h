@@ -15,6 +15,7 @@
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/base/sentence.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
@@ -23,7 +24,7 @@ namespace tidemark {
 struct ModelCheck {
     bool exact = false;          ///< every block at its recorded place in a segment, every segment as recorded
     EventNumber differs_at = 0;  ///< first event that differs
-    std::string difference;      ///< description of the first difference; empty if exact
+    std::optional<Sentence> difference;  ///< the first difference, if there is one
     int64_t events = 0;          ///< allocator events compared
     int inferred_pools = 0;  ///< private pools that no event names (PyTorch before 2.12), inferred from the behavior
 };

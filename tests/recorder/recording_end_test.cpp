@@ -278,7 +278,7 @@ TEST_F(Recording, SurvivesDamagedRings) {
         ASSERT_TRUE(program.wait_for(RecorderState::finished, 60)) << iteration;
         Progress progress;
         const auto trace = open_trace(output_, progress);
-        EXPECT_TRUE(trace || trace.error().sentence.english().find("holds no device") != std::string::npos)
+        EXPECT_TRUE(trace || trace.error().sentence.english().find("contains no device") != std::string::npos)
             << trace.error().sentence.english();
     }
 }
