@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/base/sentence.h"
 #include "storage/whatif/driver.h"
 #include "storage/whatif/recorded_moves.h"
 
