@@ -17,8 +17,8 @@ namespace tidemark::gui {
 class Actions : public QObject {
     Q_OBJECT
 public:
-    /// The scope of an action's keys: the whole window, or only while a plot has the focus (keys that tables need
-    /// too).
+    /// The scope of an action's keys: the whole window, or only while a plot has the focus, for keys that tables
+    /// use as well.
     enum class Keys { window, plots };
 
     explicit Actions(QWidget* window);

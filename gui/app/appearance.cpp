@@ -6,9 +6,10 @@
 #include <QApplication>
 #include <QLibraryInfo>
 #include <QLocale>
+#include <QPainter>
 #include <QPalette>
-#include <QStyle>
-#include <QStyleFactory>
+#include <QProxyStyle>
+#include <QStyleOption>
 #include <algorithm>
 #include <cstring>
 
@@ -25,6 +26,21 @@ public:
         const QString found = QTranslator::translate(context, text, comment, n);
         const char* last = std::strrchr(context, ':');
         return found.isNull() && last != nullptr ? QTranslator::translate(last + 1, text, comment, n) : found;
+    }
+};
+
+/// Fusion with a visible frame around check boxes, which Fusion paints darker than a dark background.
+class Style : public QProxyStyle {
+public:
+    Style() : QProxyStyle(QStringLiteral("Fusion")) { setObjectName(QStringLiteral("tidemark")); }
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override {
+        QProxyStyle::drawPrimitive(element, option, painter, widget);
+        if (element == PE_IndicatorCheckBox) {
+            painter->setPen(option->palette.color(QPalette::PlaceholderText));
+            painter->setBrush(Qt::NoBrush);
+            painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+        }
     }
 };
 
@@ -86,8 +102,8 @@ bool theme_from_name(const QString& name, ThemeSetting& choice) {
 void apply_theme(ThemeSetting choice) {
     const bool dark = choice == ThemeSetting::dark || (choice == ThemeSetting::system && system_is_dark());
     system_is_dark();
-    if (QApplication::style()->name() != QLatin1String("fusion")) {
-        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    if (QApplication::style()->objectName() != QLatin1String("tidemark")) {
+        QApplication::setStyle(new Style);  // the application takes ownership
     }
     QApplication::setPalette(palette_of(dark ? Theme::dark_theme() : Theme::light()));
 }

@@ -15,18 +15,17 @@ enum class ThemeSetting { system, light, dark };
 QString theme_name(ThemeSetting choice);  ///< "system", "light", "dark": in settings and --theme
 bool theme_from_name(const QString& name, ThemeSetting& choice);
 
-/// Applies the Fusion style with one palette on every desktop. The first call remembers the system's
-/// lightness.
+/// Applies the Fusion style with one palette on every desktop. The first call reads whether the system is dark.
 void apply_theme(ThemeSetting choice);
 
-/// Returns the languages of the program.
 struct Language {
     QString code;  ///< "zh_CN"
-    QString name;  ///< in itself
+    QString name;  ///< in the language itself
 };
+/// Returns the languages of the program.
 std::vector<Language> languages();
 
-/// The installed translators. Installing a language removes those of the language before.
+/// The installed translators. Installing a language removes the translators of the previous one.
 class LanguageSwitch {
 public:
     /// Installs a code of languages(), or the system's language if empty. Unknown codes install English and return

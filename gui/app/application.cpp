@@ -9,7 +9,7 @@
 
 namespace tidemark::gui {
 
-Application::Application(Settings::Keep keep) : settings_(keep) {
+Application::Application(Settings::Storage storage) : settings_(storage) {
     theme_from_name(settings_.value(QStringLiteral("theme"), QStringLiteral("system")).toString(), theme_);
     apply_theme(theme_);
     language_.install(settings_.value(QStringLiteral("language")).toString());

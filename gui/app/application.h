@@ -18,14 +18,14 @@ class MainWindow;
 class Application : public QObject {
     Q_OBJECT
 public:
-    explicit Application(Settings::Keep keep);
+    explicit Application(Settings::Storage storage);
     ~Application() override;
 
     Settings& settings() { return settings_; }
     ThemeSetting theme() const { return theme_; }
     void set_theme(ThemeSetting theme, bool remember = true);
     const QString& language() const { return language_.current(); }
-    /// Creates the windows again in the language; what they show stays.
+    /// Creates the windows again in the language, with their content.
     bool set_language(const QString& code, bool remember = true);
 
     /// Opens a new window, with the file if one is named.

@@ -21,9 +21,9 @@ namespace {
 
 constexpr int64_t second = 1'000'000'000;
 constexpr int64_t lengths[] = {0, 10 * second, 60 * second, 600 * second};
-constexpr int own_length = static_cast<int>(std::size(lengths));
+constexpr int custom_length = static_cast<int>(std::size(lengths));
 
-/// Returns "0.13 s": always one unit, so that the figure stays in place.
+/// Returns "0.13 s": always in seconds, so that the figure does not move.
 QString seconds_text(int64_t nanoseconds) {
     const double seconds = static_cast<double>(nanoseconds) / 1e9;
     return LiveStrip::tr("%1 s").arg(seconds, 0, 'f', seconds < 9.995 ? 2 : 0);
@@ -57,8 +57,8 @@ LiveStrip::LiveStrip(QWidget* parent)
     const std::tuple<QLabel*, QString, int> figures[] = {
         {events_, tr("Events in the trace so far"), 17},
         {rate_, tr("Events per second over the last seconds"), 14},
-        {behind_, tr("How far the trace is behind the program: what the recorder has committed"), 17},
-        {on_screen_, tr("From the newest event to its picture in this window"), 22}};
+        {behind_, tr("Delay between the program and the committed part of the trace"), 17},
+        {on_screen_, tr("Delay between the newest event and its picture in this window"), 22}};
     for (const auto& [label, tip, digits] : figures) {
         label->setToolTip(tip);
         label->setAccessibleDescription(tip);
@@ -70,7 +70,7 @@ LiveStrip::LiveStrip(QWidget* parent)
     tail_->setCheckable(true);
     tail_->setToolTip(tr("Follows the newest events (T). Moving the view away from the end turns this off."));
     length_->addItems({tr("whole run"), tr("last 10 s"), tr("last minute"), tr("last 10 minutes")});
-    length_->setAccessibleName(tr("How much of the run is followed"));
+    length_->setAccessibleName(tr("Length of the followed part of the run"));
     length_->setToolTip(length_->accessibleName());
     freeze_->setText(tr("Freeze"));
     freeze_->setCheckable(true);
@@ -85,7 +85,7 @@ LiveStrip::LiveStrip(QWidget* parent)
         }
     });
     connect(length_, &QComboBox::activated, this, &LiveStrip::select_length);
-    connect(freeze_, &QToolButton::clicked, this, &LiveStrip::freeze_wanted);
+    connect(freeze_, &QToolButton::clicked, this, &LiveStrip::freeze_requested);
     show_state();
 }
 
@@ -129,7 +129,7 @@ void LiveStrip::show_state() {
 }
 
 void LiveStrip::select_length(int index) {
-    if (session_ && index < own_length) {
+    if (session_ && index < custom_length) {
         session_->time_view().set_tail_length(lengths[index]);
     }
 }
@@ -140,8 +140,8 @@ void LiveStrip::show_tail() {
     const int64_t length = session_ ? session_->time_view().tail_length() : 0;
     const auto* found = std::find(std::begin(lengths), std::end(lengths), length);
     const QSignalBlocker quiet(length_);
-    while (length_->count() > own_length) {
-        length_->removeItem(own_length);
+    while (length_->count() > custom_length) {
+        length_->removeItem(custom_length);
     }
     if (found == std::end(lengths)) {
         length_->addItem(tr("last %1").arg(duration_text(length)));

@@ -20,14 +20,14 @@ class LiveStrip : public QWidget {
 public:
     explicit LiveStrip(QWidget* parent = nullptr);
 
-    /// The buttons change the session's time view; nullptr: none.
+    /// Connects the buttons with the session's time view; with nullptr they do nothing.
     void set_session(Session* session);
     void show_figures(const LiveFigures& figures);
     void show_on_screen(std::optional<int64_t> nanoseconds);  ///< from the newest event to its picture
     void set_frozen(bool frozen);
 
 signals:
-    void freeze_wanted(bool frozen);
+    void freeze_requested(bool frozen);
 
 protected:
     void changeEvent(QEvent* event) override;

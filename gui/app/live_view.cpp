@@ -37,7 +37,7 @@ LiveView::LiveView(TracePage& page, LiveStrip& strip, std::unique_ptr<StreamingF
         end();
         emit ended();
     });
-    connect(&strip_, &LiveStrip::freeze_wanted, this, &LiveView::set_frozen);
+    connect(&strip_, &LiveStrip::freeze_requested, this, &LiveView::set_frozen);
     connect(&page_.timeline(), &QCustomPlot::afterReplot, this, &LiveView::note_painted);
     if (page_.session()->has_device()) {
         feed_->shown(page_.session()->device_groups());
@@ -73,7 +73,7 @@ void LiveView::take(const Content& content, const DeviceGroups& groups) {
     }
 }
 
-/// Called after the plot was painted.
+/// Reports the delay to the screen after the plot has painted the delivered trace.
 void LiveView::note_painted() {
     if (!awaited_ || page_.session() == nullptr) {
         return;

@@ -41,9 +41,9 @@ Result<Opened> as_session(Result<std::shared_ptr<const Trace>> trace, const QStr
     if (!trace) {
         return trace.error();
     }
-    progress.report("analysing", 0);
+    progress.report("analyzing", 0);
     Opened opened;
-    opened.session = std::make_shared<Session>(*trace, Session::analyse(*trace));
+    opened.session = std::make_shared<Session>(*trace, Session::analyze(*trace));
     if (progress.canceled) {
         return canceled_error();
     }
@@ -54,14 +54,14 @@ Result<Opened> as_session(Result<std::shared_ptr<const Trace>> trace, const QStr
 
 /// Reads a growing trace. A recorder that has just begun may not have committed anything yet.
 Result<Opened> open_followed(const QString& path, Progress& progress) {
-    constexpr int looks = 50;
+    constexpr int attempts = 50;
     constexpr unsigned long pause = 100;  // milliseconds
     auto follower = TraceFollower::open(path.toStdString());
     if (!follower) {
         return follower.error();
     }
     auto shared = std::make_shared<TraceFollower>(std::move(*follower));
-    for (int look = 0; look < looks; ++look) {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
         auto trace = shared->poll(progress);
         if (!trace || *trace) {
             auto opened = as_session(std::move(trace), path, progress);
@@ -98,7 +98,7 @@ ImportPlace import_place(const QString& snapshot) {
     if (newer(cached, info) && looks_like_trace(cached)) {
         return {cached, true, true};
     }
-    // An older file of that name, or one that is no trace, may be the user's work: it is never overwritten unasked.
+    // An older file of that name, or one that is no trace, may be the user's work, so it is not overwritten.
     if (folder_writable(info.absolutePath()) && !QFileInfo::exists(beside)) {
         return {beside, false, false};
     }
@@ -139,7 +139,7 @@ Result<Opened> load_trace(const QString& path, Progress& progress) {
                              place.path, progress);
     if (opened && place.in_cache) {
         opened->note =
-            translated(QT_TRANSLATE_NOOP("Loader", "The snapshot's folder was left as it is; the imported trace is %1"))
+            translated(QT_TRANSLATE_NOOP("Loader", "The snapshot's folder was not changed. The imported trace is %1"))
                 .arg(place.path);
     }
     return opened;
@@ -201,12 +201,12 @@ void Loader::load(const QString& path) {
 QString phase_text(const QString& phase) {
     static const char* const known[][2] = {
         {"reading", QT_TRANSLATE_NOOP("Loader", "Reading the file")},
-        {"deriving", QT_TRANSLATE_NOOP("Loader", "Following every block")},
+        {"deriving", QT_TRANSLATE_NOOP("Loader", "Replaying the events")},
         {"writing", QT_TRANSLATE_NOOP("Loader", "Writing the trace")},
         {"checking", QT_TRANSLATE_NOOP("Loader", "Checking the file")},
         {"opening", QT_TRANSLATE_NOOP("Loader", "Opening the trace")},
         {"loading", QT_TRANSLATE_NOOP("Loader", "Loading allocations")},
-        {"analysing", QT_TRANSLATE_NOOP("Loader", "Preparing the plots")},
+        {"analyzing", QT_TRANSLATE_NOOP("Loader", "Preparing the plots")},
     };
     for (const auto& [name, text] : known) {
         if (phase == QLatin1String(name)) {

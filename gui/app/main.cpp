@@ -32,7 +32,7 @@ bool has_argument(int argc, char** argv, const char* name) {
 }
 
 /// Suppresses Qt's warnings about features that drawing without a display lacks.
-void only_what_matters(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+void print_message(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     if (!text.contains(QStringLiteral("propagateSizeHints")) && !text.contains(QStringLiteral("XDG_RUNTIME_DIR"))) {
         std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
     }
@@ -47,7 +47,7 @@ void select_platform(int argc, char** argv) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
     }
     if (qgetenv("QT_QPA_PLATFORM") == "offscreen") {
-        qInstallMessageHandler(only_what_matters);
+        qInstallMessageHandler(print_message);
     }
 }
 
@@ -62,12 +62,14 @@ struct Options {
         "at", QApplication::translate("main", "The point in time: event:N, time:T, mark:NAME, peak or end."), "point",
         "peak"};
     QCommandLineOption stack_by{
-        "stack-by", QApplication::translate("main", "How stacked pictures are divided: stack, category, module, ..."),
+        "stack-by", QApplication::translate("main", "The grouping of stacked pictures: stack, category, module, ..."),
         "kind"};
     QCommandLineOption pane{
-        "pane", QApplication::translate("main", "Of a window: segments, graph, table, summary or breakdown."), "pane"};
+        "pane",
+        QApplication::translate("main", "The open pane of a window: segments, graph, table, summary or breakdown."),
+        "pane"};
     QCommandLineOption finding{
-        "finding", QApplication::translate("main", "Of why and window: the number of the finding to show."), "number"};
+        "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};
     QCommandLineOption size{"size", QApplication::translate("main", "Size of the picture."), "WxH", "1600x900"};
     QCommandLineOption scale{"scale", QApplication::translate("main", "Device pixels per pixel of a PNG."), "factor",
                              "1"};
@@ -135,7 +137,7 @@ Status read_request(const Options& options, RenderRequest& request) {
     return {};
 }
 
-Status set_looks(Application& application, const Options& options, bool picture) {
+Status set_appearance(Application& application, const Options& options, bool picture) {
     const QCommandLineParser& p = options.parser;
     if (p.isSet(options.theme) || picture) {
         ThemeSetting theme = ThemeSetting::light;
@@ -163,11 +165,11 @@ int main(int argc, char** argv) {
     QApplication::setDesktopFileName(QStringLiteral("org.tidemark.Tidemark"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/tidemark.svg")));
     const bool picture = has_argument(argc, argv, "--render");
-    Application application(picture ? Settings::Keep::in_memory : Settings::Keep::on_disk);
+    Application application(picture ? Settings::Storage::in_memory : Settings::Storage::on_disk);
     Options options;
     options.parser.process(qt);
-    if (const Status looks = set_looks(application, options, picture); !looks) {
-        return report(looks);
+    if (const Status appearance = set_appearance(application, options, picture); !appearance) {
+        return report(appearance);
     }
     if (picture) {
         RenderRequest request;

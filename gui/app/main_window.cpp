@@ -102,7 +102,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
 
 MainWindow::~MainWindow() {
     page_->release_feed();
-    delete page_;  // its last signals still find a whole window
+    delete page_;  // its last signals use the members of the window
 }
 
 // ---- opening ----------------------------------------------------------------------------------------------------
@@ -173,11 +173,11 @@ void MainWindow::take_over(MainWindow& other) {
         }
     }
     if (other.record_ != nullptr && other.record_->recording() != nullptr) {
-        // A run continues under its dialog, so the dialog keeps its language.
+        // The dialog controls the running program, so the new window takes it over in its old language.
         record_ = std::exchange(other.record_, nullptr);
         record_->disconnect(&other);
         record_->setParent(this, record_->windowFlags());
-        connect(record_, &RecordDialog::open_wanted, this, &MainWindow::open);
+        connect(record_, &RecordDialog::open_requested, this, &MainWindow::open);
     }
     if (other.loader_.busy()) {
         other.loader_.stop();
@@ -199,7 +199,7 @@ void MainWindow::ask_for_file() {
 void MainWindow::show_record_dialog() {
     if (record_ == nullptr) {
         record_ = new RecordDialog(application_.settings(), find_tidemark(), this);
-        connect(record_, &RecordDialog::open_wanted, this, &MainWindow::open);
+        connect(record_, &RecordDialog::open_requested, this, &MainWindow::open);
     }
     record_->show();
     record_->raise();
@@ -309,7 +309,7 @@ std::vector<MainWindow::Exportable> MainWindow::exportables() {
     };
 }
 
-void MainWindow::say(const Status& status, const QString& success) {
+void MainWindow::show_result(const Status& status, const QString& success) {
     message_->show_message(status ? success : error_text(status.error()), !status);
 }
 
@@ -317,12 +317,13 @@ void MainWindow::export_picture(const Exportable& what) {
     const QString folder = application_.settings().value(QStringLiteral("last_export_folder")).toString();
     const QString proposal = (folder.isEmpty() ? QString() : folder + '/') + QFileInfo(file_).completeBaseName() + '-' +
                              what.id + QStringLiteral(".png");
-    ask_path_to_write(
-        this, tr("Export %1").arg(what.name), proposal, {tr("Pictures (*.png *.svg)")},
-        [this, what](const QString& path) {
-            application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
-            say(save_picture(path, what.widget->size(), 2, what.name, what.paint), tr("Exported to %1").arg(path));
-        });
+    ask_path_to_write(this, tr("Export %1").arg(what.name), proposal, {tr("Pictures (*.png *.svg)")},
+                      [this, what](const QString& path) {
+                          application_.settings().set(QStringLiteral("last_export_folder"),
+                                                      QFileInfo(path).absolutePath());
+                          show_result(save_picture(path, what.widget->size(), 2, what.name, what.paint),
+                                      tr("Exported to %1").arg(path));
+                      });
 }
 
 void MainWindow::copy_picture(const Exportable& what) {
@@ -350,7 +351,7 @@ void MainWindow::save_explanation() {
     }
     ask_path_to_write(this, tr("Save explanation"), proposal, filters, [this, explained](const QString& path) {
         application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
-        say(save_text(path, explanation_document(path, *explained)), tr("Exported to %1").arg(path));
+        show_result(save_text(path, explanation_document(path, *explained)), tr("Exported to %1").arg(path));
     });
 }
 

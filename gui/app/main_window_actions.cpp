@@ -21,11 +21,12 @@ constexpr double key_pan = 0.15;
 
 QKeySequence key(int k) { return QKeySequence(k); }
 
+/// Returns the prefixes of the actions that need a trace.
 const QStringList& needs_trace() {
-    static const QStringList menus = {QStringLiteral("plots."), QStringLiteral("go."),    QStringLiteral("export."),
-                                      QStringLiteral("copy."),  QStringLiteral("group."), QStringLiteral("color."),
-                                      QStringLiteral("axis.")};
-    return menus;
+    static const QStringList prefixes = {QStringLiteral("plots."), QStringLiteral("go."),    QStringLiteral("export."),
+                                         QStringLiteral("copy."),  QStringLiteral("group."), QStringLiteral("color."),
+                                         QStringLiteral("axis.")};
+    return prefixes;
 }
 
 }  // namespace
@@ -155,7 +156,7 @@ void MainWindow::make_view_menu() {
     actions_->begin_submenu(tr("&Theme"));
     auto* themes = new QActionGroup(this);
     for (const auto& [choice, text] :
-         {std::pair(ThemeSetting::system, tr("Like the system")), std::pair(ThemeSetting::light, tr("Light")),
+         {std::pair(ThemeSetting::system, tr("System")), std::pair(ThemeSetting::light, tr("Light")),
           std::pair(ThemeSetting::dark, tr("Dark"))}) {
         actions_->add_choice(themes, QStringLiteral("theme.") + theme_name(choice), text,
                              application_.theme() == choice, [this, theme = choice] { application_.set_theme(theme); });
@@ -182,9 +183,9 @@ void MainWindow::make_axis_menus() {
     actions_->end_submenu();
     actions_->begin_submenu(tr("&Color allocations by"));
     auto* colors = new QActionGroup(this);
-    const QStringList hues = {tr("group"), tr("stack"), tr("size"), tr("age"), tr("stream")};
-    for (int i = 0; i < hues.size(); ++i) {
-        actions_->add_choice(colors, QStringLiteral("color.%1").arg(i), hues[i], i == 0,
+    const QStringList names = {tr("group"), tr("stack"), tr("size"), tr("age"), tr("stream")};
+    for (int i = 0; i < names.size(); ++i) {
+        actions_->add_choice(colors, QStringLiteral("color.%1").arg(i), names[i], i == 0,
                              [this, i] { page_->set_color_by(static_cast<ColorBy>(i)); });
     }
     actions_->end_submenu();
@@ -227,10 +228,10 @@ void MainWindow::make_go_menu() {
                   [this] { page_->find_in_table(); });
     actions_->add(QStringLiteral("go.breakdown"), tr("Memory breakdown: up to nvidia-smi's figure"), {key(Qt::Key_L)},
                   [this] { page_->show_pane(page_->breakdown()); });
-    actions_->add(QStringLiteral("go.graph"), tr("Graph: why it is alive"), {key(Qt::Key_G)},
+    actions_->add(QStringLiteral("go.graph"), tr("Graph: why memory is alive"), {key(Qt::Key_G)},
                   [this] { page_->show_pane(page_->graph()); });
-    actions_->add(QStringLiteral("go.fullest_graph"), tr("Peak of the graph"),
-                  {QKeySequence(QStringLiteral("Shift+G"))}, [this] { page_->graph().go_to_fullest(); });
+    actions_->add(QStringLiteral("go.graph_peak"), tr("Peak of the graph"), {QKeySequence(QStringLiteral("Shift+G"))},
+                  [this] { page_->graph().go_to_peak(); });
     actions_->add(QStringLiteral("go.find_node"), tr("Find nodes of the graph"), {}, [this] {
         page_->show_pane(page_->graph());
         page_->graph().focus_search();
@@ -258,7 +259,7 @@ void MainWindow::make_help_menu() {
         help->setAttribute(Qt::WA_DeleteOnClose);
         help->show();
     });
-    actions_->add(QStringLiteral("help.losses"), tr("Data gaps of this trace"), {}, [this] {
+    actions_->add(QStringLiteral("help.data_gaps"), tr("Data gaps of this trace"), {}, [this] {
         if (page_->session()) {
             page_->show_data_gaps();
         }
@@ -277,7 +278,7 @@ void MainWindow::fill_recent_menu() {
         return;
     }
     recent_menu_->addSeparator();
-    recent_menu_->addAction(tr("Forget these"), this, [this] {
+    recent_menu_->addAction(tr("Clear the list"), this, [this] {
         application_.settings().forget_recent_files();
         start_->set_recent_files({});
     });
@@ -289,7 +290,7 @@ void MainWindow::update_actions() {
     for (const Actions::Entry& entry : actions_->entries()) {
         const QString id = entry.action->objectName();
         const bool needs = std::any_of(needs_trace().begin(), needs_trace().end(),
-                                       [&](const QString& menu) { return id.startsWith(menu); });
+                                       [&](const QString& prefix) { return id.startsWith(prefix); });
         entry.action->setEnabled(!needs || shown);
     }
     const bool live = page_->live() != nullptr;

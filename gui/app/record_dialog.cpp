@@ -30,7 +30,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int most_log_lines = 5000;
-constexpr int room_with_output = 560;  // pixels
+constexpr int height_with_output = 560;  // pixels
 
 /// Returns a field with a button that asks for a file or folder.
 QWidget* with_button(QLineEdit* field, const QString& tip, std::function<void()> ask) {
@@ -90,15 +90,16 @@ RecordDialog::RecordDialog(Settings& settings, const QString& tidemark, QWidget*
     connect(stop_, &QPushButton::clicked, this, [this] { recording_->stop_recording(); });
     connect(end_, &QPushButton::clicked, this, &RecordDialog::ask_to_end);
     connect(close, &QPushButton::clicked, this, &RecordDialog::reject);
-    resize(760, sizeHint().height());
     show_state();
+    resize(760, sizeHint().height());
     if (tidemark_.isEmpty()) {
-        say(tr("The command “tidemark” was found neither beside this program nor in PATH; it does the recording."),
+        show_status(
+            tr("The command “tidemark” does the recording. It was found neither beside this program nor in PATH."),
             true);
     } else {
         check_parts();
-        connect(command_, &QLineEdit::editingFinished, this, [this, asked = command_->text()]() mutable {
-            if (std::exchange(asked, command_->text()) != command_->text()) {
+        connect(command_, &QLineEdit::editingFinished, this, [this, checked = command_->text()]() mutable {
+            if (std::exchange(checked, command_->text()) != command_->text()) {
                 check_parts();
             }
         });
@@ -144,10 +145,10 @@ QWidget* RecordDialog::make_parts() {
     grid->setHorizontalSpacing(14);
     const std::tuple<const char*, QString, QString> all[] = {
         {"stacks", tr("Stacks"), tr("The Python lines that allocate, also in the backward pass.")},
-        {"ops", tr("Operators"), tr("The PyTorch operator that asked for each allocation, and training steps.")},
+        {"ops", tr("Operators"), tr("The PyTorch operator that requested each allocation, and training steps.")},
         {"modules", tr("Modules"), tr("The part of the model each allocation belongs to.")},
         {"graph", tr("Graph"), tr("The autograd graph: the category of each allocation, and what retains it.")},
-        {"driver", tr("Driver"), tr("What libraries take from the driver beside PyTorch.")},
+        {"driver", tr("Driver"), tr("Memory that libraries allocate from the driver, outside PyTorch's allocator.")},
         {"nvml", tr("nvidia-smi's figure"),
          tr("The memory in use on the whole GPU, so that the memory breakdown adds up to it.")}};
     auto* title = new QLabel(tr("What to record"));
@@ -196,7 +197,7 @@ QWidget* RecordDialog::make_progress() {
     log_->setAccessibleName(tr("Output of the program"));
     log_->setPlaceholderText(tr("The program's output appears here."));
     connect(traces_, &QListWidget::itemActivated, this,
-            [this](QListWidgetItem* item) { emit open_wanted(item->data(Qt::UserRole).toString()); });
+            [this](QListWidgetItem* item) { emit open_requested(item->data(Qt::UserRole).toString()); });
     auto* column = new QVBoxLayout(box);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(status_);
@@ -215,13 +216,12 @@ void RecordDialog::propose_output() {
     output_->setText(folder.filePath(name));
 }
 
-// ---- what can be recorded here
-// ---------------------------------------------------------------------------------------
+// ---- the parts of a recording -----------------------------------------------------------------------------------
 
 void RecordDialog::check_parts() {
     auto* check = new QProcess(this);
     parts_note_->show();
-    parts_note_->setText(tr("Looking what can be recorded here…"));
+    parts_note_->setText(tr("Checking what can be recorded on this machine…"));
     const auto done = [this, check] {
         show_parts(read_parts(check->readAllStandardOutput()));
         check->deleteLater();
@@ -251,8 +251,8 @@ void RecordDialog::show_parts(const std::vector<RecordPart>& parts) {
         }
     }
     parts_note_->setText(parts.empty()
-                             ? tr("What can be recorded on this machine is not known; the trace will say what "
-                                  "could not.")
+                             ? tr("It is unknown what can be recorded on this machine. The trace will list its data "
+                                  "gaps.")
                              : missing.join('\n'));
     parts_note_->setVisible(!parts_note_->text().isEmpty());
     for (const RecordPart& part : parts) {
@@ -264,7 +264,7 @@ void RecordDialog::show_parts(const std::vector<RecordPart>& parts) {
         check->setEnabled(part.available);
         if (!part.available) {
             check->setChecked(false);
-            sentence->setText(tr("Not here: %1").arg(part.sentence));
+            sentence->setText(tr("Not available: %1").arg(part.sentence));
         } else if (!part.sentence.isEmpty()) {
             sentence->setText(part.sentence);
         }
@@ -272,8 +272,7 @@ void RecordDialog::show_parts(const std::vector<RecordPart>& parts) {
     }
 }
 
-// ---- the run
-// ---------------------------------------------------------------------------------------------------------
+// ---- the run ----------------------------------------------------------------------------------------------------
 
 std::optional<RecordRequest> RecordDialog::read_request() {
     RecordRequest request{QProcess::splitCommand(command_->text()), folder_->text(), output_->text().trimmed(), {}};
@@ -283,15 +282,15 @@ std::optional<RecordRequest> RecordDialog::read_request() {
         }
     }
     if (request.command.isEmpty()) {
-        say(tr("Type the command line to run."), true);
+        show_status(tr("Type the command line to run."), true);
         command_->setFocus();
     } else if (!QFileInfo(request.folder).isDir()) {
-        say(tr("There is no folder %1.").arg(request.folder), true);
+        show_status(tr("There is no folder %1.").arg(request.folder), true);
         folder_->setFocus();
     } else if (request.output.isEmpty() || QFileInfo::exists(QDir(request.folder).filePath(request.output))) {
-        say(request.output.isEmpty() ? tr("Name the trace.")
-                                     : tr("%1 exists already. Use another name.").arg(request.output),
-            true);
+        show_status(request.output.isEmpty() ? tr("Name the trace.")
+                                             : tr("%1 exists already. Use another name.").arg(request.output),
+                    true);
         output_->setFocus();
     } else {
         request.output = QDir(request.folder).filePath(request.output);
@@ -326,7 +325,7 @@ void RecordDialog::start() {
     connect(run, &Recording::changed, this, &RecordDialog::show_state);
     connect(run, &Recording::trace_ready, this, [this](const QString& trace) {
         if (!std::exchange(first_opened_, true)) {
-            emit open_wanted(trace);
+            emit open_requested(trace);
         }
     });
     connect(run, &Recording::finished, this, [this](const QString& how) {
@@ -336,10 +335,10 @@ void RecordDialog::start() {
     });
     connect(run, &Recording::failed, this, [this](const QString& sentence) {
         show_state();
-        say(sentence, true);
+        show_status(sentence, true);
     });
     run->start(*request);
-    resize(width(), std::max(height(), room_with_output));
+    resize(width(), std::max(height(), height_with_output));
 }
 
 void RecordDialog::ask_to_end() {
@@ -387,13 +386,13 @@ void RecordDialog::show_state() {
         sentences << ended_;
     }
     if (recording) {
-        sentences << (recording_->stop_requested() ? tr("The recording is being ended.") : tr("It is being recorded."));
+        sentences << (recording_->stop_requested() ? tr("The recording is ending.") : tr("It is being recorded."));
     } else if (recording_->processes().empty()) {
         sentences << (running ? tr("It has not used the GPU yet.") : tr("It did not use the GPU: there is no trace."));
     } else {
         sentences << tr("Recording has ended.");
     }
-    say(sentences.join(u'\n'), false);
+    show_status(sentences.join(u'\n'), false);
 }
 
 void RecordDialog::show_processes() {
@@ -416,7 +415,7 @@ void RecordDialog::show_processes() {
     }
 }
 
-void RecordDialog::say(const QString& sentence, bool problem) {
+void RecordDialog::show_status(const QString& sentence, bool problem) {
     status_->setText(sentence);
     status_->setVisible(!sentence.isEmpty());
     QPalette colors = palette();

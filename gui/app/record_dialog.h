@@ -22,8 +22,7 @@ namespace tidemark::gui {
 
 class Settings;
 
-/// Stays open beside the recorded trace. Closing only hides it while a run continues. Remembers the last
-/// input.
+/// Stays open beside the recorded trace. Closing it during a run only hides it. Saves the last input in the settings.
 class RecordDialog : public QDialog {
     Q_OBJECT
 public:
@@ -34,7 +33,7 @@ public:
     QString status_text() const;
 
 signals:
-    void open_wanted(const QString& trace);
+    void open_requested(const QString& trace);
 
 private:
     QWidget* make_form();
@@ -49,7 +48,7 @@ private:
     void ask_to_end();
     void show_state();
     void show_processes();
-    void say(const QString& sentence, bool problem);
+    void show_status(const QString& sentence, bool problem);
 
     Settings& settings_;
     QString tidemark_;

@@ -22,7 +22,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int look_every = 150;  // milliseconds
+constexpr int poll_interval = 150;  // milliseconds
 
 RecordedProcess read_process(const QJsonObject& json) {
     RecordedProcess process;
@@ -71,15 +71,15 @@ Recording::Recording(const QString& tidemark, QObject* parent)
     process_->setStandardOutputFile(log_.fileName());
     // The program gets its own process group: one signal reaches all its processes and nothing else.
     process_->setChildProcessModifier([] { ::setpgid(0, 0); });
-    connect(process_, &QProcess::finished, this, &Recording::note_end);
+    connect(process_, &QProcess::finished, this, &Recording::handle_end);
     connect(process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart) {
             timer_.stop();
             emit failed(tr("%1 could not be started: %2").arg(tidemark_, process_->errorString()));
         }
     });
-    timer_.setInterval(look_every);
-    connect(&timer_, &QTimer::timeout, this, &Recording::look);
+    timer_.setInterval(poll_interval);
+    connect(&timer_, &QTimer::timeout, this, &Recording::poll);
 }
 
 Recording::~Recording() {
@@ -157,7 +157,7 @@ std::vector<RecordedProcess> Recording::read_processes() const {
     return found;
 }
 
-void Recording::look() {
+void Recording::poll() {
     read_log();
     std::vector<RecordedProcess> found = read_processes();
     for (const RecordedProcess& process : found) {
@@ -177,8 +177,8 @@ void Recording::look() {
     }
 }
 
-void Recording::note_end(int code, QProcess::ExitStatus status) {
-    look();
+void Recording::handle_end(int code, QProcess::ExitStatus status) {
+    poll();
     emit finished(status == QProcess::CrashExit ? tr("The program was killed by signal %1.").arg(code)
                   : code == 0                   ? tr("The program ended.")
                                                 : tr("The program exited with status %1.").arg(code));

@@ -70,10 +70,10 @@ signals:
     void failed(const QString& sentence);
 
 private:
-    void look();
+    void poll();
     void read_log();
     std::vector<RecordedProcess> read_processes() const;
-    void note_end(int code, QProcess::ExitStatus status);
+    void handle_end(int code, QProcess::ExitStatus status);
 
     QString tidemark_;
     QTemporaryDir session_;

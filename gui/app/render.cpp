@@ -44,7 +44,7 @@ Status go_to(Session& session, const QString& at) {
 /// outermost one: the renderer runs before QApplication::exec().
 void wait_for_panes() {
     constexpr int quiet_checks = 3;
-    constexpr qint64 patience = 5000;  // milliseconds
+    constexpr qint64 longest_wait = 5000;  // milliseconds
     QEventLoop loop;
     QTimer timer;
     QElapsedTimer clock;
@@ -54,7 +54,7 @@ void wait_for_panes() {
         const bool idle =
             QThreadPool::globalInstance()->activeThreadCount() == 0 && picture_threads()->activeThreadCount() == 0;
         quiet = idle ? quiet + 1 : 0;
-        if (quiet == quiet_checks || clock.elapsed() > patience) {
+        if (quiet == quiet_checks || clock.elapsed() > longest_wait) {
             loop.quit();
         }
     });
@@ -136,9 +136,10 @@ std::optional<QSize> parse_size(const QString& text) {
     const QStringList parts = text.split('x');
     bool width_ok = false, height_ok = false;
     const QSize size(parts.value(0).toInt(&width_ok), parts.value(1).toInt(&height_ok));
-    const auto sane = [](int n) { return n >= 100 && n <= 16384; };
-    return parts.size() == 2 && width_ok && height_ok && sane(size.width()) && sane(size.height()) ? std::optional(size)
-                                                                                                   : std::nullopt;
+    const auto is_valid = [](int n) { return n >= 100 && n <= 16384; };
+    return parts.size() == 2 && width_ok && height_ok && is_valid(size.width()) && is_valid(size.height())
+               ? std::optional(size)
+               : std::nullopt;
 }
 
 Status render(Application& application, const RenderRequest& request) {

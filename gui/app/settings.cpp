@@ -12,8 +12,8 @@ constexpr int most_recent_files = 10;
 const QString recent_key = QStringLiteral("recent_files");
 }  // namespace
 
-Settings::Settings(Keep keep) {
-    if (keep == Keep::on_disk) {
+Settings::Settings(Storage storage) {
+    if (storage == Storage::on_disk) {
         disk_ = std::make_unique<QSettings>(QStringLiteral("tidemark"), QStringLiteral("tidemark-gui"));
     }
 }

@@ -14,8 +14,8 @@ namespace tidemark::gui {
 
 class Settings {
 public:
-    enum class Keep { on_disk, in_memory };
-    explicit Settings(Keep keep);
+    enum class Storage { on_disk, in_memory };
+    explicit Settings(Storage storage);
 
     QVariant value(const QString& key, const QVariant& fallback = {}) const;
     void set(const QString& key, const QVariant& value);

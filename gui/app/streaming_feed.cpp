@@ -76,7 +76,7 @@ struct StreamingFeed::Work {
     Rate rate;
 
     void run(StreamingFeed* feed);
-    bool rest(Clock::duration time);
+    bool wait_for_next(Clock::duration time);
     void deliver(StreamingFeed* feed);
     void report_figures(StreamingFeed* feed);
 };
@@ -128,8 +128,8 @@ bool StreamingFeed::frozen() const {
     return work_->frozen;
 }
 
-/// Waits for the period and for the last picture on screen. Returns false to stop.
-bool StreamingFeed::Work::rest(Clock::duration time) {
+/// Waits for the period and until the last delivery is on screen. Returns false to stop.
+bool StreamingFeed::Work::wait_for_next(Clock::duration time) {
     std::unique_lock lock(mutex);
     const auto began = Clock::now();
     const bool was_frozen = frozen;
@@ -140,18 +140,18 @@ bool StreamingFeed::Work::rest(Clock::duration time) {
 }
 
 void StreamingFeed::Work::deliver(StreamingFeed* feed) {
-    Content content{newest, Session::analyse(newest)};
+    Content content{newest, Session::analyze(newest)};
     DeviceGroups groups;
     {
         const std::lock_guard lock(mutex);
         groups = wanted;
         on_screen = false;
     }
-    const auto wished = std::find_if(content.analyses.begin(), content.analyses.end(),
-                                     [&](const auto& a) { return a->device().device == groups.device; });
-    // The session itself makes groups that come from its graph.
-    groups.groups = wished != content.analyses.end() && !needs_graph(groups.choice.by)
-                        ? make_groups(**wished, groups.choice, nullptr, groups.groups.get())
+    const auto requested = std::find_if(content.analyses.begin(), content.analyses.end(),
+                                        [&](const auto& a) { return a->device().device == groups.device; });
+    // Only the session has the graph, so it makes the groups that need one.
+    groups.groups = requested != content.analyses.end() && !needs_graph(groups.choice.by)
+                        ? make_groups(**requested, groups.choice, nullptr, groups.groups.get())
                         : nullptr;
     delivered = true;
     QMetaObject::invokeMethod(
@@ -172,7 +172,7 @@ void StreamingFeed::Work::report_figures(StreamingFeed* feed) {
 
 void StreamingFeed::Work::run(StreamingFeed* feed) {
     Clock::duration pause = shortest_period;
-    while (rest(pause)) {
+    while (wait_for_next(pause)) {
         const auto began = Clock::now();
         auto polled = follower->poll(progress);
         if (!polled) {
@@ -188,12 +188,12 @@ void StreamingFeed::Work::run(StreamingFeed* feed) {
             delivered = false;
         }
         const bool over = follower->ended();
-        bool retention = false;
+        bool is_frozen = false;
         {
             const std::lock_guard lock(mutex);
-            retention = frozen;
+            is_frozen = frozen;
         }
-        if (!delivered && (!retention || over)) {
+        if (!delivered && (!is_frozen || over)) {
             deliver(feed);
         }
         report_figures(feed);
@@ -203,7 +203,7 @@ void StreamingFeed::Work::run(StreamingFeed* feed) {
             return;
         }
         // Uses half of one core at most, because the recorded run needs the machine too.
-        pause = retention ? frozen_period : std::max<Clock::duration>(shortest_period, Clock::now() - began);
+        pause = is_frozen ? frozen_period : std::max<Clock::duration>(shortest_period, Clock::now() - began);
     }
 }
 

@@ -18,7 +18,7 @@
 #include "gui/model/grouping.h"
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
-#include "gui/widgets/tool_button.h"
+#include "gui/widgets/toolbar.h"
 #include "storage/base/units.h"
 #include "storage/explain/finding.h"
 
@@ -77,15 +77,15 @@ QWidget* TracePage::make_columns(QWidget* plots) {
     columns_->setStretchFactor(0, 0);
     columns_->setStretchFactor(1, 1);
     columns_->setStretchFactor(2, 0);
-    columns_->setSizes({335, 975, 280});
+    columns_->setSizes({315, 1000, 275});
     why_->setMinimumWidth(240);
     rows_->setSizes({470, 300});
-    why_strip_ = tool_button(QStringLiteral("»\n") + tr("W\nh\ny", "one letter below the other"), tr("Show why (Y)"));
+    why_strip_ = tool_button(QStringLiteral("»\n") + tr("W\nh\ny", "one letter below the other"), tr("Show why (Y)"),
+                             [this] { set_why(true); });
     why_strip_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
     why_strip_->hide();
-    connect(why_strip_, &QToolButton::clicked, this, [this] { set_why(true); });
     connect(why_, &StoryPane::close_requested, this, [this] { set_why(false); });
-    connect(why_, &StoryPane::evidence_shown, this, &TracePage::look_at);
+    connect(why_, &StoryPane::evidence_shown, this, &TracePage::show_evidence);
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     auto* all = new QWidget;
     auto* row = new QHBoxLayout(all);
@@ -96,7 +96,8 @@ QWidget* TracePage::make_columns(QWidget* plots) {
     return all;
 }
 
-// ---- why ------------------------------------------------------------------------------------------------------------
+// ---- the Why pane
+// ------------------------------------------------------------------------------------------------------------
 
 void TracePage::set_why(bool wanted) {
     wants_why_ = wanted;
@@ -120,7 +121,7 @@ void TracePage::resizeEvent(QResizeEvent* event) {
 }
 
 /// Opens the pane that shows the evidence best and makes the time span contain it.
-void TracePage::look_at(ShownBy by, const Evidence& evidence) {
+void TracePage::show_evidence(ShownBy by, const Evidence& evidence) {
     switch (by) {
         case ShownBy::any: break;
         case ShownBy::segments: tabs_->setCurrentWidget(segments_); break;
@@ -161,7 +162,7 @@ QWidget* TracePage::make_header() {
     auto* row = new QHBoxLayout;
     about_ = new QLabel;
     about_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    about_->setAccessibleName(tr("What this trace is"));
+    about_->setAccessibleName(tr("Summary of the trace"));
     about_->setMinimumWidth(120);
     row->addWidget(about_, 1);
     device_ = new QComboBox;
@@ -222,7 +223,7 @@ QWidget* TracePage::make_plots() {
     legend_split_->addWidget(scroll);
     legend_split_->setStretchFactor(0, 1);
     legend_split_->setStretchFactor(1, 0);
-    legend_split_->setSizes({980, 240});
+    legend_split_->setSizes({1000, 195});
     return legend_split_;
 }
 
@@ -404,7 +405,7 @@ void TracePage::stop_following() {
 void TracePage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) {
-        // A label keeps the link color it was set with.
+        // A label does not update the color of its links.
         const QString text = data_gaps_->text();
         data_gaps_->clear();
         data_gaps_->setText(text);

@@ -93,7 +93,7 @@ protected:
 private:
     QWidget* make_columns(QWidget* plots);
     void show_why(bool shown);
-    void look_at(ShownBy by, const Evidence& evidence);
+    void show_evidence(ShownBy by, const Evidence& evidence);
     QWidget* make_header();
     QWidget* make_plots();
     void make_tabs();
@@ -129,7 +129,7 @@ private:
     BreakdownPane* breakdown_;
     InspectorPane* details_;
     StoryPane* why_;
-    QToolButton* why_strip_;  ///< in the pane's place while it is hidden
+    QToolButton* why_strip_;  ///< shown while the pane is hidden
     bool wants_why_ = true, shows_why_ = true, is_narrow_ = false;
     QSplitter* plot_split_;
     QSplitter* legend_split_;

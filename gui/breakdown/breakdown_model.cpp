@@ -60,9 +60,7 @@ QString BreakdownModel::text(int row, int column) const {
     const int64_t value = found ? found->bytes : total();
     switch (column) {
         case component:
-            return found               ? component_name(*found)
-                   : row_->device_used ? tr("nvidia-smi, whole GPU")
-                                       : tr("known in all");
+            return found ? component_name(*found) : row_->device_used ? tr("nvidia-smi, whole GPU") : tr("known total");
         case bytes: return bytes_text(static_cast<uint64_t>(value));
         case share: return percent_text(static_cast<double>(value), static_cast<double>(total()));
         default: return {};
@@ -113,7 +111,7 @@ QVariant BreakdownModel::headerData(int section, Qt::Orientation orientation, in
     }
     switch (section) {
         case component: return tr("Component");
-        case step: return tr("From requested to nvidia-smi");
+        case step: return tr("Cumulative");
         case bytes: return tr("Bytes");
         case share: return tr("Share");
         default: return {};

@@ -13,7 +13,7 @@
 
 namespace tidemark::gui {
 
-/// The last row is the total: nvidia-smi's figure, or without one the known sum.
+/// The last row is the total: nvidia-smi's figure, or without one the sum of the known components.
 class BreakdownModel : public QAbstractTableModel {
     Q_OBJECT
 public:

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int scrubbing_pause = 40;  // milliseconds
 
-/// Paints bars that begin where the component before ends: together they reach nvidia-smi's figure.
+/// Paints each bar from the end of the previous one, so that together they reach nvidia-smi's figure.
 class StepDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -98,8 +98,8 @@ BreakdownPane::BreakdownPane(QWidget* parent)
     split->setChildrenCollapsible(false);
     split->setHandleWidth(5);
     split->setStretchFactor(0, 1);
-    split->setStretchFactor(1, 0);
-    split->setSizes({640, 620});
+    split->setStretchFactor(1, 1);
+    split->setSizes({430, 570});
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(split);
@@ -123,9 +123,9 @@ QWidget* BreakdownPane::make_table() {
     table_->setItemDelegateForColumn(BreakdownModel::component, new ComponentDelegate(table_));
     table_->setItemDelegateForColumn(BreakdownModel::step, new StepDelegate(table_));
     const int digit = fontMetrics().horizontalAdvance(u'0');
-    table_->setColumnWidth(BreakdownModel::component, digit * 30);
-    table_->setColumnWidth(BreakdownModel::bytes, digit * 11);
-    table_->setColumnWidth(BreakdownModel::share, digit * 8);
+    table_->setColumnWidth(BreakdownModel::component, digit * 26);
+    table_->setColumnWidth(BreakdownModel::bytes, digit * 10);
+    table_->setColumnWidth(BreakdownModel::share, digit * 7);
     table_->horizontalHeader()->setSectionResizeMode(BreakdownModel::step, QHeaderView::Stretch);
     table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     table_->setMinimumWidth(digit * 58);
@@ -139,7 +139,7 @@ QWidget* BreakdownPane::make_table() {
     notes_->setWordWrap(true);
     notes_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     notes_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    notes_->setAccessibleName(tr("What the breakdown does not know"));
+    notes_->setAccessibleName(tr("Data gaps of the breakdown"));
     auto* column = new QVBoxLayout(side);
     column->setContentsMargins(8, 4, 8, 4);
     column->setSpacing(4);
@@ -187,7 +187,7 @@ void BreakdownPane::request() {
         task_.start([breakdown = session_->shared_breakdown(), time_point = session_->selection().state().time_point](
                         Progress&) { return answer(*breakdown, time_point); });
     } else if (session_ && !stale_) {
-        schedule();  // the running request delivers first, so a moving cursor never starves the table
+        schedule();  // the running request delivers first, so the table changes while the cursor moves
     }
 }
 
@@ -231,19 +231,20 @@ void BreakdownPane::update_colors() {
 
 void BreakdownPane::show_sentences() {
     const auto& row = model_->row();
-    QString text = session_ ? QString() : tr("Open a trace to see what its GPU's memory is made of.");
+    QString text = session_ ? QString() : tr("Open a trace to see the composition of its GPU memory.");
     if (row && row->device_used) {
         text = row->device_total > 0
-                   ? tr("At %1 nvidia-smi shows <b>%2</b> of %3 in use; this is what it is made of.")
+                   ? tr("At %1 nvidia-smi shows <b>%2</b> of %3 in use. The table lists its components.")
                          .arg(time_point_text(row->time), bytes_text(static_cast<uint64_t>(*row->device_used)),
                               bytes_text(static_cast<uint64_t>(row->device_total)))
-                   : tr("At %1 nvidia-smi shows <b>%2</b> in use; this is what it is made of.")
+                   : tr("At %1 nvidia-smi shows <b>%2</b> in use. The table lists its components.")
                          .arg(time_point_text(row->time), bytes_text(static_cast<uint64_t>(*row->device_used)));
     } else if (row) {
-        text = tr("At %1 PyTorch's allocator has reserved what is listed here. The trace has no nvidia-smi figure. A "
-                  "recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA "
-                  "context and other processes.")
-                   .arg(time_point_text(row->time));
+        text =
+            tr("At %1 PyTorch's allocator has reserved the memory listed here. The trace has no nvidia-smi figure. A "
+               "recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA "
+               "context and other processes.")
+                .arg(time_point_text(row->time));
     }
     time_point_->setText(text);
     notes_->setText(gaps_text());

@@ -17,7 +17,7 @@ public:
     const BreakdownPicture& picture() const { return picture_; }
 
 signals:
-    /// Returns the components in the shown span, which have these colors.
+    /// The components in the shown span, and so their colors, changed.
     void components_changed();
 
 protected:

@@ -48,7 +48,7 @@ QString group_text(const GraphIndex& index, const GraphOutline& outline, const O
     const QString name = to_qstring(group.name);
     switch (group.kind) {
         case GroupKind::whole: return GraphMap::tr("everything");
-        case GroupKind::graph: return place_text(index, group.face);
+        case GroupKind::graph: return place_text(index, group.representative);
         case GroupKind::graphs:
             return GraphMap::tr("%1 graph(s) like this", nullptr, plural(group.repeats)).arg(count_text(group.repeats));
         case GroupKind::module: return numbered(outline, group);
@@ -62,10 +62,10 @@ QString group_text(const GraphIndex& index, const GraphOutline& outline, const O
     }
     if (!name.isEmpty()) {
         const OutlineGroup& parent = outline.group(group.parent);
-        return group.loose_nodes > 0 ? GraphMap::tr("nodes %1").arg(name)
-                                     : GraphMap::tr("%1 of %2").arg(name, group_text(index, outline, parent));
+        return group.direct_nodes > 0 ? GraphMap::tr("nodes %1").arg(name)
+                                      : GraphMap::tr("%1 of %2").arg(name, group_text(index, outline, parent));
     }
-    return place_text(index, group.face);
+    return place_text(index, group.representative);
 }
 
 }  // namespace tidemark::gui

@@ -34,10 +34,9 @@ std::vector<GraphPainter::LegendEntry> GraphPainter::legend_entries() const {
         const auto most = static_cast<uint64_t>(picture_ ? picture_->scene->most_bytes : 0);
         entries.push_back({GraphMap::tr("%1").arg(bytes_text(most)), {}, GraphMap::tr("shallow size: small"), true});
     }
-    entries.push_back({GraphMap::tr("saved tensor, not released"), category_color(theme_, Category::saved)});
-    entries.push_back({GraphMap::tr("released")});
-    entries.push_back(
-        {GraphMap::tr("arrows: from a node to the nodes it retains, as gradients flow"), {}, {}, false, true});
+    entries.push_back({GraphMap::tr("saved tensor"), category_color(theme_, Category::saved)});
+    entries.push_back({GraphMap::tr("released saved tensor")});
+    entries.push_back({GraphMap::tr("arrow: to a node that is retained"), {}, {}, false, true});
     return entries;
 }
 
@@ -66,11 +65,14 @@ int GraphPainter::legend_height(double width) const {
 
 int GraphPainter::legend_line() const { return static_cast<int>(QFontMetricsF(font_).height()) + 4; }
 
-void GraphPainter::paint_entry(QPainter& painter, QPointF at, const LegendEntry& entry) const {
+/// Elides an entry that is wider than a whole line.
+void GraphPainter::paint_entry(QPainter& painter, QPointF at, double right, const LegendEntry& entry) const {
     const auto write = [&](double x, const QString& text, const QColor& color) {
         painter.setPen(color);
-        const double width = QFontMetricsF(font_).horizontalAdvance(text);
-        painter.drawText(QRectF(x, at.y() - 20, width + 4, 40), Qt::AlignVCenter, text);
+        const QFontMetricsF metrics(font_);
+        const QString shown = metrics.elidedText(text, Qt::ElideRight, right - x);
+        const double width = metrics.horizontalAdvance(shown);
+        painter.drawText(QRectF(x, at.y() - 20, width + 4, 40), Qt::AlignVCenter, shown);
         return x + width;
     };
     if (entry.scale) {
@@ -100,7 +102,7 @@ void GraphPainter::paint_legend(QPainter& painter, const QRectF& area) const {
         if (at.x() > area.left() + legend_margin && at.x() + wide - legend_gap > area.right()) {
             at = QPointF(area.left() + legend_margin, at.y() + legend_line());
         }
-        paint_entry(painter, at, entry);
+        paint_entry(painter, at, area.right(), entry);
         at.setX(at.x() + wide);
     }
 }

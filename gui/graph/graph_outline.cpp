@@ -19,7 +19,7 @@ public:
           tables_(index.tables()),
           time_point_(time_point),
           progress_(progress),
-          held_(index, time_point.time()),
+          retained_(index, time_point.time()),
           whole_(std::move(whole)) {}
 
     /// Returns null if canceled.
@@ -55,7 +55,7 @@ private:
         group.parent = parent;
         group.repeats = part.repeats;
         group.name = part.name;
-        group.loose_nodes = static_cast<uint32_t>(part.nodes.size());
+        group.direct_nodes = static_cast<uint32_t>(part.nodes.size());
         return group;
     }
 
@@ -63,7 +63,7 @@ private:
     static void place_nodes(GraphOutline& outline, const std::vector<const Part*>& parts) {
         auto& groups = outline.groups_;
         for (size_t g = groups.size(); g-- > 0;) {
-            groups[g].node_count += groups[g].loose_nodes;
+            groups[g].node_count += groups[g].direct_nodes;
             if (groups[g].parent != no_group) {
                 groups[groups[g].parent].node_count += groups[g].node_count;
             }
@@ -71,7 +71,7 @@ private:
         outline.order_.resize(groups[0].node_count);
         for (size_t g = 0; g < groups.size(); ++g) {
             std::copy(parts[g]->nodes.begin(), parts[g]->nodes.end(), outline.order_.begin() + groups[g].first_node);
-            uint32_t next = groups[g].first_node + groups[g].loose_nodes;
+            uint32_t next = groups[g].first_node + groups[g].direct_nodes;
             for (uint32_t i = 0; i < groups[g].group_count; ++i) {
                 OutlineGroup& inner = groups[groups[g].first_group + i];
                 inner.first_node = next;
@@ -104,14 +104,14 @@ private:
             return outline.contains(node) && outline.position_[node] - group.first_node < group.node_count;
         };
         for (const NodeIndex node : outline.nodes(group)) {
-            const bool holds = held_.holds(node);
-            held_.for_each_saved(node, [&](uint32_t s) {
+            const bool is_retained = retained_.retains(node);
+            retained_.for_each_saved(node, [&](uint32_t s) {
                 const AllocationRef memory = tables_.saved.allocation[s];
-                ++(holds ? totals.saved_alive : totals.saved_released);
-                if (holds && memory && time_point_.is_graph_memory(memory) &&
+                ++(is_retained ? totals.saved_alive : totals.saved_released);
+                if (is_retained && memory && time_point_.is_graph_memory(memory) &&
                     counted_in[memory.device][memory.index] != g) {
                     counted_in[memory.device][memory.index] = g;
-                    totals.shallow_bytes += static_cast<int64_t>(held_.bytes(memory));
+                    totals.shallow_bytes += static_cast<int64_t>(retained_.bytes(memory));
                 }
             });
             const NodeIndex dominator = time_point_.dominator(node);
@@ -121,12 +121,13 @@ private:
             add_state(totals, node);
             const auto parents = index_.parents(node);
             if (std::none_of(parents.begin(), parents.end(), within) &&
-                (group.face == no_node || time_point_.retained_bytes(node) > time_point_.retained_bytes(group.face))) {
-                group.face = node;
+                (group.representative == no_node ||
+                 time_point_.retained_bytes(node) > time_point_.retained_bytes(group.representative))) {
+                group.representative = node;
             }
         }
-        if (group.face == no_node && group.node_count > 0) {
-            group.face = outline.order_[group.first_node];
+        if (group.representative == no_node && group.node_count > 0) {
+            group.representative = outline.order_[group.first_node];
         }
     }
 
@@ -145,7 +146,7 @@ private:
     const GraphTables& tables_;
     const GraphState& time_point_;
     const Progress& progress_;
-    const RetainedMemory held_;
+    const RetainedMemory retained_;
     const Part whole_;
 };
 
@@ -162,7 +163,7 @@ GroupIndex GraphOutline::group_of(NodeIndex node) const {
     const uint32_t place = position_[node];
     for (GroupIndex g = 0;;) {
         const OutlineGroup& group = groups_[g];
-        if (place < group.first_node + group.loose_nodes) {
+        if (place < group.first_node + group.direct_nodes) {
             return g;
         }
         const auto inner = groups_.begin() + group.first_group;
@@ -185,7 +186,7 @@ std::vector<uint64_t> GraphOutline::opened_at_first() const {
     while (!closed.empty() && opened.size() < comfortable) {
         const OutlineGroup& group = groups_[closed.front()];
         closed.pop_front();
-        const uint32_t inside = group.group_count + group.loose_nodes;
+        const uint32_t inside = group.group_count + group.direct_nodes;
         const bool repeats = group.repeats > 1 || group.kind == GroupKind::parameters;
         const uint32_t room = opened.empty() ? static_cast<uint32_t>(most_boxes_at_first) : comfortable;
         if (repeats || boxes + inside > room) {

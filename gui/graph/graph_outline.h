@@ -28,7 +28,7 @@ enum class GroupKind : uint8_t {
     repeat,      ///< `repeats` modules in a row with the same inside
     run,         ///< `repeats` chains in a row of the same types and lines
     parameters,  ///< AccumulateGrad nodes that several others use
-    part,        ///< some of many: only makes the picture small
+    part,        ///< some of many members, to limit the number of boxes
 };
 
 /// States and sizes of a group's nodes at one time. Memory that several nodes saved counts once.
@@ -36,7 +36,7 @@ struct GroupTotals {
     int64_t shallow_bytes = 0;   ///< what they saved and have not released
     int64_t retained_bytes = 0;  ///< what would be freed with them
     uint32_t never_executed = 0, executed = 0,
-             released = 0;                         ///< nodes by state; released: those that had saved something
+             released = 0;                         ///< nodes by state; released: only nodes that had saved tensors
     uint32_t saved_alive = 0, saved_released = 0;  ///< saved tensors
     int32_t first_step = -1, last_step = -1;       ///< of those whose step is known
 };
@@ -48,10 +48,11 @@ struct OutlineGroup {
     GroupIndex first_group = 0;
     uint32_t group_count = 0;
     uint32_t first_node = 0, node_count = 0;  ///< all its nodes, as a range of GraphOutline::order()
-    uint32_t loose_nodes = 0;                 ///< those in none of its groups, which come first
+    uint32_t direct_nodes = 0;                ///< those in none of its groups, which come first
     uint32_t repeats = 1;
-    NodeIndex face = no_node;  ///< represents the group: not reachable from others in it, largest retained size
-    std::string name;          ///< "GPT.transformer", "h.0 to h.11"; may be empty
+    NodeIndex representative =
+        no_node;       ///< represents the group: not reachable from others in it, largest retained size
+    std::string name;  ///< "GPT.transformer", "h.0 to h.11"; may be empty
     GroupTotals totals;
 };
 

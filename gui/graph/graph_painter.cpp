@@ -47,10 +47,10 @@ std::vector<GraphPort> ports_of(const GraphPicture& picture, const GraphBox& box
         return ports;
     }
     const SavedTensors& saved = picture.index().tables().saved;
-    const bool held = holds_saved(picture.index().state(box.node, picture.time_point->time()));
+    const bool retained = holds_saved(picture.index().state(box.node, picture.time_point->time()));
     const uint32_t first = saved.first[box.node], last = saved.first[box.node + 1];
     for (uint32_t s = first; s < last; ++s) {
-        ports.push_back({s, {}, held});
+        ports.push_back({s, {}, retained});
     }
     if (ports.size() > most_ports) {
         std::stable_sort(ports.begin(), ports.end(), [&](const GraphPort& a, const GraphPort& b) {
@@ -297,8 +297,8 @@ void GraphPainter::paint_ports(QPainter& painter, const Look& look, const GraphB
     const SavedTensors& table = picture_->index().tables().saved;
     for (const GraphPort& port : ports_of(*picture_, box)) {
         const QRectF rect = look.place.to_screen(port.rect);
-        painter.setPen(QPen(port.held ? mixed(saved, theme_.text, 0.45) : theme_.unknown, 1));
-        painter.setBrush(port.held ? QBrush(saved) : QBrush(Qt::NoBrush));
+        painter.setPen(QPen(port.retained ? mixed(saved, theme_.text, 0.45) : theme_.unknown, 1));
+        painter.setBrush(port.retained ? QBrush(saved) : QBrush(Qt::NoBrush));
         if (table.is_packed[port.saved]) {
             painter.drawEllipse(rect);
         } else {
@@ -323,7 +323,7 @@ void GraphPainter::paint_outline(QPainter& painter, const Look& look, int b, con
         if (strong && !box.is_node() && !box.open) {
             QFont small = font_;
             small.setPixelSize(std::clamp(static_cast<int>(QFontMetricsF(font_).height() * 0.7), 8, 12));
-            const QString text = mark & GraphMarks::made && !(mark & GraphMarks::keeps)
+            const QString text = mark & GraphMarks::allocates && !(mark & GraphMarks::retains)
                                      ? GraphMap::tr("allocated in this group: open it to see the node")
                                      : GraphMap::tr("in this group: open it to see the node");
             const QSizeF size(QFontMetricsF(small).horizontalAdvance(text) + 10, QFontMetricsF(small).height() + 2);

@@ -17,7 +17,7 @@ enum class GraphColors : uint8_t { state, bytes, age };
 struct GraphPort {
     uint32_t saved = 0;  ///< position in SavedTensors
     QRectF rect;         ///< scene units
-    bool held = false;
+    bool retained = false;
 };
 /// Returns the largest saved tensors of a box that is a node; empty for others.
 std::vector<GraphPort> ports_of(const GraphPicture& picture, const GraphBox& box);
@@ -72,7 +72,7 @@ private:
     std::vector<LegendEntry> legend_entries() const;
     double width_of(const LegendEntry& entry) const;
     int legend_line() const;
-    void paint_entry(QPainter& painter, QPointF at, const LegendEntry& entry) const;
+    void paint_entry(QPainter& painter, QPointF at, double right, const LegendEntry& entry) const;
     bool dimmed(const Look& look, int box) const;
 
     QFont font_, bold_;

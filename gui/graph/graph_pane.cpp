@@ -14,16 +14,15 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTextBrowser>
-#include <QToolButton>
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include "gui/graph/fullest_time_point.h"
+#include "gui/graph/graph_peak.h"
 #include "gui/graph/root_list.h"
 #include "gui/graph/why_alive.h"
 #include "gui/model/graph_text.h"
 #include "gui/model/text.h"
-#include "gui/widgets/tool_button.h"
+#include "gui/widgets/toolbar.h"
 
 namespace tidemark::gui {
 
@@ -53,15 +52,15 @@ GraphPane::GraphPane(QWidget* parent)
                                            ? tr("nothing found")
                                            : tr("%1 found").arg(nodes_text(static_cast<int64_t>(nodes->size()))));
                    }),
-      fullest_task_(this, OnNewerRequest::cancel_running,
-                    [this](const std::shared_ptr<const std::optional<int64_t>>& time) {
-                        if (*time && session_) {
-                            session_->selection().set_time_point(session_->device().events_until(**time));
-                        }
-                    }),
+      peak_task_(this, OnNewerRequest::cancel_running,
+                 [this](const std::shared_ptr<const std::optional<int64_t>>& time) {
+                     if (*time && session_) {
+                         session_->selection().set_time_point(session_->device().events_until(**time));
+                     }
+                 }),
       view_(new GraphView),
       roots_(new RootList) {
-    setAccessibleName(tr("Graph: what keeps memory alive"));
+    setAccessibleName(tr("Graph: what retains memory"));
     why_ = new QTextBrowser;
     why_->setOpenLinks(false);
     why_->setFrameShape(QFrame::NoFrame);
@@ -117,7 +116,6 @@ GraphPane::GraphPane(QWidget* parent)
 }
 
 QWidget* GraphPane::make_toolbar() {
-    auto* bar = new QWidget;
     show_ = new QComboBox;
     show_->addItems({tr("Everything alive"), tr("Reachable from the selected node"), tr("Around the selected node"),
                      tr("Created in one step")});
@@ -126,31 +124,19 @@ QWidget* GraphPane::make_toolbar() {
     color_by_ = new QComboBox;
     color_by_->addItems({tr("Color: state"), tr("Color: shallow size"), tr("Color: age")});
     color_by_->setAccessibleName(tr("Meaning of the colors"));
-    search_ = new QLineEdit;
-    search_->setPlaceholderText(tr("Find type, module, line, parameter, > 1 MiB"));
-    search_->setAccessibleName(tr("Find nodes"));
-    search_->setClearButtonEnabled(true);
+    search_ = input_field(tr("Find type, module, line, parameter, > 1 MiB"), tr("Find nodes"));
     search_->setMinimumWidth(fontMetrics().horizontalAdvance(search_->placeholderText()) + 36);
     found_ = new QLabel;
     figures_ = new QLabel;
     figures_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     figures_->setAccessibleName(tr("Figures of the graph at the cursor"));
-    const auto button = [&](const QString& text, const QString& tip, auto slot) {
-        auto* b = tool_button(text, tip);
-        connect(b, &QToolButton::clicked, this, slot);
-        return b;
-    };
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(8, 4, 8, 0);
-    row->addWidget(show_);
-    row->addWidget(color_by_);
-    row->addWidget(button(QStringLiteral("−"), tr("Zoom out (-)"), [this] { view_->zoom_by(1 / 1.25); }));
-    row->addWidget(button(QStringLiteral("+"), tr("Zoom in (+)"), [this] { view_->zoom_by(1.25); }));
-    row->addWidget(button(tr("Fit"), tr("Show everything (0)"), [this] { view_->fit(); }));
-    row->addWidget(search_);
-    row->addWidget(found_);
-    row->addStretch(1);
-    row->addWidget(figures_);
+    auto* bar = new Toolbar;
+    bar->add(show_);
+    bar->add(color_by_);
+    bar->add_zoom([this](double factor) { view_->zoom_by(factor); }, [this] { view_->fit(); });
+    bar->add(search_);
+    bar->add(found_);
+    bar->add_right(figures_);
     connect(show_, &QComboBox::activated, this, &GraphPane::select_region);
     connect(color_by_, &QComboBox::activated, this, [this](int by) { set_colors(static_cast<GraphColors>(by)); });
     connect(search_, &QLineEdit::textChanged, this, &GraphPane::search);
@@ -168,8 +154,8 @@ QWidget* GraphPane::make_note() {
     progress_ = new QProgressBar;
     progress_->setRange(0, 100);
     progress_->setMaximumWidth(260);
-    fullest_ = new QPushButton(tr("Go to the graph's peak"));
-    connect(fullest_, &QPushButton::clicked, this, &GraphPane::go_to_fullest);
+    peak_button_ = new QPushButton(tr("Go to the peak of the graph"));
+    connect(peak_button_, &QPushButton::clicked, this, &GraphPane::go_to_peak);
     auto* column = new QVBoxLayout(page);
     column->addStretch(1);
     auto* row = new QHBoxLayout;
@@ -178,13 +164,12 @@ QWidget* GraphPane::make_note() {
     row->addStretch(1);
     column->addLayout(row);
     column->addWidget(progress_, 0, Qt::AlignHCenter);
-    column->addWidget(fullest_, 0, Qt::AlignHCenter);
+    column->addWidget(peak_button_, 0, Qt::AlignHCenter);
     column->addStretch(2);
     return page;
 }
 
-// ---- the session
-// ---------------------------------------------------------------------------------------------------------
+// ---- the session -----------------------------------------------------------------------------------------------
 
 void GraphPane::set_session(Session* session) {
     if (session_) {
@@ -194,7 +179,7 @@ void GraphPane::set_session(Session* session) {
     }
     task_.abandon();
     search_task_.abandon();
-    fullest_task_.abandon();
+    peak_task_.abandon();
     session_ = session && session->has_device() ? session : nullptr;
     region_ = {};
     opened_.reset();

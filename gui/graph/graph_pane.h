@@ -40,7 +40,7 @@ public:
     void close_group(uint64_t key);
     void focus_search();
     /// Moves the cursor to the peak of the graph, which is found in the background.
-    void go_to_fullest();
+    void go_to_peak();
     /// Scrolls to the selected node or allocation as soon as the drawing is that of the cursor.
     void reveal_selection();
 
@@ -97,7 +97,7 @@ private:
     bool stale_ = false, reset_place_ = true, reveals_ = false;
     LatestOnly<Answer> task_;
     LatestOnly<std::vector<NodeIndex>> search_task_;
-    LatestOnly<std::optional<int64_t>> fullest_task_;
+    LatestOnly<std::optional<int64_t>> peak_task_;
     QTimer delay_, poll_;
     Report reason_;
 
@@ -114,7 +114,7 @@ private:
     QStackedWidget* pages_;
     QLabel* note_;
     QProgressBar* progress_;
-    QPushButton* fullest_;
+    QPushButton* peak_button_;
 };
 
 }  // namespace tidemark::gui

@@ -14,8 +14,8 @@
 #include <QStackedWidget>
 #include <QTextBrowser>
 
-#include "gui/graph/fullest_time_point.h"
 #include "gui/graph/graph_pane.h"
+#include "gui/graph/graph_peak.h"
 #include "gui/graph/root_list.h"
 #include "gui/graph/why_alive.h"
 #include "gui/model/graph_text.h"
@@ -39,7 +39,7 @@ void GraphPane::select_region(int choice) {
     GraphRegion region;
     const auto kind = static_cast<GraphRegion::Kind>(choice);
     if (kind != GraphRegion::Kind::alive && node) {
-        const bool of_step = kind == GraphRegion::Kind::made_in;
+        const bool of_step = kind == GraphRegion::Kind::created_in;
         region.kind = kind;
         region.node = of_step ? no_node : *node;
         region.step = of_step ? shown_->picture->index().step_of(*node) : -1;
@@ -102,7 +102,7 @@ void GraphPane::show_note() {
     }
     note_->setText(note);
     progress_->setVisible(reading);
-    fullest_->setVisible(nothing_alive);
+    peak_button_->setVisible(nothing_alive);
     if (reading) {
         progress_->setValue(static_cast<int>(session_->graph_source().fraction() * 100));
         poll_.start();
@@ -136,7 +136,7 @@ void GraphPane::show_reason() {
             reason_ = why_allocation_is_alive(picture, lookup.ref(selected.allocation));
         } else if (!shown_->roots->empty()) {
             reason_ = why_most_is_alive(picture, shown_->roots->front(), device);
-            reason_.note(tr("Select a box, a root, or an allocation in any pane to see what keeps it alive."));
+            reason_.note(tr("Select a box, a root, or an allocation in any pane to see what retains it."));
         } else {
             reason_.title(tr("Why is it alive?"));
             reason_.note(
@@ -169,10 +169,10 @@ void GraphPane::focus_search() {
     search_->selectAll();
 }
 
-void GraphPane::go_to_fullest() {
+void GraphPane::go_to_peak() {
     if (session_ && session_->graph()) {
-        fullest_task_.start([graph = session_->graph()](Progress&) {
-            return std::make_shared<const std::optional<int64_t>>(fullest_time_point(graph->index));
+        peak_task_.start([graph = session_->graph()](Progress&) {
+            return std::make_shared<const std::optional<int64_t>>(graph_peak(graph->index));
         });
     }
 }
@@ -219,7 +219,7 @@ void GraphPane::follow(const QString& link) {
 }
 
 bool GraphPane::busy() const {
-    return task_.busy() || search_task_.busy() || fullest_task_.busy() || delay_.isActive() ||
+    return task_.busy() || search_task_.busy() || peak_task_.busy() || delay_.isActive() ||
            (session_ && session_->graph_source().state() == GraphSource::State::reading);
 }
 

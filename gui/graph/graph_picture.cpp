@@ -26,16 +26,16 @@ GroupTotals GraphPicture::totals(const GraphBox& box) const {
     return totals;
 }
 
-std::vector<AllocationIndex> GraphPicture::held_allocations(const GraphBox& box, uint32_t device) const {
-    const RetainedMemory held(index(), time_point->time());
+std::vector<AllocationIndex> GraphPicture::retained_allocations(const GraphBox& box, uint32_t device) const {
+    const RetainedMemory retained(index(), time_point->time());
     std::vector<AllocationIndex> found;
     for (const NodeIndex node : nodes(box)) {
-        if (!held.holds(node)) {
+        if (!retained.retains(node)) {
             continue;
         }
-        held.for_each_saved(node, [&](uint32_t s) {
+        retained.for_each_saved(node, [&](uint32_t s) {
             const AllocationRef memory = index().tables().saved.allocation[s];
-            if (memory.device == device && held.is_allocated(memory)) {
+            if (memory.device == device && retained.is_allocated(memory)) {
                 found.push_back(memory.index);
             }
         });
@@ -148,7 +148,7 @@ private:
 
 }  // namespace
 
-GraphMarks mark_choice(const GraphPicture& picture, std::optional<NodeIndex> node, AllocationRef allocation) {
+GraphMarks mark_selection(const GraphPicture& picture, std::optional<NodeIndex> node, AllocationRef allocation) {
     Marker marker(picture);
     if (node) {
         marker.mark_path(picture.time_point->path_to(*node));
@@ -157,13 +157,13 @@ GraphMarks mark_choice(const GraphPicture& picture, std::optional<NodeIndex> nod
     if (allocation) {
         const std::vector<uint32_t> retainers = picture.time_point->retainers(allocation);
         for (const uint32_t saved : retainers) {
-            marker.mark(picture.index().saver(saved), GraphMarks::keeps);
+            marker.mark(picture.index().saver(saved), GraphMarks::retains);
         }
         if (!retainers.empty()) {
             marker.mark_path(picture.time_point->path_to(picture.index().saver(retainers.front())));
         }
         if (const NodeIndex maker = picture.index().maker(allocation); maker != no_node) {
-            marker.mark(maker, GraphMarks::made);
+            marker.mark(maker, GraphMarks::allocates);
         }
     }
     return marker.take();

@@ -28,23 +28,23 @@ struct GraphPicture {
     /// Returns the totals of a box, also if it is a single node.
     GroupTotals totals(const GraphBox& box) const;
     /// Returns the allocations of device `device` in Trace::devices that a box's nodes saved, in ascending order.
-    std::vector<AllocationIndex> held_allocations(const GraphBox& box, uint32_t device) const;
+    std::vector<AllocationIndex> retained_allocations(const GraphBox& box, uint32_t device) const;
 };
 
 /// Returns the boxes, without frames, that contain one of the nodes, in ascending order. O(nodes of the region).
 std::vector<int> boxes_with(const GraphPicture& picture, const std::vector<NodeIndex>& nodes);
 
-/// What a drawing highlights for the selection: bits by box and link.
+/// The highlights of a drawing for the selection: bits by box and link.
 struct GraphMarks {
     enum Mark : uint8_t {
-        selected = 1,  ///< is or contains the selected node
-        on_path = 2,   ///< lies between a root and the selection
-        keeps = 4,     ///< saved the selected allocation
-        made = 8,      ///< allocated the selected allocation
+        selected = 1,   ///< is or contains the selected node
+        on_path = 2,    ///< lies between a root and the selection
+        retains = 4,    ///< saved the selected allocation
+        allocates = 8,  ///< allocated the selected allocation
     };
     std::vector<uint8_t> boxes, links;
     bool any = false;
 };
-GraphMarks mark_choice(const GraphPicture& picture, std::optional<NodeIndex> node, AllocationRef allocation);
+GraphMarks mark_selection(const GraphPicture& picture, std::optional<NodeIndex> node, AllocationRef allocation);
 
 }  // namespace tidemark::gui

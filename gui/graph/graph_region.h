@@ -15,7 +15,7 @@ struct GraphRegion {
         alive,           ///< all nodes alive at the cursor
         reachable_from,  ///< what is reachable from `node`, itself included
         around,          ///< nodes at most `reach` edges from `node`
-        made_in,         ///< nodes created in step `step` and still alive
+        created_in,      ///< nodes created in step `step` and still alive
     };
     Kind kind = Kind::alive;
     NodeIndex node = no_node;

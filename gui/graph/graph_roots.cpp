@@ -17,15 +17,15 @@ namespace {
 constexpr size_t most_measured = 63;  // groups whose bytes one walk over the graph measures
 
 void measure(std::vector<RootGroup>& groups, const GraphState& time_point) {
-    std::vector<ReferrerTargets> held;
+    std::vector<ReferrerTargets> queries;
     for (size_t g = 0; g < std::min(groups.size(), most_measured); ++g) {
-        held.push_back({groups[g].roots, {}});
+        queries.push_back({groups[g].roots, {}});
     }
-    const std::vector<Reachable> kept = time_point.reachable_from(held);
-    for (size_t g = 0; g < kept.size(); ++g) {
-        groups[g].nodes = kept[g].nodes;
-        groups[g].reachable_bytes = kept[g].bytes;
-        groups[g].freed_bytes = kept[g].freed_bytes;
+    const std::vector<Reachable> reachable = time_point.reachable_from(queries);
+    for (size_t g = 0; g < reachable.size(); ++g) {
+        groups[g].nodes = reachable[g].nodes;
+        groups[g].reachable_bytes = reachable[g].bytes;
+        groups[g].freed_bytes = reachable[g].freed_bytes;
     }
 }
 
@@ -49,8 +49,8 @@ std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& ti
     std::vector<RootGroup> groups;
     for (const NodeIndex root : time_point.roots()) {
         const FrameId line = index.trace().stacks.user_frame(nodes.stack[root]);
-        const Referrer* const held = referrers.of(root);
-        const QString referrer = held == nullptr ? QString() : referrer_name(tables, *held);
+        const Referrer* const found = referrers.of(root);
+        const QString referrer = found == nullptr ? QString() : referrer_name(tables, *found);
         const auto [place, is_new] = places.try_emplace({nodes.type[root], line, referrer}, groups.size());
         if (is_new) {
             const uint32_t origin = nodes.origin[root];

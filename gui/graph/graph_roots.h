@@ -15,7 +15,7 @@ namespace tidemark::gui {
 
 /// Roots with one type, line and referrer.
 struct RootGroup {
-    QString type, line, module, referrer;  ///< referrer: empty without a heap scan or a find
+    QString type, line, module, referrer;  ///< referrer: empty if no heap scan found one
     std::vector<NodeIndex> roots;          ///< largest retained size first
     int64_t nodes = 0;                     ///< reachable from them
     int64_t reachable_bytes = 0;           ///< of all these roots together

@@ -64,7 +64,7 @@ private:
     void add_boxes(GroupIndex g, int frame) {
         const OutlineGroup& group = outline_.group(g);
         std::vector<int>& children = children_[frame];
-        for (uint32_t i = 0; i < group.loose_nodes; ++i) {
+        for (uint32_t i = 0; i < group.direct_nodes; ++i) {
             children.push_back(add_node(outline_.order()[group.first_node + i], frame));
         }
         for (uint32_t i = 0; i < group.group_count; ++i) {
@@ -92,7 +92,7 @@ private:
         const OutlineGroup& group = outline_.group(g);
         GraphBox box;
         box.group = g;
-        box.node = group.face;
+        box.node = group.representative;
         box.key = group.key;
         box.parent = frame;
         box.open = is_open(g);
@@ -201,11 +201,11 @@ private:
         }
         const auto child_at = [&](uint32_t place) {
             const uint32_t offset = place - group.first_node;
-            if (offset < group.loose_nodes) {
+            if (offset < group.direct_nodes) {
                 return static_cast<int>(offset);
             }
             const auto after = std::upper_bound(starts.begin(), starts.end(), place);
-            return static_cast<int>(group.loose_nodes + (after - starts.begin()) - 1);
+            return static_cast<int>(group.direct_nodes + (after - starts.begin()) - 1);
         };
         const auto within = [&](uint32_t place) { return place - group.first_node < group.node_count; };
         Edges edges;
@@ -311,7 +311,7 @@ std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const Grap
 uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened) {
     uint32_t boxes = 0;
     for (const GroupIndex g : shown_open(outline, opened)) {
-        boxes += outline.group(g).group_count + outline.group(g).loose_nodes;
+        boxes += outline.group(g).group_count + outline.group(g).direct_nodes;
     }
     return boxes;
 }

@@ -17,7 +17,7 @@ namespace tidemark::gui {
 /// A closed group, a node, or the frame of an open group.
 struct GraphBox {
     GroupIndex group = no_group;  ///< no_group: a node
-    NodeIndex node = no_node;     ///< a group's face
+    NodeIndex node = no_node;     ///< a group's representative
     uint64_t key = 0;
     int parent = -1;  ///< the frame around it; -1: none
     bool open = false;

@@ -54,7 +54,7 @@ QString GraphPainter::describe(const GraphPort& port) const {
     QStringList lines{GraphMap::tr("saved tensor <b>%1</b>, %2")
                           .arg(to_qstring(tables.texts[saved.name[port.saved]]).toHtmlEscaped(),
                                both_bytes_text(saved.bytes[port.saved]))};
-    lines << (port.held ? GraphMap::tr("alive") : GraphMap::tr("released"));
+    lines << (port.retained ? GraphMap::tr("alive") : GraphMap::tr("released"));
     if (memory) {
         const DeviceHistory& device = picture_->index().trace().devices[memory.device];
         lines << GraphMap::tr("in allocation %1 of %2, at %3")

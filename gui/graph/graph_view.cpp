@@ -83,14 +83,13 @@ void GraphView::update_marks() {
         picture_->graph == session_->graph()) {  // otherwise node numbers refer to another graph
         const SelectionState& state = session_->selection().state();
         const CategoryLookup lookup = session_->categories();
-        marks_ = mark_choice(*picture_, state.node,
-                             lookup.knows(state.allocation) ? lookup.ref(state.allocation) : AllocationRef());
+        marks_ = mark_selection(*picture_, state.node,
+                                lookup.knows(state.allocation) ? lookup.ref(state.allocation) : AllocationRef());
     }
     update();
 }
 
-// ---- place
-// -------------------------------------------------------------------------------------------------------------
+// ---- place ------------------------------------------------------------------------------------------------------
 
 QRectF GraphView::drawing_area() const { return QRectF(rect()).adjusted(0, 0, 0, -painter_.legend_height(width())); }
 
@@ -138,8 +137,7 @@ void GraphView::reveal(int b) {
     update();
 }
 
-// ---- painting
-// ------------------------------------------------------------------------------------------------------------
+// ---- painting ---------------------------------------------------------------------------------------------------
 
 GraphPainter::Look GraphView::look(const GraphPlace& place, const QRectF& area) const {
     return {place, area, &marks_, hovered_, hasFocus() ? focused_ : -1, &found_};
@@ -188,8 +186,7 @@ void GraphView::changeEvent(QEvent* event) {
     }
 }
 
-// ---- mouse
-// -------------------------------------------------------------------------------------------------------------
+// ---- mouse ------------------------------------------------------------------------------------------------------
 
 int GraphView::box_under(QPointF point) const {
     return picture_ && drawing_area().contains(point) ? scene().box_at(place_.to_scene(point)) : -1;
@@ -220,7 +217,7 @@ void GraphView::hover(int b) {
     if (session_) {
         const auto device = static_cast<uint32_t>(session_->selection().state().device);
         session_->selection().set_hovered(b < 0 ? std::vector<AllocationIndex>()
-                                                : picture_->held_allocations(box(b), device));
+                                                : picture_->retained_allocations(box(b), device));
     }
     update();
 }
@@ -306,12 +303,11 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent* event) { toggle(box_under(eve
 
 void GraphView::leaveEvent(QEvent*) { hover(-1); }
 
-// ---- keys
-// ----------------------------------------------------------------------------------------------------------------
+// ---- keys -------------------------------------------------------------------------------------------------------
 
 bool GraphView::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
-        // The view uses these keys itself, whatever the window does with them.
+        // The view handles these keys, so the shortcuts of the window must not take them.
         switch (static_cast<QKeyEvent*>(event)->key()) {
             case Qt::Key_Backspace:
             case Qt::Key_Slash:
@@ -376,7 +372,7 @@ void GraphView::move_focus(int key) {
     }
 }
 
-/// Returns the box where walking begins: a root, never a frame.
+/// Returns the first box for the arrow keys: the topmost that is no frame.
 int GraphView::topmost() const {
     int best = -1;
     for (int b = 0; b < static_cast<int>(scene().boxes.size()); ++b) {

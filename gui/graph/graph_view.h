@@ -18,7 +18,7 @@ public:
     explicit GraphView(QWidget* parent = nullptr);
 
     void set_session(Session* session);
-    /// With `keep_place` the box opened or closed last, or else everything, stays at its place on the screen.
+    /// With `keep_place` the group opened or closed last, or else the whole drawing, does not move on the screen.
     void set_picture(std::shared_ptr<const GraphPicture> picture, bool keep_place);
     const std::shared_ptr<const GraphPicture>& picture() const { return picture_; }
     void set_colors(GraphColors by);

@@ -48,7 +48,7 @@ private:
     int upper(size_t edge) const { return upward_[edge] ? edges_[edge].to : edges_[edge].from; }
     int lower(size_t edge) const { return upward_[edge] ? edges_[edge].from : edges_[edge].to; }
 
-    /// Walks depth first; an edge back to a box on the current path leads up.
+    /// Marks each edge that closes a cycle as leading up: depth first, those back to a box on the current path.
     void turn_cycles() {
         enum State : uint8_t { untouched, open, done };
         std::vector<std::vector<size_t>> out(boxes_.size());
@@ -266,7 +266,7 @@ private:
         }
     }
 
-    /// Returns the median of the boxes among these; of passing edges only if there are no boxes.
+    /// Returns the mean position of the boxes among these items; without boxes, that of all of them.
     static double mean_x(const std::vector<Item>& items, const std::vector<int>& of) {
         double sum = 0, all = 0;
         int boxes = 0;

@@ -11,8 +11,8 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr size_t most_loose = 16;        // plain nodes of a group that are not divided further
-constexpr size_t fewest_parameters = 4;  // in a box of their own
+constexpr size_t most_direct_nodes = 16;  // plain nodes of a group that are not divided further
+constexpr size_t fewest_parameters = 4;   // in a box of their own
 
 bool is_number(const std::string& text) {
     return !text.empty() && text.size() < 10 &&
@@ -187,7 +187,7 @@ void OutlineDivider::divide_by_modules(Part& part, PathId at) {
         modules.push_back({path, paths_.name(path), std::move(nodes)});
     }
     add_modules(part, modules);
-    add_loose(part, std::move(direct));
+    add_direct_nodes(part, std::move(direct));
     bundle(part);
 }
 
@@ -259,8 +259,8 @@ uint64_t OutlineDivider::shape_of(const Module& module) const {
     return shape;
 }
 
-void OutlineDivider::add_loose(Part& part, std::vector<NodeIndex> nodes) {
-    if (nodes.size() <= most_loose) {
+void OutlineDivider::add_direct_nodes(Part& part, std::vector<NodeIndex> nodes) {
+    if (nodes.size() <= most_direct_nodes) {
         part.nodes.insert(part.nodes.end(), nodes.begin(), nodes.end());
         return;
     }

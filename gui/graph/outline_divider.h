@@ -43,7 +43,7 @@ private:
     void add_repeat(Part& part, std::span<Module> modules);
     static Part unwrapped(Part outer);
     uint64_t shape_of(const Module& module) const;
-    void add_loose(Part& part, std::vector<NodeIndex> nodes);
+    void add_direct_nodes(Part& part, std::vector<NodeIndex> nodes);
     void add_run(const Part& part, std::vector<Part>& pieces, std::span<const NodeIndex> nodes, const Run& run);
     void add_lines(const Part& part, std::vector<Part>& pieces, std::span<const NodeIndex> nodes);
     void add_parameters(Part& part, std::vector<Part>& pieces, std::span<const NodeIndex> parameters);

@@ -11,7 +11,7 @@ RetainedMemory::RetainedMemory(const GraphIndex& index, int64_t time) : index_(i
     }
 }
 
-bool RetainedMemory::holds(NodeIndex node) const { return holds_saved(index_.state(node, time_)); }
+bool RetainedMemory::retains(NodeIndex node) const { return holds_saved(index_.state(node, time_)); }
 
 bool RetainedMemory::is_allocated(AllocationRef ref) const {
     if (!ref || ref.device >= events_.size()) {

@@ -14,7 +14,7 @@ public:
     RetainedMemory(const GraphIndex& index, int64_t time);
 
     /// Returns whether the node has not released what it saved.
-    bool holds(NodeIndex node) const;
+    bool retains(NodeIndex node) const;
     bool is_allocated(AllocationRef ref) const;
     uint64_t bytes(AllocationRef ref) const;  ///< of the block; 0 for no allocation
     /// Calls `visit(position in SavedTensors)` for each saved tensor of the node.

@@ -30,7 +30,7 @@ QString tip(const RootGroup& group, const Trace* trace) {
         lines << RootList::tr("retained by %1").arg(group.referrer).toHtmlEscaped();
     }
     if (group.nodes > 0) {
-        lines << RootList::tr("keeps %1 alive").arg(nodes_text(group.nodes));
+        lines << RootList::tr("retains %1").arg(nodes_text(group.nodes));
     }
     lines << RootList::tr("%1 of saved tensors reachable").arg(bytes_or_zero(group.reachable_bytes));
     lines << RootList::tr("retained size: %1").arg(bytes_or_zero(group.freed_bytes));

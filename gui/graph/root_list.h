@@ -39,7 +39,7 @@ private:
     bool any_referrer_ = false;
 };
 
-/// Returns the lines of a row: name and bytes; line and step; and the referrer, if known.
+/// Shows in each row: name and bytes; line and step; the referrer, if known.
 class RootList : public QListView {
     Q_OBJECT
 public:

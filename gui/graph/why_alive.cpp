@@ -23,9 +23,9 @@ struct Why {
 constexpr size_t ends_of_path = 3;  // nodes named at both ends of a long path
 constexpr size_t most_saved = 12, most_retainers = 8;
 
-class Chain {
+class PathReport {
 public:
-    Chain(const GraphPicture& picture, uint32_t device)
+    PathReport(const GraphPicture& picture, uint32_t device)
         : index_(picture.index()),
           time_point_(*picture.time_point),
           referrers_(*picture.referrers),
@@ -88,7 +88,7 @@ public:
         const auto& first = index_.tables().saved.first;
         report_.note(
             state == NodeState::released && first[node] == first[node + 1]
-                ? Why::tr("Backward executed it. It had saved nothing, so a second backward can run through it.")
+                ? Why::tr("Backward executed this node. It saved no tensors, so a second backward can pass through it.")
                 : state_sentence(state));
     }
 
@@ -98,8 +98,8 @@ public:
         if (first == last) {
             return;
         }
-        const bool held = holds_saved(index_.state(node, time_point_.time()));
-        report_.section(held ? Why::tr("Saved tensors") : Why::tr("Saved tensors, released"));
+        const bool retained = holds_saved(index_.state(node, time_point_.time()));
+        report_.section(retained ? Why::tr("Saved tensors") : Why::tr("Saved tensors, released"));
         for (uint32_t s = first; s < std::min<uint32_t>(last, first + most_saved); ++s) {
             add_saved_tensor(s);
         }
@@ -216,16 +216,16 @@ private:
 };
 
 /// Returns the node reachable from the root with the largest shallow size.
-NodeIndex heaviest_under(const GraphPicture& picture, NodeIndex root) {
+NodeIndex largest_below(const GraphPicture& picture, NodeIndex root) {
     const GraphState& time_point = *picture.time_point;
     std::vector<bool> seen(picture.index().tables().nodes.size());
     std::vector<NodeIndex> open{root};
-    NodeIndex heaviest = root;
+    NodeIndex largest = root;
     seen[root] = true;
     while (!open.empty()) {
         const NodeIndex node = open.back();
         open.pop_back();
-        heaviest = time_point.shallow_bytes(node) > time_point.shallow_bytes(heaviest) ? node : heaviest;
+        largest = time_point.shallow_bytes(node) > time_point.shallow_bytes(largest) ? node : largest;
         for (const NodeIndex child : picture.index().children(node)) {
             if (!seen[child] && time_point.is_alive(child)) {
                 seen[child] = true;
@@ -233,37 +233,38 @@ NodeIndex heaviest_under(const GraphPicture& picture, NodeIndex root) {
             }
         }
     }
-    return heaviest;
+    return largest;
 }
 
 }  // namespace
 
 Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t device) {
-    Chain chain(picture, device);
-    chain.report().title(Why::tr("Why is it alive?"), node_of_module_text(picture.index(), node));
-    chain.add_all_of(node, Why::tr("This node"));
-    return std::move(chain.report());
+    PathReport path_report(picture, device);
+    path_report.report().title(Why::tr("Why is it alive?"), node_of_module_text(picture.index(), node));
+    path_report.add_all_of(node, Why::tr("This node"));
+    return std::move(path_report.report());
 }
 
 Report why_most_is_alive(const GraphPicture& picture, const RootGroup& group, uint32_t device) {
-    Chain chain(picture, device);
-    chain.report().title(
+    PathReport path_report(picture, device);
+    path_report.report().title(
         Why::tr("What retains most memory?"),
         Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.reachable_bytes))));
     if (group.roots.size() > 1) {
-        chain.report().note(Why::tr("This is one of them, as an example."));
+        path_report.report().note(Why::tr("This is the path of one of them."));
     }
-    chain.add_all_of(heaviest_under(picture, group.roots.front()), Why::tr("The node with the largest shallow size"));
-    return std::move(chain.report());
+    path_report.add_all_of(largest_below(picture, group.roots.front()),
+                           Why::tr("The node with the largest shallow size"));
+    return std::move(path_report.report());
 }
 
 Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef allocation) {
     const Graph& graph = *picture.graph;
     const GraphIndex& index = graph.index;
     const GraphState& time_point = *picture.time_point;
-    Chain chain(picture, allocation.device);
+    PathReport path_report(picture, allocation.device);
     const DeviceHistory& device = index.trace().devices[allocation.device];
-    chain.report().title(
+    path_report.report().title(
         Why::tr("Why is it alive?"),
         Why::tr("allocation %1 of %2 at %3, %4")
             .arg(allocation_text(device, allocation.index), bytes_text(device.allocations.block_size[allocation.index]),
@@ -271,37 +272,37 @@ Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef alloca
                  category_text(graph.categories.at(allocation, time_point.time()))));
     const std::string& name = graph.categories.name(allocation);
     if (!name.empty()) {
-        chain.report().note(to_qstring(name));
+        path_report.report().note(to_qstring(name));
     }
     if (const NodeIndex maker = index.maker(allocation); maker != no_node) {
-        chain.report().section(Why::tr("Created by"));
-        chain.report().item(node_of_module_text(index, maker), Chain::node_link(maker));
+        path_report.report().section(Why::tr("Created by"));
+        path_report.report().item(node_of_module_text(index, maker), PathReport::node_link(maker));
     }
     if (!RetainedMemory(index, time_point.time()).is_allocated(allocation)) {
-        chain.report().note(Why::tr("It is not allocated at the cursor."));
-        return std::move(chain.report());
+        path_report.report().note(Why::tr("It is not allocated at the cursor."));
+        return std::move(path_report.report());
     }
     const std::vector<uint32_t> retainers = time_point.retainers(allocation);
     const Referrer* const referrer = picture.referrers->of(allocation);
     if (retainers.empty()) {
-        chain.add_referrer(referrer, Why::tr("The heap scan found no referrer of its tensor."));
-        chain.report().note(Why::tr("No node of the graph retains it at the cursor."));
-        return std::move(chain.report());
+        path_report.add_referrer(referrer, Why::tr("The heap scan found no referrer of its tensor."));
+        path_report.report().note(Why::tr("No node of the graph retains it at the cursor."));
+        return std::move(path_report.report());
     }
     if (referrer != nullptr) {
-        chain.report().section(Why::tr("Its tensor is retained by"));
-        chain.report().note(referrer_text(index.tables(), *referrer));
+        path_report.report().section(Why::tr("Its tensor is retained by"));
+        path_report.report().note(referrer_text(index.tables(), *referrer));
     }
     const NodeIndex node = index.saver(retainers.front());
     const std::vector<NodeIndex> path = time_point.path_to(node);
     if (!path.empty()) {
-        chain.add_root(path.front());
-        chain.add_path(path);
+        path_report.add_root(path.front());
+        path_report.add_path(path);
     }
-    chain.add_retainers(retainers);
-    chain.report().note(state_sentence(index.state(node, time_point.time())));
-    chain.add_freed(path.empty() ? node : path.front(), node);
-    return std::move(chain.report());
+    path_report.add_retainers(retainers);
+    path_report.report().note(state_sentence(index.state(node, time_point.time())));
+    path_report.add_freed(path.empty() ? node : path.front(), node);
+    return std::move(path_report.report());
 }
 
 }  // namespace tidemark::gui

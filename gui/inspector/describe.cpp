@@ -226,7 +226,7 @@ Report Describer::node(NodeIndex node) {
                       link_to("allocation", output.index));
     }
     for (const auto& [name, others] : {std::pair(Details::tr("Gradients go to"), index.children(node)),
-                                       std::pair(Details::tr("Kept alive by"), index.parents(node))}) {
+                                       std::pair(Details::tr("Retained by"), index.parents(node))}) {
         for (size_t i = 0; i < std::min(others.size(), most_savers_shown); ++i) {
             report_.field(i == 0 ? name : QString(), node_of_module_text(index, others[i]), link_to("node", others[i]));
         }
@@ -276,7 +276,7 @@ void Describer::add_stack(StackId stack, bool unfold, const QString& unfold_link
         } else {
             const auto kind = frames[i] == mine ? Report::FrameKind::user
                               : library         ? Report::FrameKind::library
-                                                : Report::FrameKind::own;
+                                                : Report::FrameKind::program;
             report_.frame(frame_text(stacks, frames[i]), kind, line_link(stacks, frames[i]));
             const Frame& f = stacks.frame(frames[i]);
             const auto line = library ? std::nullopt : sources_.line(to_qstring(stacks.string(f.file)), f.line);
@@ -315,7 +315,7 @@ void Describer::add_free_stack(AllocationIndex a) {
         report_.note(Details::tr("Not recorded."));
     } else if (stack == all_.stack[a]) {
         report_.note(
-            Details::tr("The trace gives the stack of the allocation here: frees were not recorded on their own."));
+            Details::tr("The trace has only the stack of the allocation: it recorded no separate stack of the free."));
     } else {
         add_stack(stack, options_.unfold_free, QStringLiteral("unfold:free"));
     }

@@ -13,8 +13,8 @@
 
 namespace tidemark::gui {
 
-/// What a report shows in full. Its own links are "unfold:stack", "unfold:free" and "unfold:owners"; the others are
-/// those of gui/model/links.h.
+/// The parts of a report that are shown in full. The links "unfold:stack", "unfold:free" and "unfold:owners" turn them
+/// on; gui/model/links.h lists the other links.
 struct DescribeOptions {
     bool unfold_stack = false;  ///< show library frames one by one
     bool unfold_free = false;   ///< show the whole stack of the free

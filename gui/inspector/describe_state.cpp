@@ -16,7 +16,7 @@ namespace tidemark::gui {
 
 namespace {
 constexpr size_t most_blocks_shown = 8;
-constexpr size_t most_referrers_shown = 6;
+constexpr size_t most_sites_shown = 6;
 }  // namespace
 
 Report Describer::segment(uint32_t index) {
@@ -97,9 +97,9 @@ Report Describer::stack(StackId stack) {
                   stack_text(trace_.stacks, stack));
     report_.field(Details::tr("Allocations"), count_text(totals.allocations));
     report_.field(Details::tr("Alive at the cursor"), count_text(totals.alive));
-    report_.field(Details::tr("Their memory"), both_bytes_text(totals.alive_bytes));
+    report_.field(Details::tr("Bytes alive"), both_bytes_text(totals.alive_bytes));
     if (totals.largest_alive != no_allocation) {
-        report_.field(Details::tr("Largest of them"), bytes_text(totals.largest_alive_bytes),
+        report_.field(Details::tr("Largest allocation"), bytes_text(totals.largest_alive_bytes),
                       link_to("allocation", totals.largest_alive));
     }
     report_.section(Details::tr("Frames"));
@@ -134,15 +134,15 @@ Report Describer::time_point() {
     report_.section(Details::tr("Events"));
     add_event(time_point_ - 1, Details::tr("Before"));
     add_event(time_point_, Details::tr("After"));
-    const auto referrers = attribution_at(trace_, device_, session_.analysis().live(), time_point_, GroupBy::stack);
-    report_.section(Details::tr("Retained by"));
-    if (referrers.empty()) {
+    const auto sites = attribution_at(trace_, device_, session_.analysis().live(), time_point_, GroupBy::stack);
+    report_.section(Details::tr("Largest allocation sites"));
+    if (sites.empty()) {
         report_.note(Details::tr("No allocation is alive at the cursor."));
     }
-    for (size_t i = 0; i < std::min(referrers.size(), most_referrers_shown); ++i) {
-        report_.item(QStringLiteral("%1  %2").arg(bytes_text(static_cast<uint64_t>(referrers[i].block_bytes)),
-                                                  stack_text(trace_.stacks, referrers[i].stack)),
-                     link_to("stack", referrers[i].stack));
+    for (size_t i = 0; i < std::min(sites.size(), most_sites_shown); ++i) {
+        report_.item(QStringLiteral("%1  %2").arg(bytes_text(static_cast<uint64_t>(sites[i].block_bytes)),
+                                                  stack_text(trace_.stacks, sites[i].stack)),
+                     link_to("stack", sites[i].stack));
     }
     report_.note(Details::tr("Click a band, a block or a row to see it here."));
     return report_;
@@ -150,7 +150,8 @@ Report Describer::time_point() {
 
 void Describer::add_event(EventNumber event, const QString& name) {
     if (event < 0 || event >= device_.event_count()) {
-        report_.field(name, event < 0 ? Details::tr("the history's begin") : Details::tr("the history's end"));
+        report_.field(name,
+                      event < 0 ? Details::tr("the start of the history") : Details::tr("the end of the history"));
         return;
     }
     const EventRef ref = device_.event_ref[static_cast<size_t>(event)];
@@ -175,7 +176,7 @@ void Describer::add_event(EventNumber event, const QString& name) {
         default: {
             const OtherEvent& other = device_.others[ref.index()];
             report_.field(name, other.action == Action::oom
-                                    ? Details::tr("out of memory: %1 asked for, %2 free on the device")
+                                    ? Details::tr("out of memory: %1 requested, %2 free on the device")
                                           .arg(bytes_text(other.size), bytes_text(other.address))
                                     : to_qstring(other.name));
         }

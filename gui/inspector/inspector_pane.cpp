@@ -9,7 +9,6 @@
 #include <QFileInfo>
 #include <QFontDatabase>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QScrollBar>
 #include <QTextBrowser>
 #include <QToolButton>
@@ -17,11 +16,12 @@
 #include <QVBoxLayout>
 
 #include "gui/model/text.h"
+#include "gui/widgets/toolbar.h"
 
 namespace tidemark::gui {
 
 namespace {
-// The text follows the cursor slower than the plots, so that the plots have the frames to themselves.
+// The text follows the cursor slower than the plots, so that the plots repaint without delay.
 constexpr int refresh_milliseconds = 60;
 }  // namespace
 
@@ -35,27 +35,20 @@ InspectorPane::InspectorPane(QWidget* parent) : QWidget(parent) {
     connect(text_, &QTextBrowser::anchorClicked, this,
             [this](const QUrl& url) { follow(url.toString(QUrl::FullyEncoded)); });
 
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(6, 4, 6, 0);
-    const auto button = [&](const QString& text, const QString& tip, auto slot) {
-        auto* b = new QToolButton(this);
-        b->setText(text);
-        b->setToolTip(tip);
-        b->setAutoRaise(true);
-        connect(b, &QToolButton::clicked, this, slot);
-        row->addWidget(b);
-        return b;
-    };
-    copy_details_ = button(tr("Copy details"), tr("Everything below as plain text"), [this] { copy_details(); });
-    copy_stack_ = button(tr("Copy stack"), tr("All frames as plain text"), [this] { copy_stack(); });
-    open_ = button(tr("Open in editor"), tr("Opens your line; copies file:line if nothing opens it"),
-                   [this] { open_in_editor(); });
-    row->addStretch(1);
+    copy_details_ = tool_button(tr("Copy"), tr("Copy these details as text"), [this] { copy_details(); });
+    copy_stack_ = tool_button(tr("Copy stack"), tr("Copy all frames as text"), [this] { copy_stack(); });
+    open_ = tool_button(tr("Open in editor"),
+                        tr("Opens the line of your program; copies file:line if there is no editor for it"),
+                        [this] { open_in_editor(); });
+    auto* bar = new Toolbar(this);
+    for (QToolButton* button : {copy_details_, copy_stack_, open_}) {
+        bar->add(button);
+    }
 
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
-    layout->addLayout(row);
+    layout->addWidget(bar);
     layout->addWidget(text_, 1);
 
     timer_.setSingleShot(true);
@@ -192,7 +185,7 @@ void InspectorPane::open_file(const QString& path, int line) {
     if (here && QDesktopServices::openUrl(QUrl::fromLocalFile(path))) {
         emit message(tr("Opened %1; line %2 is on the clipboard.").arg(path).arg(line));
     } else {
-        emit message(here ? tr("Nothing here opens source files; copied %1.").arg(place)
+        emit message(here ? tr("No program is set up for source files; copied %1.").arg(place)
                           : tr("The file is not on this machine; copied %1.").arg(place));
     }
 }

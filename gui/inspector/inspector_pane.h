@@ -24,7 +24,7 @@ public:
 
     void set_session(Session* session);
 
-    QString plain_text() const { return report_.plain(); }  ///< the text of "Copy details"
+    QString plain_text() const { return report_.plain(); }  ///< the text of "Copy"
     QString plain_stack() const;                            ///< the text of "Copy stack"; empty without a stack
     QString shown_text() const;
     void copy_details() const;

@@ -11,7 +11,7 @@
 
 namespace tidemark::gui {
 
-/// Reads a file once, at most its first 2 MiB, and caches its lines. Unreadable files are remembered too.
+/// Reads a file once, at most its first 2 MiB, and caches its lines. Unreadable files are cached too.
 class SourceLines {
 public:
     /// Returns line `number` (from 1) without surrounding blanks; nothing if the file or the line does not exist.

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The categories of a device's allocations at one time, as far as the graph read so far knows them.
+// The categories of a device's allocations at one time. Allocations newer than the graph are unknown.
 #pragma once
 
 #include "gui/model/graph_source.h"
 
 namespace tidemark::gui {
 
-/// Shares ownership of the graph, which may be that of a shorter state of the run. Thread: any.
+/// Shares ownership of the graph, which may be older than a growing trace. Thread: any.
 class CategoryLookup {
 public:
     CategoryLookup() = default;
@@ -26,7 +26,7 @@ public:
 
 private:
     std::shared_ptr<const Graph> graph_;
-    const DeviceHistory* history_ = nullptr;  ///< as the graph's trace has it
+    const DeviceHistory* history_ = nullptr;  ///< of the graph's trace
     uint32_t position_ = 0;
     int64_t time_ = 0;
 };

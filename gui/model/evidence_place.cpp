@@ -46,13 +46,12 @@ bool is_alive(const Allocations& all, AllocationIndex a, EventNumber time_point)
     return all.alloc_event[a] < time_point && time_point <= all.free_completed[a];
 }
 
-void add_allocation(const DeviceHistory& device, AllocationIndex allocation, bool at_its_own_time,
-                    SelectionState& state) {
+void add_allocation(const DeviceHistory& device, AllocationIndex allocation, bool has_no_time, SelectionState& state) {
     const Allocations& all = device.allocations;
     state.allocation = allocation;
     state.stack = all.stack[allocation] != 0 ? std::optional(all.stack[allocation]) : std::nullopt;
     state.segment = all.segment[allocation];
-    if (at_its_own_time && !is_alive(all, allocation, state.time_point)) {
+    if (has_no_time && !is_alive(all, allocation, state.time_point)) {
         state.time_point = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
     }
 }
@@ -110,12 +109,12 @@ std::vector<Evidence> steps_of(const Explained& explained, const Finding& findin
     if (!finding.evidence.empty()) {
         return finding.evidence;
     }
-    Evidence own;
-    own.text = finding.title;
-    own.stack = finding.stack;
-    own.component = finding.component;
-    own.event = explained.explanation.event;
-    return {own};
+    Evidence title;
+    title.text = finding.title;
+    title.stack = finding.stack;
+    title.component = finding.component;
+    title.event = explained.explanation.event;
+    return {title};
 }
 
 }  // namespace tidemark::gui

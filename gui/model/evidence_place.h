@@ -16,7 +16,7 @@ struct Finding;
 
 namespace tidemark::gui {
 
-/// The pane that shows a piece of evidence best; `any`: the plots show it, the open pane stays.
+/// The pane that shows a piece of evidence best; `any`: the plots show it, so the open pane stays open.
 enum class ShownBy { any, segments, graph, breakdown };
 ShownBy shown_by(const Session& session, const Finding& finding, const Evidence& evidence);
 
@@ -24,7 +24,7 @@ ShownBy shown_by(const Session& session, const Finding& finding, const Evidence&
 SelectionState selection_of(const Session& session, const Explained& explained, const Finding& finding,
                             const Evidence& evidence);
 
-/// Returns the evidence of a finding; without any, its own line at the time of the explanation.
+/// Returns the evidence of a finding; for a finding without evidence its title, at the time of the explanation.
 std::vector<Evidence> steps_of(const Explained& explained, const Finding& finding);
 
 /// Returns the state of the device at which the evidence is shown.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double share_of_graph = 0.3;  // of the progress shown
 
-/// The input of a worker; with an existing context only the texts are made again.
+/// The input of a worker. With an existing context it only writes the texts again.
 struct Question {
     std::shared_ptr<const AnalysisContext> context;
     std::shared_ptr<const Analysis> analysis;
@@ -84,8 +84,8 @@ bool ExplanationSource::is_current() const {
     return it != explained_.end() && it->second->context && &it->second->context->trace() == &session_.trace();
 }
 
-void ExplanationSource::want() {
-    wanted_ = true;
+void ExplanationSource::request() {
+    requested_ = true;
     if (!session_.has_device() || session_.is_live()) {
         return;
     }
@@ -96,7 +96,7 @@ void ExplanationSource::want() {
 }
 
 void ExplanationSource::explain_now() {
-    wanted_ = true;
+    requested_ = true;
     session_.load_graph();
     awaits_graph_ = true;
     emit state_changed();
@@ -136,15 +136,15 @@ void ExplanationSource::take(const std::shared_ptr<const Explained>& explained) 
 void ExplanationSource::show_device() {
     selected_ = -1;
     emit changed();
-    if (wanted_) {
-        want();
+    if (requested_) {
+        request();
     }
     emit state_changed();
 }
 
 void ExplanationSource::end_of_run() {
-    if (wanted_) {
-        want();
+    if (requested_) {
+        request();
     }
     emit state_changed();
 }

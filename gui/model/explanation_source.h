@@ -20,7 +20,7 @@ namespace tidemark::gui {
 class Session;
 struct Explained;
 
-/// Explains the selected device. A growing run is explained on request and when it has ended, never by itself.
+/// Explains the selected device. A growing run is explained on request and when it has ended.
 /// Thread: GUI.
 class ExplanationSource : public QObject {
     Q_OBJECT
@@ -33,13 +33,14 @@ public:
     State state() const;
     double fraction() const;
     QString problem() const;
-    /// Returns the explanation of the selected device; null until it exists. While a new one is made, the one before.
+    /// Returns the explanation of the selected device; null until it exists. The previous one
+    /// stays until a new one is ready.
     std::shared_ptr<const Explained> explained() const;
     /// Returns whether the explanation is of the current trace.
     bool is_current() const;
 
     /// Starts to explain every device that is selected, in the language of the window.
-    void want();
+    void request();
     /// Explains now, also a growing run as far as it is recorded.
     void explain_now();
     /// Returns the language of the findings.
@@ -62,7 +63,7 @@ private:
     void take(const std::shared_ptr<const Explained>& explained);
 
     Session& session_;
-    bool wanted_ = false, awaits_graph_ = false;
+    bool requested_ = false, awaits_graph_ = false;
     int selected_ = -1;
     std::map<int, std::shared_ptr<const Explained>> explained_;  // by position of the device
     LatestOnly<Explained> task_;

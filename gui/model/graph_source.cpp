@@ -24,7 +24,7 @@ void GraphSource::load(std::shared_ptr<const Trace> trace) {
     if (is_of(*trace)) {
         return;
     }
-    asked_of_ = trace.get();
+    requested_trace_ = trace.get();
     task_.start([trace = std::move(trace)](Progress& progress) {
         auto tables = read_graph(*trace, progress);
         if (!tables) {
@@ -36,7 +36,7 @@ void GraphSource::load(std::shared_ptr<const Trace> trace) {
 }
 
 void GraphSource::set(std::shared_ptr<const Graph> graph) {
-    asked_of_ = &graph->index.trace();
+    requested_trace_ = &graph->index.trace();
     take(std::make_shared<const Reading>(Reading{std::move(graph), {}}));
 }
 

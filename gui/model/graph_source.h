@@ -26,14 +26,14 @@ public:
     State state() const;
     double fraction() const { return task_.fraction(); }
     const QString& problem() const { return problem_; }
-    /// Returns null until the graph is read; while a longer one is read, the one before.
+    /// Returns null until the graph is read. The previous one stays until a longer one is read.
     const std::shared_ptr<const Graph>& graph() const { return graph_; }
     /// Returns whether the graph is that of the current trace.
-    bool is_of(const Trace& trace) const { return asked_of_ == &trace; }
+    bool is_of(const Trace& trace) const { return requested_trace_ == &trace; }
 
     /// Starts to read unless the graph of this very trace was requested before.
     void load(std::shared_ptr<const Trace> trace);
-    /// Takes a graph that exists already.
+    /// Takes an existing graph.
     void set(std::shared_ptr<const Graph> graph);
 
 signals:
@@ -49,7 +49,7 @@ private:
     void take(const std::shared_ptr<const Reading>& reading);
 
     std::shared_ptr<const Graph> graph_;
-    const Trace* asked_of_ = nullptr;
+    const Trace* requested_trace_ = nullptr;
     QString problem_;
     LatestOnly<Reading> task_;
 };

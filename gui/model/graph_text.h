@@ -18,7 +18,7 @@ QString node_of_module_text(const GraphIndex& index, NodeIndex node);
 QString line_text(const GraphIndex& index, NodeIndex node);
 /// Returns "step 17", "steps 3 to 17", or "".
 QString steps_text(const Trace& trace, int32_t first, int32_t last);
-/// Returns "never backpropagated", "released" ....
+/// Returns "never backpropagated", "released", ...
 QString state_text(NodeState state);
 /// Returns the meaning of a node's state as a sentence.
 QString state_sentence(NodeState state);

@@ -55,37 +55,37 @@ Weighed weigh(const DeviceHistory& device, EventNumber peak, Grouper& grouper, u
 std::vector<uint32_t> largest(const std::vector<double>& bytes) {
     std::vector<uint32_t> order(bytes.size());
     std::iota(order.begin(), order.end(), 0u);
-    const size_t keep = std::min<size_t>(order.size(), most_groups - 1);
-    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(keep), order.end(),
+    const size_t count = std::min<size_t>(order.size(), most_groups - 1);
+    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
                       [&](uint32_t a, uint32_t b) { return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b; });
-    order.resize(keep);
+    order.resize(count);
     return order;
 }
 
-/// Returns the groups that get a color, those of `before` in their old places. They count more, so that two of equal
-/// size do not alternate.
+/// Returns the groups that get a color, those of `before` in their old places. A bonus for them prevents that two
+/// groups of equal size alternate.
 std::vector<uint32_t> largest_as_before(Weighed w, const Groups& before) {
-    constexpr double seniority = 1.25;
+    constexpr double bonus = 1.25;
     std::vector<uint32_t> old;
     for (const AllocationIndex a : before.member) {
         if (a < w.group.size()) {
             old.push_back(w.group[a]);
-            w.bytes[old.back()] *= seniority;
+            w.bytes[old.back()] *= bonus;
         }
     }
-    std::vector<uint32_t> kept = largest(w.bytes);
+    std::vector<uint32_t> ranked = largest(w.bytes);
     const auto newcomers = std::stable_partition(
-        kept.begin(), kept.end(), [&](uint32_t g) { return std::find(old.begin(), old.end(), g) != old.end(); });
+        ranked.begin(), ranked.end(), [&](uint32_t g) { return std::find(old.begin(), old.end(), g) != old.end(); });
     std::vector<uint32_t> result;
     auto next = newcomers;
     for (const uint32_t g : old) {
-        if (std::find(kept.begin(), newcomers, g) != newcomers) {
+        if (std::find(ranked.begin(), newcomers, g) != newcomers) {
             result.push_back(g);
-        } else if (next != kept.end()) {
+        } else if (next != ranked.end()) {
             result.push_back(*next++);
         }
     }
-    result.insert(result.end(), next, kept.end());
+    result.insert(result.end(), next, ranked.end());
     return result;
 }
 
@@ -109,7 +109,7 @@ size_t first_difference(const std::vector<std::vector<FrameId>>& stacks) {
 
 /// Distinguishes stacks through the same user line by the frame in which they differ ("→" callee, "←" caller), or by
 /// a number.
-void tell_apart(const StackTable& table, Groups& groups) {
+void distinguish(const StackTable& table, Groups& groups) {
     std::map<std::string, std::vector<size_t>> by_name;
     for (size_t g = 0; g + 1 < groups.stack.size(); ++g) {
         by_name[groups.grouping.names[g]].push_back(g);
@@ -205,12 +205,12 @@ std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by
                                             const Groups* before) {
     const DeviceHistory& device = analysis.device();
     const Weighed w = weigh(device, analysis.curves().peak(Series::active).max_event, grouper, known);
-    const std::vector<uint32_t> kept = before != nullptr ? largest_as_before(w, *before) : largest(w.bytes);
+    const std::vector<uint32_t> ranked = before != nullptr ? largest_as_before(w, *before) : largest(w.bytes);
 
     auto result = std::make_shared<Groups>();
-    result->rest = static_cast<int>(kept.size());
-    std::vector<uint16_t> position(w.bytes.size(), static_cast<uint16_t>(kept.size()));
-    for (const uint32_t g : kept) {
+    result->rest = static_cast<int>(ranked.size());
+    std::vector<uint16_t> position(w.bytes.size(), static_cast<uint16_t>(ranked.size()));
+    for (const uint32_t g : ranked) {
         position[g] = static_cast<uint16_t>(result->grouping.names.size());
         result->grouping.names.push_back(has_no_stack(device, w.any[g], by) ? no_frames_text().toStdString()
                                          : needs_graph(by)                  ? translated(grouper.name(g))
@@ -220,7 +220,7 @@ std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by
     }
     if (by == GroupBy::stack) {
         result->stack.push_back(0);
-        tell_apart(analysis.trace().stacks, *result);
+        distinguish(analysis.trace().stacks, *result);
         result->stack.pop_back();
     }
     result->grouping.names.push_back(rest_name());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The groups of allocations that get a color of their own.
+// The groups of allocations, and their colors.
 #pragma once
 
 #include <QColor>
@@ -14,7 +14,7 @@ namespace tidemark::gui {
 constexpr int most_groups = 10;  ///< with "other": as many as the palette distinguishes
 
 /// Ranks groups by the larger of their bytes at the peak and their mean bytes over all events.
-/// Walks every allocation once. Groups of `before`, made when the run was shorter, keep place and color while
+/// Walks every allocation once. Groups of `before`, made when the run was shorter, stay in place and color while
 /// no other group is clearly larger. `graph` may be null, or of the same run when it was shorter. Thread: any.
 std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupOption& choice,
                                           const std::shared_ptr<const Graph>& graph, const Groups* before = nullptr);

@@ -19,7 +19,7 @@ namespace tidemark::gui {
 
 /// What a newer request does to the running job.
 enum class OnNewerRequest : uint8_t {
-    cancel_running,  ///< the running job is asked to stop; a result that it finishes all the same is delivered
+    cancel_running,  ///< the running job should stop; if it finishes nevertheless, its result is delivered
     finish_running,  ///< the running job finishes and delivers, so results appear while requests never stop
 };
 

@@ -11,8 +11,8 @@ namespace tidemark::gui {
 namespace {
 constexpr size_t longest_history = 200;
 
-/// Returns what a step of the history is about: another time alone is not a step.
-bool same_choice(const SelectionState& a, const SelectionState& b) {
+/// Returns whether two states differ in their time only, which is no step of the history.
+bool same_selection(const SelectionState& a, const SelectionState& b) {
     return a.device == b.device && a.allocation == b.allocation && a.stack == b.stack && a.segment == b.segment &&
            a.range == b.range && a.node == b.node;
 }
@@ -25,7 +25,7 @@ void Selection::apply(const SelectionState& next, bool remember) {
     if (next == before) {
         return;
     }
-    if (remember && !same_choice(before, next)) {
+    if (remember && !same_selection(before, next)) {
         past_.push_back(before);
         if (past_.size() > longest_history) {
             past_.erase(past_.begin());
@@ -42,7 +42,7 @@ void Selection::apply(const SelectionState& next, bool remember) {
     if (before.time_point != next.time_point || before.device != next.device) {
         emit time_point_changed(next.time_point);
     }
-    if (!same_choice(before, next)) {
+    if (!same_selection(before, next)) {
         emit selected_changed();
         emit history_changed();
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The one selection of a session. Every pane shows it and may change it; none has its own.
+// The selection of a session, which all panes share: every pane shows it and may change it.
 #pragma once
 
 #include <QObject>
@@ -16,7 +16,7 @@
 
 namespace tidemark::gui {
 
-/// What is shown and selected. A value type, so that back and forward are a list of these.
+/// The selection and the cursor. A value type, so that the history is a list of these.
 struct SelectionState {
     int device = 0;                                  ///< position in Trace::devices
     EventNumber time_point = 0;                      ///< the cursor: a state of that device
@@ -46,7 +46,7 @@ public:
     void select(const SelectionState& next);
     void select_device(int position);
     void clear();  ///< Esc: time and device stay
-    /// Takes a longer state of the same run; the selection stays. Emits nothing (see Session::grown).
+    /// Takes a longer trace of the same run; the selection stays. Emits nothing (see Session::grown).
     void grow(const Trace& trace);
     void set_trace(const Trace* trace);  ///< resets everything; the session then sets the time to the peak
 

@@ -16,14 +16,14 @@ namespace {
 
 constexpr double most_events = 0.8, short_span = 0.2, room = 0.05;
 
-struct Stretch {
+struct TimeSpan {
     int64_t from = 0, to = 0;
 };
 
 /// Returns the shortest time span with this share of all events.
-Stretch busiest(const std::vector<int64_t>& times, double part) {
+TimeSpan busiest(const std::vector<int64_t>& times, double part) {
     const auto wanted = std::max<size_t>(static_cast<size_t>(std::ceil(static_cast<double>(times.size()) * part)), 1);
-    Stretch best{times.front(), times.back()};
+    TimeSpan best{times.front(), times.back()};
     for (size_t first = 0; first + wanted <= times.size(); ++first) {
         const int64_t to = times[first + wanted - 1];
         if (to - times[first] < best.to - best.from) {
@@ -35,7 +35,7 @@ Stretch busiest(const std::vector<int64_t>& times, double part) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<const Analysis>> Session::analyse(const std::shared_ptr<const Trace>& trace) {
+std::vector<std::shared_ptr<const Analysis>> Session::analyze(const std::shared_ptr<const Trace>& trace) {
     std::vector<std::shared_ptr<const Analysis>> result;
     result.reserve(trace->devices.size());
     for (const DeviceHistory& device : trace->devices) {
@@ -75,8 +75,8 @@ void Session::show_device() {
     emit grouping_changed();
 }
 
-/// Runs often idle for seconds before or after their events, which would then fill a sliver of the plots. The whole run
-/// is one key press or one undo away.
+/// Shows the span with most events: runs often idle for seconds before and after, which would leave the events a narrow
+/// part of the plots.
 void Session::show_events() {
     start_view_.reset();
     const auto& times = device().event_time;
@@ -84,12 +84,12 @@ void Session::show_events() {
         return;
     }
     const double whole = time_view_.whole_to() - time_view_.whole_from();
-    Stretch busy = busiest(times, most_events);
+    TimeSpan busy = busiest(times, most_events);
     if (static_cast<double>(busy.to - busy.from) >= short_span * whole) {
         return;
     }
     const int64_t peak = device().time_of_state(analysis().curves().peak(Series::allocated).max_event);
-    const Stretch with_peak{std::min(busy.from, peak), std::max(busy.to, peak)};
+    const TimeSpan with_peak{std::min(busy.from, peak), std::max(busy.to, peak)};
     if (static_cast<double>(with_peak.to - with_peak.from) < short_span * whole) {
         busy = with_peak;
     }
@@ -109,7 +109,7 @@ std::optional<StartView> Session::start_view() const {
 
 int64_t Session::known_time() const { return std::max(trace_->duration, trace_->committed_time); }
 
-// ---- a run that goes on -------------------------------------------------------------------------------------------
+// ---- a growing run -------------------------------------------------------------------------------------------
 
 void Session::grow(Content content, const DeviceGroups& groups) {
     const bool at_end = selection_.state().time_point == device().event_count();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // Everything about one open trace: the trace, its analysis per device, the selection, the view of the time axis,
-// the colors. Panes get a Session and nothing else.
+// the colors. A pane needs only a Session.
 #pragma once
 
 #include <QObject>
@@ -37,7 +37,7 @@ struct GroupOption {
     auto operator<=>(const GroupOption&) const = default;
 };
 
-/// A Grouping with the data of its legend. Immutable.
+/// A Grouping with the data of its legend. Immutable. Thread: any.
 struct Groups {
     Grouping grouping;
     std::vector<StackId> stack;           ///< of each group its stack if it has exactly one, else 0
@@ -61,12 +61,12 @@ struct DeviceGroups {
 };
 
 /// Thread: GUI. A trace and an analysis are immutable and may be read from any thread while a shared_ptr
-/// holds them; grow() replaces them by longer ones.
+/// refers to them; grow() replaces them by longer ones.
 class Session : public QObject {
     Q_OBJECT
 public:
     /// Builds the analysis of every device. Thread: any.
-    static std::vector<std::shared_ptr<const Analysis>> analyse(const std::shared_ptr<const Trace>& trace);
+    static std::vector<std::shared_ptr<const Analysis>> analyze(const std::shared_ptr<const Trace>& trace);
 
     /// Computes the groups of the first device. May run on a worker thread; then move the session to the GUI thread.
     Session(std::shared_ptr<const Trace> trace, std::vector<std::shared_ptr<const Analysis>> analyses,

@@ -115,7 +115,7 @@ QString ended_text(const Process& process) { return to_qstring(process_end_words
 
 QString ended_text(const Trace& trace) {
     if (!trace.clean_end) {
-        return Text::tr("The recorder is gone without ending the trace; what came last may be missing.");
+        return Text::tr("The recorder ended without closing the trace. The last events may be missing.");
     }
     const QString how = trace.processes.empty() ? QString() : ended_text(trace.processes.front());
     return how.isEmpty() ? Text::tr("The recording has ended.") : Text::tr("The recording has ended. %1").arg(how);
@@ -128,12 +128,23 @@ std::pair<QString, QString> split_group_name(const QString& name) {
                             : std::pair(name, QString());
 }
 
+QString elided_line(const QFontMetrics& metrics, const QString& name, int width) {
+    const qsizetype end = name.indexOf(u' ');
+    const QString place = name.left(end);
+    if (metrics.horizontalAdvance(name) <= width || end < 0 || !place.contains(u':')) {
+        return metrics.elidedText(name, Qt::ElideMiddle, width);
+    }
+    const int room = width - metrics.horizontalAdvance(place);
+    const QString function = metrics.elidedText(name.mid(end), Qt::ElideRight, std::max(room, 0));
+    return function.size() > 2 ? place + function : metrics.elidedText(place, Qt::ElideLeft, width);
+}
+
 QString elided_group_name(const QFontMetrics& metrics, const QString& name, int width) {
     const auto [line, frame] = split_group_name(name);
     if (metrics.horizontalAdvance(name) <= width || frame.isEmpty()) {
-        return metrics.elidedText(name, Qt::ElideMiddle, width);
+        return elided_line(metrics, name, width);
     }
-    const QString front = metrics.elidedText(line, Qt::ElideRight, width * 6 / 10) + ' ';
+    const QString front = elided_line(metrics, line, width * 6 / 10) + ' ';
     return front + metrics.elidedText(frame, Qt::ElideMiddle, std::max(width - metrics.horizontalAdvance(front), 0));
 }
 

@@ -25,7 +25,7 @@ QString tip_text(const QString& text);
 QString bytes_text(uint64_t bytes);        ///< "2.00 MiB"
 QString exact_bytes_text(uint64_t bytes);  ///< "2,097,152 bytes"
 QString both_bytes_text(uint64_t bytes);   ///< "2.00 MiB (2,097,152 bytes)", or only "512 bytes" where they agree
-QString signed_bytes_text(int64_t bytes);  ///< as both_bytes_text, of what may be negative
+QString signed_bytes_text(int64_t bytes);  ///< both_bytes_text() of a value that may be negative
 QString count_text(int64_t count);         ///< "1,234,567"
 QString percent_text(double part, double whole);
 QString time_point_text(int64_t nanoseconds);
@@ -34,11 +34,12 @@ QString address_text(uint64_t address);
 
 QString category_text(Category category);  ///< "saved for backward"
 
-/// "#1234" by the event that made it; "#before 3" for those older than the history.
+/// Returns "#1234", the number of the alloc event; "#before 3" for allocations older than the history.
 QString allocation_text(const DeviceHistory& device, AllocationIndex a);
-/// "train.py:42 forward → linear": the user's line and, where that is in a library, the function that asked in the end.
-/// Returns the words for a stack without frames.
+/// Returns "train.py:42 forward → linear.py:134 linear": the user's line and the innermost frame, if that is another
+/// one.
 QString stack_text(const StackTable& stacks, StackId stack);
+/// Returns the words for a stack without frames.
 QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);
 QString pool_text(const Trace& trace, uint32_t pool);
@@ -50,22 +51,24 @@ QString data_gap_text(const DataGap& data_gap);
 QString ended_text(const Process& process);
 /// Returns how the recording of a trace ended.
 QString ended_text(const Trace& trace);
-/// "train.py:42 forward" and "→ linear.py:134 forward", what tells apart groups of that line; the latter may be empty.
+/// Splits a group's name into "train.py:42 forward" and "→ linear.py:134 forward", the frame that distinguishes groups
+/// of that line; the latter may be empty.
 std::pair<QString, QString> split_group_name(const QString& name);
-/// Returns a group's name within `width` pixels: the user's line in front stays readable, the rest is cut in the
-/// middle.
+/// Returns "train.py:42 forward" within `width` pixels: the line stays readable, the function is elided first.
+QString elided_line(const QFontMetrics& metrics, const QString& name, int width);
+/// Returns a group's name within `width` pixels. The user's line stays readable; the rest is elided in the middle.
 QString elided_group_name(const QFontMetrics& metrics, const QString& name, int width);
-/// Of the segment an allocation lies in; "unknown" for those whose segment is not known.
+/// Returns the stream or pool of the segment that contains an allocation; "unknown ..." if the segment is unknown.
 QString stream_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a);
 QString pool_of_text(const Trace& trace, const DeviceHistory& device, AllocationIndex a);
 
 /// Returns the bytes of the block beyond those requested.
 inline uint64_t rounding_of(const Allocations& allocations, AllocationIndex a) {
-    const uint64_t taken = allocations.block_size[a], requested = allocations.requested[a];
-    return taken > requested ? taken - requested : 0;
+    const uint64_t size = allocations.block_size[a], requested = allocations.requested[a];
+    return size > requested ? size - requested : 0;
 }
 
-/// "0x7f12" or "7f12a4000000" or decimal digits.
+/// Parses "0x7f12", "7f12a4000000" or decimal digits.
 std::optional<uint64_t> parse_address(const QString& text);
 
 }  // namespace tidemark::gui

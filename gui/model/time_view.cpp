@@ -102,7 +102,7 @@ void TimeView::apply(Span span, bool remember) {
     notice_tail();
 }
 
-// ---- a run that goes on -------------------------------------------------------------------------------------------
+// ---- a growing run -------------------------------------------------------------------------------------------
 
 double TimeView::known_to() const {
     if (device_ == nullptr) {
@@ -158,7 +158,7 @@ void TimeView::set_tail_length(int64_t nanoseconds) {
     emit tail_changed();
 }
 
-/// Called after the span was moved.
+/// Follows the tail if the moved span contains the end of the run.
 void TimeView::notice_tail() {
     if (!live_) {
         return;

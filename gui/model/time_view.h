@@ -45,8 +45,8 @@ public:
     /// Takes a longer run. While the tail is followed the newest events stay in view, else the span stays. Emits
     /// nothing: receivers of Session::grown read it again.
     void grow(const DeviceHistory* device, int64_t duration);
-    /// While a run is recorded, the right edge may follow its end; moving the span away from the end stops that,
-    /// moving it there again resumes it.
+    /// While a run is recorded, the right edge may follow its end; moving the span away from the end stops this,
+    /// moving it back to the end resumes it.
     void set_live(bool live);
     bool follows_tail() const { return live_ && tail_; }
     void follow_tail(bool on);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// What the segment map says about a block.
+// The texts of the segment map about a block.
 #pragma once
 
 #include "gui/model/block_ref.h"

@@ -18,7 +18,8 @@ public:
     explicit SegmentCanvas(QWidget* parent = nullptr);
 
     void set_session(Session* session);
-    /// `reference` is the fullest state of the device: it sets the scale of the bars while the cursor moves.
+    /// `reference` is the state of the device at its peak of reserved memory. It sets the scale of the bars, so that
+    /// they do not change while the cursor moves.
     void set_reference(std::shared_ptr<const MemoryState> reference);
     void set_state(std::shared_ptr<const MemoryState> state);
     void set_colors(MapColors by);

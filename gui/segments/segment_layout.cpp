@@ -14,7 +14,7 @@ constexpr double shortest_bar = 6;  // pixels: the smallest segment stays visibl
 constexpr double gap_between_bars = 4;
 constexpr int tallest_bar = 34, lowest_bar = 12;
 constexpr int gap_after_group = 8;
-constexpr int most_lines = 4'000'000;  // keeps heights inside int at any zoom
+constexpr int most_lines = 4'000'000;  // so that heights fit into an int at any zoom
 
 const Segment& segment_of(const DeviceHistory& device, const SegmentState& s) { return device.segments[s.segment]; }
 

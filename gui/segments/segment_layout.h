@@ -86,8 +86,8 @@ private:
     int height_ = 0;
 };
 
-/// Returns scale and line height that show `reference` (a trace's fullest state) as large as the area allows: no bar
-/// longer than a line, unless its blocks would be too thin to see.
+/// Returns scale and line height that show `reference` (the state at the peak of reserved memory) as large as the area
+/// allows: no bar longer than a line, unless its blocks would be too thin to see.
 LayoutOptions fitted(const MemoryState& reference, const DeviceHistory& device, QSizeF area, LayoutOptions options);
 
 }  // namespace tidemark::gui

@@ -12,13 +12,12 @@
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QTextDocument>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/segments/map_legend.h"
-#include "gui/widgets/tool_button.h"
+#include "gui/widgets/toolbar.h"
 
 namespace tidemark::gui {
 
@@ -28,15 +27,15 @@ SegmentMap::SegmentMap(QWidget* parent)
                       [this](std::shared_ptr<const MemoryState> s) { canvas_->set_reference(std::move(s)); }) {
     setAccessibleName(tr("Segments at the cursor"));
     figures_ = new QLabel(this);
-    severity_ = new QLabel(this);
-    for (QLabel* label : {figures_, severity_}) {
+    fragmentation_ = new QLabel(this);
+    for (QLabel* label : {figures_, fragmentation_}) {
         label->setWordWrap(true);
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         label->setContentsMargins(10, 0, 10, 0);
     }
-    severity_->setTextFormat(Qt::PlainText);
+    fragmentation_->setTextFormat(Qt::PlainText);
     figures_->setAccessibleName(tr("Figures at the cursor"));
-    severity_->setAccessibleName(tr("What fragmentation means"));
+    fragmentation_->setAccessibleName(tr("What fragmentation means"));
     canvas_ = new SegmentCanvas(this);
     legend_ = new MapLegend(this);
 
@@ -45,7 +44,7 @@ SegmentMap::SegmentMap(QWidget* parent)
     layout->setSpacing(4);
     layout->addWidget(make_toolbar());
     layout->addWidget(figures_);
-    layout->addWidget(severity_);
+    layout->addWidget(fragmentation_);
     layout->addWidget(canvas_, 1);
     layout->addWidget(legend_);
 
@@ -56,47 +55,34 @@ SegmentMap::SegmentMap(QWidget* parent)
 }
 
 QWidget* SegmentMap::make_toolbar() {
-    auto* bar = new QWidget(this);
-    colors_ = new QComboBox(bar);
-    colors_->addItem(tr("Color: group"), QVariant::fromValue(static_cast<int>(MapColors::group)));
-    colors_->addItem(tr("Color: category"), QVariant::fromValue(static_cast<int>(MapColors::category)));
-    colors_->addItem(tr("Color: age"), QVariant::fromValue(static_cast<int>(MapColors::age)));
-    colors_->addItem(tr("Color: size"), QVariant::fromValue(static_cast<int>(MapColors::size)));
-    colors_->addItem(tr("Color: stream"), QVariant::fromValue(static_cast<int>(MapColors::stream)));
-    colors_->addItem(tr("Color: state"), QVariant::fromValue(static_cast<int>(MapColors::state)));
+    colors_ = new QComboBox;
+    for (const auto& [name, by] :
+         {std::pair(tr("Color: group"), MapColors::group), std::pair(tr("Color: category"), MapColors::category),
+          std::pair(tr("Color: age"), MapColors::age), std::pair(tr("Color: size"), MapColors::size),
+          std::pair(tr("Color: stream"), MapColors::stream), std::pair(tr("Color: state"), MapColors::state)}) {
+        colors_->addItem(name, static_cast<int>(by));
+    }
     colors_->setAccessibleName(tr("Meaning of the colors"));
     colors_->setToolTip(tr("Group: the same colors as in the timeline"));
-    order_ = new QComboBox(bar);
+    order_ = new QComboBox;
     order_->addItem(tr("Order: age"), static_cast<int>(SegmentOrder::age));
     order_->addItem(tr("Order: size"), static_cast<int>(SegmentOrder::size));
     order_->addItem(tr("Order: address"), static_cast<int>(SegmentOrder::address));
     order_->setAccessibleName(tr("Order of segments"));
-    same_width_ = new QCheckBox(tr("Same width"), bar);
+    same_width_ = new QCheckBox(tr("Same width"));
     same_width_->setToolTip(tr("Every segment fills a line, whatever its size"));
-    address_ = new QLineEdit(bar);
-    address_->setPlaceholderText(tr("Find address 0x…"));
-    address_->setAccessibleName(tr("Find an address"));
-    address_->setClearButtonEnabled(true);
+    address_ = input_field(tr("Find address 0x…"), tr("Find an address"));
     address_->setMaximumWidth(200);
-    found_ = new QLabel(bar);
+    found_ = new QLabel;
     found_->setTextFormat(Qt::PlainText);
     found_->setAccessibleName(tr("Search result"));
-    const auto button = [&](const QString& text, const QString& tip, auto slot) {
-        auto* b = tool_button(text, tip);
-        connect(b, &QToolButton::clicked, this, slot);
-        return b;
-    };
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(8, 4, 8, 0);
-    row->addWidget(colors_);
-    row->addWidget(order_);
-    row->addWidget(same_width_);
-    row->addWidget(button(QStringLiteral("−"), tr("Zoom out (-)"), [this] { canvas_->zoom_by(1 / 1.5); }));
-    row->addWidget(button(QStringLiteral("+"), tr("Zoom in (+)"), [this] { canvas_->zoom_by(1.5); }));
-    row->addWidget(button(tr("Fit"), tr("Show everything (0)"), [this] { canvas_->fit(); }));
-    row->addWidget(address_);
-    row->addWidget(found_, 1);
-
+    auto* bar = new Toolbar(this);
+    for (QWidget* control : std::initializer_list<QWidget*>{colors_, order_, same_width_}) {
+        bar->add(control);
+    }
+    bar->add_zoom([this](double factor) { canvas_->zoom_by(factor); }, [this] { canvas_->fit(); });
+    bar->add(address_);
+    bar->add(found_);
     connect(colors_, &QComboBox::currentIndexChanged, this, [this] {
         const auto by = static_cast<MapColors>(colors_->currentData().toInt());
         canvas_->set_colors(by);
@@ -106,7 +92,7 @@ QWidget* SegmentMap::make_toolbar() {
             [this] { canvas_->set_order(static_cast<SegmentOrder>(order_->currentData().toInt())); });
     connect(same_width_, &QCheckBox::toggled, canvas_, &SegmentCanvas::set_same_width);
     connect(address_, &QLineEdit::returnPressed, this, [this] { find_address(address_->text()); });
-    connect(address_, &QLineEdit::textEdited, this, [this] { say({}, false); });
+    connect(address_, &QLineEdit::textEdited, this, [this] { show_search_result({}, false); });
     return bar;
 }
 
@@ -131,20 +117,20 @@ void SegmentMap::set_session(Session* session) {
         connect(session_, &Session::grown, this, &SegmentMap::follow_growth);
         measure_reference();
     }
-    say({}, false);
+    show_search_result({}, false);
     state_.set_session(session_);
     show_figures();
 }
 
 void SegmentMap::measure_reference() {
-    fullest_ = session_->analysis().curves().peak(Series::reserved).max_event;
-    reference_task_.start([analysis = session_->shared_analysis(), fullest = fullest_](Progress&) {
-        return std::make_shared<const MemoryState>(memory_state(analysis->device(), analysis->live(), fullest));
+    reserved_peak_ = session_->analysis().curves().peak(Series::reserved).max_event;
+    reference_task_.start([analysis = session_->shared_analysis(), peak = reserved_peak_](Progress&) {
+        return std::make_shared<const MemoryState>(memory_state(analysis->device(), analysis->live(), peak));
     });
 }
 
 void SegmentMap::follow_growth() {
-    if (session_->analysis().curves().peak(Series::reserved).max_event != fullest_ && !reference_task_.busy()) {
+    if (session_->analysis().curves().peak(Series::reserved).max_event != reserved_peak_ && !reference_task_.busy()) {
         measure_reference();
     }
 }
@@ -162,9 +148,9 @@ void SegmentMap::show_figures() {
     const auto state = state_.state();
     const bool known = session_ && state;
     figures_->setText(known ? figures_text(*state) : QString());
-    severity_->setText(known ? severity_text(*session_, *state) : QString());
+    fragmentation_->setText(known ? fragmentation_text(*session_, *state) : QString());
     figures_->setVisible(known);
-    severity_->setVisible(known);
+    fragmentation_->setVisible(known);
 }
 
 void SegmentMap::follow_selection() {
@@ -178,7 +164,7 @@ void SegmentMap::follow_selection() {
     follow_later_ = !block;  // the selection may have moved the cursor, whose state is still to come
 }
 
-void SegmentMap::say(const QString& text, bool problem) {
+void SegmentMap::show_search_result(const QString& text, bool problem) {
     found_->setText(text);
     found_->setToolTip(text);
     QPalette colors = palette();
@@ -191,22 +177,23 @@ void SegmentMap::find_address(const QString& text) {
     const auto state = state_.state();
     const auto address = parse_address(text);
     if (!session_ || !state || !address) {
-        say(address ? QString() : tr("Not an address: type 0x… or digits."), true);
+        show_search_result(address ? QString() : tr("Not an address: type 0x… or digits."), true);
         return;
     }
     const auto ref = find_block_at(*state, *address);
     if (!ref) {
-        say(tr("No segment contains this address at the cursor."), true);
+        show_search_result(tr("No segment contains this address at the cursor."), true);
         return;
     }
     const SegmentState& segment = state->segments[ref->segment];
     const Block& block = segment.blocks[ref->block];
     if (block.allocation != no_allocation) {
         session_->selection().select_allocation(block.allocation);
-        say(tr("%1 into a block of %2").arg(bytes_text(*address - block.address), bytes_text(block.size)), false);
+        show_search_result(
+            tr("%1 into a block of %2").arg(bytes_text(*address - block.address), bytes_text(block.size)), false);
     } else {
         session_->selection().select_segment(segment.segment);
-        say(tr("free at the cursor: a free gap of %1").arg(bytes_text(block.size)), false);
+        show_search_result(tr("free at the cursor: a free gap of %1").arg(bytes_text(block.size)), false);
     }
     canvas_->zoom_to_block(*ref);
 }
@@ -233,13 +220,13 @@ QString figures_text(const MemoryState& state) {
 namespace {
 
 /// Free memory for a large request: the large segments of the pool and stream with most memory.
-struct LargeRoom {
+struct LargeSegments {
     uint32_t pool = 0, stream = 0;
     uint64_t reserved = 0, free = 0, largest = 0;
 };
 
-LargeRoom main_large_room(const DeviceHistory& device, const MemoryState& state) {
-    std::vector<LargeRoom> rooms;
+LargeSegments main_large_segments(const DeviceHistory& device, const MemoryState& state) {
+    std::vector<LargeSegments> rooms;
     for (const SegmentState& s : state.segments) {
         const Segment& segment = device.segments[s.segment];
         if (!segment.is_large) {
@@ -256,15 +243,16 @@ LargeRoom main_large_room(const DeviceHistory& device, const MemoryState& state)
             }
         }
     }
-    const auto most = std::max_element(rooms.begin(), rooms.end(),
-                                       [](const LargeRoom& a, const LargeRoom& b) { return a.reserved < b.reserved; });
-    return most == rooms.end() ? LargeRoom{} : *most;
+    const auto most = std::max_element(rooms.begin(), rooms.end(), [](const LargeSegments& a, const LargeSegments& b) {
+        return a.reserved < b.reserved;
+    });
+    return most == rooms.end() ? LargeSegments{} : *most;
 }
 
 }  // namespace
 
-QString severity_text(const Session& session, const MemoryState& state) {
-    const LargeRoom room = main_large_room(session.device(), state);
+QString fragmentation_text(const Session& session, const MemoryState& state) {
+    const LargeSegments room = main_large_segments(session.device(), state);
     if (room.reserved == 0) {
         return SegmentMap::tr(
             "There is no segment for large blocks: any request above 1 MiB needs new memory from the driver.");
@@ -289,9 +277,9 @@ void SegmentMap::render_to(QPainter& painter, QSize size) {
     state_.ensure_current();
     int top = 0;
     if (session_ && state_.state()) {
-        const EventNumber fullest = session_->analysis().curves().peak(Series::reserved).max_event;
+        const EventNumber peak = session_->analysis().curves().peak(Series::reserved).max_event;
         const auto reference =
-            std::make_shared<const MemoryState>(memory_state(session_->device(), session_->analysis().live(), fullest));
+            std::make_shared<const MemoryState>(memory_state(session_->device(), session_->analysis().live(), peak));
         canvas_->set_reference(reference);
         canvas_->set_state(state_.state());
         QTextDocument text;
@@ -300,7 +288,7 @@ void SegmentMap::render_to(QPainter& painter, QSize size) {
         text.setTextWidth(size.width() - 20);
         text.setHtml(QStringLiteral("<div style='color:%1'>%2<br>%3</div>")
                          .arg(theme.text.name(), figures_text(*state_.state()),
-                              severity_text(*session_, *state_.state()).toHtmlEscaped()));
+                              fragmentation_text(*session_, *state_.state()).toHtmlEscaped()));
         painter.save();
         painter.translate(10, 8);
         text.drawContents(&painter);
@@ -329,7 +317,7 @@ void SegmentMap::hideEvent(QHideEvent* event) {
 void SegmentMap::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) {
-        say(found_->text(), false);
+        show_search_result(found_->text(), false);
     }
 }
 

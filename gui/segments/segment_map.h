@@ -45,15 +45,15 @@ private:
     void follow_selection();
     void measure_reference();
     void follow_growth();
-    void say(const QString& text, bool problem);
+    void show_search_result(const QString& text, bool problem);
 
     QPointer<Session> session_;
     CursorState state_{this};
     bool follow_later_ = false;
     LatestOnly<MemoryState> reference_task_;
-    EventNumber fullest_ = -1;  ///< the time that sets the bars' scale
+    EventNumber reserved_peak_ = -1;  ///< its state sets the scale of the bars
     QLabel* figures_;
-    QLabel* severity_;
+    QLabel* fragmentation_;
     QLabel* found_;
     QComboBox* colors_;
     QComboBox* order_;
@@ -65,6 +65,6 @@ private:
 
 /// Returns the header figures of a state as rich text, with the effect of fragmentation on the next large request.
 QString figures_text(const MemoryState& state);
-QString severity_text(const Session& session, const MemoryState& state);
+QString fragmentation_text(const Session& session, const MemoryState& state);
 
 }  // namespace tidemark::gui

@@ -13,7 +13,7 @@
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "gui/widgets/text_block.h"
-#include "gui/widgets/tool_button.h"
+#include "gui/widgets/toolbar.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark::gui {
@@ -34,7 +34,7 @@ FindingBody::FindingBody(const std::shared_ptr<const Explained>& explained, cons
     add_story(finding);
     add_evidence(finding);
     add_fixes(*explained, finding);
-    add_certainty(finding, explained->words());
+    add_confidence(finding, explained->words());
 }
 
 void FindingBody::add_heading(const QString& text) {
@@ -67,14 +67,14 @@ void FindingBody::add_evidence(const Finding& finding) {
         auto* links = new TextBlock(tr("Evidence"));
         links->show_html(QStringLiteral("<table cellspacing=\"0\" cellpadding=\"1\">%1</table>").arg(rows));
         connect(links, &QTextBrowser::anchorClicked, this,
-                [this](const QUrl& url) { emit evidence_asked(url.toString().toInt()); });
+                [this](const QUrl& url) { emit evidence_requested(url.toString().toInt()); });
         column_->addWidget(links);
     }
     auto* walk = new QPushButton(tr("Show me"));
     walk->setObjectName(QStringLiteral("show_me"));
     walk->setToolTip(tr("Shows the evidence step by step in every pane"));
     walk->setAccessibleName(tr("Show me the evidence of this finding"));
-    connect(walk, &QPushButton::clicked, this, &FindingBody::walk_asked);
+    connect(walk, &QPushButton::clicked, this, &FindingBody::walk_requested);
     column_->addWidget(walk, 0, Qt::AlignLeft);
 }
 
@@ -89,9 +89,9 @@ void FindingBody::add_fixes(const Explained& explained, const Finding& finding) 
 }
 
 void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
-    auto* copy = tool_button(tr("Copy"), tr("Copy the recommended fix with its code"));
+    auto* copy = tool_button(tr("Copy"), tr("Copy the recommended fix with its code"),
+                             [text = fix_text(fix)] { QGuiApplication::clipboard()->setText(text); });
     copy->setObjectName(QStringLiteral("copy_fix"));
-    connect(copy, &QToolButton::clicked, this, [text = fix_text(fix)] { QGuiApplication::clipboard()->setText(text); });
     const Theme theme = Theme::current();
     const QString gain = to_qstring(gain_phrase(explained.reported(), fix, explained.words()));
     auto* text = new TextBlock(tr("Recommended fix"));
@@ -112,16 +112,16 @@ void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
     }
 }
 
-void FindingBody::add_certainty(const Finding& finding, const Words& words) {
+void FindingBody::add_confidence(const Finding& finding, const Words& words) {
     const QString faint = Theme::current().faint_text.name();
     QString html = QStringLiteral("<p style=\"margin:0; color:%1\">%2</p>")
                        .arg(faint, tr("Confidence: %1").arg(rich_text(to_qstring(confidence_phrase(finding, words)))));
     for (const std::string& unknown : finding.unknowns) {
         html += QStringLiteral("<p style=\"margin:3px 0 0 0; color:%1\">%2</p>")
-                    .arg(faint, tr("Not known: %1").arg(rich_text(to_qstring(unknown))));
+                    .arg(faint, tr("Unknown: %1").arg(rich_text(to_qstring(unknown))));
     }
     column_->addSpacing(gap);
-    add_text(tr("Confidence"), html);
+    add_text(tr("How the finding was determined"), html);
 }
 
 }  // namespace tidemark::gui

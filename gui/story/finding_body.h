@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The content of an open finding card: what happened, where to look, the recommended fix, the confidence.
+// The content of an open finding card: what happened, the evidence, the recommended fixes, the confidence.
 #pragma once
 
 #include <QWidget>
@@ -18,15 +18,15 @@ public:
     FindingBody(const std::shared_ptr<const Explained>& explained, const Finding& finding, QWidget* parent = nullptr);
 
 signals:
-    void evidence_asked(int step);
-    void walk_asked();
+    void evidence_requested(int step);
+    void walk_requested();
 
 private:
     void add_story(const Finding& finding);
     void add_evidence(const Finding& finding);
     void add_fixes(const Explained& explained, const Finding& finding);
     void add_fix(const Explained& explained, const Fix& fix);
-    void add_certainty(const Finding& finding, const Words& words);
+    void add_confidence(const Finding& finding, const Words& words);
     void add_heading(const QString& text);
     void add_text(const QString& name, const QString& html);
 

@@ -15,7 +15,7 @@
 #include "gui/story/finding_body.h"
 #include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
-#include "gui/widgets/tool_button.h"
+#include "gui/widgets/toolbar.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark::gui {
@@ -32,7 +32,7 @@ FindingCard::FindingCard(std::shared_ptr<const Explained> explained, int positio
     column_->setSpacing(5);
     column_->addWidget(make_head());
     head_ = new TextBlock(accessibleName());
-    head_->let_clicks_through();
+    head_->pass_clicks();
     column_->addWidget(head_);
     fill_head();
 }
@@ -45,10 +45,9 @@ QWidget* FindingCard::make_head() {
     QFont bold = size->font();
     bold.setBold(true);
     size->setFont(bold);
-    fold_ = tool_button({}, tr("Open or close this finding"));
+    fold_ = tool_button({}, tr("Open or close this finding"), [this] { set_open(!open_); });
     fold_->setArrowType(Qt::RightArrow);
     fold_->setFocusPolicy(Qt::NoFocus);
-    connect(fold_, &QToolButton::clicked, this, [this] { set_open(!open_); });
     auto* head = new QWidget;
     auto* row = new QHBoxLayout(head);
     row->setContentsMargins(0, 0, 0, 0);
@@ -68,7 +67,7 @@ void FindingCard::fill_head() {
     const QString size = bytes_text(static_cast<uint64_t>(finding().bytes));
     for (const LabeledFact& fact : facts_of(explained_->reported(), finding(), explained_->words())) {
         if (to_qstring(fact.value) == size) {
-            continue;  // shown beside the severity
+            continue;  // the head shows it beside the severity
         }
         html +=
             QStringLiteral("<tr><td style=\"color:%1; padding-right:8px; white-space:nowrap\">%2</td><td>%3</td></tr>")
@@ -84,8 +83,8 @@ void FindingCard::set_open(bool open) {
     if (open && body_ == nullptr) {
         body_ = new FindingBody(explained_, finding());
         body_->setCursor(Qt::ArrowCursor);
-        connect(body_, &FindingBody::evidence_asked, this, &FindingCard::evidence_asked);
-        connect(body_, &FindingBody::walk_asked, this, &FindingCard::walk_asked);
+        connect(body_, &FindingBody::evidence_requested, this, &FindingCard::evidence_requested);
+        connect(body_, &FindingBody::walk_requested, this, &FindingCard::walk_requested);
         column_->addWidget(body_);
     }
     if (body_ != nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// One finding: its severity, title, bytes, line and referrer; opened, everything else.
+// One finding: its severity, title, bytes, line and referrer; an open card shows its text, evidence and fixes too.
 #pragma once
 
 #include <QFrame>
@@ -30,8 +30,8 @@ public:
 
 signals:
     void activated();  ///< a click, Enter
-    void evidence_asked(int step);
-    void walk_asked();
+    void evidence_requested(int step);
+    void walk_requested();
 
 protected:
     void mouseReleaseEvent(QMouseEvent* event) override;

@@ -70,7 +70,7 @@ private:
 
 ShareBar::ShareBar(QWidget* parent)
     : QWidget(parent), bar_(new Bar(*this)), legend_(new TextBlock(tr("Parts of the memory"))) {
-    setAccessibleName(tr("Where the memory is"));
+    setAccessibleName(tr("Composition of the memory"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);

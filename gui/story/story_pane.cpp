@@ -22,7 +22,7 @@
 #include "gui/story/share_bar.h"
 #include "gui/story/walk_bar.h"
 #include "gui/widgets/text_block.h"
-#include "gui/widgets/tool_button.h"
+#include "gui/widgets/toolbar.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark::gui {
@@ -41,7 +41,7 @@ TextBlock* heading(const QString& text) {
 }  // namespace
 
 StoryPane::StoryPane(QWidget* parent) : QWidget(parent), scroll_(new QScrollArea), walk_(new WalkBar) {
-    setAccessibleName(tr("Why: what the memory is, and what was found"));
+    setAccessibleName(tr("Why: the composition of the memory, and the findings"));
     scroll_->setWidgetResizable(true);
     scroll_->setFrameShape(QFrame::NoFrame);
     scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -57,21 +57,19 @@ StoryPane::StoryPane(QWidget* parent) : QWidget(parent), scroll_(new QScrollArea
     column->addWidget(walk_);
     poll_.setInterval(polling_pause);
     connect(&poll_, &QTimer::timeout, this, &StoryPane::show_state);
-    connect(walk_, &WalkBar::step_asked, this, &StoryPane::show_step);
-    connect(walk_, &WalkBar::end_asked, this, &StoryPane::end_walk);
+    connect(walk_, &WalkBar::step_requested, this, &StoryPane::show_step);
+    connect(walk_, &WalkBar::end_requested, this, &StoryPane::end_walk);
     set_session(nullptr);
 }
 
 QWidget* StoryPane::make_header() {
     auto* title = new QLabel(QStringLiteral("<b>%1</b>").arg(tr("Why").toHtmlEscaped()));
     as_of_ = new QLabel;
-    as_of_->setAccessibleName(tr("How old this explanation is"));
-    again_ = tool_button(tr("Explain now"), tr("Looks for reasons again, in the run as far as it has come"));
-    connect(again_, &QToolButton::clicked, this, &StoryPane::explain_now);
-    copy_ = tool_button(tr("Copy"), tr("Copy the explanation as text"));
-    connect(copy_, &QToolButton::clicked, this, &StoryPane::copy_text);
-    auto* close = tool_button(QStringLiteral("«"), tr("Hide this pane (Y)"));
-    connect(close, &QToolButton::clicked, this, &StoryPane::close_requested);
+    as_of_->setAccessibleName(tr("Age of this explanation"));
+    again_ =
+        tool_button(tr("Explain now"), tr("Explains the run again, up to its newest event"), [this] { explain_now(); });
+    copy_ = tool_button(tr("Copy"), tr("Copy the explanation as text"), [this] { copy_text(); });
+    auto* close = tool_button(QStringLiteral("«"), tr("Hide this pane (Y)"), [this] { emit close_requested(); });
     auto* header = new QWidget;
     auto* row = new QHBoxLayout(header);
     row->setContentsMargins(margin, 2, 2, 0);
@@ -120,7 +118,7 @@ void StoryPane::set_session(Session* session) {
         connect(&source, &ExplanationSource::selected_changed, this, &StoryPane::mark_selected);
         connect(session_, &Session::live_changed, this, &StoryPane::show_state);
         connect(session_, &Session::grown, this, &StoryPane::show_state);
-        source.want();
+        source.request();
     }
     take_explanation();
 }
@@ -149,17 +147,17 @@ void StoryPane::show_state() {
     const bool working = state == State::working;
     if (!has_device) {
         note_->setText(session_ ? tr("This trace has no memory events of any device: there is nothing to explain.")
-                                : tr("Open a trace to read why its memory is as it is."));
+                                : tr("Open a trace to read the explanation of its memory."));
     } else if (working) {
-        note_->setText(tr("Looking for reasons…"));
+        note_->setText(tr("Explaining…"));
     } else if (state == State::failed) {
-        note_->setText(tr("No reasons could be found: %1").arg(session_->explanation_source().problem()));
+        note_->setText(tr("The explanation failed: %1").arg(session_->explanation_source().problem()));
     } else {
-        note_->setText(tr("The run continues. Tidemark explains it when it has ended, or when you ask."));
+        note_->setText(tr("The run continues. Tidemark explains it when it ends, or with “Explain now”."));
     }
     const bool outdated = explained_ && !session_->explanation_source().is_current();
-    as_of_->setText(working && explained_ ? tr("Looking for reasons…")
-                    : outdated            ? tr("as of %1").arg(time_point_text(explained_->explanation.time))
+    as_of_->setText(working && explained_ ? tr("Explaining…")
+                    : outdated            ? tr("as of %1").arg(duration_text(explained_->explanation.time))
                                           : QString());
     again_->setVisible(explained_ && live && !working);
     copy_->setVisible(explained_ != nullptr);
@@ -175,8 +173,7 @@ void StoryPane::show_state() {
     }
 }
 
-// ---- the explanation
-// ---------------------------------------------------------------------------------------------------
+// ---- the explanation -------------------------------------------------------------------------------------------
 
 void StoryPane::fill() {
     cards_.clear();
@@ -202,7 +199,7 @@ void StoryPane::fill() {
 void StoryPane::add_summary(QVBoxLayout& column) {
     const Explanation& explanation = explained_->explanation;
     const Theme theme = Theme::current();
-    auto* about = new TextBlock(tr("What is explained"));
+    auto* about = new TextBlock(tr("Device and time"));
     about->show_html(QStringLiteral("<span style=\"color:%1\">%2</span>")
                          .arg(theme.faint_text.name(),
                               rich_text(to_qstring(page_title(explained_->reported(), explained_->words())))));
@@ -211,7 +208,7 @@ void StoryPane::add_summary(QVBoxLayout& column) {
     for (const std::string& sentence : explanation.summary) {
         html += QStringLiteral("<p style=\"margin:0 0 5px 0\">%1</p>").arg(rich_text(to_qstring(sentence)));
     }
-    auto* summary = new TextBlock(tr("In short"));
+    auto* summary = new TextBlock(tr("Summary"));
     summary->setObjectName(QStringLiteral("summary"));
     QFont font = summary->font();
     font.setPointSizeF(font.pointSizeF() * 1.15);
@@ -245,8 +242,11 @@ void StoryPane::add_background(QVBoxLayout& column, const std::vector<int>& find
     if (findings.empty()) {
         return;
     }
-    auto* fold = tool_button(tr("What every program has (%1)").arg(findings.size()),
-                             tr("Memory that every program on a GPU takes"));
+    auto* fold = new QToolButton;
+    fold->setText(tr("Background (%1)").arg(findings.size()));
+    fold->setToolTip(tr("Memory that every program on a GPU uses"));
+    fold->setAccessibleName(fold->toolTip());
+    fold->setAutoRaise(true);
     fold->setObjectName(QStringLiteral("background"));
     fold->setArrowType(Qt::RightArrow);
     fold->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -286,11 +286,11 @@ FindingCard* StoryPane::make_card(int finding, int number) {
             select_finding(card->position());
         }
     });
-    connect(card, &FindingCard::evidence_asked, this, [this, finding](int step) {
+    connect(card, &FindingCard::evidence_requested, this, [this, finding](int step) {
         end_walk();
         show_evidence(finding, step);
     });
-    connect(card, &FindingCard::walk_asked, this, [this, finding] { walk(finding); });
+    connect(card, &FindingCard::walk_requested, this, [this, finding] { walk(finding); });
     cards_.push_back(card);
     return card;
 }
@@ -307,7 +307,7 @@ QString StoryPane::plain_text() const {
 
 void StoryPane::copy_text() const { QGuiApplication::clipboard()->setText(plain_text()); }
 
-// ---- from words to the panes ----------------------------------------------------------------------------------------
+// ---- evidence in the panes ----------------------------------------------------------------------------------------
 
 void StoryPane::select_finding(int finding) {
     end_walk();
@@ -318,7 +318,7 @@ void StoryPane::select_finding(int finding) {
         }
         card->set_open(true);
         show_evidence(finding, 0);
-        // The layout first has to learn the height of the open card.
+        // The height of the open card is known after the next layout.
         QTimer::singleShot(0, card, [this, card] {
             const QPoint top = card->mapTo(scroll_->widget(), QPoint(0, 0));
             scroll_->ensureVisible(0, top.y() + std::min(card->height(), scroll_->viewport()->height() - gap), 0, 0);

@@ -12,7 +12,7 @@
 
 #include "gui/model/palette.h"
 #include "gui/widgets/text_block.h"
-#include "gui/widgets/tool_button.h"
+#include "gui/widgets/toolbar.h"
 
 namespace tidemark::gui {
 
@@ -25,9 +25,8 @@ WalkBar::WalkBar(QWidget* parent)
     setObjectName(QStringLiteral("walk"));
     setAccessibleName(tr("Guide through the evidence"));
     setFrameShape(QFrame::StyledPanel);
-    auto* close = tool_button(QStringLiteral("✕"), tr("End the guide (Esc)"));
-    connect(close, &QToolButton::clicked, this, &WalkBar::end_asked);
-    connect(back_, &QPushButton::clicked, this, [this] { emit step_asked(step_ - 1); });
+    auto* close = tool_button(QStringLiteral("✕"), tr("End the guide (Esc)"), [this] { emit end_requested(); });
+    connect(back_, &QPushButton::clicked, this, [this] { emit step_requested(step_ - 1); });
     connect(next_, &QPushButton::clicked, this, &WalkBar::go_on);
     back_->setObjectName(QStringLiteral("walk_back"));
     next_->setObjectName(QStringLiteral("walk_next"));
@@ -59,19 +58,19 @@ QString WalkBar::text() const { return text_->toPlainText(); }
 
 void WalkBar::go_on() {
     if (step_ + 1 < steps_) {
-        emit step_asked(step_ + 1);
+        emit step_requested(step_ + 1);
     } else {
-        emit end_asked();
+        emit end_requested();
     }
 }
 
 void WalkBar::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
-        case Qt::Key_Escape: emit end_asked(); break;
+        case Qt::Key_Escape: emit end_requested(); break;
         case Qt::Key_Right: go_on(); break;
         case Qt::Key_Left:
             if (step_ > 0) {
-                emit step_asked(step_ - 1);
+                emit step_requested(step_ - 1);
             }
             break;
         default: QFrame::keyPressEvent(event);

@@ -24,8 +24,8 @@ public:
     QString text() const;
 
 signals:
-    void step_asked(int step);
-    void end_asked();
+    void step_requested(int step);
+    void end_requested();
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;

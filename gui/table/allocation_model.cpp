@@ -108,11 +108,11 @@ QString AllocationModel::title(AllocationColumn column) {
         case AllocationColumn::id: return tr("Allocation");
         case AllocationColumn::address: return tr("Address");
         case AllocationColumn::requested: return tr("Requested");
-        case AllocationColumn::taken: return tr("Block size");
+        case AllocationColumn::block_size: return tr("Block size");
         case AllocationColumn::rounding: return tr("Allocator rounding");
         case AllocationColumn::allocated_at: return tr("Allocated at");
         case AllocationColumn::freed_at: return tr("Freed at");
-        case AllocationColumn::lived_for: return tr("Lifetime");
+        case AllocationColumn::lifetime: return tr("Lifetime");
         case AllocationColumn::stream: return tr("Stream");
         case AllocationColumn::pool: return tr("Pool");
         case AllocationColumn::line: return tr("Line");
@@ -134,7 +134,7 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
         case AllocationColumn::id: return allocation_text(device, a);
         case AllocationColumn::address: return address_text(all.address[a]);
         case AllocationColumn::requested: return bytes_text(all.requested[a]);
-        case AllocationColumn::taken: return bytes_text(all.block_size[a]);
+        case AllocationColumn::block_size: return bytes_text(all.block_size[a]);
         case AllocationColumn::rounding:
             return rounding_of(all, a) ? bytes_text(rounding_of(all, a)) : QStringLiteral("0");
         case AllocationColumn::allocated_at:
@@ -143,7 +143,7 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
             const auto freed = device.free_time(a);
             return freed ? time_point_text(*freed) : tr("never");
         }
-        case AllocationColumn::lived_for: {
+        case AllocationColumn::lifetime: {
             const auto lived = lifetime(device, a);
             if (!lived) {
                 return tr("to the end");
@@ -173,7 +173,7 @@ QString AllocationModel::exact_cell(const Analysis& analysis, AllocationIndex a,
     switch (column) {
         case AllocationColumn::id: return QString::number(device.allocation_id(a));
         case AllocationColumn::requested: return QString::number(all.requested[a]);
-        case AllocationColumn::taken: return QString::number(all.block_size[a]);
+        case AllocationColumn::block_size: return QString::number(all.block_size[a]);
         case AllocationColumn::rounding: return QString::number(rounding_of(all, a));
         case AllocationColumn::allocated_at:
             return all.alloc_event[a] == before_history ? QString() : seconds_text(device.alloc_time(a));
@@ -181,7 +181,7 @@ QString AllocationModel::exact_cell(const Analysis& analysis, AllocationIndex a,
             const auto freed = device.free_time(a);
             return freed ? seconds_text(*freed) : QString();
         }
-        case AllocationColumn::lived_for: {
+        case AllocationColumn::lifetime: {
             const auto lived = lifetime(device, a);
             return lived ? seconds_text(*lived) : QString();
         }

@@ -18,7 +18,7 @@ public:
 
     /// Shows these rows of this device; nulls show nothing.
     void show(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const AllocationRows> rows);
-    /// Returns the color of an allocation in the other panes, shown before its line.
+    /// Sets the color of an allocation in the other panes, which the column Line shows.
     void set_color_of(std::function<QColor(AllocationIndex)> color_of);
 
     /// Sets the source of the column Category, which is called for each cell.

@@ -16,10 +16,10 @@ constexpr uint32_t rows_between_reports = 1 << 17;
 
 bool matches(const AllocationQuery& query, const std::vector<bool>& stack_matches, const Allocations& all,
              AllocationIndex a) {
-    const uint64_t taken = all.block_size[a];
-    return taken >= query.min_taken && taken <= query.max_taken && (!query.never_freed || all.free_event[a] == never) &&
-           (!query.stack || all.stack[a] == *query.stack) &&
-           (!query.address || *query.address - all.address[a] < std::max<uint64_t>(taken, 1)) &&
+    const uint64_t size = all.block_size[a];
+    return size >= query.min_block_size && size <= query.max_block_size &&
+           (!query.never_freed || all.free_event[a] == never) && (!query.stack || all.stack[a] == *query.stack) &&
+           (!query.address || *query.address - all.address[a] < std::max<uint64_t>(size, 1)) &&
            (stack_matches.empty() || stack_matches[all.stack[a]]);
 }
 
@@ -111,13 +111,13 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
             return;
         case AllocationColumn::address: return by([&](AllocationIndex a) { return all.address[a]; });
         case AllocationColumn::requested: return by([&](AllocationIndex a) { return all.requested[a]; });
-        case AllocationColumn::taken: return by([&](AllocationIndex a) { return all.block_size[a]; });
+        case AllocationColumn::block_size: return by([&](AllocationIndex a) { return all.block_size[a]; });
         case AllocationColumn::rounding:
             return by(
                 [&](AllocationIndex a) { return all.block_size[a] - std::min(all.block_size[a], all.requested[a]); });
         case AllocationColumn::freed_at:
             return by([&](AllocationIndex a) { return static_cast<uint64_t>(all.free_event[a]); });
-        case AllocationColumn::lived_for:
+        case AllocationColumn::lifetime:
             return by([&](AllocationIndex a) {
                 const auto freed = device.free_time(a);
                 return freed ? static_cast<uint64_t>(std::max<int64_t>(0, *freed - device.alloc_time(a))) : UINT64_MAX;
@@ -181,7 +181,7 @@ std::shared_ptr<const AllocationRows> find_allocations(const Analysis& analysis,
     const Allocations& all = analysis.device().allocations;
     for (const AllocationIndex a : result->rows) {
         result->requested += all.requested[a];
-        result->taken += all.block_size[a];
+        result->block_bytes += all.block_size[a];
     }
     progress.report("sort", 0.5);
     sort_by_column(analysis, query, result->rows);

@@ -19,11 +19,11 @@ enum class AllocationColumn : int {
     id,
     address,
     requested,
-    taken,
+    block_size,
     rounding,
     allocated_at,
     freed_at,
-    lived_for,
+    lifetime,
     stream,
     pool,
     line,
@@ -40,12 +40,12 @@ std::string origin_text(const Origin& origin, AllocationColumn column);
 
 struct AllocationQuery {
     std::string text;  ///< part of a function, file or "file:line" of any frame; case-insensitive
-    uint64_t min_taken = 0, max_taken = UINT64_MAX;
+    uint64_t min_block_size = 0, max_block_size = UINT64_MAX;
     std::optional<uint64_t> address;      ///< inside the block
     std::optional<EventNumber> alive_at;  ///< active in that state
     std::optional<StackId> stack;
     bool never_freed = false;
-    AllocationColumn sort_by = AllocationColumn::taken;
+    AllocationColumn sort_by = AllocationColumn::block_size;
     bool descending = true;
     CategoryLookup category_of;  ///< for sorting by category
     bool operator==(const AllocationQuery&) const = default;
@@ -53,7 +53,7 @@ struct AllocationQuery {
 
 struct AllocationRows {
     std::vector<AllocationIndex> rows;
-    uint64_t requested = 0, taken = 0;  ///< bytes of all rows
+    uint64_t requested = 0, block_bytes = 0;  ///< bytes of all rows
 };
 
 /// Returns null if canceled. Ties are in the order of events.

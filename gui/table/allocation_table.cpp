@@ -4,12 +4,10 @@
 #include "gui/table/allocation_table.h"
 
 #include <QAction>
-#include <QCheckBox>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
 #include <QProgressBar>
 #include <QScrollBar>
 #include <QShortcut>
@@ -21,16 +19,16 @@
 #include "gui/model/palette.h"
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
+#include "gui/table/allocation_filters.h"
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/delimited.h"
 #include "gui/widgets/table_style.h"
-#include "gui/widgets/tool_button.h"
-#include "storage/base/units.h"
+#include "gui/widgets/toolbar.h"
 
 namespace tidemark::gui {
 
 namespace {
-constexpr int typing_pause = 180;  // milliseconds without a key before the filter runs
+constexpr int typing_pause = 180;  // milliseconds without a key before the query runs
 constexpr int scrubbing_pause = 60;
 constexpr int growing_pause = 500;
 }  // namespace
@@ -45,6 +43,7 @@ AllocationTable::AllocationTable(QWidget* parent)
           emit export_finished(outcome->path, outcome->error);
       }) {
     setAccessibleName(tr("All allocations"));
+    make_filters();
     make_table();
     note_ = new QLabel(this);
     note_->setAlignment(Qt::AlignCenter);
@@ -52,16 +51,15 @@ AllocationTable::AllocationTable(QWidget* parent)
     note_->setMargin(24);
     note_->setAttribute(Qt::WA_TransparentForMouseEvents);
     counts_ = new QLabel(this);
-    counts_->setAccessibleName(tr("What is shown"));
+    counts_->setAccessibleName(tr("Number and size of the listed allocations"));
     counts_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     progress_ = new QProgressBar(this);
     progress_->setMaximumSize(140, 12);
     progress_->setTextVisible(false);
     progress_->setRange(0, 100);
     progress_->hide();
-    cancel_export_ = tool_button(tr("Cancel"), tr("Cancel the export"));
+    cancel_export_ = tool_button(tr("Cancel"), tr("Cancel the export"), [this] { cancel_export(); });
     cancel_export_->hide();
-    connect(cancel_export_, &QToolButton::clicked, this, &AllocationTable::cancel_export);
 
     auto* status = new QHBoxLayout;
     status->setContentsMargins(10, 0, 10, 4);
@@ -71,7 +69,7 @@ AllocationTable::AllocationTable(QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
-    layout->addWidget(make_filters());
+    layout->addWidget(filters_);
     layout->addWidget(table_, 1);
     layout->addLayout(status);
 
@@ -82,44 +80,12 @@ AllocationTable::AllocationTable(QWidget* parent)
     set_session(nullptr);
 }
 
-QWidget* AllocationTable::make_filters() {
-    auto* bar = new QWidget(this);
-    const auto field = [&](const QString& hint, const QString& tip, int width) {
-        auto* edit = new QLineEdit(bar);
-        edit->setPlaceholderText(hint);
-        edit->setToolTip(tip);
-        edit->setAccessibleName(tip);
-        edit->setClearButtonEnabled(true);
-        edit->setMaximumWidth(width);
-        edit->setMinimumWidth(width / 2);
-        connect(edit, &QLineEdit::textChanged, this, [this] { schedule(typing_pause); });
-        return edit;
-    };
-    const auto check = [&](const QString& text, const QString& tip) {
-        auto* box = new QCheckBox(text, bar);
-        box->setToolTip(tip);
-        connect(box, &QCheckBox::toggled, this, [this] { schedule(0); });
-        return box;
-    };
-    text_ =
-        field(tr("Function, file or line"), tr("Part of a function, a file or file:line, anywhere in the stack"), 400);
-    min_ = field(tr("from 1 MiB"), tr("Smallest block size"), 110);
-    max_ = field(tr("to 2 GiB"), tr("Largest block size"), 110);
-    address_ = field(tr("Address 0x…"), tr("Blocks that cover this address"), 160);
-    alive_ = check(tr("Alive at cursor"), tr("Only what is in use at the cursor"));
-    only_stack_ = check(tr("Selected stack"), tr("Only allocations of the selected stack"));
-    never_freed_ = check(tr("Never freed"), tr("Only what was alive when the trace ended"));
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(8, 4, 8, 0);
-    row->addWidget(text_, 3);
-    for (QWidget* w : std::initializer_list<QWidget*>{min_, max_, address_, alive_, only_stack_, never_freed_}) {
-        row->addWidget(w);
-    }
-    row->addStretch(1);
+void AllocationTable::make_filters() {
+    filters_ = new AllocationFilters(this);
+    connect(filters_, &AllocationFilters::changed, this, [this](bool typing) { schedule(typing ? typing_pause : 0); });
     auto* find = new QShortcut(QKeySequence::Find, this);
     find->setContext(Qt::WidgetWithChildrenShortcut);
     connect(find, &QShortcut::activated, this, &AllocationTable::focus_filter);
-    return bar;
 }
 
 void AllocationTable::make_table() {
@@ -155,7 +121,12 @@ void AllocationTable::make_table() {
             fontMetrics().horizontalAdvance(AllocationModel::title(static_cast<AllocationColumn>(column)));
         table_->setColumnWidth(column, std::max(text, title + 16) + 20);
     }
-    header->moveSection(static_cast<int>(AllocationColumn::category), static_cast<int>(AllocationColumn::stream));
+    // The allocation site and the category matter more than addresses and pools, which may need scrolling.
+    int place = 0;
+    for (const auto column : {AllocationColumn::id, AllocationColumn::block_size, AllocationColumn::line,
+                              AllocationColumn::category, AllocationColumn::lifetime}) {
+        header->moveSection(header->visualIndex(static_cast<int>(column)), place++);
+    }
     connect(header, &QHeaderView::sortIndicatorChanged, this, [this](int column, Qt::SortOrder order) {
         sort_by_ = static_cast<AllocationColumn>(column);
         descending_ = order == Qt::DescendingOrder;
@@ -188,17 +159,17 @@ void AllocationTable::set_session(Session* session) {
     task_.abandon();
     empty_trace_ = session && !session->has_device();
     session_ = session && session->has_device() ? session : nullptr;
-    asked_analysis_.reset();
+    requested_analysis_.reset();
     model_->show(nullptr, nullptr);
     if (session_) {
         const Selection& selection = session_->selection();
         connect(&selection, &Selection::time_point_changed, this, [this] {
-            if (alive_->isChecked()) {
+            if (filters_->follows_cursor()) {
                 schedule(scrubbing_pause);
             }
         });
         connect(&selection, &Selection::selected_changed, this, [this] {
-            if (only_stack_->isChecked()) {
+            if (filters_->follows_selection()) {
                 schedule(scrubbing_pause);
             }
             show_selection();
@@ -226,7 +197,7 @@ void AllocationTable::update_colors() {
     });
 }
 
-/// Updates at a readable pace, and never during a query, which would then never finish.
+/// Updates at a readable pace, and not during a query, which would not finish otherwise.
 void AllocationTable::follow_growth() {
     update_colors();
     show_known_columns();
@@ -248,50 +219,15 @@ void AllocationTable::show_known_columns() {
     model_->set_categories([session = session_] { return session ? session->categories() : CategoryLookup(); });
 }
 
-// --- Filter -----------------------------------------------------------------------------------------------------
-
-bool AllocationTable::read_size(QLineEdit* field, uint64_t* bytes) const {
-    const QString text = field->text().trimmed();
-    const int64_t size = text.isEmpty() ? 0 : parse_bytes(text.toStdString()).value_or(-1);
-    const bool valid = size >= 0;
-    QPalette colors = palette();
-    if (!valid) {
-        colors.setColor(QPalette::Text, Theme::current().oom);
-    }
-    field->setPalette(colors);
-    if (valid && !text.isEmpty()) {
-        *bytes = static_cast<uint64_t>(size);
-    }
-    return valid;
-}
+// --- Query ------------------------------------------------------------------------------------------------------
 
 AllocationQuery AllocationTable::query() const {
-    AllocationQuery query;
-    const SelectionState& selected = session_->selection().state();
-    query.text = text_->text().trimmed().toStdString();
-    read_size(min_, &query.min_taken);
-    read_size(max_, &query.max_taken);
-    if (!address_->text().trimmed().isEmpty()) {
-        query.address = parse_address(address_->text());
-        QPalette colors = palette();
-        if (!query.address) {
-            colors.setColor(QPalette::Text, Theme::current().oom);
-        }
-        address_->setPalette(colors);
-    }
-    if (alive_->isChecked()) {
-        query.alive_at = selected.time_point;
-    }
-    if (only_stack_->isChecked()) {
-        query.stack = selected.allocation != no_allocation ? session_->device().allocations.stack[selected.allocation]
-                                                           : selected.stack;
-    }
-    query.never_freed = never_freed_->isChecked();
+    AllocationQuery query = filters_->query(*session_);
     query.sort_by = sort_by_;
+    query.descending = descending_;
     if (sort_by_ == AllocationColumn::category) {
         query.category_of = session_->categories();
     }
-    query.descending = descending_;
     return query;
 }
 
@@ -308,20 +244,20 @@ void AllocationTable::request() {
     stale_ = false;
     const AllocationQuery wanted = query();
     const auto analysis = session_->shared_analysis();
-    if (asked_analysis_ == analysis && asked_ == wanted) {
+    if (requested_analysis_ == analysis && requested_ == wanted) {
         return;
     }
     const bool same_device =
-        asked_analysis_ != nullptr && asked_analysis_->device().device == analysis->device().device;
-    keep_scroll_ = session_->is_live() && same_device && asked_ == wanted;
+        requested_analysis_ != nullptr && requested_analysis_->device().device == analysis->device().device;
+    keep_scroll_ = session_->is_live() && same_device && requested_ == wanted;
     if (!session_->is_live() || !same_device) {
         task_.abandon();
-        if (asked_analysis_ != analysis) {
+        if (requested_analysis_ != analysis) {
             model_->show(nullptr, nullptr);
         }
     }
-    asked_ = wanted;
-    asked_analysis_ = analysis;
+    requested_ = wanted;
+    requested_analysis_ = analysis;
     task_.start([analysis, wanted](Progress& progress) { return find_allocations(*analysis, wanted, progress); });
     progress_timer_.start();
     show_note();
@@ -330,7 +266,7 @@ void AllocationTable::request() {
 void AllocationTable::show_rows(std::shared_ptr<const AllocationRows> rows) {
     following_ = true;
     const int scroll = table_->verticalScrollBar()->value();
-    model_->show(asked_analysis_, std::move(rows));
+    model_->show(requested_analysis_, std::move(rows));
     following_ = false;
     show_progress();
     show_counts();
@@ -353,10 +289,10 @@ void AllocationTable::show_counts() {
     counts_->setText(tr("%1 of %2 allocation(s) · %3 in blocks, %4 requested", nullptr,
                         plural(session_->device().allocations.size()))
                          .arg(count_text(static_cast<int64_t>(rows->rows.size())),
-                              count_text(session_->device().allocations.size()), bytes_text(rows->taken),
+                              count_text(session_->device().allocations.size()), bytes_text(rows->block_bytes),
                               bytes_text(rows->requested)));
     counts_->setToolTip(tr("%1 in blocks, %2 requested, summed over all lifetimes")
-                            .arg(exact_bytes_text(rows->taken), exact_bytes_text(rows->requested)));
+                            .arg(exact_bytes_text(rows->block_bytes), exact_bytes_text(rows->requested)));
 }
 
 void AllocationTable::show_note() {
@@ -368,7 +304,7 @@ void AllocationTable::show_note() {
         note = tr("Reading the allocations…");
     } else if (model_->rowCount() == 0) {
         note = session_->device().allocations.size() == 0 ? tr("The trace has no allocation of this device.")
-               : asked_.stack.has_value() || !only_stack_->isChecked()
+               : requested_.stack.has_value() || !filters_->follows_selection()
                    ? tr("No allocation passes the filters.")
                    : tr("No stack is selected. Select one, or clear “Selected stack”.");
     }
@@ -411,21 +347,18 @@ void AllocationTable::show_selection(bool scroll_there) {
     following_ = false;
 }
 
-void AllocationTable::focus_filter() {
-    text_->setFocus(Qt::ShortcutFocusReason);
-    text_->selectAll();
-}
+void AllocationTable::focus_filter() { filters_->focus_text(); }
 
 // --- Copy and export --------------------------------------------------------------------------------------------
 
 void AllocationTable::copy_selection() { copy_rows(*table_); }
 
 void AllocationTable::export_csv(const QString& path) {
-    if (!model_->rows() || !asked_analysis_) {
+    if (!model_->rows() || !requested_analysis_) {
         emit export_finished(path, tr("There is nothing to export."));
         return;
     }
-    AllocationExport wanted{asked_analysis_, *model_->rows(), model_->categories(), {}, path};
+    AllocationExport wanted{requested_analysis_, *model_->rows(), model_->categories(), {}, path};
     for (int column = 0; column < allocation_column_count; ++column) {
         wanted.header << AllocationModel::title(static_cast<AllocationColumn>(column));
     }

@@ -13,14 +13,14 @@
 #include "gui/table/allocation_export.h"
 #include "gui/table/allocation_model.h"
 
-class QCheckBox;
 class QLabel;
-class QLineEdit;
 class QProgressBar;
 class QTableView;
 class QToolButton;
 
 namespace tidemark::gui {
+
+class AllocationFilters;
 
 class AllocationTable : public QWidget {
     Q_OBJECT
@@ -49,11 +49,9 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    QWidget* make_filters();
+    void make_filters();
     void make_table();
     AllocationQuery query() const;
-    /// Reads a size or an empty field into *bytes; marks the field otherwise.
-    bool read_size(QLineEdit* field, uint64_t* bytes) const;
     void schedule(int milliseconds);
     void request();
     void show_rows(std::shared_ptr<const AllocationRows> rows);
@@ -70,22 +68,21 @@ private:
     bool empty_trace_ = false;
     bool stale_ = false;
     bool following_ = false;    ///< the row is set from the selection
-    bool keep_scroll_ = false;  ///< the next rows are those of the same query on a longer run
-    AllocationQuery asked_;
-    AllocationColumn sort_by_ = AllocationColumn::taken;
+    bool keep_scroll_ = false;  ///< the next rows answer the same query on a longer run
+    AllocationQuery requested_;
+    AllocationColumn sort_by_ = AllocationColumn::block_size;
     bool descending_ = true;
-    std::shared_ptr<const Analysis> asked_analysis_;
+    std::shared_ptr<const Analysis> requested_analysis_;
     AllocationModel* model_;
     LatestOnly<AllocationRows> task_;
     LatestOnly<ExportOutcome> export_task_;
     QTimer delay_, progress_timer_;
+    AllocationFilters* filters_;
     QTableView* table_;
     QLabel* note_;
     QLabel* counts_;
     QProgressBar* progress_;
     QToolButton* cancel_export_;
-    QLineEdit *text_, *min_, *max_, *address_;
-    QCheckBox *alive_, *only_stack_, *never_freed_;
 };
 
 }  // namespace tidemark::gui

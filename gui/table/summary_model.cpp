@@ -111,13 +111,13 @@ QString AttributionModel::shown(const AttributionGroup& group, int column) const
     switch (column) {
         case name:
             if (&group == &total_) {
-                return tr("Active in all");
+                return tr("Total active");
             }
             if (group.stack == 0 && (by_ == GroupBy::stack || by_ == GroupBy::line)) {
                 return no_frames_text();
             }
             return by_ == GroupBy::stack && stacks_ ? stack_text(*stacks_, group.stack) : to_qstring(group.name);
-        case taken: return bytes_text(static_cast<uint64_t>(group.block_bytes));
+        case block_size: return bytes_text(static_cast<uint64_t>(group.block_bytes));
         case share:
             return percent_text(static_cast<double>(group.block_bytes), static_cast<double>(total_.block_bytes));
         case count: return count_text(group.allocations);
@@ -128,7 +128,7 @@ QString AttributionModel::shown(const AttributionGroup& group, int column) const
 
 QString AttributionModel::exact(const AttributionGroup& group, int column) const {
     switch (column) {
-        case taken: return QString::number(group.block_bytes);
+        case block_size: return QString::number(group.block_bytes);
         case count: return QString::number(group.allocations);
         case requested: return QString::number(group.requested);
         case pending: return QString::number(group.pending);
@@ -180,7 +180,7 @@ QVariant AttributionModel::headerData(int section, Qt::Orientation orientation, 
     }
     switch (section) {
         case name: return tr("Allocated by");
-        case taken: return tr("Block size");
+        case block_size: return tr("Block size");
         case share: return tr("Share");
         case count: return tr("Allocations");
         case requested: return tr("Requested");

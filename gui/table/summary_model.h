@@ -16,17 +16,17 @@ namespace tidemark::gui {
 
 using Attribution = std::vector<AttributionGroup>;
 
-/// Groups of active allocations; the last row is the total in any order.
+/// Groups of active allocations; the last row is the total in every sort order.
 class AttributionModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { name, taken, share, count, requested, pending, column_count };
+    enum Column { name, block_size, share, count, requested, pending, column_count };
     static constexpr int share_role = Qt::UserRole + 2;  ///< 0 to 1
     static constexpr int color_role = Qt::UserRole + 3;
 
     explicit AttributionModel(QObject* parent = nullptr);
     void show(std::shared_ptr<const Trace> trace, std::shared_ptr<const Attribution> attribution, GroupBy by);
-    /// Returns the color of a group in the other panes by its name; invalid for groups without one.
+    /// Sets the color of a group in the other panes; invalid for groups without one.
     void set_color_of(std::function<QColor(const AttributionGroup&)> color_of);
 
     /// Returns null for the total.
@@ -52,7 +52,7 @@ private:
     std::vector<uint32_t> order_;
     AttributionGroup total_;
     GroupBy by_ = GroupBy::stack;
-    int sort_column_ = taken;
+    int sort_column_ = block_size;
     Qt::SortOrder sort_order_ = Qt::DescendingOrder;
     std::function<QColor(const AttributionGroup&)> color_of_;
 };

@@ -6,7 +6,6 @@
 #include <QAction>
 #include <QComboBox>
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
@@ -25,6 +24,7 @@
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/delimited.h"
 #include "gui/widgets/table_style.h"
+#include "gui/widgets/toolbar.h"
 
 namespace tidemark::gui {
 
@@ -67,13 +67,12 @@ SummaryTable::SummaryTable(QWidget* parent)
           counters_->show(std::shared_ptr<const Counters>(answer, &answer->counters));
           show_note();
       }) {
-    setAccessibleName(tr("Who allocated what is active at the cursor"));
-    attribution_table_ = make_table(attribution_, tr("Who allocated"));
+    setAccessibleName(tr("Active memory at the cursor, and counters"));
+    attribution_table_ = make_table(attribution_, tr("Active memory"));
     attribution_table_->setItemDelegateForColumn(AttributionModel::share, new ShareDelegate(attribution_table_));
-    attribution_table_->setColumnWidth(AttributionModel::share, fontMetrics().horizontalAdvance(u'0') * 26);
+    attribution_table_->setColumnWidth(AttributionModel::share, fontMetrics().horizontalAdvance(u'0') * 18);
     attribution_table_->setSortingEnabled(true);
-    attribution_table_->sortByColumn(AttributionModel::taken, Qt::DescendingOrder);
-    attribution_table_->horizontalHeader()->setSectionResizeMode(AttributionModel::name, QHeaderView::Stretch);
+    attribution_table_->sortByColumn(AttributionModel::block_size, Qt::DescendingOrder);
     counters_table_ = make_table(counters_, tr("Counters"));
     counters_table_->horizontalHeader()->setSectionResizeMode(CountersModel::metric, QHeaderView::Stretch);
     pages_ = new QStackedWidget(this);
@@ -121,12 +120,12 @@ QTableView* SummaryTable::make_table(QAbstractItemModel* model, const QString& n
 
 void SummaryTable::make_controls() {
     tabs_ = new QTabBar(this);
-    tabs_->addTab(tr("Who allocated"));
+    tabs_->addTab(tr("Active memory"));
     tabs_->addTab(tr("Counters"));
     tabs_->setDrawBase(false);
-    tabs_->setAccessibleName(tr("Who allocated, or counters"));
+    tabs_->setAccessibleName(tr("Active memory or counters"));
     by_ = new QComboBox(this);
-    by_->setAccessibleName(tr("Add up by"));
+    by_->setAccessibleName(tr("Group by"));
     const std::pair<QString, GroupBy> kinds[] = {{tr("by stack"), GroupBy::stack},
                                                  {tr("by line"), GroupBy::line},
                                                  {tr("by file"), GroupBy::file},
@@ -146,15 +145,14 @@ void SummaryTable::make_controls() {
     }
     time_point_ = new QLabel(this);
     time_point_->setAccessibleName(tr("Time of the table"));
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(8, 4, 8, 0);
-    row->addWidget(tabs_);
-    row->addWidget(by_);
-    row->addWidget(time_point_, 1, Qt::AlignRight);
+    auto* bar = new Toolbar(this);
+    bar->add(tabs_);
+    bar->add(by_);
+    bar->add_right(time_point_);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
-    layout->addLayout(row);
+    layout->addWidget(bar);
     layout->addWidget(pages_, 1);
     connect(by_, &QComboBox::currentIndexChanged, this, [this] { request(); });
     connect(tabs_, &QTabBar::currentChanged, this, [this](int page) {
@@ -212,8 +210,7 @@ void SummaryTable::update_colors() {
     attribution_->set_color_of([groups = session_->shared_groups(), theme = Theme::current(), same_groups,
                                 session = QPointer<Session>(session_)](const AttributionGroup& g) {
         const Grouping& grouping = groups->grouping;
-        // A referrer has the color of its largest allocation elsewhere, if the same kind of groups is colored
-        // there.
+        // A group has the color of its largest allocation in the plots, if the plots show the same grouping.
         return same_groups && session && g.largest < grouping.group_of.size()
                    ? color_of_group(theme, *groups,
                                     grouping.group_at(g.largest, session->selection().state().time_point))
@@ -221,7 +218,7 @@ void SummaryTable::update_colors() {
     });
 }
 
-// --- Answers ----------------------------------------------------------------------------------------------------
+// --- Results -----------------------------------------------------------------------------------------------------
 
 void SummaryTable::schedule() {
     if (!delay_.isActive()) {
@@ -229,7 +226,7 @@ void SummaryTable::schedule() {
     }
 }
 
-/// Only the colors change at a time in the past; a cursor at the end moves, which sends a new request.
+/// Growth changes only the colors of past times. A cursor at the end moves, which sends a new request.
 void SummaryTable::follow_growth() {
     update_colors();
     stale_ = stale_ || !isVisible();
@@ -281,9 +278,9 @@ void SummaryTable::show_note() {
     const bool counters = front() == counters_table_;
     if (!session_) {
         note = empty_trace_ ? tr("This trace has no memory events of any device.")
-                            : tr("No trace is open. Open one to see who allocated its memory.");
+                            : tr("No trace is open. Open one to see its active memory by allocation site.");
     } else if (counters ? counters_->rowCount() == 0 : !attribution_->is_known()) {
-        note = counters ? tr("Counting events…") : tr("Adding up…");
+        note = counters ? tr("Computing the counters…") : tr("Computing the groups…");
     } else if (!counters && attribution_->rowCount() == 0) {
         note = tr("Nothing is allocated at the cursor.");
     }
@@ -342,8 +339,19 @@ void SummaryTable::showEvent(QShowEvent* event) {
     }
 }
 
+/// Gives the name column the width that the numbers leave, and at least a readable one.
+void SummaryTable::fit_name_column() {
+    int width = attribution_table_->viewport()->width();
+    for (int column = AttributionModel::name + 1; column < AttributionModel::column_count; ++column) {
+        width -= attribution_table_->columnWidth(column);
+    }
+    attribution_table_->setColumnWidth(AttributionModel::name,
+                                       std::max(width, fontMetrics().horizontalAdvance(u'0') * 32));
+}
+
 void SummaryTable::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    fit_name_column();
     note_->setGeometry(pages_->geometry());
 }
 

@@ -63,6 +63,7 @@ private:
     void select_row(int row);
     void show_selection();
     void show_note();
+    void fit_name_column();
     void update_colors();
     QTableView* front() const;
     GroupBy group_by() const;

@@ -179,7 +179,7 @@ QString AllocationsPlot::describe(QPoint point) {
     const auto bytes = [](uint64_t n) { return QString::fromStdString(format_bytes(static_cast<int64_t>(n))); };
     const QString size = all.requested[a] == all.block_size[a]
                              ? bytes(all.block_size[a])
-                             : tr("%1, asked for %2").arg(bytes(all.block_size[a]), bytes(all.requested[a]));
+                             : tr("%1, requested %2").arg(bytes(all.block_size[a]), bytes(all.requested[a]));
     const QString line = QString::fromStdString(group_name(session()->trace(), device, a, GroupBy::line));
     const QColor color = allocation_color(picture_.request, a, (*picture_.columns)[*column].time_point);
     return QStringLiteral("%1<b>%2</b><br>%3<br>%4<hr>%5")

@@ -45,24 +45,24 @@ void OverviewPlot::set_session(Session* session) {
         connect(&session->time_view(), &TimeView::changed, this, [this, axis = session->time_view().axis()]() mutable {
             if (axis != session_->time_view().axis()) {
                 axis = session_->time_view().axis();
-                drop_picture();
+                discard_picture();
             }
             update();
         });
         connect(&session->selection(), &Selection::time_point_changed, this, qOverload<>(&QWidget::update));
         connect(&session->selection(), &Selection::range_moved, this, qOverload<>(&QWidget::update));
-        connect(session, &Session::grouping_changed, this, &OverviewPlot::drop_picture);
-        connect(session, &Session::grown, this, &OverviewPlot::drop_picture);
-        connect(session, &Session::live_changed, this, &OverviewPlot::drop_picture);
-        connect(&session->explanation_source(), &ExplanationSource::changed, this, &OverviewPlot::plant_flags);
+        connect(session, &Session::grouping_changed, this, &OverviewPlot::discard_picture);
+        connect(session, &Session::grown, this, &OverviewPlot::discard_picture);
+        connect(session, &Session::live_changed, this, &OverviewPlot::discard_picture);
+        connect(&session->explanation_source(), &ExplanationSource::changed, this, &OverviewPlot::update_flags);
         connect(&session->explanation_source(), &ExplanationSource::selected_changed, this,
                 qOverload<>(&QWidget::update));
     }
-    plant_flags();
-    drop_picture();
+    update_flags();
+    discard_picture();
 }
 
-void OverviewPlot::plant_flags() {
+void OverviewPlot::update_flags() {
     flags_ = session_ ? finding_flags(*session_) : std::vector<FindingFlag>();
     if (tip_ != nullptr) {
         tip_->hide();
@@ -70,7 +70,7 @@ void OverviewPlot::plant_flags() {
     update();
 }
 
-void OverviewPlot::drop_picture() {
+void OverviewPlot::discard_picture() {
     run_ = {};
     update();
 }
@@ -222,7 +222,7 @@ void OverviewPlot::paint_start_hint(QPainter& painter, double brush_left, double
 
 QString OverviewPlot::start_hint(const StartView& start) {
     const auto time = [](double at) { return QString::fromStdString(format_duration(static_cast<int64_t>(at))); };
-    return tr("showing %1 to %2, where %3 of the events are – H shows the whole run")
+    return tr("shows %1 to %2 with %3 of the events; H shows the whole run")
         .arg(time(std::max(start.from, 0.0)), time(start.to), percent_text(start.share, 1));
 }
 
@@ -341,11 +341,11 @@ void OverviewPlot::paintEvent(QPaintEvent*) {
 void OverviewPlot::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
-        drop_picture();
+        discard_picture();
     }
 }
 
-void OverviewPlot::resizeEvent(QResizeEvent*) { drop_picture(); }
+void OverviewPlot::resizeEvent(QResizeEvent*) { discard_picture(); }
 
 OverviewPlot::Grip OverviewPlot::grip_at(QPoint point) const {
     const double left = pixel(session_->time_view().from()), right = pixel(session_->time_view().to());

@@ -43,12 +43,12 @@ private:
     double pixel(double position) const;
     double position(double pixel) const;
     Grip grip_at(QPoint point) const;
-    void drop_picture();
+    void discard_picture();
     void paint_run(QPainter& painter, double ratio) const;
     void paint_brush(QPainter& painter) const;
     static QString start_hint(const StartView& start);
     void paint_start_hint(QPainter& painter, double brush_left, double brush_right) const;
-    void plant_flags();
+    void update_flags();
     std::vector<QRectF> flag_boxes() const;
     void paint_flags(QPainter& painter) const;
     void paint_steps(QPainter& painter) const;

@@ -26,10 +26,10 @@ AxisMap time_map(const Session& session, QRect area) {
     return {view.from(), view.to(), static_cast<double>(area.left()), static_cast<double>(area.left() + area.width())};
 }
 
-/// The area of the line names, which has no other labels.
+/// Returns the height of the row with the names of the lines, which has no other labels.
 int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
 
-/// A label with its own background, so that it is readable over any picture.
+/// Paints a label on a background, so that it is readable over any picture.
 void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF anchor, const QString& text,
                  QColor color) {
     const QFontMetrics metrics(painter.font());
@@ -318,7 +318,7 @@ void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& t
         painter.drawPolygon(QPolygonF({{at, top}, {at + 11, top + 5}, {at, top + 10}}));
         if (with_text) {
             const QString text =
-                TimelinePlot::tr("out of memory: asked %1, %2 free")
+                TimelinePlot::tr("out of memory: %1 requested, %2 free")
                     .arg(bytes_text(static_cast<int64_t>(other.size)), bytes_text(static_cast<int64_t>(other.address)));
             paint_label(painter, theme, area, QPointF(at, area.center().y()), text, theme.oom);
         }

@@ -18,7 +18,7 @@ struct PathQuestion {
     bool confirms_overwrite = true;
 };
 
-/// Shows a dialog over `parent` and calls `answer` with the selected paths; never if the person cancels.
+/// Shows a dialog over `parent` and calls `answer` with the selected paths; not if the user cancels.
 void ask_path(QWidget* parent, const PathQuestion& question, std::function<void(const QStringList&)> answer);
 /// The same for one file to write.
 void ask_path_to_write(QWidget* parent, const QString& title, const QString& proposal, const QStringList& filters,

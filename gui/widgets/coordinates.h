@@ -1,11 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Arithmetic between axis units and pixels, and the round numbers of axis labels.
+// Arithmetic between axis units and pixels.
 #pragma once
-
-#include <QString>
-#include <cstdint>
 
 namespace tidemark::gui {
 
@@ -23,15 +20,5 @@ struct RowRun {
     int begin = 0, end = 0;
 };
 RowRun rows_between(double bottom, double top, double low, double bytes_per_row, int rows);
-
-/// Returns the distance between ticks: a power of two bytes, at most about `count` ticks over `span`.
-double byte_tick_step(double span, int count);
-/// Returns 1, 2 or 5 times a power of ten.
-double decimal_tick_step(double span, int count);
-
-/// Returns "0", "512 MiB" or "1.5 GiB": exact for multiples of `step`.
-QString byte_tick_label(double bytes, double step);
-/// Returns seconds with as many decimals as `step_ns` needs: "12.5 s", "0.000 250 s".
-QString time_tick_label(double ns, double step_ns);
 
 }  // namespace tidemark::gui

@@ -16,7 +16,7 @@ HoverTip::HoverTip(QWidget* owner) : QLabel(owner->window()) {
     setForegroundRole(QPalette::ToolTipText);
     setBackgroundRole(QPalette::ToolTipBase);
     setAttribute(Qt::WA_TransparentForMouseEvents);
-    setAccessibleName(tr("What is under the pointer"));
+    setAccessibleName(tr("Values under the pointer"));
     hide();
 }
 

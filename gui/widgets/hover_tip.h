@@ -11,11 +11,11 @@ namespace tidemark::gui {
 class HoverTip : public QLabel {
     Q_OBJECT
 public:
-    /// A child of the window of `owner`, so that it is grabbed and closed with it.
+    /// Becomes a child of the window of `owner`, which closes it and includes it in pictures.
     explicit HoverTip(QWidget* owner);
     /// Shows `html` beside a point of `owner` inside its window.
     void show_at(const QWidget* owner, QPoint point, const QString& html);
-    /// Pins a copy that stays until it is clicked.
+    /// Shows a copy that stays until a right click.
     void pin();
 
 protected:

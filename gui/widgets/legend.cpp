@@ -105,7 +105,7 @@ void Legend::paint_row(QPainter& painter, const QRect& box, const Row& row, doub
     const QString bytes = QString::fromStdString(format_bytes(row.bytes));
     const int name_width = text.width() - metrics.horizontalAdvance(bytes) - 8;
     painter.setPen(theme.text);
-    painter.drawText(text, Qt::AlignVCenter, metrics.elidedText(name, Qt::ElideMiddle, name_width));
+    painter.drawText(text, Qt::AlignVCenter, elided_line(metrics, name, name_width));
     painter.setPen(theme.faint_text);
     painter.drawText(text, Qt::AlignVCenter | Qt::AlignRight, bytes);
     painter.drawText(text.translated(0, line), Qt::AlignVCenter,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Names the colors: the groups with their bytes at the cursor, most bytes first. A click selects a group.
+// The names of the colors: the groups with their bytes at the cursor. A click selects a group.
 #pragma once
 
 #include <QPointer>

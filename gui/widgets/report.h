@@ -17,13 +17,13 @@ public:
     void title(const QString& text, const QString& subtitle = {});
     void section(const QString& text);
     void field(const QString& name, const QString& value, const QString& link = {});
-    /// A value that is code or an address.
+    /// Adds a field whose value is code or an address.
     void code_field(const QString& name, const QString& value, const QString& link = {});
     void note(const QString& text);
-    /// A line of a list, clickable.
+    /// Adds a line of a list, which may be a link.
     void item(const QString& text, const QString& link, bool current = false);
 
-    enum class FrameKind { user, own, library, folded };
+    enum class FrameKind { user, program, library, folded };
     void frame(const QString& text, FrameKind kind, const QString& link);
     void source(const QString& line);
 

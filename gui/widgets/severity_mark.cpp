@@ -9,7 +9,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int room = 5;  // pixels beside the word
+constexpr int padding = 5;  // pixels beside the word
 
 /// The shapes in a square from -1 to 1.
 QPolygonF shape_of(Severity severity) {
@@ -38,11 +38,11 @@ QPolygonF shape_of(Severity severity) {
 
 QString severity_help(Severity severity) {
     switch (severity) {
-        case Severity::leak: return SeverityMark::tr("Memory grows again and again and is never freed.");
-        case Severity::failure: return SeverityMark::tr("The run could not have the memory it asked for.");
+        case Severity::leak: return SeverityMark::tr("Memory grows with every iteration and is never freed.");
+        case Severity::failure: return SeverityMark::tr("An allocation failed: the GPU was out of memory.");
         case Severity::waste: return SeverityMark::tr("Memory does not grow, but the program uses more than it needs.");
-        case Severity::pattern: return SeverityMark::tr("What the program's own doing looks like in memory: expected.");
-        case Severity::background: return SeverityMark::tr("Every program has it.");
+        case Severity::pattern: return SeverityMark::tr("An expected effect of what the program does.");
+        case Severity::background: return SeverityMark::tr("Every program on a GPU has this memory.");
     }
     return {};
 }
@@ -89,7 +89,7 @@ SeverityMark::SeverityMark(Severity severity, const QString& word, QWidget* pare
 QSize SeverityMark::sizeHint() const {
     const QFontMetrics metrics = fontMetrics();
     const int side = metrics.ascent() - 1;
-    return {side + 3 * room + metrics.horizontalAdvance(word_), metrics.height() + 4};
+    return {side + 3 * padding + metrics.horizontalAdvance(word_), metrics.height() + 4};
 }
 
 void SeverityMark::paintEvent(QPaintEvent*) {
@@ -102,9 +102,9 @@ void SeverityMark::paintEvent(QPaintEvent*) {
     painter.setBrush(tint);
     painter.drawRoundedRect(rect(), 4, 4);
     const int side = fontMetrics().ascent() - 1;
-    paint_severity(painter, QRectF(room, (height() - side) / 2.0, side, side), theme, severity_);
+    paint_severity(painter, QRectF(padding, (height() - side) / 2.0, side, side), theme, severity_);
     painter.setPen(theme.text);
-    painter.drawText(rect().adjusted(side + 2 * room, 0, 0, 0), Qt::AlignVCenter, word_);
+    painter.drawText(rect().adjusted(side + 2 * padding, 0, 0, 0), Qt::AlignVCenter, word_);
 }
 
 }  // namespace tidemark::gui

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The severity of a finding at a glance: a shape, a color and a word, so that none is needed alone.
+// The severity of a finding at a glance: as a shape, a color and a word, so that each can be understood without the
+// others.
 #pragma once
 
 #include <QWidget>

@@ -11,15 +11,15 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int room_beside_text = 6;
+constexpr int padding = 6;  // pixels beside the text
 constexpr int swatch = 11;
 
-class RoomyStyle : public QProxyStyle {
+class PaddedStyle : public QProxyStyle {
 public:
     using QProxyStyle::QProxyStyle;
     int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
         return metric == PM_FocusFrameHMargin || metric == PM_HeaderMargin
-                   ? room_beside_text
+                   ? padding
                    : QProxyStyle::pixelMetric(metric, option, widget);
     }
 };
@@ -27,7 +27,7 @@ public:
 }  // namespace
 
 void set_table_style(QTableView* table) {
-    auto* style = new RoomyStyle;
+    auto* style = new PaddedStyle;
     style->setParent(table);
     table->setStyle(style);
     table->horizontalHeader()->setStyle(style);

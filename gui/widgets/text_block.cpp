@@ -41,7 +41,7 @@ void TextBlock::show_html(const QString& html) {
     updateGeometry();
 }
 
-void TextBlock::let_clicks_through() {
+void TextBlock::pass_clicks() {
     setTextInteractionFlags(Qt::NoTextInteraction);
     setAttribute(Qt::WA_TransparentForMouseEvents);
     setFocusPolicy(Qt::NoFocus);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// A text that grows with its length: it breaks anywhere and is never cut, its links work with mouse and keyboard; the
-// wheel scrolls the widget around it.
+// A text whose height follows its length: it breaks at any character and is never elided. Its links work with mouse and
+// keyboard; the wheel scrolls the widget around it.
 #pragma once
 
 #include <QTextBrowser>
@@ -15,12 +15,12 @@ QString rich_text(const QString& text);
 class TextBlock : public QTextBrowser {
     Q_OBJECT
 public:
-    /// `name` is what a screen reader calls it.
+    /// `name` is its name for screen readers.
     explicit TextBlock(const QString& name, QWidget* parent = nullptr);
     /// The Tab key reaches a text with links. `html` contains theme colors, so a new theme needs new `html`.
     void show_html(const QString& html);
     /// Passes clicks to the widget around it.
-    void let_clicks_through();
+    void pass_clicks();
 
     int heightForWidth(int width) const override;
     QSize sizeHint() const override;

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "gui/widgets/coordinates.h"
+#include "storage/base/ticks.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -17,7 +17,9 @@ double ByteTicker::getTickStep(const QCPRange& range) {
 
 int ByteTicker::getSubTickCount(double) { return 3; }
 
-QString ByteTicker::getTickLabel(double tick, const QLocale&, QChar, int) { return byte_tick_label(tick, step_); }
+QString ByteTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
+    return QString::fromStdString(byte_tick_label(tick, step_));
+}
 
 double TimeTicker::getTickStep(const QCPRange& range) {
     step_ = decimal_tick_step(range.size(), tickCount());
@@ -32,8 +34,8 @@ int TimeTicker::getSubTickCount(double step) {
 }
 
 QString TimeTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-    return events_ ? QString::fromStdString(format_count(static_cast<int64_t>(std::llround(tick))))
-                   : time_tick_label(tick, step_);
+    return QString::fromStdString(events_ ? format_count(static_cast<int64_t>(std::llround(tick)))
+                                          : time_tick_label(tick, step_));
 }
 
 }  // namespace tidemark::gui

@@ -146,7 +146,7 @@ void TimePlot::set_session(Session* session) {
     report_values();
 }
 
-// ---- for those who hear the plot -----------------------------------------------------------------------------------
+// ---- screen readers -----------------------------------------------------------------------------------
 
 void TimePlot::set_purpose(const QString& sentence) {
     purpose_ = sentence;
@@ -217,7 +217,8 @@ void TimePlot::render_to(QPaintDevice& device, QSize size) {
     repaint_picture();
 }
 
-// ---- looks ------------------------------------------------------------------------------------------------------
+// ---- appearance
+// ------------------------------------------------------------------------------------------------------
 
 void TimePlot::apply_theme() {
     theme_ = Theme::current();
@@ -271,7 +272,7 @@ void TimePlot::paint_base(QCPPainter& painter) {
     }
     const QString reason = has_data() ? empty_reason()
                            : session_ ? tr("This trace has no memory events of any device.")
-                                      : tr("Nothing is open.");
+                                      : tr("No trace is open.");
     if (has_data()) {
         painter.save();
         paint_picture(painter);
@@ -335,7 +336,8 @@ void TimePlot::paint_range(QCPPainter& painter) {
     paint_range_label(painter, *range, (left + right) / 2);
 }
 
-/// Paints the length of the selected span and the change of memory over it.
+/// Paints the length of the selected span and the change of memory over it; at the bottom, where plots have no other
+/// label.
 void TimePlot::paint_range_label(QCPPainter& painter, std::pair<double, double> range, double middle) {
     const TimeView& view = session_->time_view();
     const Curves& curves = session_->analysis().curves();
@@ -347,7 +349,8 @@ void TimePlot::paint_range_label(QCPPainter& painter, std::pair<double, double> 
         tr("%1 · allocated %2 → %3")
             .arg(QString::fromStdString(format_duration(length)), allocated(range.first), allocated(range.second));
     const QFontMetrics metrics(painter.font());
-    QRectF box(0, area().top() + 3, metrics.horizontalAdvance(text) + 10, metrics.height() + 4);
+    QRectF box(0, 0, metrics.horizontalAdvance(text) + 10, metrics.height() + 4);
+    box.moveBottom(area().bottom() - 3);
     box.moveLeft(std::clamp<double>(middle - box.width() / 2, area().left(),
                                     std::max<double>(area().right() - box.width(), area().left())));
     painter.fillRect(box, theme_.selection);

@@ -170,10 +170,6 @@
         <translation>未记录。</translation>
     </message>
     <message>
-        <source>The trace gives the stack of the allocation here: frees were not recorded on their own.</source>
-        <translation>记录在此给出的是分配时的调用栈：释放没有单独记录。</translation>
-    </message>
-    <message>
         <source>Neighbors at the cursor</source>
         <translation>光标处的相邻块</translation>
     </message>
@@ -282,14 +278,6 @@
         <translation>光标处存活</translation>
     </message>
     <message>
-        <source>Their memory</source>
-        <translation>占用的显存</translation>
-    </message>
-    <message>
-        <source>Largest of them</source>
-        <translation>其中最大</translation>
-    </message>
-    <message>
         <source>Frames</source>
         <translation>帧</translation>
     </message>
@@ -330,18 +318,6 @@
     <message>
         <source>Click a band, a block or a row to see it here.</source>
         <translation>点击一条色带、一个块或一行，即可在此查看。</translation>
-    </message>
-    <message>
-        <source>the history&apos;s begin</source>
-        <translation>历史的开始</translation>
-    </message>
-    <message>
-        <source>the history&apos;s end</source>
-        <translation>历史的结束</translation>
-    </message>
-    <message>
-        <source>out of memory: %1 asked for, %2 free on the device</source>
-        <translation>显存不足：请求 %1，设备空闲 %2</translation>
     </message>
     <message>
         <source>Thread</source>
@@ -419,15 +395,39 @@
         <source>Gradients go to</source>
         <translation>梯度流向</translation>
     </message>
-    <message>
-        <source>Kept alive by</source>
-        <translation>使其存活的节点</translation>
-    </message>
     <message numerus="yes">
         <source>%n free gap(s)</source>
         <translation>
             <numerusform>%n 个空闲间隙</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>The trace has only the stack of the allocation: it recorded no separate stack of the free.</source>
+        <translation>记录中只有分配时的调用栈：没有单独记录释放时的调用栈。</translation>
+    </message>
+    <message>
+        <source>Bytes alive</source>
+        <translation>存活字节数</translation>
+    </message>
+    <message>
+        <source>Largest allocation</source>
+        <translation>最大的分配</translation>
+    </message>
+    <message>
+        <source>Largest allocation sites</source>
+        <translation>最大的分配位置</translation>
+    </message>
+    <message>
+        <source>the start of the history</source>
+        <translation>历史的开头</translation>
+    </message>
+    <message>
+        <source>the end of the history</source>
+        <translation>历史的结尾</translation>
+    </message>
+    <message>
+        <source>out of memory: %1 requested, %2 free on the device</source>
+        <translation>显存不足：请求 %1，设备上空闲 %2</translation>
     </message>
 </context>
 <context>
@@ -497,16 +497,8 @@
         <translation>%1</translation>
     </message>
     <message>
-        <source>saved tensor, not released</source>
-        <translation>已保存的张量（未释放）</translation>
-    </message>
-    <message>
         <source>released</source>
         <translation>已释放</translation>
-    </message>
-    <message>
-        <source>arrows: from a node to the nodes it retains, as gradients flow</source>
-        <translation>箭头：从节点指向它所保留的节点，即梯度的流向</translation>
     </message>
     <message>
         <source>shallow size: %1 of saved tensors</source>
@@ -573,6 +565,18 @@
         <translation>
             <numerusform>%1 个同样的图</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>saved tensor</source>
+        <translation>已保存的张量</translation>
+    </message>
+    <message>
+        <source>released saved tensor</source>
+        <translation>已释放的保存张量</translation>
+    </message>
+    <message>
+        <source>arrow: to a node that is retained</source>
+        <translation>箭头：指向被保留的节点</translation>
     </message>
 </context>
 <context>
@@ -684,10 +688,6 @@
         <translation>正在读取文件</translation>
     </message>
     <message>
-        <source>Following every block</source>
-        <translation>正在追踪每个块</translation>
-    </message>
-    <message>
         <source>Writing the trace</source>
         <translation>正在写入记录</translation>
     </message>
@@ -708,8 +708,12 @@
         <translation>正在准备图形</translation>
     </message>
     <message>
-        <source>The snapshot&apos;s folder was left as it is; the imported trace is %1</source>
-        <translation>快照所在文件夹未作改动；导入的记录位于 %1</translation>
+        <source>The snapshot&apos;s folder was not changed. The imported trace is %1</source>
+        <translation>快照所在的文件夹未被改动。导入的记录是 %1</translation>
+    </message>
+    <message>
+        <source>Replaying the events</source>
+        <translation>正在回放事件</translation>
     </message>
 </context>
 <context>
@@ -867,10 +871,6 @@
         <translation>它存活期间没有进行堆扫描。</translation>
     </message>
     <message>
-        <source>Backward executed it. It had saved nothing, so a second backward can run through it.</source>
-        <translation>它已在反向中运行过。它没有保存任何张量：可以再次反向通过它。</translation>
-    </message>
-    <message>
         <source>What retains most memory?</source>
         <translation>什么保留的显存最多？</translation>
     </message>
@@ -879,12 +879,16 @@
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>This is one of them, as an example.</source>
-        <translation>这里以其中一个为例。</translation>
-    </message>
-    <message>
         <source>The node with the largest shallow size</source>
         <translation>浅大小最大的节点</translation>
+    </message>
+    <message>
+        <source>Backward executed this node. It saved no tensors, so a second backward can pass through it.</source>
+        <translation>反向传播已执行此节点。它没有保存张量，因此第二次反向传播可以通过它。</translation>
+    </message>
+    <message>
+        <source>This is the path of one of them.</source>
+        <translation>这是其中一个的路径。</translation>
     </message>
 </context>
 <context>
@@ -926,20 +930,79 @@
         <translation>记录（.tide）或 PyTorch 显存快照。</translation>
     </message>
     <message>
-        <source>How stacked pictures are divided: stack, category, module, ...</source>
-        <translation>堆叠图按什么划分：stack、category、module 等。</translation>
-    </message>
-    <message>
-        <source>Of a window: segments, graph, table, summary or breakdown.</source>
-        <translation>窗口中的窗格：segments、graph、table、summary 或 breakdown。</translation>
-    </message>
-    <message>
         <source>Draw a view into a picture and exit: why, timeline, allocations, segments, graph, breakdown, overview or window.</source>
         <translation>把一个视图画成图片后退出：why、timeline、allocations、segments、graph、breakdown、overview 或 window。</translation>
     </message>
     <message>
-        <source>Of why and window: the number of the finding to show.</source>
-        <translation>用于 why 和 window：要显示的发现的编号。</translation>
+        <source>The grouping of stacked pictures: stack, category, module, ...</source>
+        <translation>堆叠图的分组方式：stack、category、module 等。</translation>
+    </message>
+    <message>
+        <source>The open pane of a window: segments, graph, table, summary or breakdown.</source>
+        <translation>窗口中打开的面板：segments、graph、table、summary 或 breakdown。</translation>
+    </message>
+    <message>
+        <source>The number of the finding to show, in why and window.</source>
+        <translation>why 和 window 中要显示的发现的编号。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::AllocationFilters</name>
+    <message>
+        <source>Function, file or line</source>
+        <translation>函数、文件或行</translation>
+    </message>
+    <message>
+        <source>Part of a function, a file or file:line, anywhere in the stack</source>
+        <translation>函数、文件或“文件:行号”的一部分，匹配调用栈任意位置</translation>
+    </message>
+    <message>
+        <source>from 1 MiB</source>
+        <translation>从 1 MiB</translation>
+    </message>
+    <message>
+        <source>Smallest block size</source>
+        <translation>最小块大小</translation>
+    </message>
+    <message>
+        <source>to 2 GiB</source>
+        <translation>到 2 GiB</translation>
+    </message>
+    <message>
+        <source>Largest block size</source>
+        <translation>最大块大小</translation>
+    </message>
+    <message>
+        <source>Address 0x…</source>
+        <translation>地址 0x…</translation>
+    </message>
+    <message>
+        <source>Blocks that contain this address</source>
+        <translation>包含此地址的块</translation>
+    </message>
+    <message>
+        <source>Alive at cursor</source>
+        <translation>光标处存活</translation>
+    </message>
+    <message>
+        <source>Only allocations that are in use at the cursor</source>
+        <translation>仅光标处正在使用的分配</translation>
+    </message>
+    <message>
+        <source>Selected stack</source>
+        <translation>选中的调用栈</translation>
+    </message>
+    <message>
+        <source>Only allocations of the selected stack</source>
+        <translation>只显示选中调用栈的分配</translation>
+    </message>
+    <message>
+        <source>Never freed</source>
+        <translation>从未释放</translation>
+    </message>
+    <message>
+        <source>Only allocations that were alive when the trace ended</source>
+        <translation>仅记录结束时仍存活的分配</translation>
     </message>
 </context>
 <context>
@@ -1028,68 +1091,8 @@
         <translation>全部分配</translation>
     </message>
     <message>
-        <source>What is shown</source>
-        <translation>当前显示</translation>
-    </message>
-    <message>
         <source>Filtering and sorting</source>
         <translation>筛选与排序</translation>
-    </message>
-    <message>
-        <source>Function, file or line</source>
-        <translation>函数、文件或行</translation>
-    </message>
-    <message>
-        <source>Part of a function, a file or file:line, anywhere in the stack</source>
-        <translation>调用栈任意位置的函数名、文件名或“文件:行”的一部分</translation>
-    </message>
-    <message>
-        <source>from 1 MiB</source>
-        <translation>从 1 MiB</translation>
-    </message>
-    <message>
-        <source>Smallest block size</source>
-        <translation>最小块大小</translation>
-    </message>
-    <message>
-        <source>to 2 GiB</source>
-        <translation>到 2 GiB</translation>
-    </message>
-    <message>
-        <source>Largest block size</source>
-        <translation>最大块大小</translation>
-    </message>
-    <message>
-        <source>Address 0x…</source>
-        <translation>地址 0x…</translation>
-    </message>
-    <message>
-        <source>Blocks that cover this address</source>
-        <translation>覆盖该地址的块</translation>
-    </message>
-    <message>
-        <source>Alive at cursor</source>
-        <translation>光标处存活</translation>
-    </message>
-    <message>
-        <source>Only what is in use at the cursor</source>
-        <translation>只显示光标处正在使用的分配</translation>
-    </message>
-    <message>
-        <source>Selected stack</source>
-        <translation>选中的调用栈</translation>
-    </message>
-    <message>
-        <source>Only allocations of the selected stack</source>
-        <translation>只显示选中调用栈的分配</translation>
-    </message>
-    <message>
-        <source>Never freed</source>
-        <translation>从未释放</translation>
-    </message>
-    <message>
-        <source>Only what was alive when the trace ended</source>
-        <translation>只显示记录结束时仍存活的分配</translation>
     </message>
     <message>
         <source>Allocations</source>
@@ -1161,6 +1164,10 @@
         <source>Exporting</source>
         <translation>正在导出</translation>
     </message>
+    <message>
+        <source>Number and size of the listed allocations</source>
+        <translation>列出的分配的数量和大小</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::AllocationsPlot</name>
@@ -1193,16 +1200,12 @@
         <translation>此处没有分配。</translation>
     </message>
     <message>
-        <source>%1, asked for %2</source>
-        <translation>%1（请求 %2）</translation>
+        <source>%1, requested %2</source>
+        <translation>%1，请求 %2</translation>
     </message>
 </context>
 <context>
     <name>tidemark::gui::AttributionModel</name>
-    <message>
-        <source>Active in all</source>
-        <translation>活跃总计</translation>
-    </message>
     <message>
         <source>Allocated by</source>
         <translation>由谁分配</translation>
@@ -1227,16 +1230,16 @@
         <source>Pending free</source>
         <translation>待释放</translation>
     </message>
+    <message>
+        <source>Total active</source>
+        <translation>活跃合计</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::BreakdownModel</name>
     <message>
         <source>nvidia-smi, whole GPU</source>
         <translation>nvidia-smi，整个 GPU</translation>
-    </message>
-    <message>
-        <source>known in all</source>
-        <translation>已知合计</translation>
     </message>
     <message>
         <source>What nvidia-smi shows for the whole GPU.</source>
@@ -1247,16 +1250,20 @@
         <translation>组成部分</translation>
     </message>
     <message>
-        <source>From requested to nvidia-smi</source>
-        <translation>从请求到 nvidia-smi</translation>
-    </message>
-    <message>
         <source>Bytes</source>
         <translation>字节</translation>
     </message>
     <message>
         <source>Share</source>
         <translation>占比</translation>
+    </message>
+    <message>
+        <source>known total</source>
+        <translation>已知合计</translation>
+    </message>
+    <message>
+        <source>Cumulative</source>
+        <translation>累计</translation>
     </message>
 </context>
 <context>
@@ -1278,24 +1285,24 @@
         <translation>复制行</translation>
     </message>
     <message>
-        <source>What the breakdown does not know</source>
-        <translation>显存构成中未知的部分</translation>
+        <source>Data gaps of the breakdown</source>
+        <translation>显存构成的数据缺口</translation>
     </message>
     <message>
-        <source>Open a trace to see what its GPU&apos;s memory is made of.</source>
-        <translation>打开一个记录，查看其 GPU 显存由什么组成。</translation>
+        <source>Open a trace to see the composition of its GPU memory.</source>
+        <translation>打开一份记录，查看其 GPU 显存的构成。</translation>
     </message>
     <message>
-        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; of %3 in use; this is what it is made of.</source>
-        <translation>在 %1，nvidia-smi 显示已用 &lt;b&gt;%2&lt;/b&gt;（共 %3）；其组成如下。</translation>
+        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; of %3 in use. The table lists its components.</source>
+        <translation>在 %1，nvidia-smi 显示已使用 &lt;b&gt;%2&lt;/b&gt;，共 %3。表中列出它的组成部分。</translation>
     </message>
     <message>
-        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; in use; this is what it is made of.</source>
-        <translation>在 %1，nvidia-smi 显示已用 &lt;b&gt;%2&lt;/b&gt;；其组成如下。</translation>
+        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; in use. The table lists its components.</source>
+        <translation>在 %1，nvidia-smi 显示已使用 &lt;b&gt;%2&lt;/b&gt;。表中列出它的组成部分。</translation>
     </message>
     <message>
-        <source>At %1 PyTorch&apos;s allocator has reserved what is listed here. The trace has no nvidia-smi figure. A recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA context and other processes.</source>
-        <translation>在 %1，PyTorch 的分配器保留了下列显存。此记录没有 nvidia-smi 的数值。用 Tidemark 录制（文件 › 录制…）会加上它，以及驱动、库、CUDA 上下文和其他进程的显存。</translation>
+        <source>At %1 PyTorch&apos;s allocator has reserved the memory listed here. The trace has no nvidia-smi figure. A recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA context and other processes.</source>
+        <translation>在 %1，PyTorch 分配器保留了此处列出的显存。记录中没有 nvidia-smi 的数值。用 Tidemark 记录（文件 › 记录…）会加上它，以及驱动、各个库、CUDA 上下文和其他进程的显存。</translation>
     </message>
 </context>
 <context>
@@ -1470,12 +1477,12 @@
         <translation>置信度：%1</translation>
     </message>
     <message>
-        <source>Not known: %1</source>
+        <source>Unknown: %1</source>
         <translation>未知：%1</translation>
     </message>
     <message>
-        <source>Confidence</source>
-        <translation>置信度</translation>
+        <source>How the finding was determined</source>
+        <translation>发现的依据</translation>
     </message>
 </context>
 <context>
@@ -1498,10 +1505,6 @@
     <message>
         <source>%1 found</source>
         <translation>找到 %1</translation>
-    </message>
-    <message>
-        <source>Graph: what keeps memory alive</source>
-        <translation>计算图：什么让显存保持存活</translation>
     </message>
     <message>
         <source>Why is it alive</source>
@@ -1576,28 +1579,8 @@
         <translation>光标处计算图的数字</translation>
     </message>
     <message>
-        <source>Zoom out (-)</source>
-        <translation>缩小 (-)</translation>
-    </message>
-    <message>
-        <source>Zoom in (+)</source>
-        <translation>放大 (+)</translation>
-    </message>
-    <message>
-        <source>Fit</source>
-        <translation>适应窗口</translation>
-    </message>
-    <message>
-        <source>Show everything (0)</source>
-        <translation>显示全部 (0)</translation>
-    </message>
-    <message>
         <source>Why there is no drawing</source>
         <translation>为什么没有图</translation>
-    </message>
-    <message>
-        <source>Go to the graph&apos;s peak</source>
-        <translation>转到计算图的峰值</translation>
     </message>
     <message>
         <source>No trace with memory events is open.</source>
@@ -1648,8 +1631,16 @@
         <translation>&lt;b&gt;录制期间程序没有创建自动求导图。&lt;/b&gt;&lt;br&gt;&lt;br&gt;表格和每个分配的详情会显示其类别和引用者。</translation>
     </message>
     <message>
-        <source>Select a box, a root, or an allocation in any pane to see what keeps it alive.</source>
-        <translation>在任一窗格中选择一个方框、根或分配，即可看到是什么让它存活。</translation>
+        <source>Graph: what retains memory</source>
+        <translation>计算图：什么保留了显存</translation>
+    </message>
+    <message>
+        <source>Go to the peak of the graph</source>
+        <translation>转到计算图的峰值</translation>
+    </message>
+    <message>
+        <source>Select a box, a root, or an allocation in any pane to see what retains it.</source>
+        <translation>在任意面板中选择一个方框、根节点或分配，查看是什么保留了它。</translation>
     </message>
 </context>
 <context>
@@ -1662,12 +1653,12 @@
 <context>
     <name>tidemark::gui::HoverTip</name>
     <message>
-        <source>What is under the pointer</source>
-        <translation>指针所指内容</translation>
-    </message>
-    <message>
         <source>Pinned: right-click closes</source>
         <translation>已固定：右键点击关闭</translation>
+    </message>
+    <message>
+        <source>Values under the pointer</source>
+        <translation>指针处的数值</translation>
     </message>
 </context>
 <context>
@@ -1774,28 +1765,12 @@
         <translation>详情</translation>
     </message>
     <message>
-        <source>Copy details</source>
-        <translation>复制详情</translation>
-    </message>
-    <message>
-        <source>Everything below as plain text</source>
-        <translation>以纯文本复制下面全部内容</translation>
-    </message>
-    <message>
         <source>Copy stack</source>
         <translation>复制调用栈</translation>
     </message>
     <message>
-        <source>All frames as plain text</source>
-        <translation>以纯文本复制所有帧</translation>
-    </message>
-    <message>
         <source>Open in editor</source>
         <translation>在编辑器中打开</translation>
-    </message>
-    <message>
-        <source>Opens your line; copies file:line if nothing opens it</source>
-        <translation>打开你的代码行；无法打开时复制“文件:行”</translation>
     </message>
     <message>
         <source>This trace has no memory events of any device.</source>
@@ -1810,12 +1785,28 @@
         <translation>已打开 %1；行号 %2 已复制到剪贴板。</translation>
     </message>
     <message>
-        <source>Nothing here opens source files; copied %1.</source>
-        <translation>此处没有程序可打开源文件；已复制 %1。</translation>
-    </message>
-    <message>
         <source>The file is not on this machine; copied %1.</source>
         <translation>该文件不在本机；已复制 %1。</translation>
+    </message>
+    <message>
+        <source>Copy all frames as text</source>
+        <translation>以文本形式复制所有帧</translation>
+    </message>
+    <message>
+        <source>Opens the line of your program; copies file:line if there is no editor for it</source>
+        <translation>打开你的程序中的这一行；没有编辑器时复制“文件:行号”</translation>
+    </message>
+    <message>
+        <source>No program is set up for source files; copied %1.</source>
+        <translation>没有设置打开源文件的程序；已复制 %1。</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copy these details as text</source>
+        <translation>以文本形式复制这些详情</translation>
     </message>
 </context>
 <context>
@@ -1856,14 +1847,6 @@
         <translation>最近几秒每秒的事件数</translation>
     </message>
     <message>
-        <source>How far the trace is behind the program: what the recorder has committed</source>
-        <translation>记录落后于程序多少：以记录器已提交的为准</translation>
-    </message>
-    <message>
-        <source>From the newest event to its picture in this window</source>
-        <translation>从最新事件到它在此窗口中画出的时间</translation>
-    </message>
-    <message>
         <source>Follow the end</source>
         <translation>跟随末尾</translation>
     </message>
@@ -1886,10 +1869,6 @@
     <message>
         <source>last 10 minutes</source>
         <translation>最近 10 分钟</translation>
-    </message>
-    <message>
-        <source>How much of the run is followed</source>
-        <translation>跟随运行的多少</translation>
     </message>
     <message>
         <source>Freeze</source>
@@ -1928,6 +1907,18 @@
     <message>
         <source>last %1</source>
         <translation>最近 %1</translation>
+    </message>
+    <message>
+        <source>Delay between the program and the committed part of the trace</source>
+        <translation>程序与记录已提交部分之间的延迟</translation>
+    </message>
+    <message>
+        <source>Delay between the newest event and its picture in this window</source>
+        <translation>最新事件与其在此窗口中显示之间的延迟</translation>
+    </message>
+    <message>
+        <source>Length of the followed part of the run</source>
+        <translation>跟随的运行时长</translation>
     </message>
 </context>
 <context>
@@ -2164,10 +2155,6 @@
         <translation>主题(&amp;T)</translation>
     </message>
     <message>
-        <source>Like the system</source>
-        <translation>跟随系统</translation>
-    </message>
-    <message>
         <source>Light</source>
         <translation>浅色</translation>
     </message>
@@ -2276,10 +2263,6 @@
         <translation>没有最近打开的文件</translation>
     </message>
     <message>
-        <source>Forget these</source>
-        <translation>清除这些记录</translation>
-    </message>
-    <message>
         <source>Memory breakdown</source>
         <translation>显存构成</translation>
     </message>
@@ -2310,10 +2293,6 @@
     <message>
         <source>Graph</source>
         <translation>计算图</translation>
-    </message>
-    <message>
-        <source>Graph: why it is alive</source>
-        <translation>计算图：它为什么存活</translation>
     </message>
     <message>
         <source>Peak of the graph</source>
@@ -2369,6 +2348,18 @@
         <source>Data gaps of this trace</source>
         <translation>此记录的数据缺口</translation>
     </message>
+    <message>
+        <source>System</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Graph: why memory is alive</source>
+        <translation>计算图：显存为何存活</translation>
+    </message>
+    <message>
+        <source>Clear the list</source>
+        <translation>清空列表</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -2385,10 +2376,6 @@
         <translation>待释放</translation>
     </message>
     <message>
-        <source>rounding</source>
-        <translation>取整损失</translation>
-    </message>
-    <message>
         <source>free</source>
         <translation>空闲</translation>
     </message>
@@ -2403,6 +2390,10 @@
     <message>
         <source>old</source>
         <translation>旧</translation>
+    </message>
+    <message>
+        <source>allocator rounding</source>
+        <translation>分配器取整</translation>
     </message>
 </context>
 <context>
@@ -2431,8 +2422,8 @@
         <translation>整个运行</translation>
     </message>
     <message>
-        <source>showing %1 to %2, where %3 of the events are – H shows the whole run</source>
-        <translation>当前显示 %1 至 %2，其中包含 %3 的事件 – 按 H 显示整个运行</translation>
+        <source>shows %1 to %2 with %3 of the events; H shows the whole run</source>
+        <translation>显示 %1 到 %2，含 %3 的事件；按 H 显示整个运行</translation>
     </message>
 </context>
 <context>
@@ -2472,10 +2463,6 @@
     <message>
         <source>Close</source>
         <translation>关闭</translation>
-    </message>
-    <message>
-        <source>The command “tidemark” was found neither beside this program nor in PATH; it does the recording.</source>
-        <translation>在本程序旁和 PATH 中都找不到命令“tidemark”；录制由它完成。</translation>
     </message>
     <message>
         <source>Command line</source>
@@ -2526,10 +2513,6 @@
         <translation>算子</translation>
     </message>
     <message>
-        <source>The PyTorch operator that asked for each allocation, and training steps.</source>
-        <translation>请求每次分配的 PyTorch 算子，以及训练步骤。</translation>
-    </message>
-    <message>
         <source>Modules</source>
         <translation>模块</translation>
     </message>
@@ -2540,10 +2523,6 @@
     <message>
         <source>Driver</source>
         <translation>驱动</translation>
-    </message>
-    <message>
-        <source>What libraries take from the driver beside PyTorch.</source>
-        <translation>各个库在 PyTorch 之外向驱动取得的显存。</translation>
     </message>
     <message>
         <source>nvidia-smi&apos;s figure</source>
@@ -2576,18 +2555,6 @@
     <message>
         <source>The program&apos;s output appears here.</source>
         <translation>程序的输出显示在这里。</translation>
-    </message>
-    <message>
-        <source>Looking what can be recorded here…</source>
-        <translation>正在检查这里能录制什么…</translation>
-    </message>
-    <message>
-        <source>What can be recorded on this machine is not known; the trace will say what could not.</source>
-        <translation>不清楚这台机器上能录制什么；记录会说明哪些没能录制。</translation>
-    </message>
-    <message>
-        <source>Not here: %1</source>
-        <translation>此处不可用：%1</translation>
     </message>
     <message>
         <source>Type the command line to run.</source>
@@ -2634,10 +2601,6 @@
         <translation>程序正在运行：%1</translation>
     </message>
     <message>
-        <source>The recording is being ended.</source>
-        <translation>正在结束录制。</translation>
-    </message>
-    <message>
         <source>It is being recorded.</source>
         <translation>正在录制。</translation>
     </message>
@@ -2664,6 +2627,34 @@
     <message>
         <source>The autograd graph: the category of each allocation, and what retains it.</source>
         <translation>自动求导的计算图：每个分配的类别，以及什么保留了它。</translation>
+    </message>
+    <message>
+        <source>The command “tidemark” does the recording. It was found neither beside this program nor in PATH.</source>
+        <translation>记录由命令“tidemark”完成。在本程序旁边和 PATH 中都没有找到它。</translation>
+    </message>
+    <message>
+        <source>The PyTorch operator that requested each allocation, and training steps.</source>
+        <translation>请求每次分配的 PyTorch 算子，以及训练步。</translation>
+    </message>
+    <message>
+        <source>Memory that libraries allocate from the driver, outside PyTorch&apos;s allocator.</source>
+        <translation>各个库绕过 PyTorch 分配器、直接向驱动申请的显存。</translation>
+    </message>
+    <message>
+        <source>Checking what can be recorded on this machine…</source>
+        <translation>正在检查本机可以记录什么…</translation>
+    </message>
+    <message>
+        <source>It is unknown what can be recorded on this machine. The trace will list its data gaps.</source>
+        <translation>无法确定本机可以记录什么。记录会列出它的数据缺口。</translation>
+    </message>
+    <message>
+        <source>Not available: %1</source>
+        <translation>不可用：%1</translation>
+    </message>
+    <message>
+        <source>The recording is ending.</source>
+        <translation>正在结束记录。</translation>
     </message>
 </context>
 <context>
@@ -2700,10 +2691,6 @@
         <translation>保留者：%1</translation>
     </message>
     <message>
-        <source>keeps %1 alive</source>
-        <translation>让 %1 保持存活</translation>
-    </message>
-    <message>
         <source>%1 of saved tensors reachable</source>
         <translation>可达的已保存张量：%1</translation>
     </message>
@@ -2718,6 +2705,10 @@
     <message>
         <source>Roots of the graph at the cursor</source>
         <translation>光标处计算图的根</translation>
+    </message>
+    <message>
+        <source>retains %1</source>
+        <translation>保留 %1</translation>
     </message>
 </context>
 <context>
@@ -2862,22 +2853,6 @@
         <translation>查找结果</translation>
     </message>
     <message>
-        <source>Zoom out (-)</source>
-        <translation>缩小 (-)</translation>
-    </message>
-    <message>
-        <source>Zoom in (+)</source>
-        <translation>放大 (+)</translation>
-    </message>
-    <message>
-        <source>Fit</source>
-        <translation>适应窗口</translation>
-    </message>
-    <message>
-        <source>Show everything (0)</source>
-        <translation>显示全部 (0)</translation>
-    </message>
-    <message>
         <source>This trace has no memory events of any device.</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
@@ -2947,24 +2922,24 @@
 <context>
     <name>tidemark::gui::SeverityMark</name>
     <message>
-        <source>Memory grows again and again and is never freed.</source>
-        <translation>内存一次次增长，从不释放。</translation>
-    </message>
-    <message>
-        <source>The run could not have the memory it asked for.</source>
-        <translation>运行没能得到它请求的内存。</translation>
-    </message>
-    <message>
         <source>Memory does not grow, but the program uses more than it needs.</source>
         <translation>内存没有增长，但程序占用的多于所需。</translation>
     </message>
     <message>
-        <source>What the program&apos;s own doing looks like in memory: expected.</source>
-        <translation>程序自身行为在内存中的样子：符合预期。</translation>
+        <source>Memory grows with every iteration and is never freed.</source>
+        <translation>显存随每次迭代增长，从不释放。</translation>
     </message>
     <message>
-        <source>Every program has it.</source>
-        <translation>每个程序都有。</translation>
+        <source>An allocation failed: the GPU was out of memory.</source>
+        <translation>一次分配失败：GPU 显存不足。</translation>
+    </message>
+    <message>
+        <source>An expected effect of what the program does.</source>
+        <translation>程序行为的预期结果。</translation>
+    </message>
+    <message>
+        <source>Every program on a GPU has this memory.</source>
+        <translation>每个使用 GPU 的程序都有这部分显存。</translation>
     </message>
 </context>
 <context>
@@ -2974,12 +2949,12 @@
         <translation>内存的各部分</translation>
     </message>
     <message>
-        <source>Where the memory is</source>
-        <translation>内存在哪里</translation>
-    </message>
-    <message>
         <source>total</source>
         <translation>合计</translation>
+    </message>
+    <message>
+        <source>Composition of the memory</source>
+        <translation>显存的构成</translation>
     </message>
 </context>
 <context>
@@ -3099,24 +3074,12 @@
 <context>
     <name>tidemark::gui::StoryPane</name>
     <message>
-        <source>Why: what the memory is, and what was found</source>
-        <translation>原因：内存由什么组成，发现了什么</translation>
-    </message>
-    <message>
         <source>Why</source>
         <translation>原因</translation>
     </message>
     <message>
-        <source>How old this explanation is</source>
-        <translation>这一解释的新旧</translation>
-    </message>
-    <message>
         <source>Explain now</source>
         <translation>立即解释</translation>
-    </message>
-    <message>
-        <source>Looks for reasons again, in the run as far as it has come</source>
-        <translation>按运行目前的进展重新寻找原因</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -3139,48 +3102,60 @@
         <translation>这个跟踪不含任何设备的内存事件：没有可解释的。</translation>
     </message>
     <message>
-        <source>Open a trace to read why its memory is as it is.</source>
-        <translation>打开一个跟踪，了解其内存为何如此。</translation>
-    </message>
-    <message>
-        <source>Looking for reasons…</source>
-        <translation>正在寻找原因…</translation>
-    </message>
-    <message>
-        <source>No reasons could be found: %1</source>
-        <translation>没能找到原因：%1</translation>
-    </message>
-    <message>
-        <source>The run continues. Tidemark explains it when it has ended, or when you ask.</source>
-        <translation>运行仍在继续。结束后会寻找原因，也可以随时要求。</translation>
-    </message>
-    <message>
         <source>as of %1</source>
         <translation>截至 %1</translation>
-    </message>
-    <message>
-        <source>What is explained</source>
-        <translation>解释的对象</translation>
-    </message>
-    <message>
-        <source>In short</source>
-        <translation>简而言之</translation>
     </message>
     <message>
         <source>Findings</source>
         <translation>发现</translation>
     </message>
     <message>
-        <source>What every program has (%1)</source>
-        <translation>每个程序都有的（%1）</translation>
-    </message>
-    <message>
-        <source>Memory that every program on a GPU takes</source>
-        <translation>GPU 上每个程序都会占用的内存</translation>
-    </message>
-    <message>
         <source>Not recorded</source>
         <translation>未记录</translation>
+    </message>
+    <message>
+        <source>Why: the composition of the memory, and the findings</source>
+        <translation>原因：显存的构成和发现</translation>
+    </message>
+    <message>
+        <source>Age of this explanation</source>
+        <translation>此解释的时间</translation>
+    </message>
+    <message>
+        <source>Explains the run again, up to its newest event</source>
+        <translation>重新解释运行，直到最新的事件</translation>
+    </message>
+    <message>
+        <source>Open a trace to read the explanation of its memory.</source>
+        <translation>打开一份记录，阅读对其显存的解释。</translation>
+    </message>
+    <message>
+        <source>Explaining…</source>
+        <translation>正在解释…</translation>
+    </message>
+    <message>
+        <source>The explanation failed: %1</source>
+        <translation>解释失败：%1</translation>
+    </message>
+    <message>
+        <source>The run continues. Tidemark explains it when it ends, or with “Explain now”.</source>
+        <translation>运行仍在继续。Tidemark 会在它结束时解释，也可以点击“立即解释”。</translation>
+    </message>
+    <message>
+        <source>Device and time</source>
+        <translation>设备和时间</translation>
+    </message>
+    <message>
+        <source>Summary</source>
+        <translation>摘要</translation>
+    </message>
+    <message>
+        <source>Background (%1)</source>
+        <translation>背景（%1）</translation>
+    </message>
+    <message>
+        <source>Memory that every program on a GPU uses</source>
+        <translation>每个使用 GPU 的程序都会占用的显存</translation>
     </message>
 </context>
 <context>
@@ -3204,10 +3179,6 @@
     <message>
         <source>CSV files (*.csv)</source>
         <translation>CSV 文件 (*.csv)</translation>
-    </message>
-    <message>
-        <source>Add up by</source>
-        <translation>汇总依据</translation>
     </message>
     <message>
         <source>by stack</source>
@@ -3252,14 +3223,6 @@
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
     <message>
-        <source>Counting events…</source>
-        <translation>正在统计事件…</translation>
-    </message>
-    <message>
-        <source>Adding up…</source>
-        <translation>正在汇总…</translation>
-    </message>
-    <message>
         <source>Nothing is allocated at the cursor.</source>
         <translation>光标处没有任何分配。</translation>
     </message>
@@ -3292,20 +3255,32 @@
         <translation>按创建计算图的步骤</translation>
     </message>
     <message>
-        <source>Who allocated what is active at the cursor</source>
-        <translation>光标处的活跃内存由谁分配</translation>
+        <source>Active memory at the cursor, and counters</source>
+        <translation>光标处的活跃显存，以及计数器</translation>
     </message>
     <message>
-        <source>Who allocated</source>
-        <translation>由谁分配</translation>
+        <source>Active memory</source>
+        <translation>活跃显存</translation>
     </message>
     <message>
-        <source>Who allocated, or counters</source>
-        <translation>由谁分配，或计数器</translation>
+        <source>Active memory or counters</source>
+        <translation>活跃显存或计数器</translation>
     </message>
     <message>
-        <source>No trace is open. Open one to see who allocated its memory.</source>
-        <translation>没有打开的跟踪。打开一个即可查看其内存由谁分配。</translation>
+        <source>Group by</source>
+        <translation>分组依据</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see its active memory by allocation site.</source>
+        <translation>没有打开记录。打开一个以按分配位置查看其活跃显存。</translation>
+    </message>
+    <message>
+        <source>Computing the counters…</source>
+        <translation>正在计算计数器…</translation>
+    </message>
+    <message>
+        <source>Computing the groups…</source>
+        <translation>正在计算分组…</translation>
     </message>
 </context>
 <context>
@@ -3351,16 +3326,16 @@
         <translation>私有池 (%1, %2)</translation>
     </message>
     <message>
-        <source>The recorder is gone without ending the trace; what came last may be missing.</source>
-        <translation>记录器没有结束记录就消失了；最后的部分可能缺失。</translation>
-    </message>
-    <message>
         <source>The recording has ended.</source>
         <translation>录制已结束。</translation>
     </message>
     <message>
         <source>The recording has ended. %1</source>
         <translation>录制已结束。%1</translation>
+    </message>
+    <message>
+        <source>The recorder ended without closing the trace. The last events may be missing.</source>
+        <translation>记录器结束时没有关闭记录。最后的事件可能缺失。</translation>
     </message>
 </context>
 <context>
@@ -3376,10 +3351,6 @@
     <message>
         <source>This trace has no memory events of any device.</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
-    </message>
-    <message>
-        <source>Nothing is open.</source>
-        <translation>尚未打开任何文件。</translation>
     </message>
     <message>
         <source>%1 · allocated %2 → %3</source>
@@ -3405,6 +3376,10 @@
         <source>reserved</source>
         <translation>保留</translation>
     </message>
+    <message>
+        <source>No trace is open.</source>
+        <translation>没有打开记录。</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::TimelinePlot</name>
@@ -3419,10 +3394,6 @@
     <message>
         <source>This device has neither events nor segments in the trace.</source>
         <translation>记录中该设备既没有事件也没有段。</translation>
-    </message>
-    <message>
-        <source>out of memory: asked %1, %2 free</source>
-        <translation>显存不足（OOM）：请求 %1，空闲 %2</translation>
     </message>
     <message>
         <source>peak %1 allocated</source>
@@ -3440,16 +3411,35 @@
         <source>allocated</source>
         <translation>已分配</translation>
     </message>
+    <message>
+        <source>out of memory: %1 requested, %2 free</source>
+        <translation>显存不足：请求 %1，空闲 %2</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::Toolbar</name>
+    <message>
+        <source>Zoom out (-)</source>
+        <translation>缩小 (-)</translation>
+    </message>
+    <message>
+        <source>Zoom in (+)</source>
+        <translation>放大 (+)</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <translation>适应窗口</translation>
+    </message>
+    <message>
+        <source>Show everything (0)</source>
+        <translation>显示全部 (0)</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::TracePage</name>
     <message>
         <source>device %1</source>
         <translation>设备 %1</translation>
-    </message>
-    <message>
-        <source>What this trace is</source>
-        <translation>此记录是什么</translation>
     </message>
     <message>
         <source>stack</source>
@@ -3556,6 +3546,10 @@ y</source>
     <message>
         <source>Show why (Y)</source>
         <translation>显示原因 (Y)</translation>
+    </message>
+    <message>
+        <source>Summary of the trace</source>
+        <translation>记录摘要</translation>
     </message>
 </context>
 <context>

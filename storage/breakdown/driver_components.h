@@ -21,8 +21,8 @@ struct DriverComponent {
 /// Returns whether driver calls were recorded on a device. NVML measurements without allocations do not count.
 bool has_driver_calls(const Trace& trace, int device);
 
-/// Returns one component per library that allocated ("PyTorch", for memory outside its caching allocator, is one of them), then context and
-/// kernels. Their amounts are settled.
+/// Returns one component per library that allocated, "PyTorch" for its memory outside the caching allocator, then
+/// context and kernels. Their amounts are settled.
 std::vector<DriverComponent> driver_components(const Trace& trace, int device);
 
 }  // namespace tidemark

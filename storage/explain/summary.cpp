@@ -94,13 +94,13 @@ RunTrend run_trend_of(const AnalysisContext& context, const Explanation& explana
 
 std::string where_it_is(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
     const int64_t others = context.row().bytes_of(ComponentKind::other_processes), mine = explanation.total - others;
-    const std::string others_name = words("other programs on this GPU");
     std::vector<std::string> largest;
     for (const Share& share : explanation.shares) {
         const double of_mine = mine <= 0 ? 0 : static_cast<double>(share.bytes) / static_cast<double>(mine);
-        if (largest.size() < 3 && of_mine >= 0.05 && share.name != others_name) {
-            largest.push_back(
-                words("{share} {name}", with("share", Words::percent(of_mine)), with("name", share.name)));
+        if (largest.size() < 3 && of_mine >= 0.05 && share.component != ComponentKind::other_processes) {
+            // The shares below the summary are of the whole GPU: percentages of the program would contradict them.
+            const std::string size = others == 0 ? Words::percent(of_mine) : format_bytes(share.bytes);
+            largest.push_back(words("{share} {name}", with("share", size), with("name", share.name)));
         }
     }
     const auto total = with("total", format_bytes(mine));

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 
+#include "storage/base/ticks.h"
 #include "storage/base/units.h"
 #include "storage/report/layout.h"
 
@@ -20,45 +20,14 @@ constexpr int most_ticks = 5;
 
 /// Returns a tick with its `label` at every multiple of `step` between `low` and `high`.
 template <class Label>
-std::vector<Tick> multiples(double low, double high, double step, Label&& label) {
+std::vector<Tick> multiples(int64_t low, int64_t high, double step, Label&& label) {
     std::vector<Tick> ticks;
-    for (double at = std::ceil(low / step) * step; at <= high && std::ssize(ticks) <= most_ticks; at += step) {
-        ticks.push_back({at, label(static_cast<int64_t>(at))});
+    const auto last = static_cast<double>(high);
+    for (double at = std::ceil(static_cast<double>(low) / step) * step; at <= last && std::ssize(ticks) <= most_ticks;
+         at += step) {
+        ticks.push_back({at, label(at)});
     }
     return ticks;
-}
-
-/// Returns the smallest sufficient value of 1, 2, 5, 10, 20, ... times `unit`.
-double decimal_step(double span, double unit) {
-    constexpr std::array<double, 3> nice{1, 2, 5};
-    double power = unit;
-    while (true) {
-        for (const double factor : nice) {
-            if (span / (factor * power) <= most_ticks) {
-                return factor * power;
-            }
-        }
-        power *= 10;
-    }
-}
-
-std::string seconds(int64_t time, double step) {
-    constexpr double second = 1e9;
-    const int decimals = static_cast<int>(std::clamp(std::ceil(-std::log10(step / second) - 1e-9), 0.0, 9.0));
-    return fmt::format("{:.{}f} s", static_cast<double>(time) / second, decimals);
-}
-
-/// Formats bytes with enough digits to distinguish ticks that are `step` bytes apart.
-std::string bytes_label(int64_t bytes, double step) {
-    constexpr std::array<std::string_view, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
-    auto value = static_cast<double>(bytes);
-    size_t unit = 0;
-    for (; std::fabs(value) >= 1024 && unit + 1 < units.size(); ++unit) {
-        value /= 1024;
-        step /= 1024;
-    }
-    const int decimals = bytes == 0 ? 0 : static_cast<int>(std::clamp(std::ceil(-std::log10(step)), 0.0, 4.0));
-    return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
 std::string title_of(std::string_view hint) {
@@ -83,21 +52,18 @@ std::string html_escaped(std::string_view text) {
 }
 
 std::vector<Tick> byte_ticks(int64_t low, int64_t high) {
-    const auto span = static_cast<double>(std::max<int64_t>(1, high - low));
-    const double step = std::max(1.0, std::exp2(std::ceil(std::log2(span / most_ticks))));
-    return multiples(static_cast<double>(low), static_cast<double>(high), step,
-                     [&](int64_t bytes) { return bytes_label(bytes, step); });
+    const double step = byte_tick_step(static_cast<double>(high - low), most_ticks);
+    return multiples(low, high, step, [&](double bytes) { return byte_tick_label(bytes, step); });
 }
 
 std::vector<Tick> time_ticks(int64_t start, int64_t end) {
-    const double step = decimal_step(static_cast<double>(std::max<int64_t>(1, end - start)), 1);
-    return multiples(static_cast<double>(start), static_cast<double>(end), step,
-                     [&](int64_t time) { return seconds(time, step); });
+    const double step = std::max(1.0, decimal_tick_step(static_cast<double>(end - start), most_ticks));
+    return multiples(start, end, step, [&](double time) { return time_tick_label(time, step); });
 }
 
 std::vector<Tick> number_ticks(int64_t first, int64_t last) {
-    const double step = decimal_step(static_cast<double>(std::max<int64_t>(1, last - first)), 1);
-    return multiples(static_cast<double>(first), static_cast<double>(last), step, format_count);
+    const double step = std::max(1.0, decimal_tick_step(static_cast<double>(last - first), most_ticks));
+    return multiples(first, last, step, [](double number) { return format_count(static_cast<int64_t>(number)); });
 }
 
 Range range_of(std::span<const int64_t> values) {

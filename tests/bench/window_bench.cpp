@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
     }
     QApplication qt(argc, argv);
-    Application application(Settings::Keep::in_memory);
+    Application application(Settings::Storage::in_memory);
     application.set_theme(ThemeSetting::light, false);
     QCommandLineParser parser;
     parser.addHelpOption();

@@ -7,7 +7,7 @@ import os
 import re
 import unittest
 
-from support import ENVIRONMENT, INPUT, USAGE, CommandTest, made_up_snapshot, run, snapshot
+from support import ENVIRONMENT, INPUT, USAGE, CommandTest, generated_snapshot, run, snapshot
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
 ENGLISH = re.compile(r"\b(the|is|are|not|there|of|to|cannot|required|expected|value)\b", re.IGNORECASE)
@@ -38,7 +38,7 @@ class ChineseErrors(CommandTest):
         os.truncate(trace, trace.stat().st_size // 2)
         self.assertIn("已损坏", self.chinese(INPUT, "info", trace))
         cut = self.folder / "cut.pickle"
-        cut.write_bytes(made_up_snapshot()[:-200])
+        cut.write_bytes(generated_snapshot()[:-200])
         self.assertIn("在快照中途结束", self.chinese(INPUT, "import", cut))
 
     def test_files_that_cannot_be_written(self):
@@ -72,7 +72,11 @@ class CommandLine(CommandTest):
         (("improt",), "A command is required.", "缺少命令。"),
         (("import",), "SNAPSHOT is required.", "缺少必需的 SNAPSHOT。"),
         (("info", "a.tide", "--fast"), "Unexpected arguments: --fast.", "多余的参数：--fast。"),
-        (("info", "a.tide", "--format", "pdf"), "--format: pdf is not one of text,json.", "不在可选值 text,json 之中。"),
+        (
+            ("info", "a.tide", "--format", "pdf"),
+            "--format: pdf is not one of text,json.",
+            "不在可选值 text,json 之中。",
+        ),
         (("stats", "a.tide", "--device", "x"), '--device: "x" is not a valid value.', "--device：“x”不是有效的值。"),
         (("stats", "a.tide", "--at"), "--at needs a value.", "--at 需要一个值。"),
         (("stats", "a.tide", "--at", "1", "--at", "2"), "--at is given more than once.", "--at 给出了不止一次。"),

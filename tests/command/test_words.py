@@ -88,9 +88,7 @@ def calls_of_words(tokens):
         before, token, after = tokens[i - 1].text, tokens[i].text, tokens[i + 1].text
         if token == "plural" and before in ".>:" and after == "(":
             yield i + 1, (1, 2)
-        elif token in ("words", "words_") and before not in ("Words", "&") and after == "(":
-            yield i + 1, (0,)
-        elif token in COMPOSED and after == "(":
+        elif after == "(" and (token in COMPOSED or (token in ("words", "words_") and before not in ("Words", "&"))):
             yield i + 1, (0,)
 
 

@@ -9,7 +9,7 @@
 namespace tidemark::gui {
 
 static void install_plural_forms() {
-    static auto* const language = new LanguageSwitch;  // the application uses it until the very end
+    static auto* const language = new LanguageSwitch;  // the application uses it until it exits
     language->install(QStringLiteral("en"));
 }
 Q_COREAPP_STARTUP_FUNCTION(install_plural_forms)

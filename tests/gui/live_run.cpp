@@ -28,7 +28,7 @@ int64_t utc_now() {
 
 Trace head_of(int64_t start_utc) {
     Trace head;
-    head.source = "made up by a test";
+    head.source = "made by a test";
     head.start_utc_ns = start_utc;
     head.settings["expandable_segments"] = "false";
     return head;
@@ -166,7 +166,7 @@ private:
             writer_.step({step_++, StepSource::optimizer, step_start_, time});
             step_start_ = time;
             if (!alive_.empty()) {
-                alive_.pop_front();  // nobody will free it
+                alive_.pop_front();  // it is never freed
             }
         }
         if (in_step < shape_.events_per_step / 2) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// A run that is recorded while it goes on, made up: training steps with activations, a leak, libraries, samples.
+// A synthetic run, recorded in real time: training steps with activations, a leak, libraries, samples.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace tidemark::gui::test {
 
 struct LiveRunShape {
     double seconds = 5;
-    int events_before = 0;  ///< written before the run begins: what a long run has behind it
+    int events_before = 0;  ///< written before the run begins, as the past of a long run
     int events_per_second = 20000;
     int events_per_step = 400;
     bool samples = true;  ///< NVML's figure, driver memory, another process

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// live_run TRACE [SECONDS [EVENTS_PER_SECOND [EVENTS_BEFORE [HOW_ENDED]]]]: a made-up run, recorded while it goes on.
+// live_run TRACE [SECONDS [EVENTS_PER_SECOND [EVENTS_BEFORE [HOW_ENDED]]]]: a synthetic run, recorded in real time.
 #include <cstdio>
 #include <cstdlib>
 

@@ -16,7 +16,7 @@ struct Saves {
     AllocationIndex allocation;
 };
 
-/// Writes a program's memory and graph in the order in which they come to be; every event takes a microsecond.
+/// Writes a program's memory and graph in the order of their creation; every event takes a microsecond.
 class Program {
 public:
     Program() {
@@ -181,7 +181,7 @@ Linear make_linear(Program& p, const std::string& name, uint64_t bytes) {
     return {p.parameter(name + ".weight", bytes), p.parameter(name + ".bias", bytes / 64)};
 }
 
-/// What comes out of an op: its node, and the memory of its output.
+/// The result of an operator: its node, and the memory of its output.
 struct Value {
     NodeIndex node;
     AllocationIndex memory;
@@ -288,7 +288,7 @@ Value forward(Program& p, const std::vector<Block>& blocks, NodeIndex wte, NodeI
 }  // namespace
 
 std::shared_ptr<Session> SyntheticGraph::session() const {
-    auto session = std::make_shared<Session>(trace, Session::analyse(trace));
+    auto session = std::make_shared<Session>(trace, Session::analyze(trace));
     session->graph_source().set(graph);
     session->selection().set_time_point(session->device().event_count());
     return session;
@@ -361,7 +361,7 @@ SyntheticGraph finished_graph() {
     p.finish(first, p.size());
     p.release(input);
     SyntheticGraph made = p.end();
-    // The parameter's node went with the last graph that used it.
+    // The parameter's node is destroyed with the last graph that used it.
     auto tables = made.graph->tables();
     tables.nodes.destroyed[0] = tables.nodes.destroyed[1];
     made.graph = std::make_shared<const Graph>(made.trace, std::make_shared<const GraphTables>(std::move(tables)));

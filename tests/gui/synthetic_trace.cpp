@@ -27,13 +27,13 @@ public:
         add(Action::free_completed, a);
     }
 
-    void out_of_memory(uint64_t asked, uint64_t free) {
+    void out_of_memory(uint64_t requested, uint64_t free) {
         OtherEvent other;
         other.event = device_.event_count();
         other.action = Action::oom;
         other.name = "oom";
         other.address = free;
-        other.size = asked;
+        other.size = requested;
         device_.others.push_back(other);
         add(Action::oom, static_cast<uint32_t>(device_.others.size()) - 1);
     }
@@ -82,7 +82,7 @@ void record_step(Recorder& recorder, const SyntheticShape& shape, int step, cons
     if (step == shape.spike_step) {
         recorder.release(recorder.allocate(static_cast<uint64_t>(shape.spike_bytes), stacks[0]));
     }
-    for (size_t i = static_cast<size_t>(shape.kept_per_step); i < made.size(); ++i) {
+    for (size_t i = static_cast<size_t>(shape.leaked_per_step); i < made.size(); ++i) {
         recorder.release(made[i]);
     }
 }
@@ -125,7 +125,7 @@ std::shared_ptr<const Trace> synthetic_trace(const SyntheticShape& shape) {
 
 std::shared_ptr<Session> synthetic_session(const SyntheticShape& shape) {
     const auto trace = synthetic_trace(shape);
-    return std::make_shared<Session>(trace, Session::analyse(trace));
+    return std::make_shared<Session>(trace, Session::analyze(trace));
 }
 
 }  // namespace tidemark::gui::test

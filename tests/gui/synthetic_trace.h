@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// A small trace made in memory, for tests that want to know every byte.
+// A small trace made in memory, for tests that check every byte.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 namespace tidemark::gui::test {
 
 struct SyntheticShape {
-    int steps = 20;         ///< each: eight allocations made, then freed
-    int kept_per_step = 1;  ///< allocations of a step that are never freed
+    int steps = 20;           ///< each: eight allocations made, then freed
+    int leaked_per_step = 1;  ///< allocations of a step that are never freed
     int64_t step_bytes = 8 << 20;
     int spike_step = 7;  ///< one short allocation of spike_bytes; -1: none
     int64_t spike_bytes = 512 << 20;
@@ -20,7 +20,7 @@ struct SyntheticShape {
     int devices = 1;
 };
 
-/// Events one microsecond apart, a segment that holds everything, an annotation and a mark per step.
+/// Events one microsecond apart, one segment with all blocks, an annotation and a mark per step.
 std::shared_ptr<const Trace> synthetic_trace(const SyntheticShape& shape = {});
 std::shared_ptr<Session> synthetic_session(const SyntheticShape& shape = {});
 

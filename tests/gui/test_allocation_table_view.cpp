@@ -43,8 +43,8 @@ private slots:
         q.text = "next_b";
         QCOMPARE(found(*session, q), (Rows{2}));
         q = by_event;
-        q.min_taken = 2000;
-        q.max_taken = 4000;
+        q.min_block_size = 2000;
+        q.max_block_size = 4000;
         QCOMPARE(found(*session, q), (Rows{2}));
         q = by_event;
         q.address = 0x1001001;
@@ -65,7 +65,7 @@ private slots:
     void orders_are_right_for_every_column() {
         const auto session = synthetic_session();
         AllocationQuery q;
-        QCOMPARE(found(*session, q), (Rows{0, 2, 1, 3}));  // taken, descending; ties by event
+        QCOMPARE(found(*session, q), (Rows{0, 2, 1, 3}));  // block size, descending; ties by event
         q.sort_by = AllocationColumn::freed_at;
         q.descending = false;
         QCOMPARE(found(*session, q), (Rows{1, 2, 0, 3}));
@@ -86,7 +86,7 @@ private slots:
         QVERIFY(!find_allocations(session->analysis(), {}, progress));
     }
 
-    void model_keeps_the_contract() {
+    void model_obeys_the_contract() {
         const auto session = synthetic_session();
         AllocationModel model;
         QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -200,7 +200,7 @@ private slots:
             q.alive_at = session->selection().state().time_point;
             Progress progress;
             const auto alive = find_allocations(session->analysis(), q, progress);
-            QCOMPARE(static_cast<int64_t>(alive->taken),
+            QCOMPARE(static_cast<int64_t>(alive->block_bytes),
                      session->analysis().curves().value(Series::active, *q.alive_at));
         }
     }

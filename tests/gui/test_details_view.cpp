@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The inspector: what it says about an allocation, a segment, a stack and a point in time, and what its links do.
+// The inspector: its text for an allocation, a segment, a stack and a point in time, and its links.
 #include <QClipboard>
 #include <QFile>
 #include <QGuiApplication>
@@ -55,7 +55,7 @@ private slots:
         session->selection().set_time_point(6);
         InspectorPane pane;
         pane.set_session(session.get());
-        verify_says(pane, {"after 6 of 9 events", "Retained by", "alloc"});
+        verify_says(pane, {"after 6 of 9 events", "Largest allocation sites", "alloc"});
         session->selection().select_segment(0);
         verify_says(pane, {"Segment of 2.00 MiB", "Its blocks: 3"});
         session->selection().select_stack(session->device().allocations.stack[1]);
@@ -89,7 +89,7 @@ private slots:
         QCOMPARE(QGuiApplication::clipboard()->text(), QString("/home/anna/project/train.py:20"));
     }
 
-    void shows_a_source_line_that_is_at_hand() {
+    void shows_source_lines_of_existing_files() {
         QTemporaryDir folder;
         QFile file(folder.filePath("model.py"));
         QVERIFY(file.open(QIODevice::WriteOnly));

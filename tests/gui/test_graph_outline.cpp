@@ -75,14 +75,14 @@ private slots:
         QVERIFY(graphs != nullptr);
         QCOMPARE(graphs->repeats, 100u);
         QCOMPARE(graphs->node_count, 500u);
-        // What they share is beside them, and their bytes are all there is.
+        // The shared parameters are outside the group, and the group has all bytes.
         QCOMPARE(made.outline->order().size(), size_t{504});
         QCOMPARE(made.outline->group(0).totals.shallow_bytes, made.time_point->reachable_bytes());
     }
 
     void totals_count_shared_memory_once() {
         const Outlined made(retained_outputs_graph(1));
-        // mat1 of fc1, the result of relu which fc2 keeps as well, the output of fc2.
+        // mat1 of fc1, the result of relu, which fc2 saves as well, the output of fc2.
         QCOMPARE(made.outline->group(0).totals.shallow_bytes, int64_t{3 * 4096});
         QCOMPARE(made.outline->group(0).totals.never_executed, 9u);
     }
@@ -95,7 +95,7 @@ private slots:
             QVERIFY(std::adjacent_find(order.begin(), order.end()) == order.end());
             QCOMPARE(static_cast<int64_t>(order.size()), made.time_point->alive_nodes());
             for (const OutlineGroup& group : made.outline->groups()) {
-                QVERIFY(group.group_count + group.loose_nodes <= most_children);
+                QVERIFY(group.group_count + group.direct_nodes <= most_children);
                 QVERIFY(group.node_count > 0);
                 QCOMPARE(made.outline->find(group.key),
                          static_cast<GroupIndex>(&group - made.outline->groups().data()));

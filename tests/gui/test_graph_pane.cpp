@@ -7,8 +7,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "gui/graph/fullest_time_point.h"
 #include "gui/graph/graph_pane.h"
+#include "gui/graph/graph_peak.h"
 #include "gui/graph/root_list.h"
 #include "gui/inspector/inspector_pane.h"
 #include "gui/model/grouping.h"
@@ -25,7 +25,7 @@ class GraphPaneTest : public QObject {
 private:
     static void wait(GraphPane& pane) { QTRY_VERIFY(!pane.busy()); }
 
-    /// A pane that is on screen and has drawn.
+    /// Returns a visible pane that has finished its drawing.
     static std::unique_ptr<GraphPane> shown_pane(Session* session) {
         auto pane = std::make_unique<GraphPane>();
         pane->resize(1200, 700);
@@ -69,7 +69,7 @@ private slots:
         QCOMPARE(view.picture()->scene->boxes.size(), boxes + 12);
         const int opened = view.picture()->scene->find(key);
         QVERIFY(view.picture()->scene->boxes[static_cast<size_t>(opened)].open);
-        // What was opened stays where the pointer is.
+        // The opened group stays under the pointer.
         const QPointF now =
             view.place().to_screen(view.picture()->scene->boxes[static_cast<size_t>(opened)].rect.topLeft());
         QVERIFY((now - corner).manhattanLength() < 1);
@@ -124,10 +124,10 @@ private slots:
         QVERIFY2(why.contains("AddmmBackward0") && why.contains("mat1") && why.contains("saved for backward"),
                  qPrintable(why));
         QVERIFY2(why.contains("element 0"), qPrintable(why));
-        // In the closed box of all hundred.
+        // The closed box of all hundred graphs contains it.
         const GraphMarks& marks = pane->view().marks();
         QVERIFY(marks.any);
-        QVERIFY(marks.boxes[static_cast<size_t>(box_named(*pane, "100 graphs"))] & GraphMarks::keeps);
+        QVERIFY(marks.boxes[static_cast<size_t>(box_named(*pane, "100 graphs"))] & GraphMarks::retains);
     }
 
     void hovering_highlights_the_memory_a_box_retains() {
@@ -188,7 +188,7 @@ private slots:
         const Outlined all(made);
         const NodeIndex root = all.time_point->roots().front();
         QCOMPARE(Outlined(made, {GraphRegion::Kind::reachable_from, root}).outline->order().size(), size_t{9});
-        QCOMPARE(Outlined(made, {GraphRegion::Kind::made_in, no_node, 3}).outline->order().size(), size_t{5});
+        QCOMPARE(Outlined(made, {GraphRegion::Kind::created_in, no_node, 3}).outline->order().size(), size_t{5});
         GraphRegion around{GraphRegion::Kind::around, root};
         around.reach = 1;
         QCOMPARE(Outlined(made, around).outline->order().size(), size_t{2});
@@ -204,9 +204,9 @@ private slots:
         QTest::mouseClick(button, Qt::LeftButton);
         QTRY_VERIFY(pane->note_text().isEmpty());
         QVERIFY(session->device().time_of_state(session->selection().state().time_point) >=
-                *fullest_time_point(graph.graph->index));
+                *graph_peak(graph.graph->index));
 
-        const auto bare = std::make_shared<Session>(graph.trace, Session::analyse(graph.trace));
+        const auto bare = std::make_shared<Session>(graph.trace, Session::analyze(graph.trace));
         bare->graph_source().set(std::make_shared<const Graph>(graph.trace, std::make_shared<const GraphTables>()));
         pane->set_session(bare.get());
         QVERIFY(pane->note_text().contains("tidemark record"));
@@ -231,7 +231,7 @@ private slots:
         session->selection().select_node(5);
         auto tables = longer.graph->tables();
         for (int64_t& id : tables.nodes.id) {
-            id += id > 2 ? 0 : -10;  // the same nodes but for two
+            id += id > 2 ? 0 : -10;  // the first two nodes get other ids
         }
         session->graph_source().set(
             std::make_shared<const Graph>(longer.trace, std::make_shared<const GraphTables>(tables)));
@@ -297,7 +297,7 @@ private slots:
         clock.start();
         const auto pane = shown_pane(session.get());
         pane->view().grab();
-        QVERIFY2(clock.elapsed() < 3000, qPrintable(QString::number(clock.elapsed())));  // the bar is 500 ms, idle
+        QVERIFY2(clock.elapsed() < 3000, qPrintable(QString::number(clock.elapsed())));  // 500 ms on an idle machine
     }
 };
 

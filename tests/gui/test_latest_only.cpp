@@ -14,7 +14,7 @@ class LatestOnlyTest : public QObject {
     Q_OBJECT
 
 private:
-    /// A job that reports that it runs, and ends when it may.
+    /// A job that signals its start and waits for permission to end.
     struct Gate {
         QSemaphore started, may_end;
         std::atomic<int> running{0}, most_running{0};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// A run that is recorded while the window shows it: the tail, freezing, a stable view, the end, the breakdown.
+// A window that shows a run during its recording: the tail, freezing, a stable view, the end, the breakdown.
 #include <QComboBox>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -63,7 +63,7 @@ class TestLive : public QObject {
 private slots:
     void the_tail_is_followed_until_the_view_is_moved() {
         Run run(path("tail"));
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = open_live(application, path("tail"));
         QVERIFY(window);
         Session& session = *window->page().session();
@@ -92,11 +92,11 @@ private slots:
 
     void a_frozen_window_stays_and_then_catches_up() {
         Run run(path("frozen"));
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = open_live(application, path("frozen"));
         QVERIFY(window);
         window->page().live()->set_frozen(true);
-        QTest::qWait(700);  // what was under way
+        QTest::qWait(700);  // deliveries in progress
         const EventNumber events = window->page().session()->device().event_count();
         QTest::qWait(900);
         QCOMPARE(window->page().session()->device().event_count(), events);
@@ -105,9 +105,9 @@ private slots:
     }
 
     void colors_and_grouping_stay() {
-        Run run(path("colours"));
-        Application application(Settings::Keep::in_memory);
-        MainWindow* window = open_live(application, path("colours"));
+        Run run(path("colors"));
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = open_live(application, path("colors"));
         QVERIFY(window);
         Session& session = *window->page().session();
         window->page().set_group_by({GroupBy::line});
@@ -126,7 +126,7 @@ private slots:
 
     void the_end_is_shown_and_the_trace_is_an_ordinary_one() {
         Run run(path("end"));
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = open_live(application, path("end"));
         QVERIFY(window);
         QVERIFY(window->actions().find(QStringLiteral("live.tail"))->isEnabled());
@@ -141,7 +141,7 @@ private slots:
 
     void the_breakdown_adds_up_on_screen() {
         Run run(path("breakdown"), 1.5);
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = open_live(application, path("breakdown"));
         QVERIFY(window);
         QTRY_VERIFY_WITH_TIMEOUT(window->page().live() == nullptr, 10000);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The shared axis, the selection, the groups and the colours.
+// The shared axis, the selection, the groups and the colors.
 #include <QSignalSpy>
 #include <QTest>
 #include <cmath>
@@ -29,7 +29,7 @@ double contrast(const QColor& a, const QColor& b) {
 class TestModel : public QObject {
     Q_OBJECT
 private slots:
-    void zoom_keeps_the_place_under_the_pointer() {
+    void zoom_does_not_move_the_place_under_the_pointer() {
         const auto session = test::synthetic_session();
         TimeView& view = session->time_view();
         const double at = view.whole_from() + 0.3 * (view.whole_to() - view.whole_from());
@@ -87,7 +87,7 @@ private slots:
         QVERIFY(!view.can_undo());
     }
 
-    void axis_change_keeps_the_span() {
+    void axis_change_preserves_the_span() {
         const auto session = test::synthetic_session();
         TimeView& view = session->time_view();
         view.show(20000, 60000);
@@ -175,7 +175,7 @@ private slots:
             times[i] += 10'000'000;
         }
         trace->duration = times.back();
-        Session session(trace, Session::analyse(trace));
+        Session session(trace, Session::analyze(trace));
         TimeView& view = session.time_view();
         QVERIFY(view.from() > 0.9 * view.whole_to());
         QVERIFY(view.to() < view.whole_to());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Coordinates, and that plots show what is there: above all the peak.
+// Coordinates and plots, above all that a plot shows the peak.
 #include <QBuffer>
 #include <QImage>
 #include <QSet>
@@ -80,29 +80,6 @@ private slots:
         QVERIFY(is(rows_between(4, 16, 0, 10, 5), 0, 2));
         QVERIFY(is(rows_between(-100, 1e9, 0, 10, 5), 0, 5));
         QVERIFY(is(rows_between(100, 120, 100, 10, 5), 0, 2));
-    }
-
-    void ticks_are_round() {
-        QCOMPARE(byte_tick_step(3.0 * (1 << 30), 6), double(1 << 29));
-        QCOMPARE(byte_tick_label(1.5 * (1 << 30), 1 << 29), QStringLiteral("1.5 GiB"));
-        QCOMPARE(byte_tick_label(512 << 20, 1 << 29), QStringLiteral("512 MiB"));
-        QCOMPARE(byte_tick_label(1264.0 * (1 << 20), 16 << 20), QStringLiteral("1,264 MiB"));
-        QCOMPARE(byte_tick_label(0, 1 << 20), QStringLiteral("0"));
-        QCOMPARE(decimal_tick_step(9, 5), 2.0);
-        QCOMPARE(decimal_tick_step(0.11, 4), 0.05);
-        QCOMPARE(time_tick_label(2.5e9, 5e8), QStringLiteral("2.5 s"));
-        QCOMPARE(time_tick_label(3e9, 1e9), QStringLiteral("3 s"));
-    }
-
-    void neighboring_tick_labels_differ() {
-        for (double span = 1; span < 1e15; span *= 3.7) {
-            const double bytes = byte_tick_step(span, 5), time = decimal_tick_step(span, 8);
-            for (int i = 0; i < 5; ++i) {
-                const double b = std::floor(span * 3 / bytes) * bytes + i * bytes;
-                QVERIFY(byte_tick_label(b, bytes) != byte_tick_label(b + bytes, bytes));
-                QVERIFY(time < 1 || time_tick_label(i * time, time) != time_tick_label((i + 1) * time, time));
-            }
-        }
     }
 
     void no_peak_is_lost_at_any_zoom() {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The Record dialog with a made-up `tidemark`: what is offered, what is run, what is said when it ends.
+// The Record dialog with a script instead of `tidemark`: the parts, the command line, the status at the end.
 #include <QCheckBox>
 #include <QLineEdit>
 #include <QListWidget>
@@ -30,7 +30,7 @@ const char* const script =
     "session=\"$3\"; output=\"$5\"\n"
     "echo data > \"$output\"\n"
     "echo \"{\\\"pid\\\": 77, \\\"output\\\": \\\"$output\\\", \\\"state\\\": \\\"finished\\\", \\\"events\\\": 5, "
-    "\\\"losses\\\": []}\" > \"$session/77.trace\"\n"
+    "\\\"data_gaps\\\": []}\" > \"$session/77.trace\"\n"
     "i=0\n"
     "while [ ! -e \"$session/stop\" ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i+1)); done\n"
     "exit 3\n";
@@ -49,8 +49,8 @@ private slots:
         file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     }
 
-    void impossible_parts_are_explained_in_advance() {
-        Settings settings(Settings::Keep::in_memory);
+    void unavailable_parts_are_explained() {
+        Settings settings(Settings::Storage::in_memory);
         RecordDialog dialog(settings, tidemark_);
         auto* nvml = dialog.findChild<QCheckBox*>(QStringLiteral("nvml"));
         QTRY_VERIFY(!nvml->isEnabled());
@@ -60,12 +60,12 @@ private slots:
     }
 
     void a_program_is_run_and_stopped_and_its_end_is_shown() {
-        Settings settings(Settings::Keep::in_memory);
+        Settings settings(Settings::Storage::in_memory);
         settings.set(QStringLiteral("record/command"), QStringLiteral("python \"my train.py\""));
         settings.set(QStringLiteral("record/folder"), folder_.path());
         RecordDialog dialog(settings, tidemark_);
         QTRY_VERIFY(!dialog.findChild<QCheckBox*>(QStringLiteral("nvml"))->isEnabled());
-        QSignalSpy opened(&dialog, &RecordDialog::open_wanted);
+        QSignalSpy opened(&dialog, &RecordDialog::open_requested);
         button(dialog, QStringLiteral("Start"))->click();
         QVERIFY(opened.wait(5000));
         QCOMPARE(opened.front().front().toString(), folder_.filePath(QStringLiteral("run.tide")));
@@ -84,7 +84,7 @@ private slots:
     }
 
     void a_missing_command_is_reported() {
-        Settings settings(Settings::Keep::in_memory);
+        Settings settings(Settings::Storage::in_memory);
         RecordDialog dialog(settings, {});
         QVERIFY(dialog.status_text().contains(QStringLiteral("tidemark")));
         QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The segment map: where bars lie, what a click, a key and an address select, what is painted.
+// The segment map: the places of bars, selection by click, key and address, and painting.
 #include <QBuffer>
 #include <QLabel>
 #include <QPainter>
@@ -220,7 +220,7 @@ private slots:
                 free += s.free();
             }
             QCOMPARE(free, state.free_in_gaps + state.free_in_cached_segments);
-            QVERIFY(!severity_text(*session, state).isEmpty());
+            QVERIFY(!fragmentation_text(*session, state).isEmpty());
         }
     }
 

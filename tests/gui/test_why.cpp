@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The first thing a person sees: the explanation of a real trace is shown, its findings move every pane, a guide goes
-// through their evidence, and its language is the window's.
+// The Why pane: it explains a real trace, its findings change every pane, a guide shows their evidence, and its
+// language is that of the window.
 #include <QAction>
 #include <QClipboard>
 #include <QGuiApplication>
@@ -31,7 +31,7 @@ using namespace tidemark::gui;
 
 namespace {
 
-constexpr int patience = 30000;  // milliseconds
+constexpr int longest_wait = 30000;  // milliseconds
 
 /// 60 graphs that a list retains.
 std::shared_ptr<Session> retained_outputs() {
@@ -49,7 +49,7 @@ struct Shown {
     StoryPane& pane() { return window->page().why(); }
     const Explanation& explanation() { return session->explanation_source().explained()->explanation; }
     bool explained() {
-        return QTest::qWaitFor([this] { return pane().has_explanation() && session->graph(); }, patience);
+        return QTest::qWaitFor([this] { return pane().has_explanation() && session->graph(); }, longest_wait);
     }
 
     MainWindow* window;
@@ -79,7 +79,7 @@ class TestWhy : public QObject {
     Q_OBJECT
 private slots:
     void a_recorded_trace_is_explained() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         QVERIFY(open.pane().note_text().isEmpty());
@@ -99,7 +99,7 @@ private slots:
     }
 
     void parts_of_the_memory_add_up() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         const auto* bar = open.pane().findChild<ShareBar*>();
@@ -113,7 +113,7 @@ private slots:
     }
 
     void a_click_moves_every_pane() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         Session& session = *open.session;
@@ -137,7 +137,7 @@ private slots:
     }
 
     void mouse_and_keys_select_a_card() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         FindingCard* card = open.pane().cards().front();
@@ -155,7 +155,7 @@ private slots:
     }
 
     void evidence_is_a_link() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         const FindingCard* card = open.pane().cards().front();
@@ -174,7 +174,7 @@ private slots:
     }
 
     void the_walk_visits_all_evidence() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         QTRY_VERIFY_WITH_TIMEOUT((open.window->activateWindow(), open.window->isActiveWindow()), 60000);
@@ -208,7 +208,7 @@ private slots:
     }
 
     void back_returns_to_what_was_selected_before() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         open.session->selection().select_allocation(3);
@@ -223,7 +223,7 @@ private slots:
     }
 
     void recommended_fixes_can_be_copied() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         const FindingCard* card = open.pane().cards().front();
@@ -236,7 +236,7 @@ private slots:
     }
 
     void the_explanation_can_be_copied_and_saved() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         QVERIFY(open.window->actions().find(QStringLiteral("why.save"))->isEnabled());
@@ -260,7 +260,7 @@ private slots:
     }
 
     void the_language_of_the_window_is_that_of_the_findings() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         const auto english = open.session->explanation_source().explained();
@@ -269,7 +269,7 @@ private slots:
         const ExplanationSource& source = open.session->explanation_source();
         QVERIFY(QTest::qWaitFor(
             [&] { return source.explained() && source.explained()->language == tidemark::Language::chinese; },
-            patience));
+            longest_wait));
         QVERIFY(source.explained()->explanation.summary != english->explanation.summary);
         QCOMPARE(source.explained()->context, english->context);  // only the language changed
         for (QWidget* top : QApplication::topLevelWidgets()) {
@@ -282,7 +282,7 @@ private slots:
     }
 
     void a_click_on_an_overview_flag_opens_its_finding() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         OverviewPlot& overview = open.window->page().overview();
         QVERIFY(open.explained());
@@ -309,11 +309,11 @@ private slots:
         QVERIFY(source.state() == ExplanationSource::State::not_requested);
         QVERIFY(!pane.note_text().isEmpty());
         pane.explain_now();
-        QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), patience);
+        QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), longest_wait);
         QVERIFY(source.is_current());
         const auto before = source.explained();
         session->set_live(false);
-        QVERIFY(source.state() == ExplanationSource::State::ready);  // nothing came since
+        QVERIFY(source.state() == ExplanationSource::State::ready);  // no event came since
         QCOMPARE(source.explained(), before);
     }
 
@@ -323,11 +323,11 @@ private slots:
         StoryPane pane;
         pane.set_session(session.get());
         session->set_live(false);
-        QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), patience);
+        QTRY_VERIFY_WITH_TIMEOUT(pane.has_explanation(), longest_wait);
     }
 
     void the_pane_hides_and_comes_back() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         Shown open(application);
         QAction* action = open.window->actions().find(QStringLiteral("view.why"));
         QVERIFY(open.pane().isVisible() && action->isChecked());

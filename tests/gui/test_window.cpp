@@ -13,6 +13,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
 #include "gui/model/text.h"
+#include "gui/widgets/toolbar.h"
 #include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
@@ -32,7 +33,7 @@ private slots:
     }
 
     void opens_a_trace_and_every_pane_shows_its_state() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         QSignalSpy shown(window, &MainWindow::trace_shown);
         window->open(trace_);
@@ -54,10 +55,10 @@ private slots:
     }
 
     void keys_drive_the_view() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
-        // Again and again: a window that closes late takes the activation along.
+        // Repeats, because a window that closes late takes the activation away.
         QTRY_VERIFY_WITH_TIMEOUT((window->activateWindow(), window->isActiveWindow()), 60000);
         Session& session = *window->page().session();
         TimeView& view = session.time_view();
@@ -78,7 +79,7 @@ private slots:
     }
 
     void wheel_scrolls_and_zooms() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
@@ -104,7 +105,7 @@ private slots:
     }
 
     void clicks_and_drags_select() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
         Session& session = *window->page().session();
@@ -122,7 +123,7 @@ private slots:
     }
 
     void middle_drag_and_space_drag_move_the_view() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
@@ -150,7 +151,7 @@ private slots:
     }
 
     void the_overview_brush_moves_and_resizes() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
@@ -177,7 +178,7 @@ private slots:
     }
 
     void a_dropped_file_opens() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         QMimeData files;
         files.setUrls({QUrl::fromLocalFile(trace_)});
@@ -191,7 +192,7 @@ private slots:
     }
 
     void plots_report_their_values() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
         window->page().session()->selection().set_time_point(33);
@@ -203,7 +204,7 @@ private slots:
     }
 
     void legend_names_follow_the_language() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         const std::shared_ptr<Session> session = test::synthetic_session();
         window->show_session(session, QStringLiteral("synthetic.tide"));
@@ -217,7 +218,7 @@ private slots:
     }
 
     void errors_are_shown() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         for (const auto& [name, content] : {std::pair("foreign.tide", "hello"), std::pair("one.pickle", "x")}) {
             const QString path = folder_.filePath(QString::fromLatin1(name));
@@ -236,20 +237,20 @@ private slots:
     }
 
     void language_changes_live() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
         QVERIFY(application.set_language(QStringLiteral("zh_CN")));
         QCOMPARE(TracePage::tr("Segments"), QStringLiteral("段"));
         QCOMPARE(TimePlot::tr("allocated"), QStringLiteral("已分配"));
-        QCOMPARE(SegmentMap::tr("Fit"), QStringLiteral("适应窗口"));
+        QCOMPARE(Toolbar::tr("Fit"), QStringLiteral("适应窗口"));
         QVERIFY(application.set_language(QStringLiteral("en")));
         QCOMPARE(TracePage::tr("Segments"), QStringLiteral("Segments"));
         QVERIFY(!application.set_language(QStringLiteral("xx")));
     }
 
     void every_control_has_a_name() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
         for (const QWidget* widget : window->findChildren<QWidget*>()) {
@@ -266,7 +267,7 @@ private slots:
     void renders_every_view() {
         for (const char* language : {"en", "zh_CN"}) {
             for (const ThemeSetting theme : {ThemeSetting::light, ThemeSetting::dark}) {
-                Application application(Settings::Keep::in_memory);
+                Application application(Settings::Storage::in_memory);
                 application.set_theme(theme);
                 application.set_language(QString::fromLatin1(language));
                 for (const char* view : {"timeline", "allocations", "segments", "overview", "window"}) {
@@ -285,7 +286,7 @@ private slots:
     }
 
     void render_reports_errors() {
-        Application application(Settings::Keep::in_memory);
+        Application application(Settings::Storage::in_memory);
         RenderRequest request;
         request.trace = trace_;
         request.output = folder_.filePath(QStringLiteral("x.png"));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// A session on a small hand-made trace or a recorded one, and waiting for panes that work in the background.
+// Sessions of a small synthetic trace and of recorded ones.
 #pragma once
 
 #include <QDir>
@@ -14,14 +14,14 @@
 namespace tidemark::gui::test {
 
 inline std::unique_ptr<Session> session_of(std::shared_ptr<const Trace> trace) {
-    return std::make_unique<Session>(trace, Session::analyse(trace));
+    return std::make_unique<Session>(trace, Session::analyze(trace));
 }
 
 inline std::unique_ptr<Session> synthetic_session() {
     return session_of(std::make_shared<const Trace>(tidemark::test::sample_trace()));
 }
 
-/// Null if the recorded snapshots are not there.
+/// Returns null if the recorded snapshots do not exist.
 inline std::unique_ptr<Session> recorded_session([[maybe_unused]] const char* name) {
 #ifdef TIDEMARK_TEST_DATA
     const QString path = QStringLiteral(TIDEMARK_TEST_DATA "/snapshots/%1.pickle").arg(QLatin1String(name));
@@ -39,7 +39,7 @@ inline const std::vector<const char*>& recorded_names() {
     return names;
 }
 
-/// Whether anything was painted that is not the background of the top left pixel.
+/// Returns whether a pixel differs from the background, which is the color of the top left pixel.
 inline bool has_content(const QImage& image) {
     const QRgb background = image.pixel(0, 0);
     for (int y = 0; y < image.height(); ++y) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/explain.h"
 #include "tests/unit/run_builder.h"
 
 namespace tidemark {
@@ -73,6 +74,15 @@ TEST(ExplainContext, ExplainsAProgramWithOneElement) {
     EXPECT_NE(findings[0].text.back().find("4 B"), std::string::npos);
     EXPECT_NE(findings[0].text.back().find("512 B"), std::string::npos);
     EXPECT_NE(findings[0].text.back().find("2.00 MiB"), std::string::npos);
+}
+
+TEST(ExplainContext, TitleAndSummaryCountTheSameParts) {
+    RunBuilder run = one_element();
+    const std::string without = diagnose(diagnoses::cuda_context, *run.make_context()).at(0).title;
+    EXPECT_NE(without.find("the CUDA context takes 100 %"), std::string::npos) << without;
+    take(run, DriverMemoryKind::kernels, 60 * MiB, 0);
+    const std::string with = diagnose(diagnoses::cuda_context, *run.make_context()).at(0).title;
+    EXPECT_NE(with.find("the CUDA context and its kernels take"), std::string::npos) << with;
 }
 
 TEST(ExplainContext, IsBackgroundIfAnotherFindingExplainsTheMemory) {
@@ -155,6 +165,21 @@ TEST(ExplainOtherProcesses, ReportsNothingWithoutOtherProcesses) {
     ten_steps(run, [] {});
     sample(run, 5 * ms, 600 * MiB, {{7, 4 * MiB}});
     EXPECT_TRUE(diagnose(diagnoses::other_processes, *run.make_context()).empty());
+}
+
+TEST(ExplainOtherProcesses, DoNotCountAsPartOfTheProgram) {
+    RunBuilder run;
+    run.segment(20 * MiB);
+    ten_steps(run, [] {});
+    sample(run, 1 * ms, 600 * MiB, {{7, 2 * GiB}});
+    Progress progress;
+    const Explanation explanation = explain(*run.make_context(), Words(Language::english), progress);
+    const std::string& sentence = explanation.summary.front();
+    EXPECT_NE(sentence.find("uses 600 MiB"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find("Other programs use another 2.00 GiB."), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find("process 7"), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find('%'), std::string::npos)
+        << "the shares below the sentence are of the whole GPU: " << sentence;
 }
 
 TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {

@@ -58,7 +58,7 @@ TEST(ReportTicks, AreFewInRangeAndDistinct) {
         EXPECT_EQ(labels.size(), ticks.size()) << low << ' ' << high;
     }
     EXPECT_EQ(time_ticks(0, 10'000'000'000).back().label, "10 s");
-    EXPECT_EQ(time_ticks(0, 2'000'000).at(1).label, "0.0005 s");
+    EXPECT_EQ(time_ticks(0, 2'000'000).at(1).label, "0.000\u202f5 s");
 }
 
 TEST(ReportRange, ShowsSmallChangesOfLargeValues) {

@@ -23,10 +23,10 @@ struct Parts {
     int64_t context = 0, kernels = 0;
     int64_t allocator = 0;  ///< reserved bytes
     int64_t requested = 0, rounding = 0;
-    int64_t process = 0;
+    int64_t program = 0;  ///< everything but other processes, as the summary counts it
 
     int64_t own() const { return context + kernels; }
-    double share() const { return static_cast<double>(own()) / static_cast<double>(process); }
+    double share() const { return static_cast<double>(own()) / static_cast<double>(program); }
 };
 
 Parts parts_of(const BreakdownRow& row) {
@@ -35,14 +35,14 @@ Parts parts_of(const BreakdownRow& row) {
         switch (component.kind) {
             case ComponentKind::context: parts.context += component.bytes; break;
             case ComponentKind::kernels: parts.kernels += component.bytes; break;
-            case ComponentKind::other_processes:
-            case ComponentKind::unknown: continue;
+            case ComponentKind::other_processes: continue;
+            case ComponentKind::unknown:
             case ComponentKind::library: break;
             default: parts.allocator += component.bytes;
         }
         parts.requested += component.kind == ComponentKind::requested ? component.bytes : 0;
         parts.rounding += component.kind == ComponentKind::rounding ? component.bytes : 0;
-        parts.process += component.bytes;
+        parts.program += component.bytes;
     }
     return parts;
 }
@@ -69,6 +69,21 @@ std::string small_tensors(const AnalysisContext& context, const Parts& parts, co
         "The program's tensors requested {requested}. PyTorch allocates blocks in multiples of 512 B, here {blocks}, "
         "and takes segments of 2 MiB or more from the driver, here {reserved}.",
         requested, blocks, reserved);
+}
+
+/// Names the parts that its share counts, because the summary lists context and kernels one by one.
+std::string title_of(Severity severity, const Parts& parts, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(parts.own()));
+    if (severity == Severity::background) {
+        return words("the CUDA context and its kernels take {bytes}", bytes);
+    }
+    const auto share = with("share", Words::percent(parts.share()));
+    return parts.kernels > 0
+               ? words(
+                     "the CUDA context and its kernels take {share} of the memory: {bytes}, whatever the program does",
+                     share, bytes)
+               : words("the CUDA context takes {share} of the memory: {bytes}, whatever the program does", share,
+                       bytes);
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Parts& parts, const Words& words) {
@@ -116,11 +131,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
                   "libraries.");
     finding.bytes = parts.own();
     finding.component = ComponentKind::context;
-    const auto bytes = with("bytes", format_bytes(parts.own()));
-    finding.title = finding.severity == Severity::pattern
-                        ? words("the CUDA context takes {share} of the memory: {bytes}, whatever the program does",
-                                with("share", Words::percent(parts.share())), bytes)
-                        : words("the CUDA context and its kernels take {bytes}", bytes);
+    finding.title = title_of(finding.severity, parts, words);
     report(finding, context, parts, words);
     add_evidence(finding, context, parts, words);
     finding.fixes = {{words("No fix is needed. Fewer processes have fewer contexts: end processes that are done, and "

@@ -10,7 +10,7 @@
 
 namespace tidemark::gui {
 
-/// Returns ns since trace start; nothing if no node ever retained device memory. Thread: any.
-std::optional<int64_t> fullest_time_point(const GraphIndex& index);
+/// Returns the time in ns since trace start; nothing if no node ever retained device memory. Thread: any.
+std::optional<int64_t> graph_peak(const GraphIndex& index);
 
 }  // namespace tidemark::gui
