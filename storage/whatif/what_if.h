@@ -22,10 +22,10 @@ namespace tidemark {
 
 /// How well the model reproduces this device's history.
 struct ModelCheck {
-    bool exact = false;          ///< every block at its recorded place in a segment, every segment as recorded
-    EventNumber differs_at = 0;  ///< first event that differs
+    bool exact = false;                  ///< every block at its recorded place in a segment, every segment as recorded
+    EventNumber differs_at = 0;          ///< first event that differs
     std::optional<Sentence> difference;  ///< the first difference, if there is one
-    int64_t events = 0;          ///< allocator events compared
+    int64_t events = 0;                  ///< allocator events compared
     int inferred_pools = 0;  ///< private pools that no event names (PyTorch before 2.12), inferred from the behavior
 };
 ModelCheck check_model(const Trace& trace, const DeviceHistory& device, Progress& progress);
