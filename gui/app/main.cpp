@@ -74,7 +74,7 @@ struct Options {
     QCommandLineOption scale{"scale", QApplication::translate("main", "Device pixels per pixel of a PNG."), "factor",
                              "1"};
     QCommandLineOption theme{"theme", QApplication::translate("main", "light, dark or system."), "theme"};
-    QCommandLineOption language{"lang", QApplication::translate("main", "Language of the program: en or zh_CN."),
+    QCommandLineOption language{"language", QApplication::translate("main", "Language of the program: en or zh_CN."),
                                 "code"};
     QCommandLineOption device{
         "device", QApplication::translate("main", "The device (default: the one with most events)."), "number"};

@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 
 constexpr size_t path_ends_shown = 3;
 
-/// "created at 1.2 s in step 3; backpropagated at 1.3 s, saved tensors kept (retain_graph)"
+/// "created at 1.2 s in step 3; backpropagated at 1.3 s, saved tensors retained (retain_graph)"
 std::string lifetime_text(const GraphView& view, NodeIndex node) {
     const Words& words = view.words();
     const GraphNodes& nodes = view.nodes();
@@ -45,7 +45,7 @@ std::string lifetime_text(const GraphView& view, NodeIndex node) {
         text += words("backpropagated at {time}, saved tensors released at {released}", executed,
                       with("released", format_time_point(nodes.released[node])));
     } else {
-        text += words("backpropagated at {time}, saved tensors kept (retain_graph)", executed);
+        text += words("backpropagated at {time}, saved tensors retained (retain_graph)", executed);
     }
     return state == NodeState::destroyed
                ? text + words("; ") +

@@ -96,7 +96,7 @@ std::vector<std::string> viewer_arguments(const RenderOptions& options, Language
                                        options.theme,
                                        "-o",
                                        options.output,
-                                       "--lang",
+                                       "--language",
                                        std::string(language_name(language))};
     if (options.device) {
         arguments.insert(arguments.end(), {"--device", std::to_string(*options.device)});

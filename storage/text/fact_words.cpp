@@ -117,7 +117,7 @@ std::string node_state_name(const Words& words, NodeState state) {
     switch (state) {
         case NodeState::not_created: return words("not created yet");
         case NodeState::never_executed: return words("never backpropagated");
-        case NodeState::executed: return words("executed, saved tensors kept (retain_graph)");
+        case NodeState::executed: return words("executed, saved tensors retained (retain_graph)");
         case NodeState::released: return words("released");
         case NodeState::destroyed: return words("destroyed");
     }

@@ -26,7 +26,7 @@ std::string category_name(const Words& words, Category category);
 /// Returns the name for the memory of a category: "parameters", "activations saved for backward".
 std::string category_words(const Words& words, Category category);
 
-/// Returns "not yet backpropagated", "executed, saved tensors kept (retain_graph)", "released".
+/// Returns "not yet backpropagated", "executed, saved tensors retained (retain_graph)", "released".
 std::string node_state_name(const Words& words, NodeState state);
 /// Explains the state in one sentence.
 std::string node_state_sentence(const Words& words, NodeState state);

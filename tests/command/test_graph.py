@@ -96,7 +96,7 @@ class Graph(CommandTest):
         ):
             self.assertIn(words, text)
         last = 2 * STEPS + 2
-        self.assertIn("saved tensors kept (retain_graph)", self.text("--node", last))
+        self.assertIn("saved tensors retained (retain_graph)", self.text("--node", last))
         self.assertIn("destroyed at 0.000003 s", self.text("--node", last + 1))
 
     def test_allocation(self):

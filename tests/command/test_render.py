@@ -68,7 +68,7 @@ class Render(CommandTest):
                 "dark",
                 "-o",
                 str(self.folder / "a.svg"),
-                "--lang",
+                "--language",
                 "zh_CN",
                 str(trace),
             ],
