@@ -149,7 +149,7 @@ def find(tools, trace, word):
 def in_few_colors(picture, count):
     from PIL import Image
 
-    return picture.quantize(count, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
+    return picture.quantize(count, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE)
 
 
 def save_small(png, path):

@@ -21,6 +21,7 @@
 #include "gui/widgets/toolbar.h"
 #include "storage/base/units.h"
 #include "storage/explain/finding.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::gui {
 
@@ -346,7 +347,7 @@ void TracePage::fill_facts() {
               << tr("peak %1").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
     about_->setText(facts.join(QStringLiteral(" · ")));
-    about_->setToolTip(QString::fromStdString(trace.source) + '\n' + QString::fromStdString(trace.path));
+    about_->setToolTip(to_qstring(source_words(reader_words(), trace)) + '\n' + QString::fromStdString(trace.path));
     const std::vector<DataGap> data_gaps = session_->data_gaps();
     data_gaps_->setVisible(!data_gaps.empty());
     if (!data_gaps.empty()) {

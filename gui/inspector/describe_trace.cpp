@@ -9,6 +9,7 @@
 
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::gui {
 
@@ -75,7 +76,7 @@ void add_process(Report& report, const Process& process, bool live) {
 Report describe_trace(const Session& session) {
     const Trace& trace = session.trace();
     Report report;
-    report.title(QFileInfo(to_qstring(trace.path)).fileName(), to_qstring(trace.source));
+    report.title(QFileInfo(to_qstring(trace.path)).fileName(), to_qstring(source_words(reader_words(), trace)));
     add_file(report, trace);
     add_run(report, trace);
     for (const Process& process : trace.processes) {

@@ -195,7 +195,7 @@ std::string end_text(const Trace& trace, const Words& words) {
 std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts, const Words& words) {
     std::string text = fmt::format("{}\n", one_line(trace.path));
     const auto count = [](size_t number) { return format_count(static_cast<int64_t>(number)); };
-    text += row_text(words("source"), trace.source);
+    text += row_text(words("source"), source_words(words, trace));
     text += row_text(words("written by"), words("{writer}, trace format {version}", with("writer", trace.writer),
                                                 with("version", trace.format_version)));
     text += row_text(words("file"),

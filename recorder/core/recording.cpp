@@ -18,8 +18,6 @@
 #include <new>
 #include <thread>
 
-extern char** environ;
-
 namespace tidemark::recorder {
 
 namespace {
@@ -130,7 +128,7 @@ bool Recording::make_region(const tidemark_options& options, std::string& error)
     return true;
 }
 
-bool Recording::spawn_recorder(const tidemark_options& options, std::string& error) {
+bool Recording::spawn_recorder(const tidemark_options& options, std::string& error) const {
     std::string recorder = options.recorder, output = options.output, pid = std::to_string(getpid());
     std::string region = std::to_string(region_fd_of_recorder), session = options.session ? options.session : "";
     std::string words[] = {"--region", "--output", "--pid", "--session", "--force"};

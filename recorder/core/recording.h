@@ -56,7 +56,7 @@ public:
 private:
     Recording() = default;
     bool make_region(const tidemark_options& options, std::string& error);
-    bool spawn_recorder(const tidemark_options& options, std::string& error);
+    bool spawn_recorder(const tidemark_options& options, std::string& error) const;
     bool wait_until_ready(std::string& error);
     bool wait_for_room(ThreadRing& ring, uint64_t needed);
     void wake_recorder();

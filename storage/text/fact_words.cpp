@@ -139,6 +139,11 @@ std::string node_state_sentence(const Words& words, NodeState state) {
     return {};
 }
 
+std::string source_words(const Words& words, const Trace& trace) {
+    return trace.processes.empty() ? trace.source
+                                   : words("recording of process {pid}", with("pid", trace.processes.front().pid));
+}
+
 std::string process_end_name(const Words& words, const Fact<ProcessEnd>& end) {
     switch (end) {
         case ProcessEnd::not_recorded: return {};

@@ -4,6 +4,7 @@
 // Every recording and snapshot of the repository, as input for the allocator model.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ inline std::shared_ptr<const Trace> open_any(const std::string& path) {
 }
 
 inline std::shared_ptr<const Trace> open_snapshot(const std::string& name) {
-    return open_any(std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + name + ".pickle");
+    return open_any(fmt::format("{}/snapshots/{}.pickle", TIDEMARK_TEST_DATA, name));
 }
 inline std::shared_ptr<const Trace> open_example(const std::string& name) {
     return open_any(std::string(TIDEMARK_RESOURCES) + "/examples/" + name + ".tide");

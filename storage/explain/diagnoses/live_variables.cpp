@@ -77,9 +77,9 @@ std::string names_of(const AnalysisContext& context, const std::vector<Variable>
     }
     std::sort(names.begin(), names.end());
     if (names.size() > most_names) {
-        const size_t more = names.size() - most_names;
+        const auto more = static_cast<int64_t>(names.size() - most_names);
         names.resize(most_names);
-        names.push_back(words("{n} more", with("n", more)));
+        names.push_back(words.plural(more, "{n} more", "{n} more"));
     }
     return words.list(names);
 }

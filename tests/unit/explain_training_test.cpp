@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Diagnoses of iterations: backward passes, optimizer, gradients, caches, and that nothing grows.
+#include <gtest/gtest.h>
+
+#include "storage/explain/backward_passes.h"
+#include "tests/unit/program_builder.h"
+
+namespace tidemark {
+namespace {
+
+using test::MiB;
+using test::Program;
+using test::Training;
+
+TEST(ExplainPasses, AreFoundByTheirRoots) {
+    Training program;
+    for (int i = 0; i < 6; ++i) {
+        program.pass();
+        program.update();
+        program.zero_grad();
+    }
+    const auto context = program.make_context();
+    const std::vector<BackwardPassGroup> groups = find_backward_passes(*context);
+    ASSERT_EQ(groups.size(), 1u);
+    EXPECT_EQ(groups[0].passes.size(), 6u);
+    EXPECT_EQ(groups[0].gradients.size(), 6u);
+    EXPECT_EQ(groups[0].gradients[2].first, 2u);
+    EXPECT_EQ(groups[0].gradients[2].passes(), 1u);
+    EXPECT_EQ(passes_per_update(*context, groups[0]), 1u);
+    EXPECT_EQ(activation_bytes(*context, groups[0].passes[1]), 4 * MiB + 512);
+}
+
+TEST(ExplainOptimizerState, IsAllocatedAtTheFirstStep) {
+    Training program;
+    for (int i = 0; i < 8; ++i) {
+        program.pass();
+        if (i == 0) {
+            program.labeled(8 * MiB, "step", Category::optimizer_state, "exp_avg of weight");
+            program.labeled(8 * MiB, "step", Category::optimizer_state, "exp_avg_sq of weight");
+        }
+        program.update();
+        program.zero_grad();
+    }
+    const Findings findings = program.diagnose(diagnoses::optimizer_state);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::optimizer_state);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
+    EXPECT_EQ(findings[0].bytes, 16 * MiB);
+    EXPECT_EQ(findings[0].since_iteration, 0);
+    EXPECT_NE(findings[0].text[1].find("`exp_avg` and `exp_avg_sq`, each as large"), std::string::npos);
+}
+
+TEST(ExplainOptimizerState, ExcludesMemoryAllocatedInEveryStep) {
+    Training program;
+    for (int i = 0; i < 8; ++i) {
+        program.pass();
+        program.labeled(1 * MiB, "step", Category::optimizer_state, "history of weight");
+        program.update();
+        program.zero_grad();
+    }
+    EXPECT_TRUE(program.diagnose(diagnoses::optimizer_state).empty());
+}
+
+Training accumulating(int passes) {
+    Training program;
+    for (int i = 0; i < 6; ++i) {
+        for (int p = 0; p < passes; ++p) {
+            program.pass();
+        }
+        program.update();
+        program.zero_grad();
+    }
+    return program;
+}
+
+TEST(ExplainGradientAccumulation, CountsPassesThatShareGradients) {
+    const Findings findings = accumulating(4).diagnose(diagnoses::gradient_accumulation);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
+    EXPECT_EQ(findings[0].bytes, 8 * MiB);
+    EXPECT_EQ(findings[0].count, 4);
+}
+
+TEST(ExplainGradientAccumulation, ReportsNothingIfEachPassIsFollowedByAStep) {
+    EXPECT_TRUE(accumulating(1).diagnose(diagnoses::gradient_accumulation).empty());
+}
+
+Training keeping_gradients(bool keep, bool update) {
+    Training program;
+    for (int i = 0; i < 8; ++i) {
+        program.pass();
+        if (update) {
+            program.update();
+        }
+        if (!keep) {
+            program.zero_grad();
+        }
+    }
+    return program;
+}
+
+TEST(ExplainGradientsNotCleared, ReportsGradientsThatOutliveUpdates) {
+    const Findings findings = keeping_gradients(true, true).diagnose(diagnoses::gradients_not_cleared);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
+    EXPECT_EQ(findings[0].bytes, 8 * MiB);
+    EXPECT_EQ(findings[0].fixes[0].bytes, 4 * MiB + 512);
+}
+
+TEST(ExplainGradientsNotCleared, ReportsNothingIfTheyAreFreedOrAccumulated) {
+    EXPECT_TRUE(keeping_gradients(false, true).diagnose(diagnoses::gradients_not_cleared).empty());
+    EXPECT_TRUE(keeping_gradients(true, false).diagnose(diagnoses::gradients_not_cleared).empty());
+    EXPECT_TRUE(accumulating(4).diagnose(diagnoses::gradients_not_cleared).empty());
+}
+
+TEST(ExplainSecondIterationPeak, IncludesTheFirstGradients) {
+    Training program;
+    program.zero_before_backward = true;
+    for (int i = 0; i < 6; ++i) {
+        program.pass();
+        program.update();
+    }
+    const Findings findings = program.diagnose(diagnoses::second_iteration_peak);
+    EXPECT_TRUE(findings.empty());  // the peak of a backward pass is the same in both iterations
+
+    const Findings without_update = keeping_gradients(true, false).diagnose(diagnoses::second_iteration_peak);
+    ASSERT_EQ(without_update.size(), 1u);
+    EXPECT_EQ(without_update[0].severity, Severity::pattern);
+    EXPECT_EQ(without_update[0].bytes, 8 * MiB);
+}
+
+TEST(ExplainSecondIterationPeak, ReportsNothingIfAlreadyReportedOrNothingIsLeft) {
+    EXPECT_TRUE(keeping_gradients(false, true).diagnose(diagnoses::second_iteration_peak).empty());
+    Finding reported;
+    reported.kind = FindingKind::gradients_not_cleared;
+    EXPECT_TRUE(keeping_gradients(true, false).diagnose(diagnoses::second_iteration_peak, {reported}).empty());
+}
+
+/// Twelve steps; step 7 works on `times` the data, or does other work of that size.
+Program steps_with_one(uint64_t times, bool is_other_work = false) {
+    Program program;
+    program.run.alloc(4 * MiB, program.run.line("model"));
+    for (uint64_t i = 0; i < 12; ++i) {
+        const uint64_t by = i == 7 && !is_other_work ? times : 1;
+        const AllocationIndex batch = program.run.alloc(by * 512, program.run.line("batch"));
+        const AllocationIndex work = program.run.alloc(by * 4 * MiB, program.run.line("forward"));
+        const bool is_other = i == 7 && is_other_work;
+        const AllocationIndex other =
+            program.run.alloc(is_other ? (times - 1) * 4 * MiB : 512, program.run.line(is_other ? "evaluate" : "norm"));
+        const AllocationIndex loss = program.run.alloc(512, program.run.line("loss"));
+        program.run.free(other);
+        program.run.free(work);
+        program.run.free(loss);
+        program.run.free(batch);
+        program.run.step();
+    }
+    return program;
+}
+
+TEST(ExplainOutlierIteration, ReportsTheSameWorkOnMoreData) {
+    const Findings findings = steps_with_one(4).diagnose(diagnoses::outlier_iteration);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
+    EXPECT_EQ(findings[0].since_iteration, 7);
+    EXPECT_EQ(findings[0].bytes, 12 * MiB + 3 * 512);
+    EXPECT_NE(findings[0].text[1].find("4.0 times"), std::string::npos);
+}
+
+TEST(ExplainOutlierIteration, IgnoresOtherWorkAndTypicalIterations) {
+    EXPECT_TRUE(steps_with_one(1).diagnose(diagnoses::outlier_iteration).empty());
+    EXPECT_TRUE(steps_with_one(4, true).diagnose(diagnoses::outlier_iteration).empty());
+}
+
+/// Each iteration adds an entry of 1 MiB to `cache`; beyond `most` entries the oldest is freed.
+Program cache(size_t most) {
+    Program program;
+    std::vector<AllocationIndex> entries;
+    for (int i = 0; i < 30; ++i) {
+        if (entries.size() == most) {
+            program.run.free(entries.front());
+            entries.erase(entries.begin());
+        }
+        entries.push_back(program.run.alloc(1 * MiB, program.run.line("encode")));
+        program.run.step();
+    }
+    for (size_t i = 0; i < entries.size(); ++i) {
+        program.add_referrer(entries[i], "cache", std::to_string(i));
+    }
+    return program;
+}
+
+TEST(ExplainBoundedCache, ReportsACacheThatFillsAndStays) {
+    const Findings findings = cache(8).diagnose(diagnoses::bounded_cache);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
+    EXPECT_EQ(findings[0].bytes, 8 * MiB);
+    EXPECT_NE(findings[0].referrer.find("`cache`"), std::string::npos);
+}
+
+TEST(ExplainBoundedCache, ReportsNothingIfItGrows) {
+    EXPECT_TRUE(cache(100).diagnose(diagnoses::bounded_cache).empty());
+}
+
+TEST(ExplainSteady, ReportsThatNothingStays) {
+    const Findings findings = keeping_gradients(false, true).diagnose(diagnoses::steady);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
+    EXPECT_EQ(findings[0].bytes, 0);
+    EXPECT_NE(findings[0].text[1].find("Destroyed: 16"), std::string::npos);
+}
+
+TEST(ExplainSteady, ReportsNothingIfMemoryGrows) {
+    EXPECT_TRUE(cache(100).diagnose(diagnoses::steady).empty());
+    Finding leak;
+    leak.severity = Severity::leak;
+    EXPECT_TRUE(keeping_gradients(false, true).diagnose(diagnoses::steady, {leak}).empty());
+}
+
+}  // namespace
+}  // namespace tidemark
