@@ -59,7 +59,7 @@ inline std::shared_ptr<const Trace> open_snapshot(const std::string& name) {
     return open_any(fmt::format("{}/snapshots/{}.pickle", TIDEMARK_TEST_DATA, name));
 }
 inline std::shared_ptr<const Trace> open_example(const std::string& name) {
-    return open_any(std::string(TIDEMARK_RESOURCES) + "/examples/" + name + ".tide");
+    return open_any(fmt::format("{}/examples/{}.tide", TIDEMARK_RESOURCES, name));
 }
 
 /// Returns the name of a parameterized test, such as "snapshots_frag_oom".
