@@ -4,15 +4,20 @@
 
 """Packs recorded traces into one archive for tests/data/corpus, and puts their truths into truths.json.
 
-    pack.py FOLDER ARCHIVE.tar.xz [--only '*.medium'] [--replace OLD=NEW]...
+    pack.py FOLDER ARCHIVE.tar.xz [--only '*.medium'] [--without-chunks] [--replace OLD=NEW]...
+
+--without-chunks omits the chunks of allocations, which do not compress further. A reader then uses the rows, from which
+the chunks were derived.
 
 OLD=NEW replaces paths of the recording machine in the traces, as tests/data/neutral_paths.py does.
 """
 
 import argparse
+import contextlib
 import fnmatch
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -23,11 +28,19 @@ import corpus
 NEUTRAL_PATHS = corpus.HERE.parent / "data" / "neutral_paths.py"
 
 
+def drop_chunks(trace):
+    with contextlib.closing(sqlite3.connect(trace)) as connection:
+        connection.execute("DELETE FROM allocation_chunk")
+        connection.commit()
+        connection.execute("VACUUM")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("archive", type=pathlib.Path)
     parser.add_argument("--only", default="*", metavar="GLOB", help="names of runs")
+    parser.add_argument("--without-chunks", action="store_true")
     parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -39,6 +52,8 @@ def main():
         ]
         rewrites = [part for pair in options.replace for part in ("--replace", pair)]
         subprocess.run([sys.executable, NEUTRAL_PATHS, *traces, *rewrites], check=True)
+        for trace in traces if options.without_chunks else ():
+            drop_chunks(trace)
         with tarfile.open(options.archive, "w:xz", preset=9) as archive:
             for path in sorted(folder.iterdir()):
                 archive.add(path, path.name, filter=corpus.without_owner)
