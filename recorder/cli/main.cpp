@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/memory_limit.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/parse_errors.h"
 #include "storage/base/exit_status.h"
@@ -121,7 +122,24 @@ int run(int argc, char** argv) {
     return parser.exit_code;
 }
 
+Error out_of_memory() {
+    if (is_memory_limited()) {
+        return input_error("The file needs more memory than its size justifies: it is damaged.");
+    }
+    return environment_error("There is not enough memory for this.");
+}
+
 }  // namespace
+
+int run_within_memory(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        const Error error = out_of_memory();
+        print_error(error, Words(language_of_locale()));
+        return exit_status(error.kind);
+    }
+}
 
 CLI::App& add_command(CommandLine& line, const char* name, const CommandHelp& help) {
     CLI::App* command = line.app.add_subcommand(name, help.summary);
@@ -154,12 +172,4 @@ void add_limit_option(CLI::App& command, const std::string& description, size_t&
 
 }  // namespace tidemark::cli
 
-int main(int argc, char** argv) {
-    try {
-        return tidemark::cli::run(argc, argv);
-    } catch (const std::bad_alloc&) {
-        tidemark::cli::print_error(tidemark::environment_error("There is not enough memory for this."),
-                                   tidemark::Words(tidemark::language_of_locale()));
-        return tidemark::exit_environment;
-    }
-}
+int main(int argc, char** argv) { return tidemark::cli::run_within_memory(argc, argv); }
