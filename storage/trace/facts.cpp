@@ -99,6 +99,10 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::redacted, "redacted"},
     {DataGapReason::excerpt, "excerpt"},
     {DataGapReason::tables_left_out, "tables_left_out"},
+    {DataGapReason::numbers_left_out, "numbers_left_out"},
+    {DataGapReason::texts_cut, "texts_cut"},
+    {DataGapReason::times_refused, "times_refused"},
+    {DataGapReason::devices_left_out, "devices_left_out"},
     {DataGapReason::unknown, "", true},
 };
 

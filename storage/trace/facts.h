@@ -125,9 +125,13 @@ enum class DataGapReason : uint8_t {
     referrers_failed,
     allocator_fallback,
     allocator_failed,
-    redacted,         ///< `what`: paths, names, source
-    excerpt,          ///< events `first` to `last` of `events` on `device`
-    tables_left_out,  ///< `tables`
+    redacted,          ///< `what`: paths, names, source
+    excerpt,           ///< events `first` to `last` of `events` on `device`
+    tables_left_out,   ///< `tables`
+    numbers_left_out,  ///< of lost allocator events, before event `first`: more than a trace may have
+    texts_cut,         ///< after `limit` bytes
+    times_refused,     ///< records with times before the start or in the future have the time of their arrival
+    devices_left_out,  ///< records of devices after the first `limit`
     unknown,
 };
 
