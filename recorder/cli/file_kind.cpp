@@ -4,12 +4,14 @@
 #include "recorder/cli/file_kind.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
+#include "storage/base/regular_file.h"
 #include "storage/format/schema.h"
 
 namespace tidemark::cli {
@@ -21,10 +23,10 @@ constexpr size_t sqlite_header_size = 100;
 constexpr size_t application_id_offset = 68;
 
 std::string first_bytes(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
+    const auto file = open_regular_file(path);
     std::string bytes(sqlite_header_size, '\0');
-    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<size_t>(file.gcount()));
+    const ssize_t count = file ? ::read(file->get(), bytes.data(), bytes.size()) : 0;
+    bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
     return bytes;
 }
 
@@ -46,6 +48,12 @@ bool is_compressed(std::string_view bytes) {
                "\xfd"
                "7zXZ\0"sv) ||
            bytes.starts_with("\x28\xb5\x2f\xfd"sv);
+}
+
+bool is_pipe_or_device(const std::string& path) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    return std::filesystem::is_character_file(status) || std::filesystem::is_fifo(status);
 }
 
 }  // namespace
@@ -84,6 +92,23 @@ Status may_write_trace(const std::string& path, bool force) {
                 "{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
                 with("path", path));
     }
+}
+
+Status may_write_report(const std::string& path, bool force) {
+    switch (file_kind(path)) {
+        case FileKind::missing: return {};
+        case FileKind::not_a_file:
+            return is_pipe_or_device(path)
+                       ? Status()
+                       : usage_error("{path} is not a file; select another name with -o.", with("path", path));
+        case FileKind::trace:
+        case FileKind::other_sqlite:
+        case FileKind::snapshot:
+            return usage_error("{path} exists and is not a report; it is left alone. Select another name with -o.",
+                               with("path", path));
+        case FileKind::other: break;
+    }
+    return force ? Status() : usage_error("{path} exists already; --force replaces it.", with("path", path));
 }
 
 }  // namespace tidemark::cli

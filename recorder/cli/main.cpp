@@ -158,8 +158,10 @@ int main(int argc, char** argv) {
     try {
         return tidemark::cli::run(argc, argv);
     } catch (const std::bad_alloc&) {
-        tidemark::cli::print_error(tidemark::environment_error("There is not enough memory for this."),
-                                   tidemark::Words(tidemark::language_of_locale()));
+        tidemark::cli::print_error(
+            tidemark::environment_error(
+                "There is not enough memory for this. End other programs, or use a machine with more memory."),
+            tidemark::Words(tidemark::language_of_locale()));
         return tidemark::exit_environment;
     }
 }

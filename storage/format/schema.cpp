@@ -187,17 +187,25 @@ Error foreign(const std::string& path, const Sentence& what) {
         with("path", path), with("what", what), with("extension", trace_extension));
 }
 
+/// Adds the path to an error of SQLite.
+Error in_file(const std::string& path, Error error) {
+    if (error.kind != ErrorKind::canceled) {
+        error.sentence = Sentence("{path}: {sentence}", with("path", path), with("sentence", error.sentence));
+    }
+    return error;
+}
+
 /// Checks that all tables of the version exist, and that no name of any version is used for anything but a table.
 Status check_tables(Connection& connection, const std::string& path, int64_t version) {
     auto objects = connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
     if (!objects) {
-        return objects.error();
+        return in_file(path, objects.error());
     }
     size_t found = 0;
     for (;;) {
         const auto row = objects->step();
         if (!row) {
-            return row.error();
+            return in_file(path, row.error());
         }
         if (!*row) {
             break;
@@ -227,13 +235,13 @@ Status check_tables(Connection& connection, const std::string& path, int64_t ver
 Status check_columns(Connection& connection, const std::string& path, int64_t version) {
     auto hidden = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 0");
     if (!hidden) {
-        return hidden.error();
+        return in_file(path, hidden.error());
     }
     for (const std::string_view name : table_names(version)) {
         hidden->bind(0, name);
         const auto row = hidden->step();
         if (!row) {
-            return row.error();
+            return in_file(path, row.error());
         }
         if (*row && hidden->integer(0) != 0) {
             return input_error("{path}: table '{table}' computes columns. The trace is not opened.", with("path", path),
@@ -274,7 +282,7 @@ Status check_schema(Connection& connection, const std::string& path) {
     }
     const auto version = connection.query_integer("PRAGMA user_version");
     if (!version) {
-        return version.error();
+        return in_file(path, version.error());
     }
     if (*version > trace_format_version) {
         return input_error(

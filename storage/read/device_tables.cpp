@@ -11,14 +11,11 @@
 #include <thread>
 
 #include "storage/format/chunk_codec.h"
+#include "storage/trace/limits.h"
 
 namespace tidemark {
 
 namespace {
-
-/// A trace row takes at least this much of the file. A forged count cannot reserve more memory than the file justifies.
-constexpr int64_t least_bytes_per_row = 4;
-constexpr uint64_t most_bytes = uint64_t{1} << 60;
 
 struct Chunk {
     int64_t id, first, count;
@@ -121,7 +118,7 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
         const bool first_of_event = index == 0 || device.segments[index - 1].alloc_event != created;
         const Action arrival = s.is_expandable ? Action::segment_map : Action::segment_alloc;
         const Action leaving = s.is_expandable ? Action::segment_unmap : Action::segment_free;
-        const bool sane = s.size > 0 && s.size <= most_bytes && s.address <= UINT64_MAX - s.size &&
+        const bool sane = s.size > 0 && s.size <= largest_size && s.address <= UINT64_MAX - s.size &&
                           s.stream < context.trace.streams.size() && s.pool < context.trace.pools.size() && stack &&
                           free_stack && created <= never && freed >= 0;
         if (!sane || (first_of_event && !note(device, created, row.integer(4), arrival, index)) ||

@@ -13,16 +13,13 @@
 #include "storage/base/units.h"
 #include "storage/format/schema.h"
 #include "storage/read/settle.h"
+#include "storage/trace/limits.h"
 
 namespace tidemark {
 
 namespace {
 
-// A trace row takes at least this much of the file. A forged count cannot reserve more memory than the file justifies.
-constexpr int64_t least_bytes_per_row = 4;
-constexpr int64_t most_events_per_row = 3;
-constexpr int64_t most_bytes = int64_t{1} << 60;
-constexpr size_t most_argument_bytes = 1 << 16;
+constexpr auto most_bytes = static_cast<int64_t>(largest_size);
 
 int64_t number(std::string_view text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
@@ -279,7 +276,7 @@ Status GrowingTrace::read_devices(RowSource& source, const TraceFile& file) {
             }
             DeviceHistory& device = raw_.devices[at++];
             if (id < 0 || id >= max_devices || device.device != id || events < device.event_count() ||
-                events > never - 1 || events > file.bytes / least_bytes_per_row * most_events_per_row) {
+                events > never - 1 || events > most_events_in(file.bytes)) {
                 return false;
             }
             device.name = row.text(1);

@@ -105,7 +105,10 @@ void report_unclean_end(Trace& trace) {
 Result<std::shared_ptr<const Trace>> settled(Trace raw) {
     auto trace = std::make_shared<Trace>(std::move(raw));
     if (trace->devices.empty()) {
-        return input_error("{path} contains no device.", with("path", trace->path));
+        return input_error(
+            "{path} contains no device, because the program used no GPU while it was recorded. Record it while it uses "
+            "the GPU: tidemark record -- COMMAND",
+            with("path", trace->path));
     }
     for (DeviceHistory& device : trace->devices) {
         if (!is_sound(device, *trace)) {

@@ -35,7 +35,7 @@ Error written_by_another(const std::string& path) {
 
 /// Removes a trace that is not being written, and the files that a killed writer left.
 Status remove_old(const std::string& path) {
-    const int old = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int old = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (old >= 0) {
         const bool is_free = flock(old, LOCK_EX | LOCK_NB) == 0;
         close(old);
@@ -64,8 +64,8 @@ Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if
     if (if_exists == IfExists::replace) {
         TIDEMARK_TRY(remove_old(path));
     }
-    // Created here and not by SQLite, so that an error contains its reason.
-    const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
+    // Created here and not by SQLite, so that an error contains its reason and only the owner can read the trace.
+    const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) {
         return errno == EEXIST ? environment_error("{path} exists already; it is not overwritten.", with("path", path))
                                : refusal(path);
