@@ -16,6 +16,7 @@
 #include <QRegularExpression>
 #include <QStandardPaths>
 
+#include "gui/model/file_name.h"
 #include "storage/read/follow.h"
 
 namespace tidemark::gui {
@@ -161,8 +162,8 @@ void Recording::poll() {
     read_log();
     std::vector<RecordedProcess> found = read_processes();
     for (const RecordedProcess& process : found) {
-        const bool there =
-            process.recording() ? is_being_written(process.trace.toStdString()) : QFileInfo::exists(process.trace);
+        const bool there = process.recording() ? is_being_written(bytes_of_file_name(process.trace))
+                                               : QFileInfo::exists(process.trace);
         if (there && !ready_.contains(process.trace)) {
             ready_ << process.trace;
             emit trace_ready(process.trace);

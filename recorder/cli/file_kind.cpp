@@ -19,23 +19,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr size_t sqlite_header_size = 100;
-constexpr size_t application_id_offset = 68;
-
 std::string first_bytes(const std::string& path) {
     const auto file = open_regular_file(path);
-    std::string bytes(sqlite_header_size, '\0');
+    std::string bytes(header_bytes, '\0');
     const ssize_t count = file ? ::read(file->get(), bytes.data(), bytes.size()) : 0;
     bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
     return bytes;
-}
-
-int32_t application_id(std::string_view header) {
-    uint32_t id = 0;
-    for (const char c : header.substr(application_id_offset, 4)) {
-        id = id << 8 | static_cast<unsigned char>(c);
-    }
-    return static_cast<int32_t>(id);
 }
 
 bool is_pickle(std::string_view bytes) {
@@ -68,8 +57,8 @@ FileKind file_kind(const std::string& path) {
         return FileKind::not_a_file;
     }
     const std::string bytes = first_bytes(path);
-    if (bytes.size() == sqlite_header_size && bytes.starts_with("SQLite format 3\0"sv)) {
-        return application_id(bytes) == trace_application_id ? FileKind::trace : FileKind::other_sqlite;
+    if (bytes.size() == header_bytes && bytes.starts_with("SQLite format 3\0"sv)) {
+        return is_trace_header(bytes) ? FileKind::trace : FileKind::other_sqlite;
     }
     return is_pickle(bytes) || is_compressed(bytes) ? FileKind::snapshot : FileKind::other;
 }

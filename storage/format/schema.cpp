@@ -264,6 +264,14 @@ std::vector<std::string_view> table_names(int64_t version) {
     return names;
 }
 
+bool is_trace_header(std::string_view header) {
+    using namespace std::string_view_literals;
+    constexpr size_t application_id_at = 68;
+    constexpr std::string_view id = "TIDE";  // trace_application_id
+    return header.size() >= header_bytes && header.starts_with("SQLite format 3\0"sv) &&
+           header.substr(application_id_at, id.size()) == id;
+}
+
 Status create_schema(Connection& connection) {
     TIDEMARK_TRY(connection.execute(
         fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", trace_application_id, trace_format_version)

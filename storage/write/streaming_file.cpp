@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <thread>
 
+#include "storage/base/descriptor.h"
 #include "storage/base/system_reason.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
@@ -33,15 +35,26 @@ Error written_by_another(const std::string& path) {
                              with("path", path));
 }
 
-/// Removes a trace that is not being written, and the files that a killed writer left.
+/// Returns whether a file is a trace, or empty because its writer was killed at the start.
+bool is_trace(int file) {
+    std::array<char, header_bytes> header{};
+    const ssize_t count = pread(file, header.data(), header.size(), 0);
+    return count == 0 || (count > 0 && is_trace_header({header.data(), static_cast<size_t>(count)}));
+}
+
+/// Removes a trace that is not being written, and the files that a killed writer left. Removes no other file. Of a
+/// link, removes the link.
 Status remove_old(const std::string& path) {
-    const int old = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    if (old >= 0) {
-        const bool is_free = flock(old, LOCK_EX | LOCK_NB) == 0;
-        close(old);
-        if (!is_free) {
-            return written_by_another(path);
-        }
+    const Descriptor old(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    if (!old && errno != ENOENT && errno != ELOOP) {
+        return refusal(path);
+    }
+    if (old && !is_trace(old.get())) {
+        return usage_error("{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
+                           with("path", path));
+    }
+    if (old && flock(old.get(), LOCK_EX | LOCK_NB) != 0) {
+        return written_by_another(path);
     }
     if (unlink(path.c_str()) != 0 && errno != ENOENT) {
         return refusal(path);

@@ -79,6 +79,28 @@ TEST_F(HostileProgram, AnEmptyTraceJustifiesTheNumbersThatItsBudgetAllows) {
     EXPECT_GE(most_events_in(bytes()), static_cast<int64_t>(recorder::NumberBudget().left()));
 }
 
+TEST_F(HostileProgram, EveryEventTakesMoreOfTheFileThanItsBudgetAllows) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
+    SimulatedThread thread(program, 1, 100);
+    SimulatedAllocator(0).report_state(thread, TIDEMARK_STATE_START);
+    constexpr uint64_t events = 90'000;
+    recorder::NumberBudget budget;
+    for (uint64_t sequence = 0; sequence < events; ++sequence) {
+        tidemark_record event = allocation(0, sequence);
+        event.detail = static_cast<uint8_t>(sequence % 3 == 0   ? Action::alloc
+                                            : sequence % 3 == 1 ? Action::free_requested
+                                                                : Action::free_completed);
+        event.event.address = 4096;
+        thread.push(event);
+        budget.on_event();
+    }
+    const auto trace = recorded(program, thread);
+    ASSERT_TRUE(trace);
+    ASSERT_EQ(events_of(*trace), static_cast<int64_t>(events));
+    EXPECT_GT(most_events_in(bytes()), static_cast<int64_t>(events + budget.left()));
+}
+
 TEST_F(HostileProgram, JumpsOfTheSequenceAreLeftOut) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
