@@ -74,6 +74,19 @@ Error cannot_create(const std::string& folder, int reason) {
                              with("folder", folder), with("reason", system_reason(reason)));
 }
 
+/// Creates a folder in `parent` that no other user can change.
+Result<std::string> create_session_folder(const fs::path& parent) {
+    std::string created = (parent / "tidemark-session-XXXXXX").string();
+    if (::mkdtemp(created.data()) == nullptr) {
+        return cannot_create(created, errno);
+    }
+    if (const Status trusted = check_trusted_folder(created); !trusted) {
+        ::rmdir(created.c_str());
+        return trusted.error();
+    }
+    return created;
+}
+
 }  // namespace
 
 Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
@@ -86,11 +99,11 @@ Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
     }
     std::error_code error;
     const fs::path temporary = fs::temp_directory_path(error);
-    std::string created = ((error ? fs::path("/tmp") : temporary) / "tidemark-session-XXXXXX").string();
-    if (::mkdtemp(created.data()) == nullptr) {
-        return cannot_create(created, errno);
+    auto created = create_session_folder(error ? fs::path("/tmp") : temporary);
+    if (!created && temporary != "/tmp") {
+        created = create_session_folder("/tmp");
     }
-    return RecordingSession(created, true);
+    return created ? RecordingSession(*created, true) : Result<RecordingSession>(created.error());
 }
 
 RecordingSession::RecordingSession(RecordingSession&& other) noexcept

@@ -24,7 +24,8 @@ Result<MappedRegion> MappedRegion::map(int file) {
         return environment_error("The shared memory of the program is not there.");
     }
     // Otherwise another process could truncate the memory while it is read, which kills the reader.
-    if ((fcntl(file, F_GET_SEALS) & F_SEAL_SHRINK) == 0) {
+    const int seals = fcntl(file, F_GET_SEALS);
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
         return environment_error("The shared memory of the program is not protected against truncation.");
     }
     MappedRegion region;

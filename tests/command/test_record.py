@@ -269,6 +269,13 @@ class Record(CommandTest):
         session.chmod(0o700)
         self.record("--session", session, "--", "true")
 
+    def test_the_session_is_not_in_a_folder_that_others_may_write(self):
+        code = "import os; print(os.environ['TIDEMARK_SESSION'])"
+        self.assertTrue(self.python(code)[0].startswith(str(self.temporary)))
+        self.temporary.chmod(0o777)
+        self.assertTrue(self.python(code)[0].startswith("/tmp/tidemark-session-"))
+        self.assertEqual(list(self.temporary.iterdir()), [])
+
     def test_an_existing_trace_is_replaced_only_with_force(self):
         trace = self.imported("s1_plain")
         trace.rename(self.work / "run.tide")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The recorder process on programs that send damaged records: the trace can always be read, and says what is missing.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include <random>
 
 #include "recorder/daemon/event_numbering.h"
+#include "recorder/daemon/ring_reader.h"
+#include "storage/base/descriptor.h"
 #include "storage/trace/limits.h"
 #include "tests/recorder/recording_fixture.h"
 #include "tests/recorder/simulated_program.h"
@@ -305,6 +308,12 @@ TEST_F(HostileProgram, MemoryThatCouldShrinkIsRefused) {
     SimulatedProgram program({8, 1 << 12, 0});
     EXPECT_FALSE(program.start_recorder(output_, ::getpid(), "", false, 1));
     EXPECT_FALSE(fs::exists(output_));
+    const std::string ordinary = (folder_ / "region").string();
+    std::ofstream(ordinary) << std::string(1 << 20, '\0');
+    const Descriptor file(::open(ordinary.c_str(), O_RDWR));
+    const auto mapped = recorder::MappedRegion::map(file.get());
+    ASSERT_FALSE(mapped);
+    EXPECT_NE(mapped.error().sentence.english().find("truncation"), std::string::npos);
     SimulatedProgram sealed({});
     EXPECT_EQ(::ftruncate(sealed.file(), 0), -1);
     EXPECT_EQ(errno, EPERM);
