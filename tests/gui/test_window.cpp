@@ -203,6 +203,8 @@ private slots:
         QMimeData files;
         const QByteArray encoded = QByteArray::fromStdString(path).toPercentEncoding("/");
         files.setUrls({QUrl::fromEncoded("file://" + encoded)});
+        QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window, &enter);
         QSignalSpy shown(window, &MainWindow::trace_shown);
         QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(window, &drop);
