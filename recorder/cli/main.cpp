@@ -126,20 +126,11 @@ Error out_of_memory() {
     if (is_memory_limited()) {
         return input_error("The file needs more memory than its size justifies: it is damaged.");
     }
-    return environment_error("There is not enough memory for this.");
+    return environment_error(
+        "There is not enough memory for this. End other programs, or use a machine with more memory.");
 }
 
 }  // namespace
-
-int run_within_memory(int argc, char** argv) {
-    try {
-        return run(argc, argv);
-    } catch (const std::bad_alloc&) {
-        const Error error = out_of_memory();
-        print_error(error, Words(language_of_locale()));
-        return exit_status(error.kind);
-    }
-}
 
 CLI::App& add_command(CommandLine& line, const char* name, const CommandHelp& help) {
     CLI::App* command = line.app.add_subcommand(name, help.summary);
@@ -172,4 +163,12 @@ void add_limit_option(CLI::App& command, const std::string& description, size_t&
 
 }  // namespace tidemark::cli
 
-int main(int argc, char** argv) { return tidemark::cli::run_within_memory(argc, argv); }
+int main(int argc, char** argv) {
+    try {
+        return tidemark::cli::run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        const tidemark::Error error = tidemark::cli::out_of_memory();
+        tidemark::cli::print_error(error, tidemark::Words(tidemark::language_of_locale()));
+        return tidemark::exit_status(error.kind);
+    }
+}
