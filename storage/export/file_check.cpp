@@ -129,11 +129,12 @@ const ColumnRule* rule_of(std::string_view table, std::string_view column) {
     return found == std::end(rules) ? nullptr : found;
 }
 
-Error leak_error(const std::string& path, const SentenceValue& place) {
+Error leak_error(const SentenceValue& place) {
     return input_error(
-        "{path} was not written: after redaction, {place} would still contain a private text. Please report this as a "
+        "The copy was not written: after redaction, {place} would still contain a private text. Please report this as "
+        "a "
         "bug of Tidemark, with the name of the place only.",
-        with("path", path), with("place", place));
+        with("place", place));
 }
 
 /// Returns the bytes of a zstd frame, or `bytes` if they are not one.
@@ -192,16 +193,16 @@ Status check_columns(const std::string& shared, const AllowedTexts& allowed, con
     return for_each_text(shared, progress, [&](const FileText& text) -> Status {
         const auto place = [&] { return fmt::format("{}.{}", text.table, text.column); };
         if (!text.is_blob) {
-            return may_contain(text.table, text.column, text.value, allowed) ? Status() : leak_error(shared, place());
+            return may_contain(text.table, text.column, text.value, allowed) ? Status() : leak_error(place());
         }
         if (!has_rule(text.table, text.column, true)) {
-            return leak_error(shared, place());
+            return leak_error(place());
         }
         const auto content = decompressed(text.value);
         if (!content) {
             return content.error();
         }
-        return search.finds_any(*content) ? leak_error(shared, place()) : Status();
+        return search.finds_any(*content) ? leak_error(place()) : Status();
     });
 }
 
@@ -245,14 +246,14 @@ Status check_redacted_file(const std::string& original, const std::string& share
     TIDEMARK_TRY(except_vocabulary(*search, shared, allowed, progress));
     TIDEMARK_TRY(check_columns(shared, allowed, *search, progress));
     return read_file(shared, [&](std::string_view bytes) -> Status {
-        return search->finds_any(bytes) ? leak_error(shared, Sentence("the file outside its tables")) : Status();
+        return search->finds_any(bytes) ? leak_error(Sentence("the file outside its tables")) : Status();
     });
 }
 
 Status check_has_no_number(const std::string& shared, int64_t number) {
     const std::string digits = fmt::to_string(number);
     return read_file(shared, [&](std::string_view bytes) -> Status {
-        return bytes.find(digits) != bytes.npos ? leak_error(shared, std::string("meta.start_utc_ns")) : Status();
+        return bytes.find(digits) != bytes.npos ? leak_error(std::string("meta.start_utc_ns")) : Status();
     });
 }
 

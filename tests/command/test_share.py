@@ -10,7 +10,7 @@ class Share(CommandTest):
         trace = self.imported("adam_steps")
         before = digest(trace)
         shared = self.folder / "shared.tide"
-        text = self.run_fine("share", trace, "-o", shared, "--redact", "paths,source,names")
+        text = self.run_fine("share", trace, "-o", shared, "--redact", "paths,source,names,times")
         self.assertIn("351 events", text)
         self.assertEqual(digest(trace), before)
         self.assertEqual(self.json_of("stats", shared), self.json_of("stats", trace))
@@ -38,7 +38,7 @@ class Share(CommandTest):
     def test_wrong_usage(self):
         trace = self.imported("s1_plain")
         output = self.folder / "out.tide"
-        self.assertIn("paths, source, names", self.run_failing(USAGE, "share", trace, "-o", output, "--redact", "all"))
+        self.assertIn("paths, source, names, times", self.run_failing(USAGE, "share", trace, "-o", output, "--redact", "all"))
         self.run_failing(USAGE, "share", trace, "-o", trace, "--force")
         self.run_failing(USAGE, "share", trace, "-o", output, "--from", "event:9999")
         self.run_failing(USAGE, "share", trace, "-o", output, "--from", "event:5", "--to", "event:2")
