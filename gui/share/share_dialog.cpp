@@ -28,6 +28,7 @@ namespace {
 
 constexpr int poll_interval = 100;  // milliseconds
 constexpr int steps_of_bar = 1000;
+constexpr int starting_width = 680;  // pixels
 
 QLabel* make_title(const QString& text) {
     auto* title = new QLabel(text);
@@ -57,7 +58,7 @@ ShareDialog::ShareDialog(ShareInput input, QString output, QWidget* parent)
     status_->setWordWrap(true);
     status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     status_->setAccessibleName(tr("State of sharing"));
-    status_->setMinimumHeight(fontMetrics().lineSpacing() * 3);
+    status_->setMinimumHeight(fontMetrics().lineSpacing() * 2);
     status_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     bar_ = new QProgressBar;
     bar_->setRange(0, steps_of_bar);
@@ -77,7 +78,7 @@ ShareDialog::ShareDialog(ShareInput input, QString output, QWidget* parent)
     connect(this, &QDialog::finished, this, [this] { cancel(); });
     show_busy(false);
     show_choices();
-    resize(680, sizeHint().height());
+    resize(starting_width, layout()->totalHeightForWidth(starting_width));
 }
 
 QWidget* ShareDialog::make_choices() {

@@ -264,6 +264,11 @@ bool is_public_symbol(std::string_view symbol) {
                                "_start"sv,
                                "__libc_start_main"sv,
                                "clone"sv};
+    const bool has_namespace = symbol.find("at::") != symbol.npos || symbol.find("c10::") != symbol.npos ||
+                               symbol.find("torch::") != symbol.npos;
+    if (!has_namespace && !std::all_of(symbol.begin(), symbol.end(), is_word_char)) {
+        return false;
+    }
     if (symbol.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:<>(),&*[]~+-=! ") !=
         symbol.npos) {
         return false;

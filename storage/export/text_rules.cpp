@@ -201,9 +201,20 @@ std::string TextRules::parameter(const std::string& text) {
                              dotted(text.substr(at + of.size()))));
 }
 
+/// "3 of Sequential": attributes of modules get the names that module paths have, because readers compare them.
+std::string TextRules::attribute(const std::string& text) {
+    constexpr std::string_view of = " of ";
+    const size_t at = text.find(of);
+    return allow(at == text.npos
+                     ? dotted(text)
+                     : fmt::format("{}{}{}", dotted(text.substr(0, at)), of, modules_(text.substr(at + of.size()))));
+}
+
 std::string TextRules::variable(const std::string& text, const Fact<PathLinkKind>& kind) {
-    const bool is_public = (kind == PathLinkKind::index && is_number(text)) || is_public_library(text);
-    return is_public ? allow(text) : name(text, variables_);
+    if ((kind == PathLinkKind::index && is_number(text)) || is_public_library(text)) {
+        return allow(text);
+    }
+    return kind == PathLinkKind::attribute && redaction_.names ? attribute(text) : name(text, variables_);
 }
 
 std::string TextRules::node(const std::string& type) { return is_public_node(type) ? allow(type) : name(type, nodes_); }

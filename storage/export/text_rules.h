@@ -64,6 +64,7 @@ private:
     std::string name(const std::string& text, StandIns& stand_ins);
     std::string dotted(const std::string& path);
     std::string one_op(const std::string& text);
+    std::string attribute(const std::string& text);
 
     Redaction redaction_;
     AllowedTexts allowed_;

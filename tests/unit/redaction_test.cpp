@@ -198,7 +198,8 @@ std::pair<Trace, GraphTables> secret_trace() {
     }
     std::vector<PathLink> links;
     for (const std::string& name : names) {
-        for (const PathLinkKind kind : {PathLinkKind::local, PathLinkKind::index, PathLinkKind::native}) {
+        for (const PathLinkKind kind :
+             {PathLinkKind::local, PathLinkKind::index, PathLinkKind::native, PathLinkKind::attribute}) {
             links.push_back({kind, graph.text(name), graph.text(name), graph.text(name), 3});
         }
         links.push_back({{PathLinkKind::unknown, name}, 0, 0, 0, 0});
@@ -415,6 +416,26 @@ TEST(Redaction, RepeatedRangesKeepOneName) {
     EXPECT_EQ(trace.annotations[2].name, "range_b");
 }
 
+TEST(Redaction, AttributesOfModulesMatchModulePaths) {
+    Trace trace = test::sample_trace();
+    trace.origins.push_back({"", "Net.layers.3", Phase::forward, "", "", 0});
+    trace.devices[0].allocations.origin[1] = 1;
+    test::GraphBuilder graph;
+    graph.tables.scans = {{5000, ScanReason::end, 10, 100, 20}};
+    graph.tables.referrers.push_back({0,
+                                      no_node,
+                                      {0, 1},
+                                      {{PathLinkKind::local, graph.text("model"), 0, 0, 1},
+                                       {PathLinkKind::attribute, graph.text("layers of Net"), 0, 0, 0},
+                                       {PathLinkKind::attribute, graph.text("3 of Layers"), 0, 0, 0}}});
+    redact(trace, all, &graph.tables);
+    const std::vector<PathLink>& links = graph.tables.referrers[0].links;
+    EXPECT_EQ(trace.origins[1].module, "module1.module2.3");
+    EXPECT_EQ(graph.tables.texts[links[0].name], "variable1");
+    EXPECT_EQ(graph.tables.texts[links[1].name], "module2 of module1");
+    EXPECT_EQ(graph.tables.texts[links[2].name], "3 of module3");
+}
+
 /// A column that is added to the schema fails here until a rule decides what it may contain.
 TEST(Redaction, EveryTextColumnOfTheSchemaHasARule) {
     const Folder folder;
@@ -551,6 +572,9 @@ TEST(PublicNames, AreClosedLists) {
     EXPECT_TRUE(is_public_node("torch::autograd::AccumulateGrad"));
     EXPECT_FALSE(is_public_node("SecretModelBackward"));
     EXPECT_FALSE(is_public_node("SecretBackward0"));
+    EXPECT_TRUE(is_public_symbol("at::_ops::addmm::call"));
+    EXPECT_FALSE(is_public_symbol("merge request"));
+    EXPECT_FALSE(is_public_symbol("acme::addmm"));
     EXPECT_TRUE(is_public_device("NVIDIA H200"));
     EXPECT_TRUE(is_public_device("NVIDIA GeForce RTX 4090"));
     EXPECT_FALSE(is_public_device("NVIDIA gpu-node-17.acme.corp"));
