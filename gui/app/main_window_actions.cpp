@@ -301,7 +301,8 @@ void MainWindow::update_actions() {
     actions_->find(QStringLiteral("live.tail"))->setChecked(live && session->time_view().follows_tail());
     actions_->find(QStringLiteral("live.freeze"))->setChecked(live && page_->live()->frozen());
     actions_->find(QStringLiteral("file.about_trace"))->setEnabled(session != nullptr);
-    actions_->find(QStringLiteral("file.share"))->setEnabled(session != nullptr);
+    // Opening a trace again releases the locks with which this process follows it.
+    actions_->find(QStringLiteral("file.share"))->setEnabled(session != nullptr && !live);
     actions_->find(QStringLiteral("file.reload"))->setEnabled(!file_.isEmpty());
     actions_->find(QStringLiteral("view.why"))->setChecked(page_->shows_why());
     for (const char* id : {"why.save", "why.copy"}) {

@@ -75,7 +75,7 @@ std::vector<std::string> secret_files(Secrets& secret) {
                              "libcuda_{}.so.1",
                              "/x/libcublas.so.{}",
                              "aten/src/{}.cpp",
-                             "/données/{}/é\n.py",
+                             "/projekté/{}/é\n.py",
                              "torch/csrc/{}.cpp",
                              "__{}__.py",
                              "/a/site-packages/torch/../../{}/x.py"}) {
@@ -280,10 +280,7 @@ TEST(Redaction, NothingSecretIsLeft) {
     share(original, folder / "shared.tide", all);
     EXPECT_EQ(secrets_left(folder / "shared.tide"), std::set<std::string>());
     EXPECT_EQ(everything_in(folder / "shared.tide").find("1795252033"), std::string::npos);
-    for (const char* path : {"anna",
-                             "donn\xc3\xa9"
-                             "es",
-                             "my projects", "server"}) {
+    for (const char* path : {"anna", "projekt", "my projects", "server"}) {
         EXPECT_EQ(everything_in(folder / "shared.tide").find(path), std::string::npos) << path;
     }
 }
