@@ -16,6 +16,7 @@
 
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
+#include "gui/share/share_dialog.h"
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/qcp.h"
 #include "storage/base/units.h"
@@ -355,6 +356,25 @@ void MainWindow::save_explanation() {
         show_result(save_text(path, explanation_document(path, *explained)),
                     tr("Exported to %1").arg(shown_file_name(path)));
     });
+}
+
+void MainWindow::show_share_dialog() {
+    Session& session = *page_->session();
+    const QFileInfo trace(QString::fromStdString(session.trace().path));
+    ShareInput input{trace.absoluteFilePath(), {}};
+    if (const auto& range = session.selection().state().range; range && session.has_device()) {
+        const TimeView& view = session.time_view();
+        input.range = {view.time_at(range->first), view.time_at(range->second)};
+    }
+    QString proposal;
+    for (int i = 1; proposal.isEmpty() || QFileInfo::exists(proposal); ++i) {
+        proposal =
+            QStringLiteral("%1/%2-shared%3.tide")
+                .arg(trace.absolutePath(), trace.completeBaseName(), i == 1 ? QString() : QStringLiteral("-%1").arg(i));
+    }
+    auto* dialog = new ShareDialog(std::move(input), proposal, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
 }
 
 void MainWindow::show_about() {

@@ -72,6 +72,7 @@ private:
     void export_table(const QString& name, const std::function<void(const QString& path)>& write);
     void show_export(const QString& path, const QString& error);
     void save_explanation();
+    void show_share_dialog();
     void show_result(const Status& status, const QString& success);
     void show_about();
 

@@ -77,6 +77,7 @@ void MainWindow::make_file_menu() {
                       page_->why().copy_text();
                       statusBar()->showMessage(tr("%1 copied").arg(tr("Explanation")), 3000);
                   });
+    actions_->add(QStringLiteral("file.share"), tr("&Share…"), {}, [this] { show_share_dialog(); });
     actions_->separator();
     actions_->add(QStringLiteral("file.about_trace"), tr("Trace &information"),
                   {QKeySequence(QStringLiteral("Ctrl+I"))}, [this] { page_->show_trace_information(); });
@@ -300,6 +301,8 @@ void MainWindow::update_actions() {
     actions_->find(QStringLiteral("live.tail"))->setChecked(live && session->time_view().follows_tail());
     actions_->find(QStringLiteral("live.freeze"))->setChecked(live && page_->live()->frozen());
     actions_->find(QStringLiteral("file.about_trace"))->setEnabled(session != nullptr);
+    // Opening a trace again releases the locks with which this process follows it.
+    actions_->find(QStringLiteral("file.share"))->setEnabled(session != nullptr && !live);
     actions_->find(QStringLiteral("file.reload"))->setEnabled(!file_.isEmpty());
     actions_->find(QStringLiteral("view.why"))->setChecked(page_->shows_why());
     for (const char* id : {"why.save", "why.copy"}) {

@@ -8,6 +8,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
@@ -24,6 +27,24 @@ struct ShareOptions {
     ShareRequest request;
     bool force = false;
 };
+
+/// Says what the copy still contains, because a person may send it without another look.
+void print_left(const Words& words, const PrivateTexts& left) {
+    std::vector<std::string> kinds;
+    for (const auto& [is_left, name] :
+         {std::pair(left.command_line, words("the command line")), std::pair(left.paths, words("file paths")),
+          std::pair(left.names, words("names of functions and modules")),
+          std::pair(left.time, words("the date and time of the recording"))}) {
+        if (is_left) {
+            kinds.push_back(name);
+        }
+    }
+    if (!kinds.empty()) {
+        print_note(words, words("The copy contains private texts: {kinds}. --redact paths,source,names,times removes "
+                                "them.",
+                                with("kinds", words.list(kinds))));
+    }
+}
 
 Status run_share(ShareOptions& options, const Words& words, Progress& progress) {
     const auto redaction = redaction_from_names(options.redact);
@@ -46,6 +67,7 @@ Status run_share(ShareOptions& options, const Words& words, Progress& progress) 
     if (!report) {
         return report.error();
     }
+    print_left(words, report->left);
     return print(fmt::format("{}: {}\n", visible_text(options.output),
                              words.list({words.plural(report->events, "{n} event", "{n} events"),
                                          words.plural(report->allocations, "{n} allocation", "{n} allocations"),
@@ -60,19 +82,23 @@ void add_share_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "share",
         {words("Write a compact copy of a trace to share, redacted and cut as requested"),
-         words("--redact replaces strings by placeholders; equal strings get the same placeholder:\n"
-               "  paths   your files become file1.py, file2.py; files of libraries keep the path after site-packages\n"
-               "  names   functions, annotations, marks, modules and custom ops become function1, range1 and so on\n"
-               "  source  removes the source of the trace, the command line and user metadata\n"
+         words("--redact replaces all strings that are not public by placeholders; equal strings get the same one:\n"
+               "  paths   files become file1.py, library1.so; public packages keep the path after site-packages\n"
+               "  names   functions, modules, annotations, marks, ops, variables become function1, module1, range_a\n"
+               "  source  nothing but what each of paths, names and source removes: the source of the trace, the\n"
+               "          command line, texts of exceptions and data gaps, user metadata, unknown settings\n"
+               "  times   the date and time of the recording\n"
+               "Public are the names of well-known packages, of PyTorch's ops and autograd nodes, and of NVIDIA's\n"
+               "libraries. The redacted file is searched for all removed strings before it gets its name.\n"
                "--from and --to select the part to write; its events are numbered from 0. Memory that is alive at\n"
                "its start is included. If the trace has several devices, the points in time are those of the\n"
                "device with the most events, and the other devices are cut at the same times."),
-         "  tidemark share run.tide -o for-anna.tide --redact paths,source,names\n"
+         "  tidemark share run.tide -o for-anna.tide --redact paths,source,names,times\n"
          "  tidemark share run.tide -o oom.tide --from time:12s --to end"});
     add_trace_option(line, command, options->trace);
     command.add_option("-o,--output", options->output, words("The trace to write"))->required();
     command.add_option("--redact", options->redact,
-                       words("What to redact: paths, source, names, separated by commas (default: nothing)"));
+                       words("What to redact: paths, source, names, times, separated by commas (default: nothing)"));
     command.add_option(
         "--from", options->request.from,
         words("Start of the part to write: event:N, time:T, mark:NAME, peak or end (default: the start of the trace)"));

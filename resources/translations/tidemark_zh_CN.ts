@@ -2360,6 +2360,10 @@
         <source>Clear the list</source>
         <translation>清空列表</translation>
     </message>
+    <message>
+        <source>&amp;Share…</source>
+        <translation>分享(&amp;S)…</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -2955,6 +2959,150 @@
     <message>
         <source>Composition of the memory</source>
         <translation>显存的构成</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::ShareDialog</name>
+    <message>
+        <source>Share the trace</source>
+        <translation>分享记录</translation>
+    </message>
+    <message>
+        <source>State of sharing</source>
+        <translation>分享的状态</translation>
+    </message>
+    <message>
+        <source>What to remove</source>
+        <translation>要去掉的内容</translation>
+    </message>
+    <message>
+        <source>&amp;Paths</source>
+        <translation>路径(&amp;P)</translation>
+    </message>
+    <message>
+        <source>Your files become file1.py, library1.so. Files of well-known public packages keep their path below the package.</source>
+        <translation>你的文件变成 file1.py、library1.so。知名公开软件包的文件保留其在软件包内的路径。</translation>
+    </message>
+    <message>
+        <source>paths</source>
+        <translation>路径</translation>
+    </message>
+    <message>
+        <source>&amp;Names</source>
+        <translation>名称(&amp;N)</translation>
+    </message>
+    <message>
+        <source>Your functions, modules, marks, variables and ops become function1, module1. PyTorch&apos;s own names stay.</source>
+        <translation>你的函数、模块、标记、变量和算子变成 function1、module1。PyTorch 自己的名称保留。</translation>
+    </message>
+    <message>
+        <source>names</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>&amp;Command line and texts</source>
+        <translation>命令行和文字(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Command line, messages of exceptions and data gaps, user metadata. Removing paths or names removes them as well.</source>
+        <translation>命令行、异常和数据缺失的消息、用户元数据。去掉路径或名称时也会去掉它们。</translation>
+    </message>
+    <message>
+        <source>command line and texts</source>
+        <translation>命令行和文字</translation>
+    </message>
+    <message>
+        <source>&amp;Date and time</source>
+        <translation>日期和时间(&amp;D)</translation>
+    </message>
+    <message>
+        <source>When the recording was made. Times within the run stay.</source>
+        <translation>录制的时刻。运行之内的时间保留。</translation>
+    </message>
+    <message>
+        <source>date and time</source>
+        <translation>日期和时间</translation>
+    </message>
+    <message>
+        <source>What to share</source>
+        <translation>要分享的内容</translation>
+    </message>
+    <message>
+        <source>The &amp;whole run</source>
+        <translation>整个运行(&amp;W)</translation>
+    </message>
+    <message>
+        <source>The &amp;selected part, %1 to %2</source>
+        <translation>选中的部分(&amp;S)，%1 到 %2</translation>
+    </message>
+    <message>
+        <source>To share a part, select a range in the timeline first.</source>
+        <translation>要分享一部分，请先在时间线中选择一个范围。</translation>
+    </message>
+    <message>
+        <source>File to write</source>
+        <translation>要写出的文件</translation>
+    </message>
+    <message>
+        <source>Select the file&apos;s name</source>
+        <translation>选择文件名</translation>
+    </message>
+    <message>
+        <source>Traces (*.tide)</source>
+        <translation>记录 (*.tide)</translation>
+    </message>
+    <message>
+        <source>&amp;File to write</source>
+        <translation>要写出的文件(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>分享</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Name the file.</source>
+        <translation>请填写文件名。</translation>
+    </message>
+    <message>
+        <source>%1 exists already. Use another name.</source>
+        <translation>%1 已存在；请换一个名称。</translation>
+    </message>
+    <message>
+        <source>Writing and checking the file…</source>
+        <translation>正在写出并检查文件…</translation>
+    </message>
+    <message>
+        <source>Canceled.</source>
+        <translation>已取消。</translation>
+    </message>
+    <message>
+        <source>%1 was written (%2). %3</source>
+        <translation>已写出 %1（%2）。%3</translation>
+    </message>
+    <message>
+        <source>Nothing was removed: it contains all private texts of the trace.</source>
+        <translation>没有去掉任何内容：它含有记录的所有私密文字。</translation>
+    </message>
+    <message>
+        <source>Removed: %1. The file was searched for all removed texts.</source>
+        <translation>已去掉：%1。已检查文件中不再有被去掉的文字。</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <comment>between parts of a list</comment>
+        <translation>、</translation>
+    </message>
+    <message>
+        <source>The copy will contain everything: paths, names, the command line with any passwords in it, and when it was recorded.</source>
+        <translation>副本将包含一切：路径、名称、命令行及其中的密码，以及录制的时刻。</translation>
     </message>
 </context>
 <context>

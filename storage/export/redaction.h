@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Replaces private text of a trace with stand-ins.
+//
+// A text stays only if a rule allows it: it is on a list of public names (public_names.h), a word of the vocabulary, or
+// a number. Every other text is replaced or removed, whatever it looks like.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "storage/base/result.h"
 #include "storage/trace/graph_tables.h"
@@ -13,21 +17,26 @@
 namespace tidemark {
 
 struct Redaction {
-    bool paths = false;   ///< source files: the user's become "file1.py", libraries' keep the part after site-packages;
-                          ///< libraries that allocated driver memory keep well-known names
-    bool source = false;  ///< origin of the trace: file name, command line, texts of exceptions, user metadata,
-                          ///< settings that PyTorch does not define
-    bool names = false;   ///< functions, annotations, marks, modules, custom ops, parameters, variables and autograd
-                          ///< functions become "function1", "range1", ...; PyTorch's own nodes keep their names
+    bool paths = false;   ///< source files and libraries that are not public become "file1.py", "library1.so"; so do
+                          ///< names that may contain a path
+    bool source = false;  ///< only the texts that each of paths, source and names removes: the origin of the trace, the
+                          ///< command line, texts of exceptions and data gaps, user metadata, unknown settings
+    bool names = false;   ///< functions, annotations, marks, modules, ops, nodes, parameters, variables that are not
+                          ///< public become "function1", "range_a", "module1", ...
+    bool times = false;   ///< the date and time of the recording; times in the trace count from its start
 
-    bool any() const { return paths || source || names; }
+    bool any() const { return replaces_texts() || times; }
+    bool replaces_texts() const { return paths || source || names; }
 };
 
-/// Parses "paths,source,names", or some of these names.
+/// Parses "paths,source,names,times", or some of these names.
 Result<Redaction> redaction_from_names(std::string_view comma_separated);
+
+/// Texts that a rule allowed in the redacted trace, including the stand-ins.
+using AllowedTexts = std::unordered_set<std::string>;
 
 /// Replaces texts in the whole trace and in its `graph`, if not nullptr. Equal texts get the same stand-in everywhere.
 /// Also removes all unused strings, frames, stacks and origins, so a call is useful even without anything to redact.
-void redact(Trace& trace, const Redaction& redaction, GraphTables* graph = nullptr);
+AllowedTexts redact(Trace& trace, const Redaction& redaction, GraphTables* graph = nullptr);
 
 }  // namespace tidemark

@@ -5,15 +5,22 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "storage/base/system_reason.h"
 #include "storage/base/units.h"
 #include "storage/export/excerpt.h"
+#include "storage/export/file_check.h"
+#include "storage/export/public_names.h"
 #include "storage/read/database.h"
 #include "storage/read/open_trace.h"
 #include "storage/read/read_graph.h"
@@ -60,8 +67,9 @@ DataGap shared_gap(DataGapReason reason, DataGapArguments arguments) {
 /// Returns nothing if nothing is redacted.
 std::optional<DataGap> redaction_gap(const Redaction& redaction) {
     std::string what;
-    for (const auto& [is_redacted, name] : {std::pair(redaction.paths, "paths"), std::pair(redaction.names, "names"),
-                                            std::pair(redaction.source, "source")}) {
+    for (const auto& [is_redacted, name] :
+         {std::pair(redaction.paths, "paths"), std::pair(redaction.names, "names"),
+          std::pair(redaction.source, "source"), std::pair(redaction.times, "times")}) {
         what += is_redacted ? fmt::format("{}{}", what.empty() ? "" : ",", name) : "";
     }
     return what.empty() ? std::nullopt : std::optional(shared_gap(DataGapReason::redacted, {{"what", what}}));
@@ -99,9 +107,79 @@ Result<std::string> tables_with_rows_left_out(const std::string& path, Progress&
     return names;
 }
 
+/// Allows the arguments of a gap that sharing adds itself.
+void add_gap(Trace& shared, DataGap data_gap, AllowedTexts& allowed) {
+    for (const auto& [name, value] : data_gap.arguments) {
+        allowed.insert({name, value});
+    }
+    shared.data_gaps.push_back(std::move(data_gap));
+}
+
+/// A file beside the output. It becomes the output when it is checked, or is removed.
+class UncheckedFile {
+public:
+    explicit UncheckedFile(const std::string& output) : output_(output), path_(output + ".unchecked") {}
+    ~UncheckedFile() { std::remove(path_.c_str()); }
+    UncheckedFile(const UncheckedFile&) = delete;
+    UncheckedFile& operator=(const UncheckedFile&) = delete;
+
+    const std::string& path() const { return path_; }
+    Status keep() {
+        return std::rename(path_.c_str(), output_.c_str()) == 0
+                   ? Status()
+                   : environment_error("{path} cannot be written: {reason}.", with("path", output_),
+                                       with("reason", system_reason(errno)));
+    }
+
+private:
+    const std::string& output_;
+    std::string path_;
+};
+
+Status write_redacted(const std::string& input, const Trace& original, const Trace& shared, const GraphTables& graph,
+                      const ShareRequest& request, const AllowedTexts& allowed, const std::string& output,
+                      IfExists if_exists, Progress& progress) {
+    struct stat existing {};
+    if (if_exists == IfExists::fail && lstat(output.c_str(), &existing) == 0) {
+        return environment_error("{path} exists already; it is not overwritten.", with("path", output));
+    }
+    UncheckedFile file(output);
+    TIDEMARK_TRY(write_trace(shared, peak_events(shared), file.path(), IfExists::replace, progress, &graph,
+                             FileAccess::umask));
+    if (request.redaction.replaces_texts()) {
+        TIDEMARK_TRY(check_redacted_file(input, file.path(), allowed, progress));
+    }
+    constexpr int64_t first_date = 1'000'000'000'000'000;  // smaller numbers are no dates and appear in any trace
+    if (request.redaction.times && original.start_utc_ns >= first_date) {
+        TIDEMARK_TRY(check_has_no_number(file.path(), original.start_utc_ns));
+    }
+    return progress.canceled ? Status(canceled_error()) : file.keep();
+}
+
 }  // namespace
 
-Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph) {
+PrivateTexts private_texts(const Trace& trace) {
+    const auto has_name = [](const auto& named) { return !named.name.empty(); };
+    const StackTable& table = trace.stacks;
+    PrivateTexts found;
+    found.command_line = std::any_of(trace.processes.begin(), trace.processes.end(),
+                                     [](const Process& process) { return !process.command_line.empty(); });
+    found.time = trace.start_utc_ns != 0;
+    found.names = std::any_of(trace.annotations.begin(), trace.annotations.end(), has_name) ||
+                  std::any_of(trace.marks.begin(), trace.marks.end(), has_name) ||
+                  std::any_of(trace.origins.begin(), trace.origins.end(),
+                              [](const Origin& origin) { return !origin.module.empty(); });
+    for (FrameId id = 1; id < table.frame_count(); ++id) {
+        const std::string& file = table.string(table.frame(id).file);
+        if (!file.empty() && public_file(file) != file) {
+            found.paths = found.names = true;
+        }
+    }
+    return found;
+}
+
+Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph,
+                               AllowedTexts* allowed) {
     const bool is_cut = !request.from.empty() || !request.to.empty();
     std::optional<DataGap> cut;
     Trace shared;
@@ -115,12 +193,15 @@ Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, 
     } else {
         shared = trace;
     }
-    redact(shared, request.redaction, graph);
+    AllowedTexts texts = redact(shared, request.redaction, graph);
     shared.writer = "Tidemark " TIDEMARK_VERSION;
     for (const std::optional<DataGap>& done : {redaction_gap(request.redaction), cut}) {
         if (done) {
-            shared.data_gaps.push_back(*done);
+            add_gap(shared, *done, texts);
         }
+    }
+    if (allowed != nullptr) {
+        *allowed = std::move(texts);
     }
     return shared;
 }
@@ -136,7 +217,8 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
         return read.error();
     }
     GraphTables graph = **read;
-    auto shared = prepare_to_share(**trace, request, &graph);
+    AllowedTexts allowed;
+    auto shared = prepare_to_share(**trace, request, &graph, &allowed);
     if (!shared) {
         return shared.error();
     }
@@ -145,11 +227,21 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
         return left_out.error();
     }
     if (!left_out->empty()) {
-        shared->data_gaps.push_back(shared_gap(DataGapReason::tables_left_out, {{"tables", *std::move(left_out)}}));
+        add_gap(*shared, shared_gap(DataGapReason::tables_left_out, {{"tables", *std::move(left_out)}}), allowed);
     }
-    TIDEMARK_TRY(write_trace(*shared, peak_events(*shared), output, if_exists, progress, &graph, FileAccess::umask));
+    if (request.redaction.any()) {
+        TIDEMARK_TRY(write_redacted(input, **trace, *shared, graph, request, allowed, output, if_exists, progress));
+    } else {
+        TIDEMARK_TRY(
+            write_trace(*shared, peak_events(*shared), output, if_exists, progress, &graph, FileAccess::umask));
+    }
 
     ShareReport report;
+    report.left = private_texts(**trace);
+    report.left.command_line &= !request.redaction.replaces_texts();
+    report.left.paths &= !request.redaction.paths;
+    report.left.names &= !request.redaction.names;
+    report.left.time &= !request.redaction.times;
     for (const DeviceHistory& device : shared->devices) {
         report.events += device.event_count();
         report.allocations += device.allocations.size();

@@ -20,18 +20,28 @@ struct ShareRequest {
     std::string from, to;  ///< time points for find_time_point on the main device; empty: start and end
 };
 
+/// The private texts that a trace contains.
+struct PrivateTexts {
+    bool command_line = false, paths = false, names = false, time = false;
+    bool any() const { return command_line || paths || names || time; }
+};
+PrivateTexts private_texts(const Trace& trace);
+
 struct ShareReport {
     int64_t events = 0;
     int64_t allocations = 0;
     int64_t file_bytes = 0;
+    PrivateTexts left;  ///< in the copy
 };
 
 /// Returns the trace to write: cut and redacted, with a `redacted` data gap that lists the changes. The time points of
-/// the main device set the times for the other devices. `graph` gets the same changes if the trace has one. Errors: a
-/// time point that does not exist, an empty range (usage).
-Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph = nullptr);
+/// the main device set the times for the other devices. `graph` gets the same changes if the trace has one. `allowed`,
+/// if not nullptr, gets the texts that may stay. Errors: a time point that does not exist, an empty range (usage).
+Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph = nullptr,
+                               AllowedTexts* allowed = nullptr);
 
-/// Writes a new file at `output`. On error or cancellation, no file is left there. `input` is only read.
+/// Writes a new file at `output`. A redacted file gets its name only after check_redacted_file(). On error or
+/// cancellation, no file is left there. `input` is only read.
 Result<ShareReport> share_trace(const std::string& input, const std::string& output, const ShareRequest& request,
                                 IfExists if_exists, Progress& progress);
 

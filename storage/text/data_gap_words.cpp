@@ -31,6 +31,9 @@ std::string redacted_words(const Words& words, const DataGap& data_gap) {
     if (what.find(",source,") != std::string::npos) {
         sentences.push_back(words("Before sharing, the source, the command line and user metadata were removed."));
     }
+    if (what.find(",times,") != std::string::npos) {
+        sentences.push_back(words("Before sharing, the date and time of the recording were removed."));
+    }
     return fmt::format("{}", fmt::join(sentences, " "));
 }
 
@@ -45,12 +48,16 @@ std::string cupti_busy_words(const Words& words, const std::string& tool) {
 
 std::string reason_words(const Words& words, const DataGap& data_gap) {
     const auto count = with("count", format_count(data_gap.count));
-    const auto details = with("details", data_gap.argument("details"));
+    const auto free_text = [&](std::string_view name) {
+        const std::string text = data_gap.argument(name);
+        return text.empty() ? words("text removed before sharing") : text;
+    };
+    const auto details = with("details", free_text("details"));
     const auto time = [&](std::string_view name) { return format_time_point(data_gap.number(name)); };
     const auto number = [&](std::string_view name) { return format_count(data_gap.number(name)); };
     switch (data_gap.reason) {
         case DataGapReason::none:
-        case DataGapReason::unknown: return data_gap.text;
+        case DataGapReason::unknown: return words("The description of this data gap was removed before sharing.");
         case DataGapReason::late_start:
             return words(
                 "The history does not reach back to the start of the run (recording began late, or the ring buffer "
@@ -108,7 +115,7 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                 "At event {event} PyTorch's own state differs from the events' state (segments: {segments}, blocks: "
                 "{blocks}; {example}). From there on the trace follows PyTorch's state.",
                 with("event", data_gap.argument("event")), with("segments", number("segments")),
-                with("blocks", number("blocks")), with("example", data_gap.argument("example")));
+                with("blocks", number("blocks")), with("example", free_text("example")));
         case DataGapReason::recorder_stopped:
             return words(
                 "The recorder was ended by signal {signal} while the program went on; the rest was not recorded.",

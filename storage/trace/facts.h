@@ -125,7 +125,7 @@ enum class DataGapReason : uint8_t {
     referrers_failed,
     allocator_fallback,
     allocator_failed,
-    redacted,                ///< `what`: paths, names, source
+    redacted,                ///< `what`: paths, names, source, times
     excerpt,                 ///< events `first` to `last` of `events` on `device`
     tables_left_out,         ///< `tables`
     bytes_changed,           ///< outside the tables, since the trace was written

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
+import shutil
 import sqlite3
 
-from support import USAGE, CommandTest, digest
+from support import SNAPSHOTS, USAGE, CommandTest, digest, run
 
 
 class Share(CommandTest):
@@ -10,7 +12,7 @@ class Share(CommandTest):
         trace = self.imported("adam_steps")
         before = digest(trace)
         shared = self.folder / "shared.tide"
-        text = self.run_fine("share", trace, "-o", shared, "--redact", "paths,source,names")
+        text = self.run_fine("share", trace, "-o", shared, "--redact", "paths,source,names,times")
         self.assertIn("351 events", text)
         self.assertEqual(digest(trace), before)
         self.assertEqual(self.json_of("stats", shared), self.json_of("stats", trace))
@@ -22,6 +24,53 @@ class Share(CommandTest):
             self.assertNotIn(secret, content)
         with sqlite3.connect(f"file:{shared}?mode=ro", uri=True) as database:
             self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+
+    def recorded(self):
+        """Returns a recorded trace with secrets in texts that any program can have."""
+        trace = self.folder / "run.tide"
+        shutil.copy(SNAPSHOTS.parent / "recorded" / "eager.tide", trace)
+        with contextlib.closing(sqlite3.connect(trace)) as database, database:
+            database.execute("UPDATE process SET command_line='python3 ../acme/train.py --api-key SECRETKEY123'")
+            database.execute("UPDATE process SET how_ended='exception: KeyError: customer_4711'")
+            for old, new in (
+                ("Linear.forward", "FraudNet.forward"),
+                ("aten::mm", "acmeorg::secret_op"),
+                ("TBackward0", "SecretModelBackward"),
+                ("libcublas.so.13", "/opt/acme/libcustom_acme_kernels.so"),
+            ):
+                database.execute("UPDATE string SET text=? WHERE text=?", (new, old))
+            database.execute(
+                "UPDATE string SET text='/opt/venv/lib/python3.11/site-packages/acmecorp_secret/fraud_model.py' "
+                "WHERE text LIKE '%/nn/modules/linear.py'"
+            )
+        return trace
+
+    def test_nothing_private_is_left(self):
+        shared = self.folder / "shared.tide"
+        text = self.run_fine("share", self.recorded(), "-o", shared, "--redact", "paths,source,names,times")
+        self.assertNotIn("private", text)
+        content = shared.read_bytes().lower()
+        for secret in (b"acme", b"secret", b"fraud", b"customer_4711", b"anna", b"api-key", b"counters.py"):
+            self.assertNotIn(secret, content)
+        self.assertIn(b"site-packages/torch/nn/modules/module.py", content)
+        self.assertIn(b"addmmbackward0", content)
+        self.assertIsNone(self.json_of("info", shared).get("start_utc_ns") or None)
+
+    def test_each_category_removes_the_command_line(self):
+        trace = self.recorded()
+        for what in ("paths", "names", "source", "paths,names"):
+            shared = self.folder / f"{what}.tide"
+            self.run_fine("share", trace, "-o", shared, "--redact", what)
+            for secret in (b"SECRETKEY123", b"customer_4711"):
+                self.assertNotIn(secret, shared.read_bytes(), what)
+
+    def test_a_copy_with_private_texts_says_so(self):
+        trace = self.recorded()
+        result = run("share", trace, "-o", self.folder / "copy.tide")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("contains private texts: the command line, file paths, names", result.stderr)
+        result = run("share", trace, "-o", self.folder / "redacted.tide", "--redact", "paths,names,times")
+        self.assertEqual(result.stderr, "")
 
     def test_a_time_range_keeps_its_states(self):
         trace = self.imported("streams")
@@ -38,7 +87,9 @@ class Share(CommandTest):
     def test_wrong_usage(self):
         trace = self.imported("s1_plain")
         output = self.folder / "out.tide"
-        self.assertIn("paths, source, names", self.run_failing(USAGE, "share", trace, "-o", output, "--redact", "all"))
+        self.assertIn(
+            "paths, source, names, times", self.run_failing(USAGE, "share", trace, "-o", output, "--redact", "all")
+        )
         self.run_failing(USAGE, "share", trace, "-o", trace, "--force")
         self.run_failing(USAGE, "share", trace, "-o", output, "--from", "event:9999")
         self.run_failing(USAGE, "share", trace, "-o", output, "--from", "event:5", "--to", "event:2")

@@ -72,7 +72,8 @@ ALLOWED = {
         "storage/text",
     },
     # the window
-    "gui": GRAPH | {"storage/explain", "storage/import", "storage/read", "storage/report", "storage/text"},
+    "gui": GRAPH
+    | {"storage/explain", "storage/export", "storage/import", "storage/read", "storage/report", "storage/text"},
 }
 
 

@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "gui/share/share_dialog.h"
+
+#include <fmt/format.h>
+
+#include <QCheckBox>
+#include <QDir>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "gui/model/palette.h"
+#include "gui/model/text.h"
+#include "gui/widgets/ask_path.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr int poll_interval = 100;  // milliseconds
+constexpr int steps_of_bar = 1000;
+constexpr int starting_width = 680;  // pixels
+
+QLabel* make_title(const QString& text) {
+    auto* title = new QLabel(text);
+    QFont bold = title->font();
+    bold.setBold(true);
+    title->setFont(bold);
+    return title;
+}
+
+}  // namespace
+
+ShareDialog::ShareDialog(ShareInput input, QString output, QWidget* parent)
+    : QDialog(parent),
+      input_(std::move(input)),
+      job_(this, OnNewerRequest::cancel_running,
+           [this](const std::shared_ptr<const Outcome>& outcome) { show_outcome(*outcome); }) {
+    setWindowTitle(tr("Share the trace"));
+    form_ = new QWidget;
+    auto* form = new QVBoxLayout(form_);
+    form->setContentsMargins(0, 0, 0, 0);
+    form->setSpacing(14);
+    form->addWidget(make_choices());
+    form->addWidget(make_range());
+    form->addWidget(make_target());
+    output_->setText(std::move(output));
+    status_ = new QLabel;
+    status_->setWordWrap(true);
+    status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    status_->setAccessibleName(tr("State of sharing"));
+    status_->setMinimumHeight(fontMetrics().lineSpacing() * 2);
+    status_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    bar_ = new QProgressBar;
+    bar_->setRange(0, steps_of_bar);
+    bar_->setTextVisible(false);
+    QSizePolicy keeps_place = bar_->sizePolicy();
+    keeps_place.setRetainSizeWhenHidden(true);
+    bar_->setSizePolicy(keeps_place);
+    auto* column = new QVBoxLayout(this);
+    column->setSpacing(14);
+    column->addWidget(form_);
+    column->addWidget(status_, 1);
+    column->addWidget(bar_);
+    column->addLayout(make_buttons());
+    poll_.setInterval(poll_interval);
+    connect(&poll_, &QTimer::timeout, this,
+            [this] { bar_->setValue(static_cast<int>(job_.fraction() * steps_of_bar)); });
+    connect(this, &QDialog::finished, this, [this] { cancel(); });
+    show_busy(false);
+    show_choices();
+    resize(starting_width, layout()->totalHeightForWidth(starting_width));
+}
+
+QWidget* ShareDialog::make_choices() {
+    auto* box = new QWidget;
+    auto* grid = new QGridLayout(box);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setColumnStretch(1, 1);
+    grid->setHorizontalSpacing(14);
+    grid->addWidget(make_title(tr("What to remove")), 0, 0, 1, 2);
+    const std::tuple<const char*, bool Redaction::*, QString, QString, QString> all[] = {
+        {"paths", &Redaction::paths, tr("&Paths"),
+         tr("Your files become file1.py, library1.so. Files of well-known public packages keep their path below the "
+            "package."),
+         tr("paths")},
+        {"names", &Redaction::names, tr("&Names"),
+         tr("Your functions, modules, marks, variables and ops become function1, module1. PyTorch's own names stay."),
+         tr("names")},
+        {"source", &Redaction::source, tr("&Command line and texts"),
+         tr("Command line, messages of exceptions and data gaps, user metadata. Removing paths or names removes them "
+            "as well."),
+         tr("command line and texts")},
+        {"times", &Redaction::times, tr("&Date and time"),
+         tr("When the recording was made. Times within the run stay."), tr("date and time")}};
+    int row = 1;
+    for (const auto& [name, flag, text, help, removed] : all) {
+        auto* check = new QCheckBox(text);
+        check->setObjectName(QString::fromLatin1(name));
+        check->setChecked(true);
+        check->setAccessibleDescription(help);
+        connect(check, &QCheckBox::toggled, this, &ShareDialog::show_choices);
+        auto* sentence = new QLabel(help);
+        sentence->setWordWrap(true);
+        sentence->setForegroundRole(QPalette::PlaceholderText);
+        grid->addWidget(check, row, 0, Qt::AlignTop);
+        grid->addWidget(sentence, row++, 1);
+        choices_.push_back({check, flag, removed});
+    }
+    return box;
+}
+
+QWidget* ShareDialog::make_range() {
+    auto* box = new QWidget;
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(make_title(tr("What to share")));
+    auto* whole = new QRadioButton(tr("The &whole run"));
+    whole->setChecked(true);
+    column->addWidget(whole);
+    if (input_.range) {
+        only_range_ =
+            new QRadioButton(tr("The &selected part, %1 to %2")
+                                 .arg(time_point_text(input_.range->first), time_point_text(input_.range->second)));
+        only_range_->setObjectName(QStringLiteral("range"));
+        column->addWidget(only_range_);
+    } else {
+        auto* hint = new QLabel(tr("To share a part, select a range in the timeline first."));
+        hint->setForegroundRole(QPalette::PlaceholderText);
+        column->addWidget(hint);
+    }
+    return box;
+}
+
+QWidget* ShareDialog::make_target() {
+    auto* box = new QWidget;
+    output_ = new QLineEdit;
+    output_->setAccessibleName(tr("File to write"));
+    auto* ask = new QToolButton;
+    ask->setText(QStringLiteral("…"));
+    ask->setToolTip(tr("Select the file's name"));
+    ask->setAccessibleName(ask->toolTip());
+    connect(ask, &QToolButton::clicked, this, [this] {
+        ask_path(this, {tr("File to write"), output_->text(), {tr("Traces (*.tide)")}, QFileDialog::AnyFile, false},
+                 [this](const QStringList& files) { output_->setText(files.front()); });
+    });
+    auto* label = new QLabel(tr("&File to write"));
+    label->setBuddy(output_);
+    auto* row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(label);
+    row->addWidget(output_, 1);
+    row->addWidget(ask);
+    return box;
+}
+
+QLayout* ShareDialog::make_buttons() {
+    share_ = new QPushButton(tr("Share"));
+    share_->setObjectName(QStringLiteral("share"));
+    share_->setDefault(true);
+    cancel_ = new QPushButton(tr("Cancel"));
+    cancel_->setObjectName(QStringLiteral("cancel"));
+    auto* close = new QPushButton(tr("Close"));
+    for (QPushButton* button : {cancel_, close}) {
+        button->setAutoDefault(false);
+    }
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(share_);
+    buttons->addWidget(cancel_);
+    buttons->addStretch(1);
+    buttons->addWidget(close);
+    connect(share_, &QPushButton::clicked, this, &ShareDialog::start);
+    connect(cancel_, &QPushButton::clicked, this, &ShareDialog::cancel);
+    connect(close, &QPushButton::clicked, this, &ShareDialog::reject);
+    return buttons;
+}
+
+QString ShareDialog::status_text() const { return status_->text(); }
+
+ShareRequest ShareDialog::request() const {
+    ShareRequest request;
+    for (const Choice& choice : choices_) {
+        request.redaction.*choice.flag = choice.check->isChecked();
+    }
+    if (only_range_ != nullptr && only_range_->isChecked()) {
+        request.from = fmt::format("time:{}ns", input_.range->first);
+        request.to = fmt::format("time:{}ns", input_.range->second);
+    }
+    return request;
+}
+
+void ShareDialog::start() {
+    const QString output = output_->text().trimmed();
+    if (output.isEmpty() || QFileInfo::exists(output)) {
+        show_status(output.isEmpty() ? tr("Name the file.") : tr("%1 exists already. Use another name.").arg(output),
+                    true);
+        output_->setFocus();
+        return;
+    }
+    target_ = output;
+    request_ = request();
+    show_busy(true);
+    show_status(tr("Writing and checking the file…"), false);
+    job_.start([from = input_.trace.toStdString(), to = output.toStdString(), wanted = request_](Progress& progress) {
+        return std::make_shared<const Outcome>(share_trace(from, to, wanted, IfExists::fail, progress));
+    });
+}
+
+void ShareDialog::cancel() {
+    if (job_.busy()) {
+        job_.abandon();
+        show_busy(false);
+        show_status(tr("Canceled."), false);
+    }
+}
+
+void ShareDialog::show_outcome(const Outcome& outcome) {
+    show_busy(false);
+    if (!outcome) {
+        show_status(error_text(outcome.error()), true);
+        return;
+    }
+    show_status(tr("%1 was written (%2). %3")
+                    .arg(QDir::toNativeSeparators(target_), bytes_text(static_cast<uint64_t>(outcome->file_bytes)),
+                         removed_text(request_.redaction)),
+                false);
+    emit shared(target_);
+}
+
+QString ShareDialog::removed_text(const Redaction& redaction) const {
+    QStringList removed;
+    for (const Choice& choice : choices_) {
+        // Each of the texts' categories removes texts of any content.
+        const bool is_implied = choice.flag == &Redaction::source && redaction.replaces_texts();
+        if (redaction.*choice.flag || is_implied) {
+            removed << choice.removed;
+        }
+    }
+    return removed.isEmpty() ? tr("Nothing was removed: it contains all private texts of the trace.")
+                             : tr("Removed: %1. The file was searched for all removed texts.")
+                                   .arg(removed.join(tr(", ", "between parts of a list")));
+}
+
+void ShareDialog::show_busy(bool busy) {
+    form_->setEnabled(!busy);
+    share_->setEnabled(!busy);
+    cancel_->setEnabled(busy);
+    bar_->setVisible(busy);
+    bar_->setValue(0);
+    busy ? poll_.start() : poll_.stop();
+}
+
+void ShareDialog::show_choices() {
+    const Redaction redaction = request().redaction;
+    show_status(redaction.any() ? QString()
+                                : tr("The copy will contain everything: paths, names, the command line with any "
+                                     "passwords in it, and when it was recorded."),
+                true);
+}
+
+void ShareDialog::show_status(const QString& sentence, bool problem) {
+    status_->setText(sentence);
+    QPalette colors = palette();
+    if (problem) {
+        colors.setColor(QPalette::WindowText, Theme::current().oom);
+    }
+    status_->setPalette(colors);
+}
+
+}  // namespace tidemark::gui
