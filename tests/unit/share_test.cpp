@@ -147,7 +147,7 @@ TEST(Share, ReplacesEqualTextsByTheSamePlaceholder) {
     const StackTable& stacks = shared->stacks;
     const Allocations& allocations = shared->devices[0].allocations;
     EXPECT_EQ(allocations.stack[1], allocations.stack[3]);
-    const Frame& frame = stacks.frame(stacks.user_frame(allocations.stack[1]));
+    const Frame& frame = stacks.frame(stacks.site(allocations.stack[1]));
     EXPECT_EQ(shared->annotations[1].name, "train_step in " + stacks.string(frame.file));
     EXPECT_EQ(stacks.string(frame.function), "train_step");
     EXPECT_EQ(frame.line, 20);
