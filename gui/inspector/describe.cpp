@@ -21,14 +21,17 @@ namespace {
 constexpr size_t most_owners_shown = 7;
 constexpr size_t most_savers_shown = 6;
 
+/// C++ names with their arguments fill screens, so they are shortened. plain_stack has them in full.
 QString frame_text(const StackTable& stacks, FrameId id) {
     const Frame& f = stacks.frame(id);
+    const bool python = is_python(stacks.role(id));
+    const QString function = to_qstring(python ? stacks.string(f.function) : describe_frame(stacks, id));
     const QString file = to_qstring(stacks.string(f.file));
-    if (!is_python(stacks.role(id)) && (file.isEmpty() || file == QLatin1String("??"))) {
-        return to_qstring(stacks.string(f.function));
+    if (!python && (file.isEmpty() || file == QLatin1String("??"))) {
+        return function;
     }
     const QString place = f.line > 0 ? QStringLiteral("%1:%2").arg(file).arg(f.line) : file;
-    return QStringLiteral("%1  %2").arg(to_qstring(stacks.string(f.function)), place);
+    return QStringLiteral("%1  %2").arg(function, place);
 }
 
 using FrameRow = Describer::FrameRow;
@@ -51,9 +54,13 @@ std::vector<FrameRow> frame_rows(const StackTable& stacks, StackId stack) {
     return rows;
 }
 
+QString native_fold_text(size_t count) {
+    return QStringLiteral("▸ ") + Details::tr("%n C++ frame(s)", nullptr, static_cast<int>(count));
+}
+
 QString fold_text(const StackTable& stacks, const FrameRow& first, size_t count) {
     if (first.kind == FrameRow::Kind::native) {
-        return QStringLiteral("▸ ") + Details::tr("%n C++ frame(s)", nullptr, static_cast<int>(count));
+        return native_fold_text(count);
     }
     return Details::tr("… %1 library frames, from %2")
         .arg(count)
@@ -290,7 +297,14 @@ void Describer::add_place(AllocationIndex a) {
 }
 
 void Describer::add_stack(StackId stack, bool unfold, const QString& unfold_link) {
-    const std::vector<FrameRow> rows = frame_rows(trace_.stacks, stack);
+    std::vector<FrameRow> rows = frame_rows(trace_.stacks, stack);
+    if (!unfold && is_python(trace_.stacks.role(trace_.stacks.site(stack)))) {
+        // The interpreter's C++ frames lie between all Python frames.
+        const auto is_native = [](const FrameRow& row) { return row.kind == FrameRow::Kind::native; };
+        if (const size_t count = std::erase_if(rows, is_native); count > 0) {
+            report_.frame(native_fold_text(count), Report::FrameKind::folded, unfold_link);
+        }
+    }
     for (size_t i = 0; i < rows.size();) {
         const auto end = std::find_if(rows.begin() + static_cast<ptrdiff_t>(i), rows.end(),
                                       [&](const FrameRow& row) { return row.kind != rows[i].kind; });

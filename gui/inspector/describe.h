@@ -54,7 +54,8 @@ private:
     void add_size(AllocationIndex a);
     void add_lifetime(AllocationIndex a);
     void add_place(AllocationIndex a);
-    /// Folds adjacent frames of libraries, and adjacent C++ frames, into one row each unless `unfold`.
+    /// Folds all C++ frames into one row, and adjacent frames of libraries into one row each, unless `unfold`. Without
+    /// Python frames, adjacent C++ frames are one row each.
     void add_stack(StackId stack, bool unfold, const QString& unfold_link);
     void add_frame(const FrameRow& row);
     void add_missing_stack(AllocationIndex a);

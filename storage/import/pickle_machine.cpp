@@ -309,7 +309,8 @@ bool PickleMachine::push_real() {
     return push(PickleValue::of_real(std::bit_cast<double>(swapped)));
 }
 
-/// Pushes a little-endian two's complement number of up to 9 bytes, which is enough for every address.
+/// Pushes a little-endian two's complement number. One that does not fit 64 bits is no address, size or time; its value
+/// is not stored.
 template <class Length>
 bool PickleMachine::push_long() {
     Length length{};
@@ -317,8 +318,7 @@ bool PickleMachine::push_long() {
         return false;
     }
     if (length > 9) {
-        return fail(Sentence("A number of {length} bytes at byte {byte} is larger than any address or size can be.",
-                             with("length", length), with("byte", code_position_)));
+        return skip(length) && push(PickleValue::of(PickleKind::bytes));
     }
     if (!need(length)) {
         return false;
@@ -328,9 +328,7 @@ bool PickleMachine::push_long() {
     const uint8_t top = length > 8 ? at_[8] : 0;
     at_ += length;
     if (length > 8) {
-        return top == 0
-                   ? push(PickleValue::of_unsigned(number))
-                   : fail(Sentence("The number at byte {byte} does not fit 64 bits.", with("byte", code_position_)));
+        return push(top == 0 ? PickleValue::of_unsigned(number) : PickleValue::of(PickleKind::bytes));
     }
     const int unused = 64 - 8 * static_cast<int>(length);
     const int64_t extended = length == 0 ? 0 : static_cast<int64_t>(number << unused) >> unused;
