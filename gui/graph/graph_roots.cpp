@@ -48,7 +48,7 @@ std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& ti
     std::map<std::tuple<uint32_t, FrameId, QString>, size_t> places;
     std::vector<RootGroup> groups;
     for (const NodeIndex root : time_point.roots()) {
-        const FrameId line = index.trace().stacks.user_frame(nodes.stack[root]);
+        const FrameId line = index.trace().stacks.site(nodes.stack[root]);
         const Referrer* const found = referrers.of(root);
         const QString referrer = found == nullptr ? QString() : referrer_name(tables, *found);
         const auto [place, is_new] = places.try_emplace({nodes.type[root], line, referrer}, groups.size());

@@ -41,7 +41,7 @@ Part OutlineDivider::divide() {
     return std::move(whole_);
 }
 
-FrameId OutlineDivider::line(NodeIndex node) const { return stacks_.user_frame(tables_.nodes.stack[node]); }
+FrameId OutlineDivider::line(NodeIndex node) const { return stacks_.site(tables_.nodes.stack[node]); }
 
 /// Finds the module of each node; for a parameter, the common module of its users.
 void OutlineDivider::find_paths() {

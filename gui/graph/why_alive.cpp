@@ -195,7 +195,7 @@ private:
 
     QString line_link(NodeIndex node) const {
         const StackTable& stacks = index_.trace().stacks;
-        return gui::line_link(stacks, stacks.user_frame(index_.tables().nodes.stack[node]));
+        return gui::line_link(stacks, stacks.site(index_.tables().nodes.stack[node]));
     }
 
     QString path_link(const Referrer& referrer) const {

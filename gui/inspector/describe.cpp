@@ -21,11 +21,50 @@ namespace {
 constexpr size_t most_owners_shown = 7;
 constexpr size_t most_savers_shown = 6;
 
+/// C++ names with their arguments fill screens, so they are shortened. plain_stack has them in full.
 QString frame_text(const StackTable& stacks, FrameId id) {
     const Frame& f = stacks.frame(id);
-    return QStringLiteral("%1  %2:%3")
-        .arg(to_qstring(stacks.string(f.function)), to_qstring(stacks.string(f.file)))
-        .arg(f.line);
+    const bool python = is_python(stacks.role(id));
+    const QString function = to_qstring(python ? stacks.string(f.function) : describe_frame(stacks, id));
+    const QString file = to_qstring(stacks.string(f.file));
+    if (!python && (file.isEmpty() || file == QLatin1String("??"))) {
+        return function;
+    }
+    const QString place = f.line > 0 ? QStringLiteral("%1:%2").arg(file).arg(f.line) : file;
+    return QStringLiteral("%1  %2").arg(function, place);
+}
+
+using FrameRow = Describer::FrameRow;
+
+bool is_foldable(FrameRow::Kind kind) { return kind == FrameRow::Kind::library || kind == FrameRow::Kind::native; }
+
+std::vector<FrameRow> frame_rows(const StackTable& stacks, StackId stack) {
+    const FrameId site = stacks.site(stack);
+    bool seen = false;
+    std::vector<FrameRow> rows;
+    for (const FrameId frame : stacks.frames_of(stack)) {
+        const FrameRole role = stacks.role(frame);
+        const bool is_site = !seen && stacks.is_site(frame, site);
+        seen = seen || is_site;
+        rows.push_back({frame, is_site                      ? FrameRow::Kind::site
+                               : !is_python(role)           ? FrameRow::Kind::native
+                               : role == FrameRole::library ? FrameRow::Kind::library
+                                                            : FrameRow::Kind::user});
+    }
+    return rows;
+}
+
+QString native_fold_text(size_t count) {
+    return QStringLiteral("▸ ") + Details::tr("%n C++ frame(s)", nullptr, static_cast<int>(count));
+}
+
+QString fold_text(const StackTable& stacks, const FrameRow& first, size_t count) {
+    if (first.kind == FrameRow::Kind::native) {
+        return native_fold_text(count);
+    }
+    return Details::tr("… %1 library frames, from %2")
+        .arg(count)
+        .arg(to_qstring(stacks.string(stacks.frame(first.frame).function)));
 }
 
 }  // namespace
@@ -258,33 +297,38 @@ void Describer::add_place(AllocationIndex a) {
 }
 
 void Describer::add_stack(StackId stack, bool unfold, const QString& unfold_link) {
-    const StackTable& stacks = trace_.stacks;
-    const FrameId mine = stacks.user_frame(stack);
-    const std::vector<FrameId> frames = stacks.frames_of(stack);
-    for (size_t i = 0; i < frames.size();) {
-        const bool library = is_library_file(stacks.string(stacks.frame(frames[i]).file)) && frames[i] != mine;
-        size_t end = i + 1;
-        while (library && !unfold && end < frames.size() && frames[end] != mine &&
-               is_library_file(stacks.string(stacks.frame(frames[end]).file))) {
-            ++end;
+    std::vector<FrameRow> rows = frame_rows(trace_.stacks, stack);
+    if (!unfold && is_python(trace_.stacks.role(trace_.stacks.site(stack)))) {
+        // The interpreter's C++ frames lie between all Python frames.
+        const auto is_native = [](const FrameRow& row) { return row.kind == FrameRow::Kind::native; };
+        if (const size_t count = std::erase_if(rows, is_native); count > 0) {
+            report_.frame(native_fold_text(count), Report::FrameKind::folded, unfold_link);
         }
-        if (library && !unfold && end - i > 1) {
-            report_.frame(Details::tr("… %1 library frames, from %2")
-                              .arg(end - i)
-                              .arg(to_qstring(stacks.string(stacks.frame(frames[i]).function))),
-                          Report::FrameKind::folded, unfold_link);
+    }
+    for (size_t i = 0; i < rows.size();) {
+        const auto end = std::find_if(rows.begin() + static_cast<ptrdiff_t>(i), rows.end(),
+                                      [&](const FrameRow& row) { return row.kind != rows[i].kind; });
+        const size_t count = static_cast<size_t>(end - rows.begin()) - i;
+        if (!unfold && count > 1 && is_foldable(rows[i].kind)) {
+            report_.frame(fold_text(trace_.stacks, rows[i], count), Report::FrameKind::folded, unfold_link);
+            i += count;
         } else {
-            const auto kind = frames[i] == mine ? Report::FrameKind::user
-                              : library         ? Report::FrameKind::library
-                                                : Report::FrameKind::program;
-            report_.frame(frame_text(stacks, frames[i]), kind, line_link(stacks, frames[i]));
-            const Frame& f = stacks.frame(frames[i]);
-            const auto line = library ? std::nullopt : sources_.line(to_qstring(stacks.string(f.file)), f.line);
-            if (line) {
-                report_.source(*line);
-            }
+            add_frame(rows[i++]);
         }
-        i = end;
+    }
+}
+
+void Describer::add_frame(const FrameRow& row) {
+    const StackTable& stacks = trace_.stacks;
+    const auto kind = row.kind == FrameRow::Kind::site   ? Report::FrameKind::user
+                      : row.kind == FrameRow::Kind::user ? Report::FrameKind::program
+                                                         : Report::FrameKind::library;
+    const bool python = is_python(stacks.role(row.frame));
+    report_.frame(frame_text(stacks, row.frame), kind, python ? line_link(stacks, row.frame) : QString());
+    const Frame& f = stacks.frame(row.frame);
+    if (const auto line =
+            is_foldable(row.kind) ? std::nullopt : sources_.line(to_qstring(stacks.string(f.file)), f.line)) {
+        report_.source(*line);
     }
 }
 

@@ -32,6 +32,13 @@ StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber ti
 
 class Describer {
 public:
+    /// A frame of a stack, as the details show it.
+    struct FrameRow {
+        enum class Kind : uint8_t { site, user, library, native };
+        FrameId frame = 0;
+        Kind kind = Kind::user;
+    };
+
     Describer(const Session& session, const MemoryState* state, SourceLines& sources, const DescribeOptions& options);
 
     Report allocation(AllocationIndex a, const std::vector<AllocationIndex>& owners);
@@ -47,7 +54,10 @@ private:
     void add_size(AllocationIndex a);
     void add_lifetime(AllocationIndex a);
     void add_place(AllocationIndex a);
+    /// Folds all C++ frames into one row, and adjacent frames of libraries into one row each, unless `unfold`. Without
+    /// Python frames, adjacent C++ frames are one row each.
     void add_stack(StackId stack, bool unfold, const QString& unfold_link);
+    void add_frame(const FrameRow& row);
     void add_missing_stack(AllocationIndex a);
     void add_free_stack(AllocationIndex a);
     void add_neighbors(AllocationIndex a);

@@ -173,7 +173,12 @@ void InspectorPane::copy_stack() const { QGuiApplication::clipboard()->setText(p
 void InspectorPane::open_in_editor() {
     if (const StackId stack = selected_stack()) {
         const StackTable& stacks = session_->trace().stacks;
-        const Frame& frame = stacks.frame(stacks.user_frame(stack));
+        const FrameId site = stacks.site(stack);
+        if (!is_python(stacks.role(site))) {
+            emit message(tr("No Python frame allocated this memory."));
+            return;
+        }
+        const Frame& frame = stacks.frame(site);
         open_file(to_qstring(stacks.string(frame.file)), frame.line);
     }
 }

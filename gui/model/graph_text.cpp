@@ -45,7 +45,11 @@ QString line_text(const GraphIndex& index, NodeIndex node) {
     if (stack == 0) {
         return {};
     }
-    const Frame& frame = stacks.frame(stacks.user_frame(stack));
+    const FrameId site = stacks.site(stack);
+    const Frame& frame = stacks.frame(site);
+    if (!is_python(stacks.role(site))) {
+        return to_qstring(describe_frame(stacks, site));
+    }
     return QStringLiteral("%1:%2").arg(QFileInfo(to_qstring(stacks.string(frame.file))).fileName()).arg(frame.line);
 }
 

@@ -107,6 +107,13 @@ size_t first_difference(const std::vector<std::vector<FrameId>>& stacks) {
     }
 }
 
+/// Returns the frames without the allocator's, the dispatcher's and the interpreter's.
+std::vector<FrameId> telling_frames(const StackTable& table, StackId stack) {
+    std::vector<FrameId> frames = table.frames_of(stack);
+    std::erase_if(frames, [&](FrameId frame) { return table.role(frame) == FrameRole::plumbing; });
+    return frames;
+}
+
 /// Distinguishes stacks through the same user line by the frame in which they differ ("→" callee, "←" caller), or by
 /// a number.
 void distinguish(const StackTable& table, Groups& groups) {
@@ -120,14 +127,14 @@ void distinguish(const StackTable& table, Groups& groups) {
         }
         std::vector<std::vector<FrameId>> stacks;
         for (const size_t g : same) {
-            stacks.push_back(table.frames_of(groups.stack[g]));
+            stacks.push_back(telling_frames(table, groups.stack[g]));
         }
         const size_t depth = first_difference(stacks);
         std::map<std::string, int> used;
         for (size_t i = 0; i < same.size(); ++i) {
             std::string& text = groups.grouping.names[same[i]];
             if (depth != SIZE_MAX) {
-                const FrameId user = table.user_frame(groups.stack[same[i]]);
+                const FrameId user = table.site(groups.stack[same[i]]);
                 const auto user_depth = std::find(stacks[i].begin(), stacks[i].end(), user) - stacks[i].begin();
                 const bool called_by_user = static_cast<ptrdiff_t>(depth) < user_depth;
                 text += (called_by_user ? " → " : " ← ") + describe_frame(table, stacks[i][depth]);
@@ -146,9 +153,12 @@ bool has_no_stack(const DeviceHistory& device, AllocationIndex a, GroupBy by) {
 
 std::string rest_name() { return QCoreApplication::translate("Groups", "other").toStdString(); }
 
-/// Returns the name from storage if the graph has none.
+/// Translates the names of groups that storage made up; others come from the program.
 std::string translated(const std::string& name) {
     static const std::map<std::string, const char*> known = {
+        {"no site: only frames of the allocator and the interpreter",
+         QT_TRANSLATE_NOOP("Groups", "no site: only frames of the allocator and the interpreter")},
+        {"no Python file: C++ code", QT_TRANSLATE_NOOP("Groups", "no Python file: C++ code")},
         {"no node", QT_TRANSLATE_NOOP("Groups", "no node")},
         {"outside steps", QT_TRANSLATE_NOOP("Groups", "outside steps")},
         {"no graph recorded", QT_TRANSLATE_NOOP("Groups", "no graph recorded")}};
@@ -213,8 +223,7 @@ std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by
     for (const uint32_t g : ranked) {
         position[g] = static_cast<uint16_t>(result->grouping.names.size());
         result->grouping.names.push_back(has_no_stack(device, w.any[g], by) ? no_frames_text().toStdString()
-                                         : needs_graph(by)                  ? translated(grouper.name(g))
-                                                                            : grouper.name(g));
+                                                                            : translated(grouper.name(g)));
         result->stack.push_back(by == GroupBy::stack ? device.allocations.stack[w.any[g]] : 0);
         result->member.push_back(w.any[g]);
     }

@@ -76,13 +76,18 @@ QString allocation_text(const DeviceHistory& device, AllocationIndex a) {
 QString no_frames_text() { return Text::tr("no Python frame"); }
 
 QString stack_text(const StackTable& stacks, StackId stack) {
-    const FrameId user = stacks.user_frame(stack);
-    if (user == 0) {
-        return no_frames_text();
+    const FrameId site = stacks.site(stack);
+    if (site == 0) {
+        return stack == 0 ? no_frames_text() : Text::tr("no site: only frames of the allocator and the interpreter");
     }
-    const FrameId innermost = stacks.stack(stack).frame;
-    const QString line = to_qstring(describe_frame(stacks, user));
-    return innermost == user ? line : line + QStringLiteral(" → ") + to_qstring(describe_frame(stacks, innermost));
+    const FrameId innermost = stacks.innermost(stack);
+    const QString line = to_qstring(describe_frame(stacks, site));
+    return innermost == site ? line : line + QStringLiteral(" → ") + to_qstring(describe_frame(stacks, innermost));
+}
+
+QString site_file(const StackTable& stacks, StackId stack) {
+    const FrameId site = stacks.site(stack);
+    return is_python(stacks.role(site)) ? to_qstring(stacks.string(stacks.frame(site).file)) : QString();
 }
 
 QString stream_text(const Trace& trace, uint32_t stream) {

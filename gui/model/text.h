@@ -43,6 +43,8 @@ QString allocation_text(const DeviceHistory& device, AllocationIndex a);
 /// Returns "train.py:42 forward → linear.py:134 linear": the user's line and the innermost frame, if that is another
 /// one.
 QString stack_text(const StackTable& stacks, StackId stack);
+/// Returns the source file of the stack's site; empty if it is no Python code.
+QString site_file(const StackTable& stacks, StackId stack);
 /// Returns the words for a stack without frames.
 QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);

@@ -18,11 +18,6 @@ bool is_number(AllocationColumn column) {
 
 QString seconds_text(int64_t nanoseconds) { return QString::number(static_cast<double>(nanoseconds) / 1e9, 'f', 9); }
 
-QString file_text(const StackTable& stacks, StackId stack) {
-    const FrameId frame = stacks.user_frame(stack);
-    return frame == 0 ? QString() : to_qstring(stacks.string(stacks.frame(frame).file));
-}
-
 std::optional<int64_t> lifetime(const DeviceHistory& device, AllocationIndex a) {
     const auto freed = device.free_time(a);
     return freed ? std::optional(std::max<int64_t>(0, *freed - device.alloc_time(a))) : std::nullopt;
@@ -155,7 +150,7 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
         case AllocationColumn::stream: return stream_of_text(trace, device, a);
         case AllocationColumn::pool: return pool_of_text(trace, device, a);
         case AllocationColumn::line: return stack_text(trace.stacks, all.stack[a]);
-        case AllocationColumn::file: return file_text(trace.stacks, all.stack[a]);
+        case AllocationColumn::file: return site_file(trace.stacks, all.stack[a]);
         case AllocationColumn::op:
         case AllocationColumn::module:
         case AllocationColumn::phase:

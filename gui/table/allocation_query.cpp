@@ -129,8 +129,7 @@ void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std:
             return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
         }
         case AllocationColumn::file: {
-            const auto ranks = stack_ranks(
-                stacks, [&](StackId s) { return to_qstring(stacks.string(stacks.frame(stacks.user_frame(s)).file)); });
+            const auto ranks = stack_ranks(stacks, [&](StackId s) { return site_file(stacks, s); });
             return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
         }
         case AllocationColumn::op:

@@ -59,7 +59,7 @@ void Overview::find_groups(const GraphView& view) {
             continue;
         }
         const ReferrerGroup* referrer = referrers.of(view.referrers().of(root));
-        const FrameId line = view.trace().stacks.user_frame(view.nodes().stack[root]);
+        const FrameId line = view.trace().stacks.site(view.nodes().stack[root]);
         RootGroup& group = found[{view.nodes().type[root], line, view.state(root), referrer}];
         group.referrer = referrer;
         group.roots.push_back(root);
@@ -194,7 +194,7 @@ ordered_json group_json(const GraphView& view, const RootGroup& group) {
         ids.push_back(view.nodes().id[root]);
     }
     const NodeIndex oldest = group.oldest();
-    const FrameId line = view.trace().stacks.user_frame(view.nodes().stack[oldest]);
+    const FrameId line = view.trace().stacks.site(view.nodes().stack[oldest]);
     return {{"type", view.index().type(oldest)},
             {"line", line == 0 ? ordered_json() : frame_json(view.trace().stacks, line)},
             {"state", state_word(view.state(oldest))},

@@ -144,7 +144,7 @@ std::string GraphView::type_text(NodeIndex node) const {
 }
 
 std::string GraphView::line_text(StackId stack) const {
-    const FrameId frame = trace().stacks.user_frame(stack);
+    const FrameId frame = trace().stacks.site(stack);
     return frame == 0 ? words_("no Python frame") : describe_frame(trace().stacks, frame);
 }
 
@@ -186,7 +186,7 @@ std::optional<std::string> GraphView::referrer_text(NodeIndex node) const {
 }
 
 ordered_json GraphView::node_json(NodeIndex node) const {
-    const FrameId line = trace().stacks.user_frame(nodes().stack[node]);
+    const FrameId line = trace().stacks.site(nodes().stack[node]);
     return {{"id", nodes().id[node]},
             {"type", index().type(node)},
             {"variable", tables().texts[nodes().variable[node]]},

@@ -46,16 +46,28 @@ Sum add_up(std::span<const AttributionGroup> groups) {
     return sum;
 }
 
-/// Returns the frames outside libraries, innermost first; all frames if the whole stack is library code.
-std::vector<FrameId> frames_to_show(const StackTable& stacks, StackId stack) {
-    const std::vector<FrameId> all = stacks.frames_of(stack);
-    std::vector<FrameId> users;
-    for (const FrameId frame : all) {
-        if (!is_library_file(stacks.string(stacks.frame(frame).file))) {
-            users.push_back(frame);
+/// The frames of a stack that a list shows, innermost first: the user's; all Python frames if the whole stack is
+/// library code; the site if there is no Python.
+struct ShownFrames {
+    std::vector<FrameId> frames;
+    int64_t native = 0;  ///< C++ frames, which are not shown
+};
+
+ShownFrames frames_to_show(const StackTable& stacks, StackId stack) {
+    const FrameId site = stacks.site(stack);
+    const FrameRole least = std::min(stacks.role(site), FrameRole::console);
+    ShownFrames shown;
+    for (const FrameId frame : stacks.frames_of(stack)) {
+        const FrameRole role = stacks.role(frame);
+        shown.native += !is_python(role);
+        if (is_python(role) && role >= least) {
+            shown.frames.push_back(frame);
         }
     }
-    return users.empty() ? all : users;
+    if (shown.frames.empty() && site != 0) {
+        shown.frames.push_back(site);
+    }
+    return shown;
 }
 
 /// The groups of one device, cut to the limit.
@@ -80,15 +92,20 @@ std::string text_row(int64_t bytes, int64_t total, int64_t allocations, std::str
 
 std::string callers_text(const Words& words, const StackTable& stacks, StackId stack) {
     std::string text;
-    const auto frames = frames_to_show(stacks, stack);
+    const auto [frames, native] = frames_to_show(stacks, stack);
     // One line of a program can allocate at several places of a library.
-    if (const FrameId innermost = stacks.stack(stack).frame; !frames.empty() && frames.front() != innermost) {
+    if (const FrameId innermost = stacks.innermost(stack); !frames.empty() && frames.front() != innermost) {
         text += fmt::format("{:34}{}\n", "",
                             words("in {frame}", with("frame", visible_text(describe_frame(stacks, innermost)))));
     }
     for (size_t i = 1; i < frames.size(); ++i) {
         text += fmt::format("{:34}{}\n", "",
                             words("called by {frame}", with("frame", visible_text(describe_frame(stacks, frames[i])))));
+    }
+    if (native > 0) {
+        text += fmt::format("{:34}{}\n", "",
+                            words.plural(native, "({n} C++ frame; --format json shows it)",
+                                         "({n} C++ frames; --format json shows them)"));
     }
     return text;
 }

@@ -4,6 +4,13 @@
 <context>
     <name>Details</name>
     <message numerus="yes">
+        <source>%n C++ frame(s)</source>
+        <translation>
+            <numerusform>%n C++ frame</numerusform>
+            <numerusform>%n C++ frames</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>at least %1, %2 event(s)</source>
         <translation>
             <numerusform>at least %1, %2 event</numerusform>

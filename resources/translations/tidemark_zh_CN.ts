@@ -143,6 +143,12 @@
         <source>Offset</source>
         <translation>偏移</translation>
     </message>
+    <message numerus="yes">
+        <source>%n C++ frame(s)</source>
+        <translation>
+            <numerusform>%n 个 C++ 帧</numerusform>
+        </translation>
+    </message>
     <message>
         <source>… %1 library frames, from %2</source>
         <translation>… %1 个库内帧，自 %2</translation>
@@ -619,6 +625,14 @@
     <message>
         <source>no graph recorded</source>
         <translation>没有记录计算图</translation>
+    </message>
+    <message>
+        <source>no site: only frames of the allocator and the interpreter</source>
+        <translation>无分配位置：只有分配器和解释器的帧</translation>
+    </message>
+    <message>
+        <source>no Python file: C++ code</source>
+        <translation>无 Python 文件：C++ 代码</translation>
     </message>
     <message>
         <source>stack</source>
@@ -1795,6 +1809,10 @@
     <message>
         <source>Opens the line of your program; copies file:line if there is no editor for it</source>
         <translation>打开你的程序中的这一行；没有编辑器时复制“文件:行号”</translation>
+    </message>
+    <message>
+        <source>No Python frame allocated this memory.</source>
+        <translation>这块显存不是由 Python 帧分配的。</translation>
     </message>
     <message>
         <source>No program is set up for source files; copied %1.</source>
@@ -3448,6 +3466,10 @@
     <message>
         <source>no Python frame</source>
         <translation>无 Python 帧</translation>
+    </message>
+    <message>
+        <source>no site: only frames of the allocator and the interpreter</source>
+        <translation>无分配位置：只有分配器和解释器的帧</translation>
     </message>
     <message>
         <source>unknown stream</source>

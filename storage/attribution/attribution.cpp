@@ -31,6 +31,8 @@ constexpr std::array<std::pair<std::string_view, GroupBy>, 14> names_of_groups{{
                                                                                 {"graph_step", GroupBy::graph_step}}};
 
 constexpr std::string_view no_frame = "no Python frame";
+constexpr std::string_view no_site = "no site: only frames of the allocator and the interpreter";
+constexpr std::string_view no_file = "no Python file: C++ code";
 
 /// Finds the innermost annotation at a time, for one device: the last opened of those still open.
 class InnermostAnnotations {
@@ -190,8 +192,13 @@ private:
     static constexpr uint64_t before_trace = UINT64_MAX - 1;
     static constexpr uint64_t no_graph = UINT64_MAX - 2;
     static constexpr uint64_t outside_steps = UINT64_MAX - 3;
+    static constexpr uint64_t only_plumbing = UINT64_MAX - 4;
+    static constexpr uint64_t in_native_code = UINT64_MAX - 5;
 
-    FrameId user_frame_of(AllocationIndex a);
+    FrameId site_of(AllocationIndex a) const { return trace_.stacks.site(device_.allocations.stack[a]); }
+    uint64_t line_of(AllocationIndex a) const;
+    uint64_t file_of(AllocationIndex a) const;
+    std::string site_name(AllocationIndex a) const;
     uint64_t annotation_of(AllocationIndex a) const;
     uint64_t step_of(AllocationIndex a) const;
     uint64_t graph_key_of(AllocationIndex a) const;
@@ -201,18 +208,29 @@ private:
     const DeviceHistory& device_;
     GroupBy by_;
     GroupOptions options_;
-    std::unordered_map<StackId, FrameId> user_frames_;
     std::optional<InnermostAnnotations> annotations_;
     std::optional<OriginTexts> origins_;
 };
 
-FrameId Grouper::Keys::user_frame_of(AllocationIndex a) {
-    const StackId stack = device_.allocations.stack[a];
-    const auto [entry, is_new] = user_frames_.try_emplace(stack, 0);
-    if (is_new) {
-        entry->second = trace_.stacks.user_frame(stack);
+uint64_t Grouper::Keys::line_of(AllocationIndex a) const {
+    const FrameId site = site_of(a);
+    return site == 0 && device_.allocations.stack[a] != 0 ? only_plumbing : site;
+}
+
+uint64_t Grouper::Keys::file_of(AllocationIndex a) const {
+    const uint64_t line = line_of(a);
+    if (line == 0 || line == only_plumbing) {
+        return line;
     }
-    return entry->second;
+    const auto site = static_cast<FrameId>(line);
+    return is_python(trace_.stacks.role(site)) ? trace_.stacks.frame(site).file : in_native_code;
+}
+
+std::string Grouper::Keys::site_name(AllocationIndex a) const {
+    const uint64_t line = line_of(a);
+    return line == 0               ? std::string(no_frame)
+           : line == only_plumbing ? std::string(no_site)
+                                   : describe_frame(trace_.stacks, static_cast<FrameId>(line));
 }
 
 uint64_t Grouper::Keys::annotation_of(AllocationIndex a) const {
@@ -240,8 +258,8 @@ uint64_t Grouper::Keys::key_of(AllocationIndex a) {
     const uint32_t segment = device_.allocations.segment[a];
     switch (by_) {
         case GroupBy::stack: return device_.allocations.stack[a];
-        case GroupBy::line: return user_frame_of(a);
-        case GroupBy::file: return trace_.stacks.frame(user_frame_of(a)).file;
+        case GroupBy::line: return line_of(a);
+        case GroupBy::file: return file_of(a);
         case GroupBy::size: return device_.allocations.requested[a];
         case GroupBy::stream: return segment == no_segment ? nothing : device_.segments[segment].stream;
         case GroupBy::pool:
@@ -294,11 +312,12 @@ std::string Grouper::Keys::name_of(AllocationIndex a) {
     const uint64_t key = key_of(a);
     switch (by_) {
         case GroupBy::stack:
-        case GroupBy::line: {
-            const FrameId frame = user_frame_of(a);
-            return frame == 0 ? std::string(no_frame) : describe_frame(trace_.stacks, frame);
-        }
-        case GroupBy::file: return key == 0 ? std::string(no_frame) : trace_.stacks.string(static_cast<StringId>(key));
+        case GroupBy::line: return site_name(a);
+        case GroupBy::file:
+            return key == 0                ? std::string(no_frame)
+                   : key == only_plumbing  ? std::string(no_site)
+                   : key == in_native_code ? std::string(no_file)
+                                           : trace_.stacks.string(static_cast<StringId>(key));
         case GroupBy::size: return format_bytes(static_cast<int64_t>(key));
         case GroupBy::stream:
             return key == nothing ? "unknown stream" : stream_name(trace_, static_cast<uint32_t>(key));

@@ -80,7 +80,8 @@ private:
     std::unordered_map<uint64_t, uint32_t> group_of_key_;
 };
 
-/// Returns the name of the group that an allocation belongs to ("no Python frame" for those without a stack).
+/// Returns the name of the group that an allocation belongs to. By stack, line and file, "no Python frame" means that
+/// it has no stack, and "no site: …" that its stack has nothing but the frames of the allocator and the interpreter.
 std::string group_name(const Trace& trace, const DeviceHistory& device, AllocationIndex a, GroupBy by,
                        const GroupOptions& options = {});
 

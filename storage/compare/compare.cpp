@@ -11,10 +11,15 @@
 namespace tidemark {
 namespace {
 
+/// Returns the Python frames, or the operators if there are none. C++ frames differ between builds of PyTorch.
 std::vector<std::string> frame_texts(const StackTable& stacks, StackId stack) {
+    const bool python = is_python(stacks.role(stacks.site(stack)));
     std::vector<std::string> texts;
     for (const FrameId frame : stacks.frames_of(stack)) {
-        texts.push_back(describe_frame(stacks, frame));
+        const FrameRole role = stacks.role(frame);
+        if (python ? is_python(role) : role != FrameRole::plumbing) {
+            texts.push_back(describe_frame(stacks, frame));
+        }
     }
     return texts;
 }
@@ -27,12 +32,13 @@ std::string joined(const std::vector<std::string>& frames) {
     return text;
 }
 
-/// Returns the frames without line numbers: "train.py forward".
+/// Returns the frames without line numbers: "train.py forward". Native names have no line, but colons.
 std::string without_lines(const std::vector<std::string>& frames) {
     std::string text;
     for (const std::string& frame : frames) {
-        const size_t space = frame.find(' '), colon = frame.rfind(':', space);
-        text += colon == frame.npos ? frame : frame.substr(0, colon) + (space == frame.npos ? "" : frame.substr(space));
+        const size_t space = frame.find(' ');
+        const size_t colon = space == frame.npos ? frame.npos : frame.rfind(':', space);
+        text += colon == frame.npos ? frame : frame.substr(0, colon) + frame.substr(space);
         text += '\n';
     }
     return text;

@@ -102,7 +102,7 @@ std::vector<BackwardPassGroup> grouped(const AnalysisContext& context, std::vect
     std::unordered_map<FrameId, size_t> group_of;
     for (BackwardPass& pass : passes) {
         const StackId stack = context.graph()->tables().nodes.stack[pass.root];
-        const FrameId line = context.trace().stacks.user_frame(stack);
+        const FrameId line = context.trace().stacks.site(stack);
         const auto [found, is_new] = group_of.try_emplace(line, groups.size());
         if (is_new) {
             groups.push_back({line, stack, {}, {}});

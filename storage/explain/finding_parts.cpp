@@ -17,7 +17,7 @@ std::string time_point_of_iteration(const AnalysisContext& context, const Words&
 }  // namespace
 
 std::string line_of(const Trace& trace, StackId stack) {
-    const FrameId frame = trace.stacks.user_frame(stack);
+    const FrameId frame = trace.stacks.site(stack);
     return frame == 0 ? std::string() : describe_frame(trace.stacks, frame);
 }
 

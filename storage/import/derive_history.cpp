@@ -32,6 +32,9 @@ public:
                 source_.final_segments.push_back(&segment);
             }
         }
+        segments_by_address_ = source_.final_segments;
+        std::stable_sort(segments_by_address_.begin(), segments_by_address_.end(),
+                         [](const SnapshotSegment* a, const SnapshotSegment* b) { return a->address < b->address; });
         source_.has_private_pools = snapshot.pools.size() > 1;
         history_.device = device;
     }
@@ -47,6 +50,7 @@ public:
             folder.apply(event_of(i));
         }
         columns.finish();
+        take_stacks_of_final_blocks();
         report_data_gaps(start, folder);
         return std::move(history_);
     }
@@ -56,6 +60,7 @@ private:
     AllocatorEvent event_of(size_t i) const;
     std::optional<SegmentOwner> reported_owner(const SnapshotEvent& event) const;
     int64_t blocks_that_differ_at_end(const BlockMap& map) const;
+    void take_stacks_of_final_blocks();
     void report_data_gaps(const HistoryStart& start, const EventFolder& folder);
     void report(DataGapKind kind, DataGapReason reason, int64_t count, int64_t bytes = 0,
                 DataGapArguments arguments = {}) {
@@ -68,23 +73,27 @@ private:
     std::vector<DataGap>& data_gaps_;
     const AllocatorSettings settings_;
     DeviceSnapshot source_;
+    std::vector<const SnapshotSegment*> segments_by_address_;
     DeviceHistory history_;
 };
 
 void Derivation::set_times() {
     const auto& events = source_.events;
     history_.event_time.resize(events.size());
-    const bool any_time =
-        std::any_of(events.begin(), events.end(), [](const SnapshotEvent& event) { return event.time_us != no_time; });
-    int64_t last = 0;
+    const auto has_time = [](const SnapshotEvent& event) { return event.time_us != no_time; };
+    const auto first = std::find_if(events.begin(), events.end(), has_time);
+    const bool any_time = first != events.end();
+    const auto timeless = static_cast<int64_t>(events.size()) - std::count_if(first, events.end(), has_time);
+    int64_t last = any_time ? trace_time(first->time_us, zero_us_) : 0;
     for (size_t i = 0; i < events.size(); ++i) {
-        const int64_t time = any_time ? (events[i].time_us == no_time ? last : trace_time(events[i].time_us, zero_us_))
-                                      : static_cast<int64_t>(i) * 1000;
-        last = i == 0 ? time : std::max(last, time);
+        const int64_t time = !any_time             ? static_cast<int64_t>(i) * 1000
+                             : has_time(events[i]) ? trace_time(events[i].time_us, zero_us_)
+                                                   : last;
+        last = std::max(last, time);
         history_.event_time[i] = last;
     }
-    if (!any_time && !events.empty()) {
-        report(DataGapKind::no_times, DataGapReason::no_times, static_cast<int64_t>(events.size()));
+    if (timeless > 0) {
+        report(DataGapKind::no_times, any_time ? DataGapReason::clock_error : DataGapReason::no_times, timeless);
     }
 }
 
@@ -112,14 +121,18 @@ AllocatorEvent Derivation::event_of(size_t i) const {
 /// Returns the owner of a segment that still exists at the end, because the final state contains it. If its address was
 /// returned to the driver and reused, the final state contains only the last segment.
 std::optional<SegmentOwner> Derivation::reported_owner(const SnapshotEvent& event) const {
-    for (auto s = source_.final_segments.rbegin(); s != source_.final_segments.rend(); ++s) {
-        const SnapshotSegment& segment = **s;
-        if (segment.address <= event.address && event.address < segment.address + segment.total_size &&
-            (segment.is_expandable || segment.total_size == event.size)) {
-            return SegmentOwner{segment.stream, segment.pool, segment.is_large, event.action == Action::segment_map};
-        }
+    const auto after =
+        std::upper_bound(segments_by_address_.begin(), segments_by_address_.end(), event.address,
+                         [](uint64_t address, const SnapshotSegment* segment) { return address < segment->address; });
+    if (after == segments_by_address_.begin()) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    const SnapshotSegment& segment = **std::prev(after);
+    if (event.address - segment.address >= segment.total_size ||
+        (!segment.is_expandable && segment.total_size != event.size)) {
+        return std::nullopt;
+    }
+    return SegmentOwner{segment.stream, segment.pool, segment.is_large, event.action == Action::segment_map};
 }
 
 int64_t Derivation::blocks_that_differ_at_end(const BlockMap& map) const {
@@ -143,6 +156,25 @@ int64_t Derivation::blocks_that_differ_at_end(const BlockMap& map) const {
         }
     });
     return differing;
+}
+
+/// With context="state", PyTorch records stacks for the blocks of the final state, and none for events.
+void Derivation::take_stacks_of_final_blocks() {
+    std::unordered_map<uint64_t, StackId> stacks;
+    for (const SnapshotSegment* segment : source_.final_segments) {
+        for (const SnapshotBlock& block : segment->blocks) {
+            if (block.state != BlockState::inactive && block.stack != 0) {
+                stacks.emplace(block.address, block.stack);
+            }
+        }
+    }
+    Allocations& allocations = history_.allocations;
+    for (AllocationIndex a = 0; a < allocations.size(); ++a) {
+        if (allocations.stack[a] == 0 && allocations.free_completed[a] == never) {
+            const auto found = stacks.find(allocations.address[a]);
+            allocations.stack[a] = found == stacks.end() ? 0 : found->second;
+        }
+    }
 }
 
 void Derivation::report_data_gaps(const HistoryStart& start, const EventFolder& folder) {

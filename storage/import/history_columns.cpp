@@ -4,6 +4,7 @@
 #include "storage/import/history_columns.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -86,21 +87,43 @@ void HistoryColumns::finish() {
             ref = EventRef(ref.action(), place[ref.index()]);
         }
     }
-    // Expandable memory may have been split after the allocation got its segment.
-    const auto piece_of = [&](uint64_t address, EventNumber alloc_event) {
-        const auto found = std::find_if(expandable.begin(), expandable.end(), [&](uint32_t k) {
-            const Segment& s = segments[k];
-            return s.address <= address && address < s.address + s.size && s.alloc_event <= alloc_event &&
-                   alloc_event < s.free_event;
-        });
-        return found == expandable.end() ? no_segment : *found;
+    settle_expandable(place, expandable);
+}
+
+/// Expandable memory may have been split after the allocation got its segment, so each allocation in such memory is
+/// looked up among the pieces that exist at its event.
+void HistoryColumns::settle_expandable(const std::vector<uint32_t>& place, std::vector<uint32_t> arriving) {
+    const auto& segments = history_.segments;
+    std::vector<uint32_t> leaving = arriving;
+    std::stable_sort(leaving.begin(), leaving.end(),
+                     [&](uint32_t a, uint32_t b) { return segments[a].free_event < segments[b].free_event; });
+    std::map<uint64_t, uint32_t> present;  // by address
+    size_t arrived = 0, left = 0;
+    const auto advance_to = [&](EventNumber event) {
+        for (; arrived < arriving.size() && segments[arriving[arrived]].alloc_event <= event; ++arrived) {
+            const uint32_t piece = arriving[arrived];
+            for (; left < leaving.size() && segments[leaving[left]].free_event <= segments[piece].alloc_event; ++left) {
+                present.erase(segments[leaving[left]].address);
+            }
+            present[segments[piece].address] = piece;
+        }
+        for (; left < leaving.size() && segments[leaving[left]].free_event <= event; ++left) {
+            present.erase(segments[leaving[left]].address);
+        }
+    };
+    const auto piece_at = [&](uint64_t address) {
+        const auto after = present.upper_bound(address);
+        const bool found =
+            after != present.begin() && address - std::prev(after)->first < segments[std::prev(after)->second].size;
+        return found ? std::prev(after)->second : no_segment;
     };
     Allocations& allocations = history_.allocations;
     for (AllocationIndex a = 0; a < allocations.size(); ++a) {
         uint32_t& segment = allocations.segment[a];
         segment = segment == no_segment ? no_segment : place[segment];
         if (segment != no_segment && segments[segment].is_expandable) {
-            segment = piece_of(allocations.address[a], allocations.alloc_event[a]);
+            advance_to(allocations.alloc_event[a]);
+            segment = piece_at(allocations.address[a]);
         }
     }
 }

@@ -30,6 +30,7 @@ public:
 
 private:
     void refer(EventNumber event, Action action, uint32_t index);
+    void settle_expandable(const std::vector<uint32_t>& place, std::vector<uint32_t> arriving);
 
     DeviceHistory& history_;
 };

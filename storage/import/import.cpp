@@ -12,6 +12,7 @@
 
 #include "storage/format/schema.h"
 #include "storage/import/derive_history.h"
+#include "storage/import/event_times.h"
 #include "storage/import/snapshot_reader.h"
 #include "storage/timeline/curves.h"
 
@@ -24,26 +25,14 @@ std::string_view file_name(std::string_view path) {
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-/// Returns the time of the earliest event, in µs since the epoch; 0 if there are no times.
-int64_t time_zero(const Snapshot& snapshot) {
-    int64_t zero = INT64_MAX;
-    for (const auto& trace : snapshot.traces) {
-        for (const SnapshotEvent& event : trace) {
-            if (event.time_us != no_time) {
-                zero = std::min(zero, event.time_us);
-                break;
-            }
-        }
-    }
-    return zero == INT64_MAX ? 0 : zero;
-}
-
 /// Pairs starts and ends by name and device, innermost first.
 std::vector<Annotation> pair_annotations(const Snapshot& snapshot, int64_t zero_us, int64_t end) {
     std::vector<Annotation> result;
     std::map<std::pair<int, std::string>, std::vector<size_t>> open;
+    int64_t time = 0;
     for (const SnapshotAnnotation& a : snapshot.annotations) {
-        const int64_t time = a.time_us == no_time ? 0 : trace_time(a.time_us, zero_us);
+        // An annotation without a time belongs next to the one before it.
+        time = a.time_us == no_time ? time : trace_time(a.time_us, zero_us);
         auto& stack = open[{a.device, a.name}];
         if (a.is_start) {
             stack.push_back(result.size());
@@ -83,6 +72,22 @@ std::vector<int> devices_of(const Snapshot& snapshot) {
     return devices;
 }
 
+/// Reports the values that were left out, as one data gap.
+void report_damage(const Snapshot& snapshot, std::vector<DataGap>& data_gaps) {
+    DataGap gap;
+    gap.kind = DataGapKind::not_recorded;
+    gap.reason = DataGapReason::damaged_fields;
+    std::string fields;
+    for (const auto& [field, count] : snapshot.damaged) {
+        gap.count += count;
+        fields += fmt::format("{}{}", fields.empty() ? "" : ", ", field);
+    }
+    gap.arguments = {{"fields", fields}};
+    if (gap.count > 0) {
+        data_gaps.push_back(std::move(gap));
+    }
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Trace>> read_snapshot_trace(const std::string& path, Progress& progress) {
@@ -99,7 +104,9 @@ Result<std::shared_ptr<Trace>> read_snapshot_trace(const std::string& path, Prog
             with("path", path));
     }
     auto trace = std::make_shared<Trace>();
-    const int64_t zero_us = time_zero(*snapshot);
+    remove_absurd_times(*snapshot);
+    const int64_t zero_us = first_time(*snapshot);
+    report_damage(*snapshot, trace->data_gaps);
     trace->source =
         fmt::format("PyTorch memory snapshot {} (pickle protocol {})", file_name(path), snapshot->pickle_protocol);
     trace->writer = "Tidemark " TIDEMARK_VERSION;

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "storage/base/units.h"
 #include "storage/import/pickle_opcodes.h"
 #include "storage/import/pickle_text.h"
 
@@ -20,10 +21,10 @@ constexpr size_t text_limit = size_t{16} << 20;
 constexpr size_t stack_limit = size_t{64} << 20;
 constexpr size_t sparse_memo_limit = 65'536;
 
-/// Limits of the values in the memo. A real compressed snapshot has about one memo entry per byte of the file; forged
-/// files have thousands.
-constexpr uint64_t kept_at_least = uint64_t{16} << 20;
-constexpr uint64_t kept_per_byte = 16;
+/// Limits of memory, in bytes. Real snapshots take up to 25 bytes per byte of a file compressed by xz; forged files
+/// take thousands.
+constexpr uint64_t memory_at_least = uint64_t{128} << 20;
+constexpr uint64_t memory_per_byte = 36;
 
 /// Layout of a memo entry in 8 bytes: the kind in the top byte; below it the number, the id, or an index into boxed_.
 constexpr int packed_bits = 56;
@@ -192,14 +193,20 @@ bool PickleMachine::refill(size_t count) {
         return false;
     }
     report();
-    if (memo_.size() + boxed_.size() + texts_.size() + containers_ >
-        kept_at_least + kept_per_byte * source_.file_position()) {
+    if (const uint64_t needed = memory();
+        needed > std::max(memory_at_least, memory_per_byte * source_.file_position())) {
         return fail(
-            Sentence("The file unpacks to far more than a snapshot of its size can hold ({containers} containers from "
-                     "{bytes} bytes).",
-                     with("containers", containers_), with("bytes", source_.file_position())));
+            Sentence("The file unpacks to far more than a snapshot of its size can hold ({containers} containers, "
+                     "{memory}, from {bytes} bytes).",
+                     with("containers", containers_), with("memory", format_bytes(static_cast<int64_t>(needed))),
+                     with("bytes", source_.file_position())));
     }
     return source_.available() >= count || ends_early();
+}
+
+uint64_t PickleMachine::memory() const {
+    return 2 * stack_.size() * sizeof(PickleValue) + memo_.size() * sizeof(uint64_t) +
+           boxed_.size() * sizeof(PickleValue) + texts_.memory() + consumer_.memory();
 }
 
 void PickleMachine::report() {
@@ -302,7 +309,8 @@ bool PickleMachine::push_real() {
     return push(PickleValue::of_real(std::bit_cast<double>(swapped)));
 }
 
-/// Pushes a little-endian two's complement number of up to 9 bytes, which is enough for every address.
+/// Pushes a little-endian two's complement number. One that does not fit 64 bits is no address, size or time; its value
+/// is not stored.
 template <class Length>
 bool PickleMachine::push_long() {
     Length length{};
@@ -310,8 +318,7 @@ bool PickleMachine::push_long() {
         return false;
     }
     if (length > 9) {
-        return fail(Sentence("A number of {length} bytes at byte {byte} is larger than any address or size can be.",
-                             with("length", length), with("byte", code_position_)));
+        return skip(length) && push(PickleValue::of(PickleKind::bytes));
     }
     if (!need(length)) {
         return false;
@@ -321,9 +328,7 @@ bool PickleMachine::push_long() {
     const uint8_t top = length > 8 ? at_[8] : 0;
     at_ += length;
     if (length > 8) {
-        return top == 0
-                   ? push(PickleValue::of_unsigned(number))
-                   : fail(Sentence("The number at byte {byte} does not fit 64 bits.", with("byte", code_position_)));
+        return push(top == 0 ? PickleValue::of_unsigned(number) : PickleValue::of(PickleKind::bytes));
     }
     const int unused = 64 - 8 * static_cast<int>(length);
     const int64_t extended = length == 0 ? 0 : static_cast<int64_t>(number << unused) >> unused;

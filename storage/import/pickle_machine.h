@@ -70,11 +70,13 @@ public:
     virtual Status set_items(PickleValue dict, std::span<const PickleValue> items) = 0;
     /// `list` may be any value. Sets are treated as lists.
     virtual Status append(PickleValue list, std::span<const PickleValue> items) = 0;
+    /// Returns about how many bytes of memory the containers, and what will be made of them, take.
+    virtual uint64_t memory() const { return 0; }
 };
 
-/// Runs one pickle of protocol 0 to 5. Uses 16 bytes per value on the stack and 8 per memo entry. The bytes read and
-/// the size of the compressed file limit both. Counts and lengths in the file allocate no more memory than the bytes
-/// that follow justify.
+/// Runs one pickle of protocol 0 to 5. Counts and lengths in the file allocate no more memory than the bytes that
+/// follow justify. References to earlier values, and compression, may multiply what the bytes say: a file that needs
+/// more than 128 MiB, and more than 36 bytes of memory for each byte of the file read so far, is rejected.
 class PickleMachine {
 public:
     /// Requires that all arguments outlive the machine. `phase` names the operation for `progress`, which counts bytes
@@ -101,6 +103,7 @@ private:
     bool take_line(std::string_view& line);
     bool skip(uint64_t count);
     void report();
+    uint64_t memory() const;
     uint64_t position() const { return window_start_ + static_cast<uint64_t>(at_ - source_.data()); }
 
     bool push(PickleValue value);

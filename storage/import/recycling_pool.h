@@ -33,6 +33,7 @@ public:
         free_.push_back(id);
     }
 
+    size_t size() const { return items_.size(); }
     Items& operator[](uint32_t id) { return items_[id]; }
     const Items& operator[](uint32_t id) const { return items_[id]; }
 

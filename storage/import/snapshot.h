@@ -78,6 +78,7 @@ struct Snapshot {
     std::vector<SnapshotAnnotation> annotations;
     std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
     std::map<std::string, std::string> extra;     ///< unknown top-level keys with small scalar values, as JSON text
+    std::map<std::string, int64_t> damaged;       ///< values that could not be used: count by "event.stream"
     int pickle_protocol = 0;
 };
 

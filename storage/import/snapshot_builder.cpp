@@ -4,6 +4,7 @@
 #include "storage/import/snapshot_builder.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "storage/base/utf8.h"
 #include "storage/import/pickle_text.h"
@@ -105,6 +106,7 @@ Status SnapshotBuilder::set_items(PickleValue target, Pairs added) {
     }
     auto& pairs = dicts_[dict->payload];
     pairs.insert(pairs.end(), added.begin(), added.end());
+    plain_items_ += added.size();
     return {};
 }
 
@@ -120,6 +122,7 @@ Status SnapshotBuilder::append(PickleValue target, std::span<const PickleValue> 
         const Object* inner = object(item);
         if (inner && inner->kind == Kind::frame && list->kind == Kind::frame_list) [[likely]] {
             frame_lists_[list->payload].push_back(inner->payload);
+            ++plain_items_;
             continue;
         }
         TIDEMARK_TRY(append_item(*list, item));
@@ -145,25 +148,27 @@ Status SnapshotBuilder::append_item(Object& list, PickleValue item) {
         list.kind = Kind::frame_list;
         list.payload = frame_lists_.take();
     }
-    if (list.kind != Kind::frame_list) {
-        return append_plain(list, item);
+    if (list.kind == Kind::frame_list && inner && inner->kind == Kind::frame) {
+        frame_lists_[list.payload].push_back(inner->payload);
+        ++plain_items_;
+    } else {
+        append_plain(list, item);
     }
-    if (!inner || inner->kind != Kind::frame) {
-        return input_error("The pickle holds a list of stack frames and other things.");
-    }
-    frame_lists_[list.payload].push_back(inner->payload);
     return {};
 }
 
-Status SnapshotBuilder::append_plain(Object& list, PickleValue item) {
+/// Appends anything that is no frame or record, or leaves it out of a list of such.
+void SnapshotBuilder::append_plain(Object& list, PickleValue item) {
     if (list.kind != Kind::list) {
-        return input_error("The pickle holds a list of events, blocks or segments and other things.");
+        const Record record = list.kind == Kind::frame_list ? Record::frame : record_of(list_kind(list));
+        note_damage(record, word::empty);
+        return;
     }
     if (list.payload == none) {
         list.payload = lists_.take();
     }
     lists_[list.payload].push_back(item);
-    return {};
+    ++plain_items_;
 }
 
 Status SnapshotBuilder::append_record(Object& list, Object& record) {
@@ -171,23 +176,36 @@ Status SnapshotBuilder::append_record(Object& list, Object& record) {
         list.kind = Kind::record_list;
         list.payload = record_lists_.take();
     }
-    if (list.kind != Kind::record_list) {
-        return input_error("The pickle holds a list of events, blocks or segments and other things.");
-    }
     if (record.taken) {
         return input_error("The pickle uses one event, block or segment twice; every one of them happened once.");
     }
     record.taken = true;
-    auto& runs = record_lists_[list.payload];
-    if (!runs.empty() && runs.front().kind != record.kind) {
-        return input_error("The pickle mixes events, blocks or segments in one list.");
+    if (record.kind == Kind::event) {
+        const Action action = events_[record.payload].action;
+        never_freed_ += (action == Action::alloc) - (action == Action::free_completed);
     }
+    if (list.kind != Kind::record_list || (!record_lists_[list.payload].empty() && list_kind(list) != record.kind)) {
+        note_damage(record_of(record.kind), word::empty);
+        return {};
+    }
+    auto& runs = record_lists_[list.payload];
     if (!runs.empty() && runs.back().first + runs.back().count == record.payload) {
         ++runs.back().count;
     } else {
         runs.push_back({record.kind, record.payload, 1});
     }
     return {};
+}
+
+SnapshotBuilder::Kind SnapshotBuilder::list_kind(const Object& record_list) const {
+    return record_lists_[record_list.payload].front().kind;
+}
+
+SnapshotBuilder::Record SnapshotBuilder::record_of(Kind kind) {
+    return kind == Kind::event     ? Record::event
+           : kind == Kind::block   ? Record::block
+           : kind == Kind::segment ? Record::segment
+                                   : Record::annotation;
 }
 
 /// Puts `inner` into `outer`. Neither can change afterwards.
@@ -205,11 +223,24 @@ Status SnapshotBuilder::nest(Object& outer, Object& inner) {
     return {};
 }
 
+/// The factors were measured over whole imports, which end with a written trace.
+uint64_t SnapshotBuilder::memory() const {
+    constexpr uint64_t event = 64, live_allocation = 250, block = 130, segment = 300, frame = 150, stack = 80,
+                       list = 64;
+    const StackTable& stacks = snapshot_.stacks;
+    const uint64_t lists = dicts_.size() + lists_.size() + frame_lists_.size() + record_lists_.size();
+    return objects_.size() * sizeof(Object) + lists * list + plain_items_ * sizeof(PickleValue) +
+           events_.size() * event + static_cast<uint64_t>(std::abs(never_freed_)) * live_allocation +
+           blocks_seen_ * block + snapshot_.segments.size() * segment + snapshot_.annotations.size() * segment +
+           stacks.frame_count() * frame + stacks.stack_count() * stack;
+}
+
 void SnapshotBuilder::freeze(Object& object) {
     object.frozen = true;
     if (object.kind == Kind::frame_list) {
         const uint32_t list = object.payload;
         become(object, Kind::stack, stack_cache_.intern(snapshot_.stacks, frame_lists_[list]));
+        plain_items_ -= frame_lists_[list].size();
         frame_lists_.release(list);
     }
 }

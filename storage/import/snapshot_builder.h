@@ -28,6 +28,10 @@ namespace tidemark {
 /// of frames becomes a stack. Folded and used containers cannot change, which also prevents cycles. An event is folded
 /// as soon as it has its keys, because a writer may put a whole trace on the pickle's stack before it fills the list.
 ///
+/// The action, address and size of events, the address and size of segments, and the size of blocks are required; a
+/// snapshot that lacks their meaning is refused. Any other value of a wrong type gets its default, is counted in
+/// Snapshot::damaged, and costs nothing else.
+///
 /// Single-threaded. Pass all values, destroy the machine, then call `finish` once.
 class SnapshotBuilder final : public PickleConsumer {
 public:
@@ -39,6 +43,8 @@ public:
     Result<PickleValue> make_tuple(std::span<const PickleValue> items) override;
     Status set_items(PickleValue dict, std::span<const PickleValue> items) override;
     Status append(PickleValue list, std::span<const PickleValue> items) override;
+
+    uint64_t memory() const override;
 
     Result<Snapshot> finish(PickleValue root);
 
@@ -88,7 +94,7 @@ private:
     Status nest(Object& outer, Object& inner);
     Status append_item(Object& list, PickleValue item);
     Status append_record(Object& list, Object& record);
-    Status append_plain(Object& list, PickleValue item);
+    void append_plain(Object& list, PickleValue item);
 
     // Folding.
     static bool is_record(Kind kind) { return kind >= Kind::event && kind <= Kind::annotation; }
@@ -98,13 +104,21 @@ private:
     Status fold_event(SnapshotEvent& event, Pairs pairs);
     Status fold_frame(Object& dict);
     Status fold_block(Object& dict);
-    Status fold_history(PickleValue history, BlockRecord& record);
+    void fold_history(PickleValue history, BlockRecord& record);
     Status fold_segment(Object& dict);
     Status fold_annotation(Object& dict);
-    Status take_blocks(PickleValue list, SnapshotSegment& segment);
+    void take_blocks(PickleValue list, SnapshotSegment& segment);
     void become(Object& object, Kind kind, size_t payload);
 
-    // Convert a value. Return false if the value has the wrong type.
+    // Values that are left out.
+    enum class Record : uint8_t { snapshot, event, frame, block, segment, annotation };
+    void note_damage(Record record, TextId key, int64_t count = 1);
+    void note_damage_unless(bool good, TextId key);
+    static std::string_view name_of(Record record);
+    static Record record_of(Kind kind);
+    Kind list_kind(const Object& record_list) const;
+
+    // Convert a value. Return false, and leave the result as it was or at its default, if the value has the wrong type.
     bool to_size(PickleValue value, uint64_t& size) const;
     bool to_address(PickleValue value, uint64_t& address) const;
     bool to_integer(PickleValue value, int64_t& number) const;
@@ -115,6 +129,8 @@ private:
     bool to_action(PickleValue value, SnapshotEvent& event);
     bool to_stream(PickleValue value, uint16_t& stream);
     bool to_pool(PickleValue value, uint32_t& pool);
+    std::optional<PoolKey> pool_key(PickleValue value) const;
+    bool to_line(PickleValue value, int32_t& line) const;
     bool to_state(PickleValue value, BlockState& state) const;
     bool to_metadata(PickleValue value, StringId& id);
     uint32_t context_index(const SnapshotContext& context);
@@ -127,7 +143,8 @@ private:
     Status finish_traces(PickleValue list);
     Status finish_trace(PickleValue list, std::vector<SnapshotEvent>& trace);
     Status finish_annotations(PickleValue list);
-    Status finish_settings(PickleValue dict);
+    void finish_settings(PickleValue dict);
+    void finish_damage();
     Result<std::span<const Run>> take_runs(PickleValue list, Kind kind, const Sentence& what);
     void copy_events(Run run, std::vector<SnapshotEvent>& trace);
     bool is_empty_container(PickleValue value) const;
@@ -151,6 +168,9 @@ private:
     ChunkedArray<SnapshotEvent, 16384> events_;
     std::vector<uint32_t> events_copied_;  ///< by chunk of events_
     std::vector<BlockRecord> blocks_;
+    uint64_t plain_items_ = 0;  ///< in dicts_, lists_ and frame_lists_
+    uint64_t blocks_seen_ = 0;  ///< also those that segments took
+    int64_t never_freed_ = 0;   ///< alloc events without a free_completed event
 
     StackCache stack_cache_;
     std::vector<StringId> string_ids_;                     ///< by TextId; `none` if not interned yet
@@ -168,6 +188,7 @@ private:
         uint8_t unknown_action = 0;
     };
     std::vector<SeenAction> actions_;
+    std::map<std::pair<Record, TextId>, int64_t> damaged_;
     size_t json_budget_;
 };
 

@@ -18,18 +18,27 @@ constexpr size_t unknown_action_limit = 255;
 }  // namespace
 
 bool SnapshotBuilder::to_size(PickleValue value, uint64_t& size) const {
+    if (value.kind != PickleKind::integer || static_cast<uint64_t>(value.integer) > size_limit) {
+        return false;
+    }
     size = static_cast<uint64_t>(value.integer);
-    return value.kind == PickleKind::integer && size <= size_limit;
+    return true;
 }
 
 bool SnapshotBuilder::to_address(PickleValue value, uint64_t& address) const {
+    if (value.kind != PickleKind::large_unsigned && (value.kind != PickleKind::integer || value.integer < 0)) {
+        return false;
+    }
     address = value.large_unsigned;
-    return value.kind == PickleKind::large_unsigned || (value.kind == PickleKind::integer && value.integer >= 0);
+    return true;
 }
 
 bool SnapshotBuilder::to_integer(PickleValue value, int64_t& number) const {
+    if (value.kind != PickleKind::integer) {
+        return false;
+    }
     number = value.integer;
-    return value.kind == PickleKind::integer;
+    return true;
 }
 
 bool SnapshotBuilder::to_device(PickleValue value, int& device) const {
@@ -39,8 +48,11 @@ bool SnapshotBuilder::to_device(PickleValue value, int& device) const {
 }
 
 bool SnapshotBuilder::to_flag(PickleValue value, bool& flag) const {
+    if (value.kind != PickleKind::boolean && value.kind != PickleKind::integer) {
+        return false;
+    }
     flag = value.integer != 0;
-    return value.kind == PickleKind::boolean || value.kind == PickleKind::integer;
+    return true;
 }
 
 bool SnapshotBuilder::to_stack(PickleValue value, StackId& stack) const {
@@ -95,6 +107,7 @@ bool SnapshotBuilder::to_stream(PickleValue value, uint16_t& stream) {
     if (handle != last_stream_ || snapshot_.streams.empty()) {
         const auto [entry, added] = stream_ids_.try_emplace(handle, static_cast<uint16_t>(snapshot_.streams.size()));
         if (added && snapshot_.streams.size() > stream_limit) {
+            stream_ids_.erase(entry);
             return false;
         }
         if (added) {
@@ -107,13 +120,26 @@ bool SnapshotBuilder::to_stream(PickleValue value, uint16_t& stream) {
     return true;
 }
 
-bool SnapshotBuilder::to_pool(PickleValue value, uint32_t& pool) {
+/// A tuple of two integers. Tools that pass a snapshot through JSON make a list of it.
+std::optional<PoolKey> SnapshotBuilder::pool_key(PickleValue value) const {
     const Object* pair = object(value);
-    if (!pair || pair->kind != Kind::pair) {
+    if (pair && pair->kind == Kind::pair) {
+        return pairs_[pair->payload];
+    }
+    if (!pair || pair->kind != Kind::list || items(*pair).size() != 2) {
+        return {};
+    }
+    PoolKey key;
+    const auto both = items(*pair);
+    return to_integer(both[0], key[0]) && to_integer(both[1], key[1]) ? std::optional(key) : std::nullopt;
+}
+
+bool SnapshotBuilder::to_pool(PickleValue value, uint32_t& pool) {
+    const auto key = pool_key(value);
+    if (!key) {
         return value.kind == PickleKind::none;
     }
-    const auto [entry, added] =
-        pool_ids_.try_emplace(pairs_[pair->payload], static_cast<uint32_t>(snapshot_.pools.size()));
+    const auto [entry, added] = pool_ids_.try_emplace(*key, static_cast<uint32_t>(snapshot_.pools.size()));
     if (added) {
         snapshot_.pools.push_back(entry->first);
     }
@@ -129,6 +155,14 @@ StringId SnapshotBuilder::string_id(TextId text) {
         string_ids_[text] = snapshot_.stacks.intern(valid_utf8(texts_[text]));
     }
     return string_ids_[text];
+}
+
+/// PyTorch writes the line -1 of generated code as an unsigned number: it has no line.
+bool SnapshotBuilder::to_line(PickleValue value, int32_t& line) const {
+    line =
+        value.kind == PickleKind::integer ? static_cast<int32_t>(std::clamp<int64_t>(value.integer, 0, INT32_MAX)) : 0;
+    return value.kind == PickleKind::integer || value.kind == PickleKind::none ||
+           (value.kind == PickleKind::large_unsigned && static_cast<int64_t>(value.large_unsigned) == -1);
 }
 
 /// PyTorch writes "N/A" for an unknown compile context.

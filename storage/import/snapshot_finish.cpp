@@ -30,6 +30,7 @@ bool is_schema_key(TextId key) {
 
 Result<Snapshot> SnapshotBuilder::finish(PickleValue root) {
     TIDEMARK_TRY(finish_root(root));
+    finish_damage();
     return std::move(snapshot_);
 }
 
@@ -55,10 +56,20 @@ Status SnapshotBuilder::finish_root(PickleValue root) {
 
 Status SnapshotBuilder::finish_top_level(Pairs fields) {
     const auto value_of = [&](TextId key) { return find(fields, key).value_or(PickleValue{}); };
-    TIDEMARK_TRY(finish_segments(value_of(word::segments)));
-    TIDEMARK_TRY(finish_traces(value_of(word::device_traces)));
-    TIDEMARK_TRY(finish_annotations(value_of(word::external_annotations)));
-    TIDEMARK_TRY(finish_settings(value_of(word::allocator_settings)));
+    const Status segments = finish_segments(value_of(word::segments));
+    const Status traces = finish_traces(value_of(word::device_traces));
+    const bool any_event =
+        std::any_of(snapshot_.traces.begin(), snapshot_.traces.end(), [](const auto& trace) { return !trace.empty(); });
+    if (!segments && !any_event) {
+        return segments;
+    }
+    if (!traces && snapshot_.segments.empty()) {
+        return traces;
+    }
+    note_damage_unless(bool(segments), word::segments);
+    note_damage_unless(bool(traces), word::device_traces);
+    note_damage_unless(bool(finish_annotations(value_of(word::external_annotations))), word::external_annotations);
+    finish_settings(value_of(word::allocator_settings));
     for (size_t i = 0; i < fields.size(); i += 2) {
         const PickleValue key = fields[i], value = fields[i + 1];
         if (key.kind == PickleKind::text && !is_schema_key(key.text) && value.kind != PickleKind::object) {
@@ -129,10 +140,12 @@ Status SnapshotBuilder::finish_traces(PickleValue value) {
     }
     events_copied_.assign(events_.size() / events_.chunk_size + 1, 0);
     snapshot_.traces.resize(traces.size());
+    Status first_damaged;
     for (size_t i = 0; i < traces.size(); ++i) {
-        TIDEMARK_TRY(finish_trace(traces[i], snapshot_.traces[i]));
+        const Status read = finish_trace(traces[i], snapshot_.traces[i]);
+        first_damaged = first_damaged ? read : first_damaged;
     }
-    return {};
+    return first_damaged;
 }
 
 Status SnapshotBuilder::finish_trace(PickleValue list, std::vector<SnapshotEvent>& trace) {
@@ -169,10 +182,11 @@ void SnapshotBuilder::copy_events(Run run, std::vector<SnapshotEvent>& trace) {
     }
 }
 
-Status SnapshotBuilder::finish_settings(PickleValue value) {
+void SnapshotBuilder::finish_settings(PickleValue value) {
     const Object* dict = object(value);
     if (!dict || dict->kind != Kind::dict) {
-        return {};
+        note_damage_unless(value.kind == PickleKind::none || is_empty_container(value), word::allocator_settings);
+        return;
     }
     const Pairs fields = pairs(*dict);
     for (size_t i = 0; i < fields.size(); i += 2) {
@@ -180,7 +194,36 @@ Status SnapshotBuilder::finish_settings(PickleValue value) {
             snapshot_.settings[valid_utf8(texts_[fields[i].text])] = json_of(fields[i + 1]);
         }
     }
+}
+
+void SnapshotBuilder::note_damage_unless(bool good, TextId key) {
+    if (!good) {
+        note_damage(Record::snapshot, key);
+    }
+}
+
+std::string_view SnapshotBuilder::name_of(Record record) {
+    switch (record) {
+        case Record::snapshot: return "snapshot";
+        case Record::event: return "event";
+        case Record::frame: return "frame";
+        case Record::block: return "block";
+        case Record::segment: return "segment";
+        case Record::annotation: return "annotation";
+    }
     return {};
+}
+
+/// Names the values as in Python: "event.stream"; "event" for something else among events.
+void SnapshotBuilder::finish_damage() {
+    for (const auto& [what, count] : damaged_) {
+        const auto& [record, key] = what;
+        std::string name(name_of(record));
+        if (key != word::empty) {
+            name += fmt::format(".{}", texts_[key]);
+        }
+        snapshot_.damaged[name] += count;
+    }
 }
 
 bool SnapshotBuilder::is_empty_container(PickleValue value) const {
@@ -221,9 +264,6 @@ Sentence SnapshotBuilder::describe(PickleValue value) const {
 }
 
 Error SnapshotBuilder::wrong(const Sentence& owner, TextId key, PickleValue value) const {
-    if (key == word::stream && snapshot_.streams.size() > UINT16_MAX) {
-        return input_error("The snapshot uses more than 65,535 streams.");
-    }
     return input_error("{owner} of the snapshot is damaged: its \"{key}\" is {what}.", with("owner", owner),
                        with("key", texts_[key]), with("what", describe(value)));
 }

@@ -6,45 +6,44 @@
 #include <algorithm>
 
 #include "storage/base/utf8.h"
-#include "storage/import/pickle_text.h"
 #include "storage/import/snapshot_builder.h"
 
 namespace tidemark {
 namespace {
 
-/// Sorts the blocks, checks that they lie in their segment without overlap, and fills gaps with inactive blocks.
-Status fit_blocks(SnapshotSegment& segment) {
-    if (segment.address > UINT64_MAX - segment.total_size) {
-        return input_error("A segment ends beyond the address space.");
-    }
-    std::erase_if(segment.blocks, [](const SnapshotBlock& block) { return block.size == 0; });
+/// Sorts the blocks and fills gaps with inactive blocks. Removes blocks that overlap one before them or leave the
+/// segment; returns how many. Requires that the segment's end is an address.
+int64_t fit_blocks(SnapshotSegment& segment) {
+    auto& blocks = segment.blocks;
+    std::erase_if(blocks, [](const SnapshotBlock& block) { return block.size == 0; });
     const auto by_address = [](const SnapshotBlock& a, const SnapshotBlock& b) { return a.address < b.address; };
-    if (!std::is_sorted(segment.blocks.begin(), segment.blocks.end(), by_address)) {
-        std::sort(segment.blocks.begin(), segment.blocks.end(), by_address);
+    if (!std::is_sorted(blocks.begin(), blocks.end(), by_address)) {
+        std::stable_sort(blocks.begin(), blocks.end(), by_address);
     }
     const uint64_t end = segment.address + segment.total_size;
     uint64_t next = segment.address;
-    std::vector<SnapshotBlock> gaps;
-    for (const SnapshotBlock& block : segment.blocks) {
+    std::vector<SnapshotBlock> fitted;
+    fitted.reserve(blocks.size() + 1);
+    int64_t removed = 0;
+    for (const SnapshotBlock& block : blocks) {
         if (block.address < next || block.address > end || block.size > end - block.address) {
-            return input_error("The block at {address} overlaps another one or lies outside its segment at {segment}.",
-                               with("address", format_address(block.address)),
-                               with("segment", format_address(segment.address)));
+            ++removed;
+            continue;
         }
         if (block.address > next) {
-            gaps.push_back({.address = next, .size = block.address - next});
+            fitted.push_back({.address = next, .size = block.address - next});
         }
+        fitted.push_back(block);
         next = block.address + block.size;
     }
     if (next < end) {
-        gaps.push_back({.address = next, .size = end - next});
+        fitted.push_back({.address = next, .size = end - next});
     }
-    if (!gaps.empty()) {
-        segment.blocks.insert(segment.blocks.end(), gaps.begin(), gaps.end());
-        std::sort(segment.blocks.begin(), segment.blocks.end(), by_address);
-    }
-    return {};
+    blocks = std::move(fitted);
+    return removed;
 }
+
+bool is_required_of_event(TextId key) { return key == word::action || key == word::addr || key == word::size; }
 
 }  // namespace
 
@@ -80,6 +79,7 @@ Status SnapshotBuilder::fold_dict(Object& dict) {
     } else {
         return {};
     }
+    plain_items_ -= dicts_[storage].size();
     dicts_.release(storage);
     return {};
 }
@@ -113,7 +113,10 @@ Status SnapshotBuilder::fold_event(SnapshotEvent& event, Pairs pairs) {
             default: break;
         }
         if (!good) [[unlikely]] {
-            return wrong(Sentence("An event"), pairs[i].text, value);
+            if (is_required_of_event(pairs[i].text)) {
+                return wrong(Sentence("An event"), pairs[i].text, value);
+            }
+            note_damage(Record::event, pairs[i].text);
         }
     }
     event.context = context_index(context);
@@ -125,19 +128,15 @@ Status SnapshotBuilder::fold_frame(Object& dict) {
     const Pairs fields = pairs(dict);
     for (size_t i = 0; i < fields.size(); i += 2) {
         const PickleValue value = fields[i + 1];
-        int64_t line = 0;
         bool good = true;
         switch (fields[i].kind == PickleKind::text ? fields[i].text : word::empty) {
             case word::name: good = to_string_id(value, frame.function); break;
             case word::filename: good = to_string_id(value, frame.file); break;
-            case word::line:
-                good = value.kind == PickleKind::none || to_integer(value, line);
-                frame.line = static_cast<int32_t>(std::clamp<int64_t>(line, 0, INT32_MAX));
-                break;
+            case word::line: good = to_line(value, frame.line); break;
             default: break;
         }
         if (!good) {
-            return wrong(Sentence("A stack frame"), fields[i].text, value);
+            note_damage(Record::frame, fields[i].text);
         }
     }
     become(dict, Kind::frame, snapshot_.stacks.intern(frame));
@@ -160,40 +159,43 @@ Status SnapshotBuilder::fold_block(Object& dict) {
             case word::frames: good = to_stack(value, block.stack); break;
             default: break;
         }
-        if (!good) {
+        if (!good && fields[i].text == word::size) {
             return wrong(Sentence("A block"), fields[i].text, value);
+        }
+        if (!good) {
+            note_damage(Record::block, fields[i].text);
         }
     }
     if (!has_requested && block.state != BlockState::inactive) {
         block.requested = block.size;
     }
     if (const auto history = find(fields, word::history)) {
-        TIDEMARK_TRY(fold_history(*history, record));
+        fold_history(*history, record);
     }
     blocks_.push_back(record);
+    ++blocks_seen_;
     become(dict, Kind::block, blocks_.size() - 1);
     return {};
 }
 
 /// Before torch 2.0, a list of past allocations contained a block's stack and requested size, latest first.
-Status SnapshotBuilder::fold_history(PickleValue history, BlockRecord& record) {
+void SnapshotBuilder::fold_history(PickleValue history, BlockRecord& record) {
     const Object* list = object(history);
     if (!list || list->kind != Kind::list || items(*list).empty() || record.block.state == BlockState::inactive) {
-        return {};
+        return;
     }
     const Object* latest = object(items(*list).front());
     if (!latest || latest->kind != Kind::dict) {
-        return {};
+        return;
     }
     const auto real_size = find(pairs(*latest), word::real_size);
     if (real_size && !to_size(*real_size, record.block.requested)) {
-        return wrong(Sentence("A block"), word::real_size, *real_size);
+        note_damage(Record::block, word::real_size);
     }
     const auto frames = find(pairs(*latest), word::frames);
     if (frames && record.block.stack == 0 && !to_stack(*frames, record.block.stack)) {
-        return wrong(Sentence("A block"), word::frames, *frames);
+        note_damage(Record::block, word::frames);
     }
-    return {};
 }
 
 Status SnapshotBuilder::fold_segment(Object& dict) {
@@ -208,18 +210,25 @@ Status SnapshotBuilder::fold_segment(Object& dict) {
             case word::total_size: good = to_size(value, segment.total_size); break;
             case word::stream: good = to_stream(value, segment.stream); break;
             case word::segment_type:
-                segment.is_large = value.kind == PickleKind::text && value.text == word::large;
+                good = value.kind == PickleKind::text;
+                segment.is_large = good && value.text == word::large;
                 break;
             case word::is_expandable: good = to_flag(value, segment.is_expandable); break;
             case word::segment_pool_id: good = to_pool(value, segment.pool); break;
             case word::frames: good = to_stack(value, segment.stack); break;
             default: break;
         }
-        if (!good) {
+        if (!good && (fields[i].text == word::address || fields[i].text == word::total_size)) {
             return wrong(Sentence("A segment"), fields[i].text, value);
         }
+        if (!good) {
+            note_damage(Record::segment, fields[i].text);
+        }
     }
-    TIDEMARK_TRY(take_blocks(find(fields, word::blocks).value_or(PickleValue{}), segment));
+    if (segment.address > UINT64_MAX - segment.total_size) {
+        return input_error("A segment ends beyond the address space.");
+    }
+    take_blocks(find(fields, word::blocks).value_or(PickleValue{}), segment);
     snapshot_.segments.push_back(std::move(segment));
     become(dict, Kind::segment, snapshot_.segments.size() - 1);
     return {};
@@ -236,13 +245,16 @@ Status SnapshotBuilder::fold_annotation(Object& dict) {
                 good = value.kind == PickleKind::text;
                 annotation.name = good ? valid_utf8(texts_[value.text]) : "";
                 break;
-            case word::stage: annotation.is_start = value.kind == PickleKind::text && value.text == word::start; break;
+            case word::stage:
+                good = value.kind == PickleKind::text;
+                annotation.is_start = good && value.text == word::start;
+                break;
             case word::device: good = to_device(value, annotation.device); break;
             case word::time_us: good = to_integer(value, annotation.time_us); break;
             default: break;
         }
         if (!good) {
-            return wrong(Sentence("An annotation"), fields[i].text, value);
+            note_damage(Record::annotation, fields[i].text);
         }
     }
     snapshot_.annotations.push_back(std::move(annotation));
@@ -251,13 +263,13 @@ Status SnapshotBuilder::fold_annotation(Object& dict) {
 }
 
 /// Moves the blocks of `list` into the segment.
-Status SnapshotBuilder::take_blocks(PickleValue list, SnapshotSegment& segment) {
+void SnapshotBuilder::take_blocks(PickleValue list, SnapshotSegment& segment) {
     const auto runs = take_runs(list, Kind::block, Sentence("A segment's list of blocks"));
     if (!runs) {
-        return runs.error();
+        note_damage(Record::segment, word::blocks);
     }
     uint64_t next = segment.address;
-    for (const Run& run : *runs) {
+    for (const Run& run : runs ? *runs : std::span<const Run>{}) {
         for (uint32_t i = run.first; i < run.first + run.count; ++i) {
             segment.blocks.push_back(blocks_[i].block);
             SnapshotBlock& block = segment.blocks.back();
@@ -268,7 +280,12 @@ Status SnapshotBuilder::take_blocks(PickleValue list, SnapshotSegment& segment) 
             blocks_.resize(run.first);
         }
     }
-    return fit_blocks(segment);
+    if (const int64_t removed = fit_blocks(segment); removed > 0) {
+        note_damage(Record::block, word::address, removed);
+    }
 }
+
+/// Counts a value that is left out, because it is not needed to read the rest.
+void SnapshotBuilder::note_damage(Record record, TextId key, int64_t count) { damaged_[{record, key}] += count; }
 
 }  // namespace tidemark

@@ -16,6 +16,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t head_size = 512;
+constexpr size_t largest_page = 65'536;  ///< of SQLite
 constexpr auto expected_files =
     Literal("Tidemark needs a memory snapshot; write one with torch.cuda.memory._dump_snapshot(\"file.pickle\").");
 
@@ -100,14 +101,26 @@ std::optional<Sentence> foreign_type(std::string_view head) {
     return first == '<' ? Sentence("an HTML or XML page") : Sentence("a text file");
 }
 
+/// PyTorch once considered writing snapshots as SQLite; the first page lists the tables.
+bool is_sqlite_snapshot(std::string_view first_page) {
+    return first_page.starts_with("SQLite format 3") && first_page.find("device_traces") != first_page.npos &&
+           first_page.find("segments") != first_page.npos;
+}
+
 std::string_view head_of(const ByteSource& source) {
     return {reinterpret_cast<const char*>(source.data()), std::min(source.available(), head_size)};
 }
 
 Result<Snapshot> read_checked(ByteSource& source, Progress& progress) {
-    TIDEMARK_TRY(source.ensure(head_size));
+    TIDEMARK_TRY(source.ensure(largest_page));
     if (source.available() == 0) {
         return input_error("The file unpacks to nothing. {wanted}", with("wanted", Sentence(expected_files)));
+    }
+    if (is_sqlite_snapshot({reinterpret_cast<const char*>(source.data()), source.available()})) {
+        return input_error(
+            "This is a PyTorch memory snapshot as an SQLite database, which Tidemark does not read; write a pickle "
+            "with "
+            "torch.cuda.memory._dump_snapshot(\"file.pickle\").");
     }
     if (const auto type = foreign_type(head_of(source))) {
         return input_error("This looks like {what}. {wanted}", with("what", *type),

@@ -67,6 +67,7 @@ void TextPool::grow() {
 }
 
 std::string_view TextPool::store(std::string_view text) {
+    stored_ += text.size();
     if (text.empty()) {
         return {};
     }

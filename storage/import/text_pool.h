@@ -20,6 +20,7 @@ public:
     TextId intern(std::string_view text);
     std::string_view operator[](TextId id) const { return texts_[id]; }
     size_t size() const { return texts_.size(); }
+    uint64_t memory() const { return stored_ + 64 * texts_.size(); }  ///< bytes, roughly
 
 private:
     uint64_t hash(std::string_view text) const;
@@ -38,6 +39,7 @@ private:
     std::vector<std::unique_ptr<char[]>> chunks_;
     char* free_ = nullptr;
     size_t free_size_ = 0;
+    uint64_t stored_ = 0;
 };
 
 }  // namespace tidemark

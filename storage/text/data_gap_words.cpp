@@ -93,6 +93,19 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
         case DataGapReason::no_stacks: return no_stacks_words(words, data_gap);
         case DataGapReason::no_times:
             return words("The snapshot has no times (PyTorch before 2.2): events are drawn one microsecond apart.");
+        case DataGapReason::clock_error:
+            return words.plural(data_gap.count,
+                                "{n} event has no time, or a time years from that of the others (a clock error); it is "
+                                "drawn at the time of the event before it.",
+                                "{n} events have no time, or a time years from that of the others (a clock error); "
+                                "they are drawn at the time of the event before them.");
+        case DataGapReason::damaged_fields:
+            return words.plural(data_gap.count,
+                                "{n} value of the snapshot is damaged and was left out ({fields}); everything else "
+                                "was read.",
+                                "{n} values of the snapshot are damaged and were left out ({fields}); everything else "
+                                "was read.",
+                                with("fields", data_gap.argument("fields")));
         case DataGapReason::undescribed_events:
             return words("The trace does not describe {count} of its events.", count);
         case DataGapReason::recorder_gone:

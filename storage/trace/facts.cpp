@@ -71,6 +71,8 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::pool_not_in_history, "pool_not_in_history"},
     {DataGapReason::no_stacks, "no_stacks"},
     {DataGapReason::no_times, "no_times"},
+    {DataGapReason::clock_error, "clock_error"},
+    {DataGapReason::damaged_fields, "damaged_fields"},
     {DataGapReason::undescribed_events, "undescribed_events"},
     {DataGapReason::recorder_gone, "recorder_gone"},
     {DataGapReason::start_state_missing, "start_state_missing"},

@@ -100,6 +100,8 @@ enum class DataGapReason : uint8_t {
     pool_not_in_history,  ///< PyTorch before 2.12
     no_stacks,
     no_times,            ///< PyTorch before 2.2
+    clock_error,         ///< events have no time, or one that is years from the others'
+    damaged_fields,      ///< `fields` of a snapshot have a wrong type or value
     undescribed_events,  ///< no row of the file describes them
     recorder_gone,       ///< the recording has no end
     start_state_missing,

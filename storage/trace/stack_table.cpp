@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace tidemark {
 
 namespace {
@@ -32,7 +30,10 @@ StackTable::StackTable() {
     string_ids_.emplace("", 0);
     frames_.emplace_back();
     frame_ids_.emplace(Frame{}, 0);
+    roles_.push_back(FrameRole::plumbing);
+    as_site_.push_back(0);
     stacks_.emplace_back();
+    sites_.push_back(0);
     stack_ids_.emplace(StackEntry{}, 0);
 }
 
@@ -48,6 +49,7 @@ FrameId StackTable::intern(const Frame& frame) {
     const auto [entry, added] = frame_ids_.try_emplace(frame, frame_count());
     if (added) {
         frames_.push_back(frame);
+        classify(entry->second);
     }
     return entry->second;
 }
@@ -56,6 +58,7 @@ StackId StackTable::intern(const StackEntry& stack) {
     const auto [entry, added] = stack_ids_.try_emplace(stack, stack_count());
     if (added) {
         stacks_.push_back(stack);
+        sites_.push_back(site_of(stack));
     }
     return entry->second;
 }
@@ -76,40 +79,39 @@ std::vector<FrameId> StackTable::frames_of(StackId id) const {
     return frames;
 }
 
-FrameId StackTable::user_frame(StackId id) const {
-    const FrameId innermost = stacks_[id].frame;
-    for (; id != 0; id = stacks_[id].caller) {
-        const FrameId frame = stacks_[id].frame;
-        if (!is_library_file(strings_[frames_[frame].file])) {
-            return frame;
-        }
-    }
-    return innermost;
+void StackTable::classify(FrameId id) {
+    const std::string& function = strings_[frames_[id].function];
+    const FrameRole role = role_of_frame(function, strings_[frames_[id].file], frames_[id].line);
+    roles_.push_back(role);
+    as_site_.push_back(role == FrameRole::plumbing ? 0
+                       : is_python(role)           ? id
+                                         : native_sites_.try_emplace(native_name(function), id).first->second);
 }
 
-bool is_library_file(std::string_view file) {
-    constexpr std::array<std::string_view, 8> marks{"site-packages/", "dist-packages/",  "/lib/python3",
-                                                    "/torch/",        "site-packages\\", "torchinductor_",
-                                                    "<frozen ",       "<eval_with_key>"};
-    if (file.empty() || file == "??" || file.starts_with("torch/") || file.ends_with(".so") || file.ends_with(".cpp") ||
-        file.ends_with(".cu") || file.ends_with(".h")) {
-        return true;
-    }
-    for (std::string_view mark : marks) {
-        if (file.find(mark) != std::string_view::npos) {
-            return true;
+FrameId StackTable::site_of(const StackEntry& entry) const {
+    const FrameId caller = sites_[entry.caller];
+    return roles_[entry.frame] >= roles_[caller] ? as_site_[entry.frame] : caller;
+}
+
+FrameId StackTable::innermost(StackId id) const {
+    const FrameId site = sites_[id];
+    const FrameRole least = is_python(roles_[site]) ? FrameRole::library : FrameRole::op;
+    for (; id != 0; id = stacks_[id].caller) {
+        if (roles_[stacks_[id].frame] >= least) {
+            return as_site_[stacks_[id].frame];
         }
     }
-    return false;
+    return site;
 }
 
 std::string describe_frame(const StackTable& table, FrameId id) {
     const Frame& frame = table.frame(id);
     const std::string& function = table.string(frame.function);
-    if (table.string(frame.file).empty() || table.string(frame.file) == "??") {
-        return function;
+    if (!is_python(table.role(id))) {
+        return function.empty() ? "??" : native_name(function);
     }
-    return fmt::format("{}:{} {}", base_name(table.string(frame.file)), frame.line, function);
+    const std::string_view file = base_name(table.string(frame.file));
+    return frame.line > 0 ? fmt::format("{}:{} {}", file, frame.line, function) : fmt::format("{} {}", file, function);
 }
 
 }  // namespace tidemark

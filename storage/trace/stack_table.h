@@ -12,6 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "storage/trace/frame_role.h"
+
 namespace tidemark {
 
 using StringId = uint32_t;
@@ -21,7 +23,7 @@ using StackId = uint32_t;
 struct Frame {
     StringId function = 0;
     StringId file = 0;
-    int32_t line = 0;
+    int32_t line = 0;  ///< 0 if unknown
     bool operator==(const Frame&) const = default;
 };
 
@@ -52,11 +54,24 @@ public:
     /// Returns the frames, innermost first.
     std::vector<FrameId> frames_of(StackId id) const;
 
-    /// Returns the user's frame: the innermost one outside libraries, or the innermost one if all belong to libraries;
-    /// 0 for an empty stack.
-    FrameId user_frame(StackId id) const;
+    FrameRole role(FrameId id) const { return roles_[id]; }
+
+    /// Returns the frame that names the site of an allocation: the innermost frame of the stack's most telling role
+    /// (see FrameRole). 0 if the stack has no frames or nothing but plumbing. One native function is the same frame in
+    /// all stacks, so the frame may differ in its line from that of the stack.
+    FrameId site(StackId id) const { return sites_[id]; }
+
+    /// Returns the innermost Python frame, which may be a library's; without any, the innermost operator or otherwise
+    /// the site.
+    FrameId innermost(StackId id) const;
+
+    /// Returns whether the frame is one that `site` returns for some stacks.
+    bool is_site(FrameId id, FrameId site) const { return site != 0 && as_site_[id] == site; }
 
 private:
+    void classify(FrameId id);
+    FrameId site_of(const StackEntry& entry) const;
+
     struct FrameHash {
         size_t operator()(const Frame& f) const;
     };
@@ -67,16 +82,16 @@ private:
     std::vector<std::string> strings_;
     std::vector<Frame> frames_;
     std::vector<StackEntry> stacks_;
+    std::vector<FrameRole> roles_;  // by frame
+    std::vector<FrameId> as_site_;  // by frame; 0 for plumbing
+    std::vector<FrameId> sites_;    // by stack
+    std::unordered_map<std::string, FrameId> native_sites_;
     std::unordered_map<std::string, StringId> string_ids_;
     std::unordered_map<Frame, FrameId, FrameHash> frame_ids_;
     std::unordered_map<StackEntry, StackId, EntryHash> stack_ids_;
 };
 
-/// Returns whether a source file belongs to a library and not to the user: site-packages, the standard library,
-/// generated or native frames.
-bool is_library_file(std::string_view file);
-
-/// Returns "train.py:42 forward".
+/// Returns "train.py:42 forward" for Python, and the native_name of other functions.
 std::string describe_frame(const StackTable& table, FrameId id);
 
 }  // namespace tidemark

@@ -10,7 +10,7 @@ import signal
 import sqlite3
 import subprocess
 
-from support import CANCELED, FINE, TIDEMARK, USAGE, CommandTest, digest, run, snapshot
+from support import CANCELED, FINE, INPUT, TIDEMARK, USAGE, CommandTest, digest, run, snapshot
 
 
 def large_snapshot(events):
@@ -31,6 +31,35 @@ class Import(CommandTest):
         self.assertIn("1 device", text)
         self.assertIn("peak", text)
         self.assertEqual(self.files(), ["out.tide"])
+
+    def test_damaged_values_are_a_data_gap(self):
+        content = pickle.loads(large_snapshot(30))
+        content["device_traces"][0][1]["stream"] = "main"
+        content["device_traces"][0][2]["time_us"] = None
+        trace = self.imported_bytes(pickle.dumps(content, protocol=4))
+        self.assertIn(
+            "2 values of the snapshot are damaged and were left out (event.stream, event.time_us)",
+            " ".join(self.run_fine("info", trace).split()),
+        )
+        self.assertIn("快照中有 2 个值已损坏", self.run_fine("--language", "zh_CN", "info", trace))
+
+    def test_absurd_times_do_not_stretch_the_trace(self):
+        content = pickle.loads(large_snapshot(30))
+        for event in content["device_traces"][0]:
+            event["time_us"] += 1_763_800_000_000_000
+        content["device_traces"][0][0]["time_us"] = 0
+        info = self.run_fine("info", self.imported_bytes(pickle.dumps(content, protocol=4)))
+        self.assertIn("1 event has no time, or a time years from that of the others", " ".join(info.split()))
+        self.assertIn("for 9.00 µs", info)
+
+    def test_sqlite_snapshots_are_named(self):
+        path = self.folder / "run.db"
+        with sqlite3.connect(path) as database:
+            for table in ("segments", "blocks", "device_traces"):
+                database.execute(f"CREATE TABLE {table} (id INTEGER)")
+        message = self.run_failing(INPUT, "import", path)
+        self.assertIn("PyTorch memory snapshot as an SQLite database", message)
+        self.assertIn("_dump_snapshot", message)
 
     def test_every_view_returns_rows(self):
         with sqlite3.connect(self.imported("adam_steps")) as database:

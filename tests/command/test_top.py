@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import subprocess
 
-from support import FINE, STEPS, TIDEMARK, USAGE, CommandTest, make_graph_trace
+from support import FINE, SNAPSHOTS, STEPS, TIDEMARK, USAGE, CommandTest, make_graph_trace
 
 WAYS = (
     "stack",
@@ -45,6 +45,19 @@ class Top(CommandTest):
         self.assertEqual(text.splitlines()[-1].split()[-1], "total")
         group = next(group for group in self.json_of("top", trace)["groups"] if group["frames"])
         self.assertEqual(set(group["frames"][0]), {"function", "file", "line"})
+
+    def test_folds_cpp_frames(self):
+        trace = self.folder / "cpp.tide"
+        self.run_fine("import", SNAPSHOTS / "stacks_all.pickle.xz", "-o", trace)
+        text = self.run_fine("top", trace, "--at", "end")
+        self.assertIn("train.py:14 train_step\n" + " " * 34 + "in linear.py:134 forward\n", text)
+        self.assertIn("(50 C++ frames; --format json shows them)", text)
+        for plumbing in ("unwind", "CUDACachingAllocator", "_PyEval", "start_thread", "??"):
+            self.assertNotIn(plumbing, text)
+        frames = self.json_of("top", trace, "--at", "end")["groups"][0]["frames"]
+        self.assertIn("torch::unwind::unwind()", [frame["function"] for frame in frames])
+        files = [group["name"] for group in self.json_of("top", trace, "--at", "end", "--by", "file")["groups"]]
+        self.assertEqual(files, ["/home/user/train.py", "no Python file: C++ code"])
 
     def test_text_has_every_group_once(self):
         trace = self.imported("streams")

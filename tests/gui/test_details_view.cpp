@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 
 #include "gui/inspector/inspector_pane.h"
+#include "gui/model/text.h"
 #include "tests/gui/view_fixture.h"
 
 namespace tidemark::gui {
@@ -37,6 +38,36 @@ private slots:
                            "2 allocations in all, 1 alive now", "Allocations at this address: 2"});
         QVERIFY(pane.plain_stack().startsWith(
             "/home/anna/venv/lib/python3.12/site-packages/torch/nn/linear.py:10 forward"));
+    }
+
+    void folds_cpp_frames() {
+        Progress progress;
+        const auto trace = read_snapshot_trace(TIDEMARK_TEST_DATA "/snapshots/stacks_all.pickle.xz", progress);
+        QVERIFY(bool(trace));
+        const auto session = session_of(*trace);
+        const auto select_largest = [&](const char* site) {
+            const Allocations& all = session->device().allocations;
+            AllocationIndex largest = no_allocation;
+            for (AllocationIndex a = 0; a < all.size(); ++a) {
+                if (stack_text(session->trace().stacks, all.stack[a]) == QString::fromUtf8(site) &&
+                    (largest == no_allocation || all.block_size[a] > all.block_size[largest])) {
+                    largest = a;
+                }
+            }
+            session->selection().select_allocation(largest);
+        };
+        InspectorPane pane;
+        pane.set_session(session.get());
+        select_largest("train.py:14 train_step → linear.py:134 forward");
+        verify_says(pane, {"▸ 50 C++ frames", "> train_step  /home/user/train.py:14", "library frames, from forward"});
+        QVERIFY(!pane.plain_text().contains("CUDACachingAllocator"));
+        pane.follow("unfold:stack");
+        verify_says(pane, {"CUDACachingAllocator", "_PyEval_EvalFrameDefault"});
+
+        select_largest("AddmmBackward0::apply → at::cuda::setWorkspaceForHandle");
+        verify_says(pane, {"▸ 17 C++ frames", "> AddmmBackward0::apply  Functions.cpp", "▸ 9 C++ frames"});
+        pane.open_in_editor();
+        QVERIFY(!QGuiApplication::clipboard()->text().contains("Functions.cpp"));
     }
 
     void explains_missing_frames_and_a_pending_block() {

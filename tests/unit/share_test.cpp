@@ -146,7 +146,7 @@ TEST(Share, ReplacesEqualTextsByTheSamePlaceholder) {
     const StackTable& stacks = shared->stacks;
     const Allocations& allocations = shared->devices[0].allocations;
     EXPECT_EQ(allocations.stack[1], allocations.stack[3]);
-    const Frame& frame = stacks.frame(stacks.user_frame(allocations.stack[1]));
+    const Frame& frame = stacks.frame(stacks.site(allocations.stack[1]));
     EXPECT_EQ(stacks.string(frame.function), "train_step");
     EXPECT_EQ(stacks.string(frame.file), "file2.py");
     EXPECT_EQ(frame.line, 20);

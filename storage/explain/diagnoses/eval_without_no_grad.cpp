@@ -35,7 +35,7 @@ public:
     std::map<FrameId, UnusedGraphs> find() {
         for (NodeIndex node = nodes_.size(); node-- > 0;) {
             if (is_unused_root(node)) {
-                UnusedGraphs& unused = found_[context_.trace().stacks.user_frame(nodes_.stack[node])];
+                UnusedGraphs& unused = found_[context_.trace().stacks.site(nodes_.stack[node])];
                 unused.roots.push_back(node);
                 if (const int64_t bytes = reachable_bytes(node); bytes > unused.bytes) {
                     unused.bytes = bytes;

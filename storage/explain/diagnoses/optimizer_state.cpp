@@ -60,7 +60,7 @@ std::vector<State> find_states(const AnalysisContext& context) {
             return;
         }
         const auto [found, is_new] =
-            by_line.try_emplace(context.trace().stacks.user_frame(allocations.stack[a]), states.size());
+            by_line.try_emplace(context.trace().stacks.site(allocations.stack[a]), states.size());
         if (is_new) {
             states.push_back({allocations.stack[a], {}, {}, 0});
         }
