@@ -93,7 +93,7 @@ CommandParser::CommandParser(const Words& words)
 /// Returns the words in the selected language. Parses the command line once for --language, since all texts depend on
 /// it.
 Words words_for(int argc, char** argv) {
-    CommandParser parser(Words(Language::english));
+    CommandParser parser{Words(Language::english)};
     try {
         parser.app.parse(argc, argv);
     } catch (const CLI::Error&) {
