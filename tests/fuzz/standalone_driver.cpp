@@ -4,6 +4,7 @@
 // Runs a fuzz target without libFuzzer, with any compiler and sanitizer: all seeds, then a fixed number of mutants of
 // them. FUZZER [-runs=N] [-seed=N] SEED..., where SEED is a file or a folder.
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -28,6 +29,21 @@ using tidemark::hostile::Bytes;
 
 constexpr size_t room_to_grow = 1 << 20;
 uint64_t flips = 0;  // made so far: LLVMFuzzerMutate has no seed
+
+const Bytes* mutant = nullptr;  // being read
+
+/// Saves the mutant that crashes, as libFuzzer does.
+void save_crash(int signal) {
+    if (mutant != nullptr) {
+        std::FILE* file = std::fopen("crash.mutant", "wb");
+        if (file != nullptr) {
+            std::fwrite(mutant->data(), 1, mutant->size(), file);
+            std::fclose(file);
+        }
+    }
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
 
 std::vector<Bytes> seeds_in(const fs::path& path) {
     std::vector<fs::path> files;
@@ -80,6 +96,9 @@ int main(int argc, char** argv) {
     if (LLVMFuzzerInitialize != nullptr) {
         LLVMFuzzerInitialize(&argc, &argv);
     }
+    for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+        std::signal(signal, save_crash);
+    }
     for (const Bytes& bytes : seeds) {
         LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
     }
@@ -89,7 +108,9 @@ int main(int argc, char** argv) {
         bytes.resize(size + room_to_grow);
         bytes.resize(mutate(bytes, size, seed * 1'000'003u + run));
         bytes.shrink_to_fit();  // so that a sanitizer sees what is read beyond the end
+        mutant = &bytes;
         LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+        mutant = nullptr;
     }
     std::printf("%zu seeds and %u mutants read\n", seeds.size(), runs);
     return 0;
