@@ -29,6 +29,7 @@ void add_file(Report& report, const Trace& trace) {
         report.field(Information::tr("Written by"), to_qstring(trace.writer));
     }
     report.field(Information::tr("Format version"), QString::number(trace.format_version));
+    report.field(Information::tr("Integrity"), to_qstring(integrity_words(reader_words(), trace.integrity)));
 }
 
 void add_run(Report& report, const Trace& trace) {

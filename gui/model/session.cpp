@@ -150,6 +150,10 @@ std::vector<DataGap> Session::data_gaps() const {
     if (live_) {
         std::erase_if(data_gaps, [](const DataGap& data_gap) { return data_gap.kind == DataGapKind::unclean_end; });
     }
+    if (graph()) {
+        const auto& of_graph = graph()->tables().data_gaps;
+        data_gaps.insert(data_gaps.end(), of_graph.begin(), of_graph.end());
+    }
     return data_gaps;
 }
 

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/memory_limit.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/parse_errors.h"
 #include "storage/base/exit_status.h"
@@ -123,14 +124,22 @@ int run(int argc, char** argv) {
     return parser.exit_code;
 }
 
+Error out_of_memory() {
+    if (is_memory_limited()) {
+        return input_error("The file needs more memory than its size justifies: it is damaged.");
+    }
+    return environment_error("There is not enough memory for this.");
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
-        print_error(environment_error("There is not enough memory for this."), Words(language_of_locale()));
-        return exit_environment;
+        const Error error = out_of_memory();
+        print_error(error, Words(language_of_locale()));
+        return exit_status(error.kind);
     }
 }
 

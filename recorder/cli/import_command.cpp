@@ -13,6 +13,7 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
+#include "recorder/cli/memory_limit.h"
 #include "recorder/cli/output.h"
 #include "storage/base/units.h"
 #include "storage/timeline/curves.h"
@@ -53,6 +54,7 @@ std::string summary(const Trace& trace, const Words& words) {
 Status import_one(const std::string& snapshot, const std::string& output, bool force, const Words& words,
                   Progress& progress) {
     TIDEMARK_TRY(may_write_trace(output, force));
+    limit_memory_for(snapshot);
     const auto trace = [&] {
         const ProgressBar bar(progress, words("Importing {path}", with("path", snapshot)));
         return import_snapshot(snapshot, output, force ? IfExists::replace : IfExists::fail, progress);

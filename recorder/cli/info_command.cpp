@@ -192,6 +192,17 @@ std::string end_text(const Trace& trace, const Words& words) {
     return trace.clean_end ? words("the trace ended cleanly") : words("the trace did not end cleanly");
 }
 
+std::string check_text(const std::vector<DataGap>& damage, const Words& words) {
+    if (damage.empty()) {
+        return '\n' + words("Check: no damage") + '\n';
+    }
+    std::string text = '\n' + words("Check") + '\n';
+    for (const DataGap& data_gap : damage) {
+        text += fmt::format("  - {}\n", one_line(data_gap_words(words, data_gap)));
+    }
+    return text;
+}
+
 std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts, const Words& words) {
     std::string text = fmt::format("{}\n", one_line(trace.path));
     const auto count = [](size_t number) { return format_count(static_cast<int64_t>(number)); };
@@ -208,6 +219,7 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
         text += row_text(words("command"), process.command_line.empty() ? words("not recorded") : process.command_line);
     }
     text += row_text(words("end"), end_text(trace, words));
+    text += row_text(words("integrity"), integrity_words(words, trace.integrity));
     text += row_text(words("annotations"), count(trace.annotations.size()));
     text += row_text(words("marks"), count(trace.marks.size()));
     text += row_text(words("steps"), count(trace.steps.size()));
@@ -252,9 +264,9 @@ ordered_json settings_json(const Trace& trace) {
     return json;
 }
 
-ordered_json data_gaps_json(const Trace& trace, const Words& words) {
+ordered_json data_gaps_json(const std::vector<DataGap>& data_gaps, const Words& words) {
     auto list = ordered_json::array();
-    for (const DataGap& data_gap : trace.data_gaps) {
+    for (const DataGap& data_gap : data_gaps) {
         list.push_back({{"kind", data_gap_name(data_gap.kind)},
                         {"device", data_gap.device < 0 ? ordered_json() : ordered_json(data_gap.device)},
                         {"time_ns", data_gap.time},
@@ -300,6 +312,7 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
             {"duration_ns", trace.duration},
             {"clean_end", trace.clean_end},
             {"being_written", trace.being_written},
+            {"integrity", integrity_name(trace.integrity)},
             {"processes", processes_json(trace)},
             {"annotations", trace.annotations.size()},
             {"marks", trace.marks.size()},
@@ -309,7 +322,7 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
             {"devices", std::move(devices)},
             {"settings", settings_json(trace)},
             {"settings_changed", std::move(changed)},
-            {"data_gaps", data_gaps_json(trace, words)}};
+            {"data_gaps", data_gaps_json(trace.data_gaps, words)}};
 }
 
 Status run_info(const InfoOptions& options, const Words& words, Progress& progress) {
@@ -317,15 +330,31 @@ Status run_info(const InfoOptions& options, const Words& words, Progress& progre
     if (!trace) {
         return trace.error();
     }
+    std::optional<std::vector<DataGap>> damage;
     if (options.check) {
-        TIDEMARK_TRY(check_every_page(options.trace, progress));
+        auto found = check_trace(options.trace, progress);
+        if (!found) {
+            return found.error();
+        }
+        damage = *std::move(found);
     }
     std::vector<DeviceFacts> facts;
     for (const DeviceHistory& device : (*trace)->devices) {
         facts.emplace_back(device, Curves(device));
     }
-    return options.format == "json" ? print_json(info_json(**trace, facts, words))
-                                    : print(info_text(**trace, facts, words));
+    if (options.format == "json") {
+        ordered_json json = info_json(**trace, facts, words);
+        if (damage) {
+            json["damage"] = data_gaps_json(*damage, words);
+        }
+        TIDEMARK_TRY(print_json(json));
+    } else {
+        TIDEMARK_TRY(print(info_text(**trace, facts, words) + (damage ? check_text(*damage, words) : "")));
+    }
+    if (damage && !damage->empty()) {
+        return input_error("{path} is damaged; the check lists how.", with("path", options.trace));
+    }
+    return {};
 }
 
 }  // namespace
@@ -338,7 +367,8 @@ void add_info_command(CommandLine& line) {
                                      "  tidemark info run.tide\n  tidemark info run.tide --check --format json"});
     add_trace_option(line, command, options->trace);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
-    command.add_flag("--check", options->check, words("Check the integrity of every page of the file first"));
+    command.add_flag("--check", options->check,
+                     words("Check every page, checksum and row of the file too; exit with 3 if it is damaged"));
     set_job(line, command, [options, words](Progress& progress) { return run_info(*options, words, progress); });
 }
 

@@ -11,6 +11,7 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
+#include "recorder/cli/memory_limit.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
@@ -36,6 +37,7 @@ Status run_share(ShareOptions& options, const Words& words, Progress& progress) 
     }
     TIDEMARK_TRY(may_write_trace(options.output, options.force));
     TIDEMARK_TRY(check_is_no_snapshot(options.trace));
+    limit_memory_for(options.trace);
     const auto if_exists = options.force ? IfExists::replace : IfExists::fail;
     Result<ShareReport> report = [&] {
         const ProgressBar bar(progress, words("Sharing {path}", with("path", options.trace)));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "recorder/cli/time_point_options.h"
+#include "recorder/cli/memory_limit.h"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,7 @@ Result<DeviceTimePoint> time_point_of(std::shared_ptr<const Trace> trace, const 
 
 Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress) {
     TIDEMARK_TRY(check_is_no_snapshot(path));
+    limit_memory_for(path);
     return open_trace(path, progress);
 }
 

@@ -26,6 +26,11 @@ std::vector<std::string> what_was_not_recorded(const AnalysisContext& context, c
         gaps.push_back(words(
             "Driver calls were not recorded: the memory of libraries cannot be separated from the CUDA context."));
     }
+    if (context.graph()) {
+        for (const DataGap& data_gap : context.graph()->tables().data_gaps) {
+            gaps.push_back(data_gap_words(words, data_gap));
+        }
+    }
     for (const DataGap& data_gap : context.trace().data_gaps) {
         if (data_gap.device < 0 || data_gap.device == context.device().device) {
             gaps.push_back(data_gap_words(words, data_gap));

@@ -78,6 +78,10 @@ CREATE TABLE path_link(referrer INTEGER NOT NULL, position INTEGER NOT NULL, kin
 
 CREATE TABLE allocation_chunk(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, first INTEGER NOT NULL,
   count INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
+
+CREATE TABLE table_checksum(name TEXT PRIMARY KEY, rows INTEGER NOT NULL, checksum INTEGER NOT NULL)
+  STRICT, WITHOUT ROWID;
+CREATE TABLE seal(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 )sql";
 
 constexpr const char* views = R"sql(
@@ -161,6 +165,8 @@ constexpr KnownTable known_tables[] = {
     {"holder", 2, 2},
     {"holder_link", 2, 2},
     {"allocation_chunk"},
+    {"table_checksum", 4},
+    {"seal", 4},
 };
 
 /// Views that give the tables and columns of formats 1 and 2 their current names.

@@ -14,7 +14,7 @@
 namespace tidemark {
 
 constexpr int32_t trace_application_id = 0x54494445;  // "TIDE", header offset 68
-constexpr int32_t trace_format_version = 3;           // user_version: readers reject newer ones
+constexpr int32_t trace_format_version = 4;           // user_version: readers reject newer ones
 constexpr std::string_view trace_extension = ".tide";
 
 /// Creates the tables and views of the current version in an empty file, and sets its version.

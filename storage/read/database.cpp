@@ -103,6 +103,10 @@ TraceFile WatchedFile::look() const {
     return found;
 }
 
+Seal WatchedFile::check_seal(std::span<const std::byte> stored, const Progress& progress) const {
+    return tidemark::check_seal(file_, stored, progress);
+}
+
 Result<TraceFile> look_at(const std::string& path) {
     const auto file = WatchedFile::open(path);
     return file ? Result<TraceFile>(file->look()) : Result<TraceFile>(file.error());

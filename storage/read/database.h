@@ -4,13 +4,16 @@
 // The database file of a trace: its state on disk, and a suitable connection.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/format/seal.h"
 #include "storage/sqlite/sqlite.h"
 
 namespace tidemark {
@@ -40,6 +43,8 @@ public:
     const std::string& path() const { return path_; }
     /// Returns the current state on disk.
     TraceFile look() const;
+    /// Compares all bytes with `stored`, the content of table seal.
+    Seal check_seal(std::span<const std::byte> stored, const Progress& progress) const;
 
 private:
     WatchedFile(std::string path, int file) : path_(std::move(path)), file_(file) {}

@@ -11,14 +11,15 @@
 #include <thread>
 
 #include "storage/format/chunk_codec.h"
+#include "storage/format/limits.h"
 
 namespace tidemark {
 
 namespace {
 
-/// A trace row takes at least this much of the file. A forged count cannot reserve more memory than the file justifies.
-constexpr int64_t least_bytes_per_row = 4;
-constexpr uint64_t most_bytes = uint64_t{1} << 60;
+constexpr const char* select_allocation =
+    "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, "
+    "rounding, segment, stack, free_stack, origin FROM allocation WHERE";
 
 struct Chunk {
     int64_t id, first, count;
@@ -78,12 +79,20 @@ Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Contex
     if (device.allocations.size() > 0 || context.file.state == TraceFile::State::being_written) {
         return read_rows(source, device, context);
     }
-    TIDEMARK_TRY(read_chunks(source, device, context));
-    const auto complete = has_all(source, device);
-    if (!complete || *complete) {
-        return complete ? Status() : complete.error();
+    const Status chunks = read_chunks(source, device, context);
+    const bool is_readable = chunks || chunks.error().kind != ErrorKind::input;
+    if (!chunks && is_readable) {
+        return chunks;
+    }
+    const auto complete = is_readable ? has_all(source, device) : Result<bool>(false);
+    if (!complete) {
+        return complete.error();
+    }
+    if (*complete) {
+        return context.compare_rows ? count_rows_that_differ(source, device, context) : Status();
     }
     start_over(device);
+    damage_.add(DataGapReason::chunks_unreadable, is_readable ? 0 : 1, device.device);
     TIDEMARK_TRY(read_segments(source, device, context));
     TIDEMARK_TRY(read_others(source, device, context));
     return read_rows(source, device, context);
@@ -121,7 +130,7 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
         const bool first_of_event = index == 0 || device.segments[index - 1].alloc_event != created;
         const Action arrival = s.is_expandable ? Action::segment_map : Action::segment_alloc;
         const Action leaving = s.is_expandable ? Action::segment_unmap : Action::segment_free;
-        const bool sane = s.size > 0 && s.size <= most_bytes && s.address <= UINT64_MAX - s.size &&
+        const bool sane = s.size > 0 && s.size <= uint64_t{most_bytes} && s.address <= UINT64_MAX - s.size &&
                           s.stream < context.trace.streams.size() && s.pool < context.trace.pools.size() && stack &&
                           free_stack && created <= never && freed >= 0;
         if (!sane || (first_of_event && !note(device, created, row.integer(4), arrival, index)) ||
@@ -180,7 +189,7 @@ Status DeviceTables::read_chunks(RowSource& source, DeviceHistory& device, const
             chunks.push_back({row.integer(0), row.integer(1), row.integer(2)});
             const bool fits = row.integer(1) == total && row.integer(2) > 0 && row.integer(2) <= chunk_capacity;
             total += row.integer(2);
-            return fits && total <= context.file.bytes / least_bytes_per_row && total < nothing_reported.index();
+            return fits && total <= most_rows_in(context.file.bytes) && total < nothing_reported.index();
         }));
     device.allocations.resize(static_cast<size_t>(total));
     std::atomic<size_t> next{0};
@@ -233,10 +242,6 @@ Result<bool> DeviceTables::has_all(RowSource& source, const DeviceHistory& devic
 }
 
 Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const Context& context) {
-    constexpr const char* select =
-        "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, "
-        "rounding, segment, "
-        "stack, free_stack, origin FROM allocation WHERE";
     const int64_t low = event_id(device.device, 0), middle = preexisting_id(device.device, 0),
                   high = event_id(device.device + 1, 0);
     earlier_.last_id = std::max(earlier_.last_id, middle - 1);
@@ -255,8 +260,8 @@ Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const C
             }
             return true;
         };
-        TIDEMARK_TRY(source.look_up(fmt::format("{} id=?", select), before, take));
-        TIDEMARK_TRY(source.each(fmt::format("{} id>? AND id<{} ORDER BY id", select, end), tail->last_id,
+        TIDEMARK_TRY(source.look_up(fmt::format("{} id=?", select_allocation), before, take));
+        TIDEMARK_TRY(source.each(fmt::format("{} id>? AND id<{} ORDER BY id", select_allocation, end), tail->last_id,
                                  [&, tail = tail](Statement& row) {
                                      tail->last_id = row.integer(0);
                                      return !(too_late && tail == &earlier_) && take(row, device.allocations.size());
@@ -265,26 +270,24 @@ Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const C
     return {};
 }
 
-bool DeviceTables::add_row(DeviceHistory& device, Statement& row, size_t index, const Context& context) {
+std::optional<AllocationRow> DeviceTables::decode(const Statement& row, const Context& context) const {
     const bool preexisting = row.integer(0) & preexisting_bit;
     const int64_t created = preexisting ? before_history : row.integer(0) & (preexisting_bit - 1);
     const int64_t freed = event_after(created, row.is_null(2), row.integer(2));
     const int64_t done = freed == never ? int64_t{never} : event_after(freed, row.is_null(4), row.integer(4));
-    const int64_t created_time = row.integer(1);
-    const int64_t freed_time = wrapping_sum(created_time, row.integer(3)),
-                  free_completed_time = wrapping_sum(freed_time, row.integer(5));
     const auto in_segment = segment(row.integer(9));
     const auto stack = context.dictionaries.stack(row.integer(10));
     const auto free_stack = context.dictionaries.stack(row.integer(11));
-    const int64_t requested = row.integer(7), rounding = row.integer(8), most = int64_t{1} << 60;
-    if (!note(device, created, created_time, Action::alloc, index) ||
-        !note(device, freed, freed_time, Action::free_requested, index) ||
-        !note(device, done, free_completed_time, Action::free_completed, index) || !stack || !free_stack ||
-        requested < 0 || requested > most || rounding < -requested || rounding > most ||
-        (!row.is_null(9) && !in_segment)) {
-        return false;
+    const int64_t requested = row.integer(7), rounding = row.integer(8);
+    if (created > never || freed > never || done > never || !stack || !free_stack || requested < 0 ||
+        requested > most_bytes || rounding < -requested || rounding > most_bytes || (!row.is_null(9) && !in_segment)) {
+        return std::nullopt;
     }
-    Allocation lifetime;
+    AllocationRow decoded;
+    decoded.time = row.integer(1);
+    decoded.free_time = wrapping_sum(decoded.time, row.integer(3));
+    decoded.free_completed_time = wrapping_sum(decoded.free_time, row.integer(5));
+    Allocation& lifetime = decoded.lifetime;
     lifetime.alloc_event = static_cast<EventNumber>(created);
     lifetime.free_event = static_cast<EventNumber>(freed);
     lifetime.free_completed = static_cast<EventNumber>(done);
@@ -295,8 +298,50 @@ bool DeviceTables::add_row(DeviceHistory& device, Statement& row, size_t index, 
     lifetime.stack = *stack;
     lifetime.free_stack = *free_stack;
     lifetime.origin = static_cast<uint32_t>(row.integer(12));
+    return decoded;
+}
+
+bool DeviceTables::add_row(DeviceHistory& device, const Statement& row, size_t index, const Context& context) const {
+    const auto decoded = decode(row, context);
+    if (!decoded) {
+        return false;
+    }
+    const Allocation& lifetime = decoded->lifetime;
+    if (!note(device, lifetime.alloc_event, decoded->time, Action::alloc, index) ||
+        !note(device, lifetime.free_event, decoded->free_time, Action::free_requested, index) ||
+        !note(device, lifetime.free_completed, decoded->free_completed_time, Action::free_completed, index)) {
+        return false;
+    }
     device.allocations.put(index, lifetime);
     return true;
+}
+
+/// Requires that the chunks were read.
+Status DeviceTables::count_rows_that_differ(RowSource& source, const DeviceHistory& device, const Context& context) {
+    const auto has_time = [&](EventNumber event, int64_t time) {
+        return event == before_history || event == never || device.event_time[static_cast<size_t>(event)] == time;
+    };
+    const size_t count = device.allocations.size();
+    size_t rows = 0;
+    int64_t different = 0;
+    const auto compare = [&](const Statement& row) {
+        const auto decoded = decode(row, context);
+        const bool is_same = rows < count && decoded && decoded->lifetime == device.allocations.at(rows) &&
+                             has_time(decoded->lifetime.alloc_event, decoded->time) &&
+                             has_time(decoded->lifetime.free_event, decoded->free_time) &&
+                             has_time(decoded->lifetime.free_completed, decoded->free_completed_time);
+        different += is_same ? 0 : 1;
+        ++rows;
+        return true;
+    };
+    const int64_t low = event_id(device.device, 0), middle = preexisting_id(device.device, 0),
+                  high = event_id(device.device + 1, 0);
+    for (const auto& [from, to] : {std::pair(middle, high), std::pair(low, middle)}) {
+        TIDEMARK_TRY(source.each(fmt::format("{} id>=? AND id<{} ORDER BY id", select_allocation, to), from, compare));
+    }
+    damage_.add(DataGapReason::chunks_differ, different + static_cast<int64_t>(count - std::min(rows, count)),
+                device.device);
+    return {};
 }
 
 }  // namespace tidemark

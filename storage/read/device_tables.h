@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "storage/read/damage.h"
 #include "storage/read/dictionaries.h"
 #include "storage/read/row_source.h"
 #include "storage/trace/trace.h"
@@ -25,6 +26,7 @@ public:
         const Trace& trace;
         const Dictionaries& dictionaries;
         const TraceFile& file;
+        bool compare_rows = false;  ///< with the chunks
     };
 
     /// Reads the rows that were added or changed since the last call into `device`. Requires that its event count is
@@ -34,6 +36,8 @@ public:
     /// Sets the number of events of the device.
     static void resize_events(DeviceHistory& device, int64_t events);
 
+    const Damage& damage() const { return damage_; }
+
 private:
     void start_over(DeviceHistory& device);
     Status read_segments(RowSource& source, DeviceHistory& device, const Context& context);
@@ -42,10 +46,14 @@ private:
     Status read_chunks(RowSource& source, DeviceHistory& device, const Context& context);
     Result<bool> has_all(RowSource& source, const DeviceHistory& device) const;
     Status read_rows(RowSource& source, DeviceHistory& device, const Context& context);
-    bool add_row(DeviceHistory& device, Statement& row, size_t index, const Context& context);
+    Status count_rows_that_differ(RowSource& source, const DeviceHistory& device, const Context& context);
+    /// Returns nothing if a row refers to what does not exist, or its sizes are impossible.
+    std::optional<AllocationRow> decode(const Statement& row, const Context& context) const;
+    bool add_row(DeviceHistory& device, const Statement& row, size_t index, const Context& context) const;
     /// Returns the position of a segment by its row id; nothing if there is none.
     std::optional<uint32_t> segment(int64_t id) const;
 
+    Damage damage_;
     std::vector<int64_t> segment_ids_;
     TableTail segments_, others_, earlier_, allocations_;  ///< earlier_: allocations from before the history
 };

@@ -3,9 +3,12 @@
 
 #include "storage/read/dictionaries.h"
 
+#include "storage/format/limits.h"
+
 namespace tidemark {
 
-Status Dictionaries::read(RowSource& source, Trace& trace) {
+Status Dictionaries::read(RowSource& source, Trace& trace, int64_t file_bytes) {
+    most_copied_bytes_ = most_copied_text_in(file_bytes);
     TIDEMARK_TRY(read_strings(source, trace.stacks));
     TIDEMARK_TRY(read_frames(source, trace.stacks));
     TIDEMARK_TRY(read_stacks(source, trace.stacks));
@@ -29,9 +32,11 @@ std::optional<StackId> Dictionaries::stack(int64_t id) const {
     return static_cast<StackId>(id);
 }
 
-const std::string& Dictionaries::text(const Trace& trace, int64_t id) const {
+std::optional<std::string> Dictionaries::copy(const Trace& trace, int64_t id) {
     const bool known = id >= 1 && id < static_cast<int64_t>(strings_.size());
-    return trace.stacks.string(known ? strings_[static_cast<size_t>(id)] : 0);
+    const std::string& text = trace.stacks.string(known ? strings_[static_cast<size_t>(id)] : 0);
+    copied_bytes_ += static_cast<int64_t>(text.size());
+    return copied_bytes_ <= most_copied_bytes_ ? std::optional(text) : std::nullopt;
 }
 
 Status Dictionaries::read_strings(RowSource& source, StackTable& table) {
@@ -74,6 +79,20 @@ Status Dictionaries::read_stacks(RowSource& source, StackTable& table) {
     });
 }
 
+std::optional<Origin> Dictionaries::copy_origin(const Trace& trace, const OriginRow& row) {
+    auto op = copy(trace, row[0]), module = copy(trace, row[1]), phase = copy(trace, row[2]),
+         compile_context = copy(trace, row[3]), user_metadata = copy(trace, row[4]);
+    if (!op || !module || !phase || !compile_context || !user_metadata) {
+        return std::nullopt;
+    }
+    return Origin{*std::move(op),
+                  *std::move(module),
+                  fact_from_word<Phase>(*phase),
+                  *std::move(compile_context),
+                  *std::move(user_metadata),
+                  row[5]};
+}
+
 Status Dictionaries::read_origins(RowSource& source, Trace& trace) {
     trace.origins.resize(origins_.size() + 1);
     size_t at = 0;
@@ -86,9 +105,11 @@ Status Dictionaries::read_origins(RowSource& source, Trace& trace) {
                                origins_.resize(std::max(origins_.size(), at + 1));
                                trace.origins.resize(origins_.size() + 1);
                                origins_[at] = now;
-                               trace.origins[at + 1] = {
-                                   text(trace, now[0]), text(trace, now[1]), fact_from_word<Phase>(text(trace, now[2])),
-                                   text(trace, now[3]), text(trace, now[4]), now[5]};
+                               auto origin = copy_origin(trace, now);
+                               if (!origin) {
+                                   return false;
+                               }
+                               trace.origins[at + 1] = *std::move(origin);
                            }
                            ++at;
                            return row.integer(0) == static_cast<int64_t>(at);

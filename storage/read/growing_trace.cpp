@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "storage/base/units.h"
+#include "storage/format/limits.h"
 #include "storage/format/schema.h"
 #include "storage/read/settle.h"
 
@@ -18,10 +19,6 @@ namespace tidemark {
 
 namespace {
 
-// A trace row takes at least this much of the file. A forged count cannot reserve more memory than the file justifies.
-constexpr int64_t least_bytes_per_row = 4;
-constexpr int64_t most_events_per_row = 3;
-constexpr int64_t most_bytes = int64_t{1} << 60;
 constexpr size_t most_argument_bytes = 1 << 16;
 
 int64_t number(std::string_view text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
@@ -123,7 +120,7 @@ Status GrowingTrace::read_all(RowSource& source, const TraceFile& file) {
     raw_.format_version = version ? static_cast<int>(*version) : 0;
     TIDEMARK_TRY(read_meta(source));
     raw_.being_written = raw_.being_written && !raw_.clean_end;
-    TIDEMARK_TRY(dictionaries_.read(source, raw_));
+    TIDEMARK_TRY(dictionaries_.read(source, raw_, file.bytes));
     TIDEMARK_TRY(read_spans(source));
     TIDEMARK_TRY(read_marks(source));
     TIDEMARK_TRY(read_data_gaps(source));
@@ -142,9 +139,9 @@ Status GrowingTrace::read_meta(RowSource& source) {
         } else if (key == "start_utc_ns") {
             raw_.start_utc_ns = number(value);
         } else if (key == "duration_ns") {
-            raw_.duration = number(value);
+            raw_.duration = damage_.end(0, number(value));
         } else if (key == "committed_time_ns") {
-            raw_.committed_time = number(value);
+            raw_.committed_time = damage_.end(0, number(value));
         } else if (key == "recorded.nvml_pid") {
             raw_.nvml_pid = number(value);
         } else if (key == "clean_end") {
@@ -160,21 +157,24 @@ Status GrowingTrace::read_spans(RowSource& source) {
     TIDEMARK_TRY(read_tail(
         source, "SELECT id, name, kind, device, start_time, end_time FROM annotation WHERE", annotations_,
         raw_.annotations,
-        [](Statement& row, Annotation& a, size_t) {
+        [&](Statement& row, Annotation& a, size_t) {
+            const int64_t start = damage_.time(row.integer(4), 0);
+            const auto end = damage_.end(start, optional_integer(row, 5));
             a = {std::string(row.text(1)),
                  annotation_kind(row.text(2), row.text(1)),
-                 static_cast<int>(row.integer(3)),
-                 row.integer(4),
-                 row.integer(5),
-                 !row.is_null(5)};
+                 std::max(device_number(row, 3), 0),
+                 start,
+                 end.value_or(start),
+                 end.has_value()};
             return true;
         },
         [](const Annotation& a) { return !a.closed; }));
     // Steps that the user marked replace earlier detected ones.
     raw_.steps.clear();
     return source.each("SELECT number, source, start_time, end_time FROM step ORDER BY id", [&](Statement& row) {
-        raw_.steps.push_back(
-            {row.integer(0), fact_from_word<StepSource>(row.text(1)), row.integer(2), optional_integer(row, 3)});
+        const int64_t start = damage_.time(row.integer(2), 0);
+        raw_.steps.push_back({row.integer(0), fact_from_word<StepSource>(row.text(1)), start,
+                              damage_.end(start, optional_integer(row, 3))});
         return true;
     });
 }
@@ -185,7 +185,7 @@ Status GrowingTrace::read_marks(RowSource& source) {
                            [&](Statement& row, Mark& mark, size_t) {
                                mark_ids_.push_back(row.integer(0));
                                mark.name = row.text(1);
-                               mark.time = row.integer(2);
+                               mark.time = damage_.time(row.integer(2), 0);
                                mark.value = row.is_null(3) ? std::nullopt : std::optional(row.real(3));
                                return true;
                            }));
@@ -208,7 +208,7 @@ Status GrowingTrace::read_data_gaps(RowSource& source) {
                            DataGap& data_gap = raw_.data_gaps.emplace_back();
                            data_gap.kind = data_gap_from_name(row.text(0));
                            data_gap.device = device_number(row, 1);
-                           data_gap.time = row.integer(2);
+                           data_gap.time = damage_.time(row.integer(2), 0);
                            data_gap.count = row.integer(3);
                            data_gap.bytes = row.integer(4);
                            data_gap.reason = fact_from_word<DataGapReason>(row.text(5));
@@ -227,8 +227,9 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
     TIDEMARK_TRY(source.each(
         "SELECT pid, rank, command_line, start_time, end_time, exit_status, how_ended FROM process ORDER BY id",
         [&](Statement& row) {
-            raw_.processes.push_back({row.integer(0), optional_integer(row, 1), std::string(row.text(2)),
-                                      row.integer(3), optional_integer(row, 4), optional_integer(row, 5),
+            const int64_t start = damage_.time(row.integer(3), 0);
+            raw_.processes.push_back({row.integer(0), optional_integer(row, 1), std::string(row.text(2)), start,
+                                      damage_.end(start, optional_integer(row, 4)), optional_integer(row, 5),
                                       fact_from_word<ProcessEnd>(row.text(6))});
             return true;
         }));
@@ -238,17 +239,18 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
         driver_allocations_, raw_.driver_allocations,
         [&](Statement& row, DriverAllocation& a, size_t) {
             const auto stack = dictionaries_.stack(row.integer(8));
-            const int64_t bytes = row.integer(4);
-            if (!stack || bytes < 0 || bytes > most_bytes) {
+            const auto source_text = dictionaries_.copy(raw_, row.integer(7));
+            const int64_t bytes = row.integer(4), time = damage_.time(row.integer(5), 0);
+            if (!stack || !source_text || bytes < 0 || bytes > most_bytes) {
                 return false;
             }
             a = {fact_from_word<DriverMemoryKind>(row.text(1)),
                  device_number(row, 2),
                  static_cast<uint64_t>(row.integer(3)),
                  static_cast<uint64_t>(bytes),
-                 row.integer(5),
-                 optional_integer(row, 6),
-                 dictionaries_.text(raw_, row.integer(7)),
+                 time,
+                 damage_.end(time, optional_integer(row, 6)),
+                 *source_text,
                  *stack,
                  !row.is_null(9)};
             return true;
@@ -257,8 +259,8 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
     return read_tail(source,
                      "SELECT id, time, device, pid, used_bytes, total_bytes, source FROM sample "
                      "WHERE used_bytes IS NOT NULL AND",
-                     samples_, raw_.samples, [](Statement& row, Sample& s, size_t) {
-                         s = {row.integer(1),
+                     samples_, raw_.samples, [&](Statement& row, Sample& s, size_t) {
+                         s = {damage_.time(row.integer(1), 0),
                               device_number(row, 2),
                               optional_integer(row, 3),
                               std::clamp<int64_t>(row.integer(4), 0, most_bytes),
@@ -270,32 +272,49 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
 
 Status GrowingTrace::read_devices(RowSource& source, const TraceFile& file) {
     size_t at = 0;
-    TIDEMARK_TRY(source.each(
-        "SELECT id, coalesce(name, ''), total_bytes, events, truncated FROM device ORDER BY id", [&](Statement& row) {
-            const int64_t id = row.integer(0), events = row.integer(3);
-            if (at == raw_.devices.size()) {
-                raw_.devices.emplace_back().device = static_cast<int>(id);
-                devices_.emplace_back();
-            }
-            DeviceHistory& device = raw_.devices[at++];
-            if (id < 0 || id >= max_devices || device.device != id || events < device.event_count() ||
-                events > never - 1 || events > file.bytes / least_bytes_per_row * most_events_per_row) {
-                return false;
-            }
-            device.name = row.text(1);
-            device.total_bytes = row.integer(2);
-            device.truncated = row.integer(4) != 0;
-            DeviceTables::resize_events(device, events);
-            return true;
-        }));
+    int64_t events_left = most_events_in(file.bytes);
+    TIDEMARK_TRY(source.each("SELECT id, coalesce(name, ''), total_bytes, events, truncated FROM device ORDER BY id",
+                             [&](Statement& row) {
+                                 const int64_t id = row.integer(0), events = row.integer(3);
+                                 if (at == raw_.devices.size()) {
+                                     raw_.devices.emplace_back().device = static_cast<int>(id);
+                                     devices_.emplace_back();
+                                 }
+                                 DeviceHistory& device = raw_.devices[at++];
+                                 if (id < 0 || id >= max_devices || device.device != id ||
+                                     events < device.event_count() || events > never - 1 || events > events_left) {
+                                     return false;
+                                 }
+                                 events_left -= events;
+                                 device.name = row.text(1);
+                                 device.total_bytes = row.integer(2);
+                                 device.truncated = row.integer(4) != 0;
+                                 DeviceTables::resize_events(device, events);
+                                 return true;
+                             }));
     for (size_t d = 0; d < at; ++d) {
-        TIDEMARK_TRY(devices_[d].read(source, raw_.devices[d], {raw_, dictionaries_, file}));
+        TIDEMARK_TRY(devices_[d].read(source, raw_.devices[d], {raw_, dictionaries_, file, rows_ == Rows::compare}));
     }
     return {};
 }
 
-Result<std::shared_ptr<const Trace>> GrowingTrace::copy() const { return settled(Trace(raw_)); }
+void GrowingTrace::set_integrity(const IntegrityReport& report) {
+    raw_.integrity = report.integrity;
+    for (DataGap& gap : report.data_gaps()) {
+        raw_.data_gaps.push_back(std::move(gap));
+    }
+}
 
-Result<std::shared_ptr<const Trace>> GrowingTrace::take() { return settled(std::move(raw_)); }
+Damage GrowingTrace::damage() const {
+    Damage all = damage_;
+    for (const DeviceTables& device : devices_) {
+        all.add(device.damage());
+    }
+    return all;
+}
+
+Result<std::shared_ptr<const Trace>> GrowingTrace::copy() const { return settled(Trace(raw_), damage()); }
+
+Result<std::shared_ptr<const Trace>> GrowingTrace::take() { return settled(std::move(raw_), damage()); }
 
 }  // namespace tidemark

@@ -10,6 +10,7 @@
 
 #include "storage/read/device_tables.h"
 #include "storage/read/dictionaries.h"
+#include "storage/read/integrity.h"
 #include "storage/read/row_source.h"
 #include "storage/trace/trace.h"
 
@@ -19,11 +20,17 @@ namespace tidemark {
 /// first read reads all rows; a later read reads new rows and those that were incomplete. Not thread-safe.
 class GrowingTrace {
 public:
-    explicit GrowingTrace(const std::string& path) { raw_.path = path; }
+    /// Whether the rows of table allocation, which are not needed if there are chunks, are compared with them.
+    enum class Rows { trust_chunks, compare };
+
+    explicit GrowingTrace(const std::string& path, Rows rows = Rows::trust_chunks) : rows_(rows) { raw_.path = path; }
 
     /// Reads within one transaction. Requires the same connection for all calls. Returns false if nothing was committed
     /// since the last call. After an error, use a new object.
     Result<bool> read(Connection& connection, const TraceFile& file, Progress& progress);
+
+    /// Sets the integrity of the file, and reports what was changed.
+    void set_integrity(const IntegrityReport& report);
 
     /// Returns whether the writer has ended the trace.
     bool has_ended() const { return raw_.clean_end; }
@@ -45,9 +52,13 @@ private:
     Status read_surroundings(RowSource& source);
     Status read_devices(RowSource& source, const TraceFile& file);
 
+    Damage damage() const;
+
+    const Rows rows_;
     int64_t version_ = -1;  ///< the database's commit counter as this connection reads it
     TraceFile::State state_ = TraceFile::State::whole;
-    Trace raw_;  ///< not settled: events without a row are still marked
+    Trace raw_;      ///< not settled: events without a row are still marked
+    Damage damage_;  ///< outside the tables of devices
     Dictionaries dictionaries_;
     std::vector<DeviceTables> devices_;  ///< in the order of raw_.devices
     TableTail annotations_, marks_, driver_allocations_, samples_;

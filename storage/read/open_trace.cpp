@@ -4,32 +4,80 @@
 #include "storage/read/open_trace.h"
 
 #include "storage/read/growing_trace.h"
+#include "storage/read/integrity.h"
+#include "storage/read/read_graph.h"
 
 namespace tidemark {
+namespace {
 
-Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progress& progress) {
-    const auto file = look_at(path);
-    if (!file) {
-        return file.error();
-    }
-    auto connection = open_checked(path, *file, progress);
+/// In files up to this size, the rows of allocations are always compared with their chunks.
+constexpr int64_t largest_compared_file = 16 << 20;
+
+/// Reads a trace within the time that `integrity` needs.
+template <class Report>
+Result<std::shared_ptr<const Trace>> read_trace(const WatchedFile& watched, const TraceFile& file,
+                                                GrowingTrace::Rows rows, Report&& integrity, Progress& progress) {
+    auto connection = open_checked(watched.path(), file, progress);
     if (!connection) {
         return connection.error();
     }
-    GrowingTrace trace(path);
-    if (const auto read = trace.read(*connection, *file, progress); !read) {
+    GrowingTrace trace(watched.path(), rows);
+    if (const auto read = trace.read(*connection, file, progress); !read) {
         return read.error();
     }
+    const auto report = integrity();
+    if (!report) {
+        return report.error();
+    }
+    trace.set_integrity(*report);
     return trace.take();
 }
 
-Status check_every_page(const std::string& path, Progress& progress) {
-    const auto file = look_at(path);
-    if (!file) {
-        return file.error();
+}  // namespace
+
+Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progress& progress) {
+    const auto watched = WatchedFile::open(path);
+    if (!watched) {
+        return watched.error();
     }
-    auto connection = open_database(path, *file, progress);
-    return connection ? check_pages(*connection, path, "integrity_check") : connection.error();
+    const TraceFile file = watched->look();
+    const bool is_small = file.bytes <= largest_compared_file;
+    IntegrityCheck integrity(*watched, progress);
+    return read_trace(
+        *watched, file, is_small ? GrowingTrace::Rows::compare : GrowingTrace::Rows::trust_chunks,
+        [&] { return integrity.report(); }, progress);
+}
+
+Result<std::vector<DataGap>> check_trace(const std::string& path, Progress& progress) {
+    const auto watched = WatchedFile::open(path);
+    if (!watched) {
+        return watched.error();
+    }
+    const TraceFile file = watched->look();
+    {
+        auto connection = open_database(path, file, progress);
+        if (!connection) {
+            return connection.error();
+        }
+        TIDEMARK_TRY(check_pages(*connection, path, "integrity_check"));
+    }
+    const auto trace = read_trace(
+        *watched, file, GrowingTrace::Rows::compare, [&] { return check_integrity(*watched, HowLarge::any, progress); },
+        progress);
+    if (!trace) {
+        return trace.error();
+    }
+    const auto graph = read_graph(**trace, progress);
+    if (!graph) {
+        return graph.error();
+    }
+    std::vector<DataGap> found = (*graph)->data_gaps;
+    for (const DataGap& gap : (*trace)->data_gaps) {
+        if (gap.kind == DataGapKind::damaged) {
+            found.push_back(gap);
+        }
+    }
+    return found;
 }
 
 }  // namespace tidemark

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
@@ -15,11 +16,11 @@ namespace tidemark {
 
 /// Opens and checks a trace and loads its columns. Never writes to the file. Errors: missing or unreadable file
 /// (environment); not SQLite, another program's SQLite file, written by a newer Tidemark, corrupt (input); canceled.
-/// Thread: any; uses a second thread for decoding.
+/// Thread: any; uses further threads for decoding and for the seal.
 Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progress& progress);
 
-/// Checks every page of a trace, including those that open_trace does not read. Takes minutes for very large files; can
-/// be canceled.
-Status check_every_page(const std::string& path, Progress& progress);
+/// Checks every page, every checksum and every row of a trace, also those that open_trace does not read. Returns a data
+/// gap for each kind of damage. Takes minutes for very large files; can be canceled. Errors: as open_trace.
+Result<std::vector<DataGap>> check_trace(const std::string& path, Progress& progress);
 
 }  // namespace tidemark

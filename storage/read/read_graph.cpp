@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/format/limits.h"
+#include "storage/read/damage.h"
 #include "storage/read/database.h"
 #include "storage/read/row_source.h"
 
@@ -18,7 +20,6 @@ namespace tidemark {
 namespace {
 
 constexpr int first_version_with_graph = 2;
-constexpr int64_t most_bytes = int64_t{1} << 60;
 constexpr size_t most_rows = no_node - 1;  ///< of a table: positions have 32 bits
 
 /// Assigns numbers to texts that rows refer to by id, in order of first use, and reads all texts at once.
@@ -53,12 +54,21 @@ public:
 private:
     Status read_nodes();
     Status read_edges();
+    void drop_edges_in_cycles();
     Status read_saved();
     Status read_labels();
     Status read_referrers();
     Status read_links();
     Status read_counts();
 
+    /// Returns `otherwise` for NULL and for what cannot be a time.
+    int64_t time_or(const Statement& row, int column, int64_t otherwise) {
+        return row.is_null(column) ? otherwise : damage_.time(row.integer(column), otherwise);
+    }
+    int64_t end_of(const Statement& row, int column, int64_t created) {
+        const int64_t time = time_or(row, column, never_happened);
+        return time == never_happened ? time : damage_.end(created, time);
+    }
     AllocationRef allocation(int64_t id) const;
     /// Returns the position of a node. Searches around `near`, because edges lead to nodes of about the same age.
     NodeIndex node(int64_t id, NodeIndex near) const;
@@ -72,6 +82,7 @@ private:
     std::vector<int32_t> device_position_;
     int64_t known_until_;  ///< ns; the trace contains nothing later
     std::vector<int64_t> scan_ids_, referrer_ids_;
+    Damage damage_;
 };
 
 GraphReader::GraphReader(RowSource& source, const Trace& trace, GraphTables& tables)
@@ -88,11 +99,13 @@ GraphReader::GraphReader(RowSource& source, const Trace& trace, GraphTables& tab
 Status GraphReader::read() {
     TIDEMARK_TRY(read_nodes());
     TIDEMARK_TRY(read_edges());
+    drop_edges_in_cycles();
     TIDEMARK_TRY(read_saved());
     TIDEMARK_TRY(read_labels());
     TIDEMARK_TRY(read_referrers());
     TIDEMARK_TRY(read_links());
     TIDEMARK_TRY(read_counts());
+    tables_.data_gaps = damage_.data_gaps();
     return text_.look_up(source_, tables_.texts);
 }
 
@@ -125,11 +138,6 @@ NodeIndex GraphReader::node(int64_t id, NodeIndex near) const {
 /// Returns -1 for NULL, because 0 is the id of the first allocation.
 int64_t id_or_none(const Statement& row, int column) { return row.is_null(column) ? -1 : row.integer(column); }
 
-/// Returns `otherwise` for NULL.
-int64_t time_or(const Statement& row, int column, int64_t otherwise) {
-    return row.is_null(column) ? otherwise : row.integer(column);
-}
-
 template <class T>
 T clamped(int64_t value) {
     return static_cast<T>(std::clamp<int64_t>(value, 0, std::numeric_limits<T>::max()));
@@ -156,13 +164,13 @@ Status GraphReader::read_nodes() {
             nodes_.id.push_back(id);
             nodes_.type.push_back(text_(row.integer(2)));
             nodes_.variable.push_back(text_(row.integer(3)));
-            nodes_.sequence.push_back(time_or(row, 4, -1));
+            nodes_.sequence.push_back(row.is_null(4) ? -1 : row.integer(4));
             nodes_.origin.push_back(index_or_zero(row.integer(5), trace_.origins.size()));
             nodes_.stack.push_back(index_or_zero(row.integer(6), trace_.stacks.stack_count()));
             nodes_.created.push_back(created);
-            nodes_.executed.push_back(time_or(row, 7, never_happened));
-            nodes_.released.push_back(time_or(row, 8, never_happened));
-            nodes_.destroyed.push_back(time_or(row, 9, never_happened));
+            nodes_.executed.push_back(end_of(row, 7, created));
+            nodes_.released.push_back(end_of(row, 8, created));
+            nodes_.destroyed.push_back(end_of(row, 9, created));
             nodes_.output.push_back(allocation(id_or_none(row, 10)));
             return true;
         });
@@ -189,7 +197,7 @@ Status GraphReader::read_edges() {
                                   if (from == nodes_.size() || nodes_.id[from] != key.first) {
                                       return true;
                                   }
-                                  if (const NodeIndex to = node(row.integer(2), from); to != no_node && to != from) {
+                                  if (const NodeIndex to = node(row.integer(2), from); to != no_node) {
                                       edges.to.push_back(to);
                                       edges.slot.push_back(clamped<uint16_t>(key.second));
                                       edges.input.push_back(clamped<uint16_t>(row.integer(3)));
@@ -200,6 +208,60 @@ Status GraphReader::read_edges() {
         edges.first.push_back(static_cast<uint32_t>(edges.to.size()));
     }
     return {};
+}
+
+/// Finds the edges that close a cycle: those that lead to a node whose edges are being followed.
+std::vector<bool> find_edges_in_cycles(const GraphEdges& edges, NodeIndex nodes) {
+    enum class Seen : uint8_t { no, on_path, done };
+    std::vector<Seen> seen(nodes, Seen::no);
+    std::vector<uint32_t> next(edges.first.begin(), edges.first.end());
+    std::vector<bool> closes_cycle(edges.to.size(), false);
+    std::vector<NodeIndex> path;
+    for (NodeIndex root = 0; root < nodes; ++root) {
+        if (seen[root] == Seen::no) {
+            path.push_back(root);
+            seen[root] = Seen::on_path;
+        }
+        while (!path.empty()) {
+            const NodeIndex node = path.back();
+            if (next[node] == edges.first[node + 1]) {
+                seen[node] = Seen::done;
+                path.pop_back();
+                continue;
+            }
+            const uint32_t edge = next[node]++;
+            const NodeIndex to = edges.to[edge];
+            closes_cycle[edge] = seen[to] == Seen::on_path;
+            if (seen[to] == Seen::no) {
+                path.push_back(to);
+                seen[to] = Seen::on_path;
+            }
+        }
+    }
+    return closes_cycle;
+}
+
+/// Other code relies on a graph without cycles, as autograd makes it.
+void GraphReader::drop_edges_in_cycles() {
+    GraphEdges& edges = tables_.edges;
+    const std::vector<bool> closes_cycle = find_edges_in_cycles(edges, nodes_.size());
+    const auto dropped = std::count(closes_cycle.begin(), closes_cycle.end(), true);
+    damage_.add(DataGapReason::edges_in_cycles, dropped);
+    if (dropped == 0) {
+        return;
+    }
+    GraphEdges kept;
+    for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+        for (uint32_t edge = edges.first[node]; edge < edges.first[node + 1]; ++edge) {
+            if (!closes_cycle[edge]) {
+                kept.to.push_back(edges.to[edge]);
+                kept.slot.push_back(edges.slot[edge]);
+                kept.input.push_back(edges.input[edge]);
+            }
+        }
+        kept.first.push_back(static_cast<uint32_t>(kept.to.size()));
+    }
+    edges = std::move(kept);
 }
 
 template <class T>
@@ -261,16 +323,16 @@ Status GraphReader::read_saved() {
 
 Status GraphReader::read_labels() {
     auto& labels = tables_.labels;
-    TIDEMARK_TRY(source_.each("SELECT allocation, time, category, name FROM allocation_category ORDER BY id",
-                              [&](Statement& row) {
-                                  const AllocationRef of = allocation(id_or_none(row, 0));
-                                  const Category category = category_from_name(row.text(2));
-                                  // A word of a newer version has no effect; it does not end earlier labels either.
-                                  if (of && category_name(category) == row.text(2)) {
-                                      labels.push_back({of, row.integer(1), category, text_(row.integer(3))});
-                                  }
-                                  return labels.size() < most_rows;
-                              }));
+    TIDEMARK_TRY(source_.each(
+        "SELECT allocation, time, category, name FROM allocation_category ORDER BY id", [&](Statement& row) {
+            const AllocationRef of = allocation(id_or_none(row, 0));
+            const Category category = category_from_name(row.text(2));
+            // A word of a newer version has no effect; it does not end earlier labels either.
+            if (of && category_name(category) == row.text(2)) {
+                labels.push_back({of, damage_.time(row.integer(1), 0), category, text_(row.integer(3))});
+            }
+            return labels.size() < most_rows;
+        }));
     std::stable_sort(labels.begin(), labels.end(),
                      [](const CategoryLabel& a, const CategoryLabel& b) { return a.time < b.time; });
     return {};
@@ -283,13 +345,13 @@ std::optional<size_t> place_of(const std::vector<int64_t>& ids, int64_t id) {
 }
 
 Status GraphReader::read_referrers() {
-    TIDEMARK_TRY(source_.each("SELECT id, time, reason, duration, objects, tensors FROM heap_scan ORDER BY id",
-                              [&](Statement& row) {
-                                  scan_ids_.push_back(row.integer(0));
-                                  tables_.scans.push_back({row.integer(1), fact_from_word<ScanReason>(row.text(2)),
-                                                           row.integer(3), row.integer(4), row.integer(5)});
-                                  return true;
-                              }));
+    TIDEMARK_TRY(source_.each(
+        "SELECT id, time, reason, duration, objects, tensors FROM heap_scan ORDER BY id", [&](Statement& row) {
+            scan_ids_.push_back(row.integer(0));
+            tables_.scans.push_back({damage_.time(row.integer(1), 0), fact_from_word<ScanReason>(row.text(2)),
+                                     row.integer(3), row.integer(4), row.integer(5)});
+            return true;
+        }));
     return source_.each("SELECT id, scan, node, allocation FROM referrer ORDER BY scan, id", [&](Statement& row) {
         if (const auto scan = place_of(scan_ids_, row.integer(1))) {
             referrer_ids_.push_back(row.integer(0));

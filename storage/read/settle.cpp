@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "storage/format/limits.h"
 #include "storage/read/database.h"
 #include "storage/read/device_tables.h"
 
@@ -14,16 +15,14 @@ namespace tidemark {
 
 namespace {
 
-constexpr uint64_t most_bytes = uint64_t{1} << 60;
-
 bool is_sound(const DeviceHistory& device, const Trace& trace) {
     const Allocations& a = device.allocations;
     const uint32_t stacks = trace.stacks.stack_count();
     const auto origins = static_cast<uint32_t>(trace.origins.size());
     bool sound = std::is_sorted(a.alloc_event.begin(), a.alloc_event.end());
     for (uint32_t i = 0; i < a.size() && sound; ++i) {
-        sound =
-            a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins && a.block_size[i] <= most_bytes;
+        sound = a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins &&
+                a.block_size[i] <= uint64_t{most_bytes};
     }
     uint64_t total = 0;
     for (const Segment& s : device.segments) {
@@ -32,8 +31,40 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     return sound && total <= uint64_t{1} << 56;
 }
 
+/// Returns how many events are described by a row that is not the one the event refers to.
+int64_t count_contradictions(const DeviceHistory& device) {
+    int64_t count = 0;
+    const auto compare = [&](EventNumber event, auto&& is_of_row) {
+        const bool happened = event != before_history && event != never;
+        count += happened && !is_of_row(device.event_ref[static_cast<size_t>(event)]) ? 1 : 0;
+    };
+    const Allocations& a = device.allocations;
+    for (uint32_t i = 0; i < a.size(); ++i) {
+        const auto is_of_allocation = [i](EventRef ref) {
+            return ref.action() <= Action::free_completed && ref.index() == i;
+        };
+        compare(a.alloc_event[i], is_of_allocation);
+        compare(a.free_event[i], is_of_allocation);
+        compare(a.free_completed[i], is_of_allocation);
+    }
+    // Pieces of expandable memory share the event that mapped or unmapped them.
+    const auto is_of_segment = [](EventRef ref) {
+        return Action::segment_alloc <= ref.action() && ref.action() <= Action::segment_unmap;
+    };
+    for (const Segment& s : device.segments) {
+        compare(s.alloc_event, is_of_segment);
+        compare(s.free_event, is_of_segment);
+    }
+    for (size_t i = 0; i < device.others.size(); ++i) {
+        compare(device.others[i].event,
+                [i](EventRef ref) { return ref.action() > Action::segment_unmap && ref.index() == i; });
+    }
+    return count;
+}
+
 /// All events without a row refer to one entry of kind "unknown".
-void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
+void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps, Damage& damage) {
+    damage.add(DataGapReason::events_described_twice, count_contradictions(device), device.device);
     int64_t gaps = 0;
     for (EventNumber e = 0; e < device.event_count(); ++e) {
         EventRef& ref = device.event_ref[static_cast<size_t>(e)];
@@ -56,10 +87,11 @@ void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps) {
 
 /// Makes times non-decreasing. An event without a time gets the time of the previous event; events before the first
 /// known time get that one.
-void complete_times(std::vector<int64_t>& times) {
+void complete_times(std::vector<int64_t>& times, Damage& damage) {
     int64_t last = no_time_reported;
     for (int64_t& time : times) {
-        last = time = std::max(time, last);
+        const int64_t known = time == no_time_reported ? last : damage.time(time, last);
+        last = time = std::max(known, last);
     }
     for (size_t i = times.size(); i-- > 0;) {
         if (times[i] == no_time_reported) {
@@ -102,7 +134,7 @@ void report_unclean_end(Trace& trace) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Trace>> settled(Trace raw) {
+Result<std::shared_ptr<const Trace>> settled(Trace raw, Damage damage) {
     auto trace = std::make_shared<Trace>(std::move(raw));
     if (trace->devices.empty()) {
         return input_error("{path} contains no device.", with("path", trace->path));
@@ -111,8 +143,11 @@ Result<std::shared_ptr<const Trace>> settled(Trace raw) {
         if (!is_sound(device, *trace)) {
             return damaged(trace->path, Sentence("allocations refer to missing stacks or origins"));
         }
-        describe_gaps(device, trace->data_gaps);
-        complete_times(device.event_time);
+        describe_gaps(device, trace->data_gaps, damage);
+        complete_times(device.event_time, damage);
+    }
+    for (DataGap& gap : damage.data_gaps()) {
+        trace->data_gaps.push_back(std::move(gap));
     }
     if (trace->streams.empty()) {
         trace->streams.push_back({});

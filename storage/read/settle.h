@@ -7,12 +7,13 @@
 #include <memory>
 
 #include "storage/base/result.h"
+#include "storage/read/damage.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
 
-/// Checks consistency across rows, reports data gaps, and completes open values: times of events without one, ends of
-/// open spans, the duration. Errors: no device; rows refer to missing rows (input).
-Result<std::shared_ptr<const Trace>> settled(Trace trace);
+/// Checks consistency across rows, reports data gaps (also for `damage` found before), and completes open values: times
+/// of events without one, ends of open spans, the duration. Errors: no device; rows refer to missing rows (input).
+Result<std::shared_ptr<const Trace>> settled(Trace trace, Damage damage);
 
 }  // namespace tidemark

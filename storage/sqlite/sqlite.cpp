@@ -68,6 +68,9 @@ Error sqlite_error(sqlite3* connection, const SentenceValue& subject) {
     if ((code & 0xff) == SQLITE_INTERRUPT) {
         return canceled_error();
     }
+    if ((code & 0xff) == SQLITE_NOMEM) {
+        throw std::bad_alloc();
+    }
     return {blames_file(code) ? ErrorKind::input : ErrorKind::environment,
             Sentence("{subject}: {reason}.", with("subject", subject),
                      with("reason", plain_reason(code, sqlite3_errmsg(connection))))};
@@ -137,6 +140,24 @@ std::string_view Statement::text(int column) const {
 std::span<const std::byte> Statement::blob(int column) const {
     const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(statement_.get(), column));
     return {data, data ? static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column)) : 0};
+}
+
+void Statement::append_values(std::string& bytes) const {
+    const auto append = [&](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+    const int columns = sqlite3_column_count(statement_.get());
+    for (int column = 0; column < columns; ++column) {
+        const int type = sqlite3_column_type(statement_.get(), column);
+        bytes.push_back(static_cast<char>(type));
+        if (type == SQLITE_INTEGER) {
+            append(integer(column));
+        } else if (type == SQLITE_FLOAT) {
+            append(real(column));
+        } else if (type != SQLITE_NULL) {
+            const std::span<const std::byte> value = blob(column);
+            append(int64_t{sqlite3_column_bytes(statement_.get(), column)});
+            bytes.append(reinterpret_cast<const char*>(value.data()), value.size());
+        }
+    }
 }
 
 Result<Connection> Connection::open(const std::string& path, OpenMode mode) {

@@ -46,6 +46,8 @@ public:
     double real(int column) const;
     std::string_view text(int column) const;
     std::span<const std::byte> blob(int column) const;
+    /// Appends all columns of the row with their types, so that different rows append different bytes.
+    void append_values(std::string& bytes) const;
 
 private:
     struct Finalizer {
@@ -56,7 +58,7 @@ private:
 };
 
 enum class OpenMode {
-    create,      ///< a new file; fails if one exists
+    create,      ///< read and write; creates the file if there is none
     read_only,   ///< file from another source: hardened against hostile content, never written
     read_left,   ///< like read_only, for a file in WAL mode with its log, left by a writer that has ended: the log is
                  ///< read in memory, without locks and without creating files
@@ -87,7 +89,7 @@ private:
 };
 
 /// Converts the error of the connection's last call: corruption and foreign files become input errors, the rest
-/// environment errors. `subject` is a path, or the task that failed.
+/// environment errors. `subject` is a path, or the task that failed. Throws std::bad_alloc if there was no memory.
 Error sqlite_error(sqlite3* connection, const SentenceValue& subject);
 
 }  // namespace tidemark

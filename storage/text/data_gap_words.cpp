@@ -156,6 +156,42 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                 with("device", data_gap.argument("device")));
         case DataGapReason::tables_left_out:
             return words("Sharing left out the tables {tables}.", with("tables", data_gap.argument("tables")));
+        case DataGapReason::bytes_changed:
+            return words(
+                "The file was changed after it was written, but all rows of its tables are as they were written.");
+        case DataGapReason::tables_changed:
+            return words(
+                "The file is damaged: rows of these tables are not as they were written: {tables}. What is shown may "
+                "be wrong; copy the file again from where it was recorded, if you can.",
+                with("tables", data_gap.argument("tables")));
+        case DataGapReason::chunks_unreadable:
+            return words(
+                "The file is damaged: a chunk of allocations cannot be decoded. The rows of table allocation are shown "
+                "instead.");
+        case DataGapReason::chunks_differ:
+            return words.plural(data_gap.count,
+                                "The file is damaged: {n} row of table allocation contradicts its chunk; the chunk is "
+                                "shown.",
+                                "The file is damaged: {n} rows of table allocation contradict their chunks; the chunks "
+                                "are shown.");
+        case DataGapReason::events_described_twice:
+            return words.plural(data_gap.count, "The file is damaged: {n} event is described by more than one row.",
+                                "The file is damaged: {n} events are described by more than one row.");
+        case DataGapReason::times_out_of_range:
+            return words.plural(data_gap.count,
+                                "The file is damaged: {n} time is more than nine years from the start of the trace; it "
+                                "counts as unknown.",
+                                "The file is damaged: {n} times are more than nine years from the start of the trace; "
+                                "they count as unknown.");
+        case DataGapReason::ends_before_starts:
+            return words.plural(data_gap.count,
+                                "The file is damaged: {n} span of time ends before it starts; it counts as empty.",
+                                "The file is damaged: {n} spans of time end before they start; they count as empty.");
+        case DataGapReason::edges_in_cycles:
+            return words.plural(data_gap.count,
+                                "The file is damaged: {n} edge closes a cycle in the autograd graph; it is left out.",
+                                "The file is damaged: {n} edges close cycles in the autograd graph; they are left "
+                                "out.");
     }
     return data_gap.text;
 }

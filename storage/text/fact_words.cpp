@@ -193,4 +193,15 @@ std::string scan_reason_words(const Words& words, const Fact<ScanReason>& reason
     return {};
 }
 
+std::string integrity_words(const Words& words, Integrity integrity) {
+    switch (integrity) {
+        case Integrity::no_checksums: return words("not checked: this trace format has no checksums");
+        case Integrity::unfinished: return words("not checked: the trace was not finished");
+        case Integrity::not_checked: return words("not checked: the file is larger than 4 GiB (tidemark info --check)");
+        case Integrity::intact: return words("every byte is as it was written");
+        case Integrity::changed: return words("changed since it was written");
+    }
+    return {};
+}
+
 }  // namespace tidemark

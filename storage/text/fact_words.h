@@ -34,6 +34,9 @@ std::string node_state_sentence(const Words& words, NodeState state);
 /// Returns the origin of a trace: "recording of process 4711", or the name of the imported snapshot.
 std::string source_words(const Words& words, const Trace& trace);
 
+/// Returns "every byte is as it was written"; the reason if that is unknown.
+std::string integrity_words(const Words& words, Integrity integrity);
+
 /// Returns "killed by signal 9"; empty if it is not recorded.
 std::string process_end_name(const Words& words, const Fact<ProcessEnd>& end);
 /// Returns a sentence; empty if the end is not recorded.

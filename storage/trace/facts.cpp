@@ -99,6 +99,14 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::redacted, "redacted"},
     {DataGapReason::excerpt, "excerpt"},
     {DataGapReason::tables_left_out, "tables_left_out"},
+    {DataGapReason::bytes_changed, "bytes_changed"},
+    {DataGapReason::tables_changed, "tables_changed"},
+    {DataGapReason::chunks_unreadable, "chunks_unreadable"},
+    {DataGapReason::chunks_differ, "chunks_differ"},
+    {DataGapReason::events_described_twice, "events_described_twice"},
+    {DataGapReason::times_out_of_range, "times_out_of_range"},
+    {DataGapReason::ends_before_starts, "ends_before_starts"},
+    {DataGapReason::edges_in_cycles, "edges_in_cycles"},
     {DataGapReason::unknown, "", true},
 };
 

@@ -125,9 +125,17 @@ enum class DataGapReason : uint8_t {
     referrers_failed,
     allocator_fallback,
     allocator_failed,
-    redacted,         ///< `what`: paths, names, source
-    excerpt,          ///< events `first` to `last` of `events` on `device`
-    tables_left_out,  ///< `tables`
+    redacted,                ///< `what`: paths, names, source
+    excerpt,                 ///< events `first` to `last` of `events` on `device`
+    tables_left_out,         ///< `tables`
+    bytes_changed,           ///< outside the tables, since the trace was written
+    tables_changed,          ///< `tables`, since the trace was written
+    chunks_unreadable,       ///< the rows of table allocation were read instead
+    chunks_differ,           ///< rows of table allocation from their chunks
+    events_described_twice,  ///< by different rows
+    times_out_of_range,
+    ends_before_starts,
+    edges_in_cycles,  ///< of the autograd graph
     unknown,
 };
 

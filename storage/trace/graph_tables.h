@@ -127,6 +127,8 @@ struct GraphTables {
     std::vector<Referrer> referrers;    ///< by scan
     int64_t nodes_left_out = 0;  ///< short-lived nodes that the recorder only counted (meta graph.nodes_left_out)
 
+    std::vector<DataGap> data_gaps;  ///< damage of the tables above
+
     bool empty() const { return nodes.size() == 0 && labels.empty() && referrers.empty(); }
 };
 

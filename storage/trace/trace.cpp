@@ -12,8 +12,8 @@ namespace tidemark {
 
 namespace {
 
-template <class Each>
-void for_each_column(Allocations& a, Each&& each) {
+template <class AllocationColumns, class Each>
+void for_each_column(AllocationColumns& a, Each&& each) {
     each(a.alloc_event, &Allocation::alloc_event);
     each(a.free_event, &Allocation::free_event);
     each(a.free_completed, &Allocation::free_completed);
@@ -46,6 +46,12 @@ void Allocations::put(size_t index, const Allocation& row) {
         return;
     }
     for_each_column(*this, [&](auto& column, auto field) { column[index] = row.*field; });
+}
+
+Allocation Allocations::at(size_t index) const {
+    Allocation row;
+    for_each_column(*this, [&](const auto& column, auto field) { row.*field = column[index]; });
+    return row;
 }
 
 EventNumber DeviceHistory::events_until(int64_t time) const {

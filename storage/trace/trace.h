@@ -30,6 +30,7 @@ struct Allocation {
     uint64_t address = 0, requested = 0, block_size = 0;
     StackId stack = 0, free_stack = 0;
     uint32_t segment = no_segment, origin = 0;
+    bool operator==(const Allocation&) const = default;
 };
 
 /// An allocation with the times (ns since trace start) of its events, as in the file. The alloc time of an allocation
@@ -61,6 +62,7 @@ struct Allocations {
     void push_back(const Allocation& row);
     /// Replaces the row at `index`, or appends it.
     void put(size_t index, const Allocation& row);
+    Allocation at(size_t index) const;
 };
 
 /// Memory that the allocator got from the driver. A segment of expandable memory is one mapped piece; adjacent pieces
@@ -229,6 +231,7 @@ struct Trace {
     std::string path;
     int64_t file_bytes = 0;  ///< including the log, if the trace was not finished
     int format_version = 0;
+    Integrity integrity = Integrity::unfinished;
     std::string source;        ///< origin: "PyTorch snapshot run.pickle (pickle protocol 4)"
     std::string writer;        ///< program and version that wrote the file
     int64_t start_utc_ns = 0;  ///< wall-clock time of the trace's start; 0 if unknown

@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, data_gap_kind_count> data_gap_names{"hist
                                                                            "redacted",
                                                                            "not_recorded",
                                                                            "state_disagrees",
-                                                                           "unknown"};
+                                                                           "unknown",
+                                                                           "damaged"};
 
 }  // namespace
 
@@ -41,6 +42,11 @@ DataGapKind data_gap_from_name(std::string_view name) {
     const auto found = std::find(data_gap_names.begin(), data_gap_names.end(), name);
     return found == data_gap_names.end() ? DataGapKind::unknown
                                          : static_cast<DataGapKind>(found - data_gap_names.begin());
+}
+
+std::string_view integrity_name(Integrity integrity) {
+    constexpr std::array<std::string_view, 5> names{"no_checksums", "unfinished", "not_checked", "intact", "changed"};
+    return names[static_cast<size_t>(integrity)];
 }
 
 std::string_view data_gap_name(DataGapKind kind) { return data_gap_names[static_cast<size_t>(kind)]; }

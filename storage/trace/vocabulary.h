@@ -40,7 +40,8 @@ constexpr int64_t event_id_shift = 40;
 constexpr int64_t preexisting_bit = int64_t{1} << (event_id_shift - 1);
 constexpr int64_t event_id(int device, int64_t sequence) { return (int64_t{device} << event_id_shift) | sequence; }
 constexpr int64_t preexisting_id(int device, int64_t ordinal) { return event_id(device, preexisting_bit | ordinal); }
-constexpr int max_devices = 1 << 12;
+/// Devices of one process. PyTorch itself allows 120.
+constexpr int max_devices = 128;
 
 /// The kind of a data gap. Data gaps are rows; they are drawn and reported.
 enum class DataGapKind : uint8_t {
@@ -57,10 +58,22 @@ enum class DataGapKind : uint8_t {
     not_recorded = 10,        ///< a part of the recorder could not work; the text contains the reason and the fix
     state_disagrees = 11,     ///< the replayed state and PyTorch's own snapshot differ (blocks in `count`)
     unknown = 12,             ///< of a newer version of Tidemark
+    damaged = 13,             ///< the file is not as it was written, or its rows contradict each other
 };
-constexpr int data_gap_kind_count = 13;
+constexpr int data_gap_kind_count = 14;
 std::string_view data_gap_name(DataGapKind kind);
 DataGapKind data_gap_from_name(std::string_view name);
+
+/// Whether a file is as it was written. Not in files.
+enum class Integrity : uint8_t {
+    no_checksums,  ///< formats 1 to 3
+    unfinished,    ///< being written, or its writer was killed
+    not_checked,   ///< too large to be checked whenever it is opened
+    intact,        ///< every byte is
+    changed,       ///< a data gap tells what
+};
+/// Returns "intact".
+std::string_view integrity_name(Integrity integrity);
 
 enum class BlockState : uint8_t { inactive = 0, allocated = 1, pending_free = 2 };
 

@@ -14,8 +14,10 @@
 #include <thread>
 
 #include "storage/base/system_reason.h"
+#include "storage/format/checksums.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
+#include "storage/format/seal.h"
 
 namespace tidemark {
 
@@ -259,15 +261,31 @@ Status StreamingFile::finish(const std::vector<int>& devices, bool clean_end) {
         return explain(status.error());
     }
     rows_.reset();
-    TIDEMARK_TRY(leave_wal_mode());
+    if (auto status = write_integrity(); !status) {
+        return explain(status.error());
+    }
+    const auto is_one_file = leave_wal_mode();
+    if (!is_one_file) {
+        return is_one_file.error();
+    }
     if (auto status = connection_->close(); !status) {
         return explain(status.error());
     }
     connection_.reset();
+    if (*is_one_file) {
+        TIDEMARK_TRY(seal_file(path_));
+    }
     return fsync(lock_) == 0 ? Status() : refusal(path_);
 }
 
-Status StreamingFile::leave_wal_mode() {
+Status StreamingFile::write_integrity() {
+    TIDEMARK_TRY(connection_->execute("BEGIN IMMEDIATE"));
+    TIDEMARK_TRY(write_checksums(*connection_));
+    TIDEMARK_TRY(write_empty_seal(*connection_));
+    return connection_->execute("COMMIT");
+}
+
+Result<bool> StreamingFile::leave_wal_mode() {
     // Readers that follow the trace see the clean end and close the file. If one does not, the trace is complete but
     // stays in WAL mode, and the last reader converts it when it closes. SQLite itself does not wait for them here.
     const auto deadline = std::chrono::steady_clock::now() + longest_wait_for_readers;
@@ -275,13 +293,13 @@ Status StreamingFile::leave_wal_mode() {
         sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
         const auto left = connection_->execute("PRAGMA journal_mode=DELETE");
         if (left) {
-            return {};
+            return true;
         }
         if ((sqlite3_errcode(connection_->raw()) & 0xff) != SQLITE_BUSY) {
             return explain(left.error());
         }
         if (std::chrono::steady_clock::now() >= deadline) {
-            return {};
+            return false;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }

@@ -75,7 +75,7 @@ public:
 
     /// Writes the whole batch or, on error, nothing.
     Status write(StreamingBatch& batch);
-    /// Derives the chunks of these devices, sets `clean_end`, and converts the trace to one ordinary file.
+    /// Derives the chunks of these devices, sets `clean_end`, converts the trace to one ordinary file and seals it.
     Status finish(const std::vector<int>& devices, bool clean_end);
 
     /// Returns the row id of a device's segment. Ids are consecutive per device, as readers require.
@@ -87,7 +87,9 @@ private:
     Status insert(StreamingBatch& batch);
     Status insert_graph(const StreamingBatch& batch);
     Status write_chunks(int device);
-    Status leave_wal_mode();
+    Status write_integrity();
+    /// Returns whether the trace is one ordinary file now.
+    Result<bool> leave_wal_mode();
     Error explain(const Error& error) const;
 
     std::string path_;

@@ -14,8 +14,10 @@
 #include <unordered_map>
 
 #include "storage/base/system_reason.h"
+#include "storage/format/checksums.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
+#include "storage/format/seal.h"
 #include "storage/sqlite/sqlite.h"
 #include "storage/write/trace_rows.h"
 
@@ -107,6 +109,8 @@ public:
             TIDEMARK_TRY(write_referrers(*graph_));
         }
         TIDEMARK_TRY(rows_.meta("clean_end", trace_.clean_end ? "1" : "0"));
+        TIDEMARK_TRY(write_checksums(connection_));
+        TIDEMARK_TRY(write_empty_seal(connection_));
         return connection_.execute("COMMIT");
     }
 
@@ -438,6 +442,7 @@ Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events,
         return error;
     }
     TIDEMARK_TRY(connection->close());
+    TIDEMARK_TRY(seal_file(part.path()));
     return part.keep();
 }
 

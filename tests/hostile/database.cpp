@@ -123,6 +123,12 @@ bool Database::has(const std::string& table) const {
     return integer(fmt::format("SELECT count(*) FROM sqlite_schema WHERE name = {}", quoted(table))) > 0;
 }
 
+bool Database::copy_to(sqlite3* other) const {
+    sqlite3_backup* backup = sqlite3_backup_init(other, "main", connection_.get(), "main");
+    return backup != nullptr && sqlite3_backup_step(backup, -1) == SQLITE_DONE &&
+           sqlite3_backup_finish(backup) == SQLITE_OK;
+}
+
 Bytes Database::bytes(std::span<const uint8_t> was) const {
     sqlite3_int64 size = 0;
     uint8_t* data = sqlite3_serialize(connection_.get(), "main", &size, 0);

@@ -46,6 +46,8 @@ public:
     /// Returns the ordinary tables.
     std::vector<Table> tables() const;
     bool has(const std::string& table) const;
+    /// Replaces the content of another connection's database. Returns whether that worked.
+    bool copy_to(sqlite3* other) const;
     /// Returns the file of this database. `was`: the file it was opened from, whose journal mode it keeps.
     Bytes bytes(std::span<const uint8_t> was) const;
 

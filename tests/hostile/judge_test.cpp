@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "storage/read/open_trace.h"
 #include "tests/hostile/judge.h"
+#include "tests/hostile/seal.h"
 #include "tests/hostile/trace_mutator.h"
 
 namespace tidemark::hostile {
@@ -92,7 +94,7 @@ Bytes example(const char* name) {
 }
 
 TEST(Mutator, SeedsIdentifyMutants) {
-    const Bytes trace = example("/traces/format-3.tide"), pickle = example("/snapshots/s1_plain.pickle");
+    const Bytes trace = example("/traces/format-4.tide"), pickle = example("/snapshots/s1_plain.pickle");
     for (uint64_t seed = 0; seed < 40; ++seed) {
         const Mutant first = mutate_trace(trace, seed, Sealing::broken);
         EXPECT_EQ(first.bytes, mutate_trace(trace, seed, Sealing::broken).bytes) << first.changes;
@@ -103,7 +105,7 @@ TEST(Mutator, SeedsIdentifyMutants) {
 
 /// A change whose SQL is wrong would change nothing, and nobody would notice.
 TEST(Mutator, NearlyAllMutantsDiffer) {
-    const Bytes trace = example("/traces/format-3.tide"), pickle = example("/snapshots/s1_plain.pickle");
+    const Bytes trace = example("/traces/format-4.tide"), pickle = example("/snapshots/s1_plain.pickle");
     int traces = 0, pickles = 0;
     for (uint64_t seed = 0; seed < 100; ++seed) {
         traces += mutate_trace(trace, seed, Sealing::broken).bytes != trace;
@@ -111,6 +113,20 @@ TEST(Mutator, NearlyAllMutantsDiffer) {
     }
     EXPECT_GE(traces, 95);
     EXPECT_GE(pickles, 95);
+}
+
+TEST(Mutator, RenewsSealsThatFit) {
+    const Bytes trace = example("/traces/format-4.tide");
+    ASSERT_TRUE(is_sealed(trace));
+    Bytes changed = trace;
+    renew_seal(changed);
+    const std::string path = testing::TempDir() + "/sealed.tide";
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(changed.data()), static_cast<std::streamsize>(changed.size()));
+    Progress progress;
+    const auto opened = open_trace(path, progress);
+    ASSERT_TRUE(opened);
+    EXPECT_EQ((*opened)->integrity, Integrity::sealed);
 }
 
 }  // namespace

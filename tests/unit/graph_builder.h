@@ -159,9 +159,9 @@ private:
         for (NodeIndex n = 0; n < 300; ++n) {
             GraphBuilder::Lifetime lifetime;
             lifetime.created = below(20) == 0 ? before_recording : random_time();
-            lifetime.executed = below(2) == 0 ? random_time() : never_happened;
+            lifetime.executed = below(2) == 0 ? std::max(lifetime.created, random_time()) : never_happened;
             lifetime.released = below(2) == 0 ? lifetime.executed : never_happened;
-            lifetime.destroyed = below(3) == 0 ? never_happened : random_time();
+            lifetime.destroyed = below(3) == 0 ? never_happened : std::max(lifetime.created, random_time());
             std::vector<NodeIndex> children;
             for (uint32_t i = below(3); n > 0 && i > 0; --i) {
                 children.push_back(n - 1 - below(std::min(n, 30u)));

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// No file makes a command take the memory of the machine.
+#pragma once
+
+#include <string>
+
+namespace tidemark::cli {
+
+/// Lets this process take, in addition to what it has, at most 256 MiB or 40 times the size of the file. The readers'
+/// own limits are lower (storage/format/limits.h); this one holds for what nobody has thought of. Then std::bad_alloc
+/// is thrown.
+void limit_memory_for(const std::string& path);
+
+/// Returns whether limit_memory_for() was called, so that a std::bad_alloc blames the file.
+bool is_memory_limited();
+
+}  // namespace tidemark::cli
