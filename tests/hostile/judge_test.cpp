@@ -126,7 +126,7 @@ TEST(Mutator, RenewsSealsThatFit) {
     Progress progress;
     const auto opened = open_trace(path, progress);
     ASSERT_TRUE(opened);
-    EXPECT_EQ((*opened)->integrity, Integrity::sealed);
+    EXPECT_EQ((*opened)->integrity, Integrity::intact);
 }
 
 }  // namespace
