@@ -4,22 +4,16 @@
 #include "gui/app/export.h"
 
 #include <QApplication>
-#include <QFile>
+#include <QBuffer>
 #include <QImage>
 #include <QPalette>
-#include <QSaveFile>
 #include <QSvgGenerator>
 
 #include "gui/model/explained.h"
+#include "gui/model/file_name.h"
+#include "storage/base/part_file.h"
 
 namespace tidemark::gui {
-
-namespace {
-Error cannot_write(const QSaveFile& file) {
-    return environment_error("{path} cannot be written: {reason}.", with("path", file.fileName().toStdString()),
-                             with("reason", file.errorString().toStdString()));
-}
-}  // namespace
 
 QImage picture_of(QSize size, double ratio, const PaintOn& paint) {
     QImage image(size * ratio, QImage::Format_RGB32);
@@ -29,12 +23,7 @@ QImage picture_of(QSize size, double ratio, const PaintOn& paint) {
     return image;
 }
 
-Status save_text(const QString& path, const std::string& text) {
-    QSaveFile file(path);
-    const bool written = file.open(QIODevice::WriteOnly) &&
-                         file.write(text.data(), static_cast<qint64>(text.size())) == static_cast<qint64>(text.size());
-    return written && file.commit() ? Status() : Status(cannot_write(file));
-}
+Status save_text(const QString& path, const std::string& text) { return write_file(bytes_of_file_name(path), text); }
 
 std::string explanation_document(const QString& path, const Explained& explained) {
     const ReportInput reported[] = {explained.reported()};
@@ -46,24 +35,24 @@ Status save_picture(const QString& path, QSize size, double ratio, const QString
     const bool svg = path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
     if (!svg && !path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive)) {
         return usage_error("{path} is not a picture file name. Use the ending .png or .svg.",
-                           with("path", path.toStdString()));
+                           with("path", bytes_of_file_name(path)));
     }
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly)) {
-        return cannot_write(file);
-    }
+    QByteArray content;
+    QBuffer buffer(&content);
+    buffer.open(QIODevice::WriteOnly);
     if (svg) {
         QSvgGenerator generator;
-        generator.setOutputDevice(&file);
+        generator.setOutputDevice(&buffer);
         generator.setSize(size);
         generator.setViewBox(QRect(QPoint(0, 0), size));
         generator.setTitle(title);
         generator.setDescription(QStringLiteral("Tidemark " TIDEMARK_VERSION));
         paint(generator, size);
-    } else if (!picture_of(size, ratio, paint).save(&file, "PNG")) {
-        return cannot_write(file);
+    } else if (!picture_of(size, ratio, paint).save(&buffer, "PNG")) {
+        return environment_error(
+            "There is not enough memory for this. End other programs, or use a machine with more memory.");
     }
-    return file.commit() ? Status() : Status(cannot_write(file));
+    return save_text(path, content.toStdString());
 }
 
 }  // namespace tidemark::gui

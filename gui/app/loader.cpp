@@ -3,38 +3,51 @@
 
 #include "gui/app/loader.h"
 
+#include <unistd.h>
+
 #include <QCoreApplication>
 #include <QCryptographicHash>
-#include <QDateTime>
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <QStandardPaths>
 #include <QThread>
+#include <array>
+#include <filesystem>
 
+#include "gui/model/file_name.h"
 #include "gui/model/text.h"
+#include "storage/base/part_file.h"
+#include "storage/base/regular_file.h"
 #include "storage/import/import.h"
 
 namespace tidemark::gui {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Translates a text marked by QT_TRANSLATE_NOOP("Loader", ...).
 QString translated(const char* text) { return QCoreApplication::translate("Loader", text); }
 
+fs::path path_of(const QString& name) { return bytes_of_file_name(name); }
+
 bool looks_like_trace(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) && file.read(16) == QByteArray("SQLite format 3\0", 16);
+    constexpr std::string_view magic("SQLite format 3\0", 16);
+    const auto file = open_regular_file(bytes_of_file_name(path));
+    std::array<char, magic.size()> start{};
+    return file && ::read(file->get(), start.data(), start.size()) == static_cast<ssize_t>(start.size()) &&
+           std::string_view(start.data(), start.size()) == magic;
 }
 
 bool folder_writable(const QString& folder) {
-    QFile probe(folder + QStringLiteral("/.tidemark-%1").arg(QCoreApplication::applicationPid()));
-    return probe.open(QIODevice::WriteOnly | QIODevice::NewOnly) && probe.remove();
+    return PartFile::create(bytes_of_file_name(folder + QStringLiteral("/.tidemark")), FileAccess::owner).has_value();
 }
 
-bool newer(const QString& file, const QFileInfo& than) {
-    const QFileInfo info(file);
-    return info.isFile() && info.size() > 0 && info.lastModified() >= than.lastModified();
+bool newer(const QString& file, const QString& than) {
+    std::error_code missing, other;
+    const auto time = fs::last_write_time(path_of(file), missing),
+               other_time = fs::last_write_time(path_of(than), other);
+    return !missing && !other && time >= other_time;
 }
 
 Result<Opened> as_session(Result<std::shared_ptr<const Trace>> trace, const QString& path, Progress& progress) {
@@ -56,7 +69,7 @@ Result<Opened> as_session(Result<std::shared_ptr<const Trace>> trace, const QStr
 Result<Opened> open_followed(const QString& path, Progress& progress) {
     constexpr int attempts = 50;
     constexpr unsigned long pause = 100;  // milliseconds
-    auto follower = TraceFollower::open(path.toStdString());
+    auto follower = TraceFollower::open(bytes_of_file_name(path));
     if (!follower) {
         return follower.error();
     }
@@ -72,47 +85,46 @@ Result<Opened> open_followed(const QString& path, Progress& progress) {
         }
         QThread::msleep(pause);
     }
-    return input_error("{path} is being written and is still empty.", with("path", path.toStdString()));
+    return input_error("{path} is being written and is still empty. Open it again when the program has used the GPU.",
+                       with("path", bytes_of_file_name(path)));
 }
 
 Result<Opened> open_as_session(const QString& path, Progress& progress) {
-    if (is_being_written(path.toStdString())) {
+    if (is_being_written(bytes_of_file_name(path))) {
         return open_followed(path, progress);
     }
-    return as_session(open_trace(path.toStdString(), progress), path, progress);
+    return as_session(open_trace(bytes_of_file_name(path), progress), path, progress);
 }
 
 }  // namespace
 
 ImportPlace import_place(const QString& snapshot) {
     const QFileInfo info(snapshot);
-    const QString beside = QString::fromStdString(trace_path_for(info.absoluteFilePath().toStdString()));
+    const QString beside = file_name_from_bytes(trace_path_for(bytes_of_file_name(info.absoluteFilePath())));
     const QString name = QFileInfo(beside).fileName();
-    if (newer(beside, info) && looks_like_trace(beside)) {
+    if (newer(beside, snapshot) && looks_like_trace(beside)) {
         return {beside, false, true};
     }
     const QByteArray id =
-        QCryptographicHash::hash(info.absoluteFilePath().toUtf8(), QCryptographicHash::Sha1).toHex().left(10);
+        QCryptographicHash::hash(QByteArray::fromStdString(bytes_of_file_name(info.absoluteFilePath())),
+                                 QCryptographicHash::Sha1)
+            .toHex()
+            .left(10);
     const QString cache = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/imports");
     const QString cached = cache + '/' + QString::fromLatin1(id) + '-' + name;
-    if (newer(cached, info) && looks_like_trace(cached)) {
+    if (newer(cached, snapshot) && looks_like_trace(cached)) {
         return {cached, true, true};
     }
     // An older file of that name, or one that is no trace, may be the user's work, so it is not overwritten.
-    if (folder_writable(info.absolutePath()) && !QFileInfo::exists(beside)) {
+    if (folder_writable(info.absolutePath()) && !fs::exists(fs::symlink_status(path_of(beside)))) {
         return {beside, false, false};
     }
     return {cached, true, false};
 }
 
 Result<Opened> load_trace(const QString& path, Progress& progress) {
-    const QFileInfo info(path);
-    if (!info.exists()) {
-        return environment_error("There is no file {path}.", with("path", path.toStdString()));
-    }
-    if (info.isDir()) {
-        return environment_error("{path} is a folder. Name a trace or a snapshot in it.",
-                                 with("path", path.toStdString()));
+    if (const auto file = open_regular_file(bytes_of_file_name(path)); !file) {
+        return file.error();
     }
     if (path.endsWith(QLatin1String(".tide"), Qt::CaseInsensitive) || looks_like_trace(path)) {
         return open_as_session(path, progress);
@@ -125,7 +137,8 @@ Result<Opened> load_trace(const QString& path, Progress& progress) {
         }
         // The existing file is outdated: import again, to another place if it is outside the cache.
         if (place.in_cache) {
-            QFile::remove(place.path);
+            std::error_code ignored;
+            fs::remove(path_of(place.path), ignored);
         }
         place = {QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/imports/again-") +
                      QFileInfo(place.path).fileName(),
@@ -135,12 +148,13 @@ Result<Opened> load_trace(const QString& path, Progress& progress) {
         QDir().mkpath(QFileInfo(place.path).absolutePath());
     }
     const auto if_exists = place.in_cache ? IfExists::replace : IfExists::fail;
-    auto opened = as_session(import_snapshot(path.toStdString(), place.path.toStdString(), if_exists, progress),
-                             place.path, progress);
+    auto opened =
+        as_session(import_snapshot(bytes_of_file_name(path), bytes_of_file_name(place.path), if_exists, progress),
+                   place.path, progress);
     if (opened && place.in_cache) {
         opened->note =
             translated(QT_TRANSLATE_NOOP("Loader", "The snapshot's folder was not changed. The imported trace is %1"))
-                .arg(place.path);
+                .arg(shown_file_name(place.path));
     }
     return opened;
 }

@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // tidemark-gui [FILE...]: the window. With --render: a picture instead of a window.
+#include <unistd.h>
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QIcon>
 #include <QTextStream>
+
+#include <csignal>
 #include <cstdio>
 
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
+#include "gui/model/file_name.h"
 #include "gui/model/text.h"
 #include "storage/base/exit_status.h"
 
@@ -49,6 +53,21 @@ void select_platform(int argc, char** argv) {
     if (qgetenv("QT_QPA_PLATFORM") == "offscreen") {
         qInstallMessageHandler(print_message);
     }
+}
+
+/// Unlike QApplication::arguments(), keeps the bytes of file names that are not UTF-8. Called after QApplication has
+/// removed its own arguments.
+QStringList arguments_of(int argc, char** argv) {
+    QStringList arguments;
+    for (int i = 0; i < argc; ++i) {
+        arguments << file_name_from_bytes(argv[i]);
+    }
+    return arguments;
+}
+
+/// Ends at Ctrl-C with the documented exit status.
+void exit_on_interrupt() {
+    std::signal(SIGINT, [](int) { ::_exit(exit_canceled); });
 }
 
 struct Options {
@@ -156,6 +175,10 @@ Status set_appearance(Application& application, const Options& options, bool pic
 }  // namespace
 
 int main(int argc, char** argv) {
+    const bool picture = has_argument(argc, argv, "--render");
+    if (picture) {
+        exit_on_interrupt();
+    }
     select_platform(argc, argv);
     QApplication qt(argc, argv);
     QApplication::setApplicationName(QStringLiteral("tidemark"));
@@ -163,10 +186,9 @@ int main(int argc, char** argv) {
     QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("org.tidemark.Tidemark"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/tidemark.svg")));
-    const bool picture = has_argument(argc, argv, "--render");
     Application application(picture ? Settings::Storage::in_memory : Settings::Storage::on_disk);
     Options options;
-    options.parser.process(qt);
+    options.parser.process(arguments_of(argc, argv));
     if (const Status appearance = set_appearance(application, options, picture); !appearance) {
         return report(appearance);
     }

@@ -14,6 +14,7 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 
+#include "gui/model/file_name.h"
 #include "gui/model/text.h"
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/qcp.h"
@@ -123,8 +124,8 @@ void MainWindow::show_session(std::shared_ptr<Session> session, const QString& f
     file_ = file;
     page_->release_feed();
     page_->set_session(std::move(session));
-    setWindowTitle(QFileInfo(file).fileName() + QStringLiteral(" – Tidemark"));
-    setWindowFilePath(file);
+    setWindowTitle(shown_file_name(QFileInfo(file).fileName()) + QStringLiteral(" – Tidemark"));
+    setWindowFilePath(shown_file_name(file));
     stack_->setCurrentWidget(page_);
     follow_session();
     update_actions();
@@ -222,7 +223,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
     event->acceptProposedAction();
     for (const QUrl& url : event->mimeData()->urls()) {
         if (url.isLocalFile()) {
-            open(url.toLocalFile());
+            open(file_name_of_url(url));
         }
     }
 }
@@ -322,7 +323,7 @@ void MainWindow::export_picture(const Exportable& what) {
                           application_.settings().set(QStringLiteral("last_export_folder"),
                                                       QFileInfo(path).absolutePath());
                           show_result(save_picture(path, what.widget->size(), 2, what.name, what.paint),
-                                      tr("Exported to %1").arg(path));
+                                      tr("Exported to %1").arg(shown_file_name(path)));
                       });
 }
 
@@ -337,7 +338,7 @@ void MainWindow::export_table(const QString& name, const std::function<void(cons
 }
 
 void MainWindow::show_export(const QString& path, const QString& error) {
-    message_->show_message(error.isEmpty() ? tr("Exported to %1").arg(path) : error, !error.isEmpty());
+    message_->show_message(error.isEmpty() ? tr("Exported to %1").arg(shown_file_name(path)) : error, !error.isEmpty());
 }
 
 void MainWindow::save_explanation() {
@@ -351,7 +352,8 @@ void MainWindow::save_explanation() {
     }
     ask_path_to_write(this, tr("Save explanation"), proposal, filters, [this, explained](const QString& path) {
         application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
-        show_result(save_text(path, explanation_document(path, *explained)), tr("Exported to %1").arg(path));
+        show_result(save_text(path, explanation_document(path, *explained)),
+                    tr("Exported to %1").arg(shown_file_name(path)));
     });
 }
 

@@ -21,6 +21,7 @@
 #include <QVBoxLayout>
 
 #include "gui/app/settings.h"
+#include "gui/model/file_name.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "gui/widgets/ask_path.h"
@@ -166,6 +167,7 @@ QWidget* RecordDialog::make_parts() {
         check->setObjectName(QString::fromLatin1(name));
         check->setChecked(selected.contains(QLatin1String(name)));
         auto* sentence = new QLabel(help);
+        sentence->setTextFormat(Qt::PlainText);
         sentence->setWordWrap(true);
         sentence->setForegroundRole(QPalette::PlaceholderText);
         check->setAccessibleDescription(help);
@@ -174,6 +176,7 @@ QWidget* RecordDialog::make_parts() {
         parts_[QString::fromLatin1(name)] = {check, sentence};
     }
     parts_note_ = new QLabel;
+    parts_note_->setTextFormat(Qt::PlainText);
     parts_note_->setForegroundRole(QPalette::PlaceholderText);
     parts_note_->setWordWrap(true);
     grid->addWidget(parts_note_, row, 0, 1, 2);
@@ -183,6 +186,7 @@ QWidget* RecordDialog::make_parts() {
 QWidget* RecordDialog::make_progress() {
     auto* box = new QWidget;
     status_ = new QLabel;
+    status_->setTextFormat(Qt::PlainText);
     status_->setWordWrap(true);
     status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     status_->setAccessibleName(tr("State of the recording"));
@@ -407,11 +411,11 @@ void RecordDialog::show_processes() {
         }
         QListWidgetItem* item = traces_->item(static_cast<int>(i));
         item->setText(tr("%1 · process %2 · %3")
-                          .arg(QFileInfo(process.trace).fileName())
+                          .arg(shown_file_name(QFileInfo(process.trace).fileName()))
                           .arg(process.pid)
                           .arg(state_text(process)));
         item->setData(Qt::UserRole, process.trace);
-        item->setToolTip(process.trace);
+        item->setToolTip(tip_text(shown_file_name(process.trace)));
     }
 }
 

@@ -16,6 +16,8 @@
 #include <QRegularExpression>
 #include <QStandardPaths>
 
+#include "gui/model/file_name.h"
+#include "gui/model/text.h"
 #include "storage/read/follow.h"
 
 namespace tidemark::gui {
@@ -29,10 +31,10 @@ RecordedProcess read_process(const QJsonObject& json) {
     process.pid = json.value(QLatin1String("pid")).toInteger();
     process.trace = json.value(QLatin1String("output")).toString();
     process.state = json.value(QLatin1String("state")).toString();
-    process.how_ended = json.value(QLatin1String("how_ended")).toString();
+    process.how_ended = to_qstring(json.value(QLatin1String("how_ended")).toString().toStdString());
     process.events = json.value(QLatin1String("events")).toInteger();
     for (const QJsonValue& data_gap : json.value(QLatin1String("data_gaps")).toArray()) {
-        process.data_gaps << data_gap.toString();
+        process.data_gaps << to_qstring(data_gap.toString().toStdString());
     }
     return process;
 }
@@ -161,8 +163,8 @@ void Recording::poll() {
     read_log();
     std::vector<RecordedProcess> found = read_processes();
     for (const RecordedProcess& process : found) {
-        const bool there =
-            process.recording() ? is_being_written(process.trace.toStdString()) : QFileInfo::exists(process.trace);
+        const bool there = process.recording() ? is_being_written(bytes_of_file_name(process.trace))
+                                               : QFileInfo::exists(process.trace);
         if (there && !ready_.contains(process.trace)) {
             ready_ << process.trace;
             emit trace_ready(process.trace);

@@ -5,6 +5,8 @@
 
 #include <QFileInfo>
 
+#include "gui/model/file_name.h"
+
 namespace tidemark::gui {
 
 namespace {
@@ -30,14 +32,25 @@ void Settings::set(const QString& key, const QVariant& value) {
     }
 }
 
-QStringList Settings::recent_files() const { return value(recent_key).toStringList(); }
+// As bytes: a settings file cannot contain a name that is not UTF-8.
+QStringList Settings::recent_files() const {
+    QStringList files;
+    for (const QVariant& file : value(recent_key).toList()) {
+        files << file_name_from_bytes(file.toByteArray().toStdString());
+    }
+    return files;
+}
 
 void Settings::remember_file(const QString& path) {
     QStringList files = recent_files();
     const QString absolute = QFileInfo(path).absoluteFilePath();
     files.removeAll(absolute);
     files.prepend(absolute);
-    set(recent_key, files.mid(0, most_recent_files));
+    QVariantList stored;
+    for (const QString& file : files.mid(0, most_recent_files)) {
+        stored << QByteArray::fromStdString(bytes_of_file_name(file));
+    }
+    set(recent_key, stored);
 }
 
 void Settings::forget_recent_files() { set(recent_key, QStringList()); }

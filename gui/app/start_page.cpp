@@ -13,12 +13,16 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "gui/model/file_name.h"
+#include "gui/model/text.h"
+
 namespace tidemark::gui {
 
 namespace {
 
 QLabel* centered(const QString& text, double size, bool bold) {
     auto* label = new QLabel(text);
+    label->setTextFormat(Qt::PlainText);
     QFont font = label->font();
     font.setPointSizeF(font.pointSizeF() * size);
     font.setBold(bold);
@@ -78,9 +82,10 @@ void StartPage::set_recent_files(const QStringList& files) {
     recent_->clear();
     for (const QString& file : files) {
         const QFileInfo info(file);
-        auto* item = new QListWidgetItem(info.fileName() + QStringLiteral("   ") + info.absolutePath(), recent_);
+        auto* item = new QListWidgetItem(shown_file_name(info.fileName() + QStringLiteral("   ") + info.absolutePath()),
+                                         recent_);
         item->setData(Qt::UserRole, file);
-        item->setToolTip(file);
+        item->setToolTip(tip_text(shown_file_name(file)));
     }
     recent_->setVisible(!files.isEmpty());
     recent_title_->setVisible(!files.isEmpty());
@@ -105,7 +110,7 @@ LoadingPage::LoadingPage(QWidget* parent)
 }
 
 void LoadingPage::start(const QString& file) {
-    file_->setText(tr("Opening %1").arg(QFileInfo(file).fileName()));
+    file_->setText(tr("Opening %1").arg(shown_file_name(QFileInfo(file).fileName())));
     phase_->clear();
     bar_->setValue(0);
 }

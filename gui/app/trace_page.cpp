@@ -42,7 +42,7 @@ void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
 
 QString device_text(const DeviceHistory& device) {
     const QString number = TracePage::tr("device %1").arg(device.device);
-    return device.name.empty() ? number : number + QStringLiteral(": ") + QString::fromStdString(device.name);
+    return device.name.empty() ? number : number + QStringLiteral(": ") + to_qstring(device.name);
 }
 
 }  // namespace
@@ -333,8 +333,7 @@ void TracePage::fill_facts() {
     if (device_->count() != static_cast<int>(trace.devices.size())) {
         fill_devices();
     }
-    QStringList facts{
-        QStringLiteral("<b>%1</b>").arg(QFileInfo(QString::fromStdString(trace.path)).fileName().toHtmlEscaped())};
+    QStringList facts{QStringLiteral("<b>%1</b>").arg(QFileInfo(to_qstring(trace.path)).fileName().toHtmlEscaped())};
     if (session_->has_device()) {
         const DeviceHistory& device = session_->device();
         if (trace.devices.size() == 1) {
@@ -347,7 +346,7 @@ void TracePage::fill_facts() {
               << tr("peak %1").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
     about_->setText(facts.join(QStringLiteral(" · ")));
-    about_->setToolTip(to_qstring(source_words(reader_words(), trace)) + '\n' + QString::fromStdString(trace.path));
+    about_->setToolTip(tip_text(to_qstring(source_words(reader_words(), trace)) + '\n' + to_qstring(trace.path)));
     const std::vector<DataGap> data_gaps = session_->data_gaps();
     data_gaps_->setVisible(!data_gaps.empty());
     if (!data_gaps.empty()) {
@@ -358,7 +357,7 @@ void TracePage::fill_facts() {
         for (const DataGap& data_gap : data_gaps) {
             all << data_gap_text(data_gap);
         }
-        data_gaps_->setToolTip(all.join('\n'));
+        data_gaps_->setToolTip(tip_text(all.join('\n')));
     }
 }
 

@@ -6,11 +6,23 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include "gui/model/file_name.h"
+#include "storage/base/regular_file.h"
+
 namespace tidemark::gui {
 
 namespace {
 constexpr qint64 most_bytes = 2 << 20;
 constexpr qsizetype most_files = 64;
+
+/// A trace may contain any path, so only regular files are opened.
+QString content_of(const QString& file) {
+    const auto source = open_regular_file(bytes_of_file_name(file));
+    QFile opened;
+    const bool is_open = source && opened.open(source->get(), QIODevice::ReadOnly);
+    return is_open ? QString::fromUtf8(opened.read(most_bytes)) : QString();
+}
+
 }  // namespace
 
 std::optional<QString> SourceLines::line(const QString& file, int number) {
@@ -19,13 +31,8 @@ std::optional<QString> SourceLines::line(const QString& file, int number) {
         if (files_.size() >= most_files) {
             files_.clear();
         }
-        QStringList lines;
-        QFile source(file);
-        // A trace may contain any path: only absolute paths of plain files are opened.
-        const QFileInfo info(file);
-        if (info.isAbsolute() && info.isFile() && source.open(QIODevice::ReadOnly)) {
-            lines = QString::fromUtf8(source.read(most_bytes)).split(u'\n');
-        }
+        const bool is_absolute = QFileInfo(file).isAbsolute();
+        const QStringList lines = is_absolute ? content_of(file).split(u'\n') : QStringList();
         found = files_.insert(file, lines);
     }
     if (number < 1 || number > found->size()) {

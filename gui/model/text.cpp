@@ -9,6 +9,7 @@
 
 #include "gui/model/explanation_source.h"
 #include "storage/base/units.h"
+#include "storage/base/utf8.h"
 #include "storage/text/data_gap_words.h"
 #include "storage/text/fact_words.h"
 
@@ -24,12 +25,13 @@ int64_t as_signed(uint64_t value) { return static_cast<int64_t>(value); }
 
 }  // namespace
 
-QString to_qstring(std::string_view text) {
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
+QString to_qstring(std::string_view text) { return QString::fromStdString(visible_text(text)); }
+QString lines_to_qstring(std::string_view text) { return QString::fromStdString(visible_lines(text)); }
 
 QString tip_text(const QString& text) {
-    return text.contains(u'<') ? QStringLiteral("<span>%1</span>").arg(text.toHtmlEscaped()) : text;
+    return text.contains(u'<')
+               ? QStringLiteral("<span style=\"white-space:pre-wrap\">%1</span>").arg(text.toHtmlEscaped())
+               : text;
 }
 
 QString bytes_text(uint64_t bytes) { return to_qstring(format_bytes(as_signed(bytes))); }

@@ -18,7 +18,11 @@ namespace tidemark::gui {
 /// The role under which a model gives a cell's exact text: bytes as digits, times in seconds.
 constexpr int exact_text_role = Qt::UserRole + 1;
 
+/// Returns text to show, as visible_text() of storage/base/utf8.h does: no text of a trace, name of a file or message
+/// contains characters that change the lines or the direction of the text around it.
 QString to_qstring(std::string_view text);
+/// Like to_qstring(), but keeps line breaks: for source code.
+QString lines_to_qstring(std::string_view text);
 /// Returns text from a trace as a tooltip that Qt does not take for markup.
 QString tip_text(const QString& text);
 

@@ -166,7 +166,7 @@ void SegmentMap::follow_selection() {
 
 void SegmentMap::show_search_result(const QString& text, bool problem) {
     found_->setText(text);
-    found_->setToolTip(text);
+    found_->setToolTip(tip_text(text));
     QPalette colors = palette();
     colors.setColor(QPalette::WindowText, problem ? Theme::current().oom : Theme::current().faint_text);
     found_->setPalette(colors);

@@ -24,7 +24,7 @@ constexpr int gap = 4;
 
 QString fix_text(const Fix& fix) {
     const QString text = to_qstring(fix.text);
-    return fix.code.empty() ? text : text + QStringLiteral("\n\n") + to_qstring(fix.code) + u'\n';
+    return fix.code.empty() ? text : text + QStringLiteral("\n\n") + lines_to_qstring(fix.code) + u'\n';
 }
 
 FindingBody::FindingBody(const std::shared_ptr<const Explained>& explained, const Finding& finding, QWidget* parent)
@@ -108,7 +108,7 @@ void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
         add_text(tr("Code"),
                  QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"5\" bgcolor=\"%1\"><tr>"
                                 "<td><pre style=\"margin:0; white-space:pre-wrap\">%2</pre></td></tr></table>")
-                     .arg(theme.grid.name(), to_qstring(fix.code).toHtmlEscaped()));
+                     .arg(theme.grid.name(), lines_to_qstring(fix.code).toHtmlEscaped()));
     }
 }
 

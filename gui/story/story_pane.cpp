@@ -83,6 +83,7 @@ QWidget* StoryPane::make_header() {
 
 QWidget* StoryPane::make_note() {
     note_ = new QLabel;
+    note_->setTextFormat(Qt::PlainText);
     note_->setWordWrap(true);
     note_->setAlignment(Qt::AlignCenter);
     note_->setAccessibleName(tr("State of the explanation"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/model/text.h"
 #include "storage/base/saturated.h"
 #include "storage/base/units.h"
 
@@ -178,7 +179,7 @@ QString AllocationsPlot::describe(QPoint point) {
     const QString size = all.requested[a] == all.block_size[a]
                              ? bytes(all.block_size[a])
                              : tr("%1, requested %2").arg(bytes(all.block_size[a]), bytes(all.requested[a]));
-    const QString line = QString::fromStdString(group_name(session()->trace(), device, a, GroupBy::line));
+    const QString line = to_qstring(group_name(session()->trace(), device, a, GroupBy::line));
     const QColor color = allocation_color(picture_.request, a, (*picture_.columns)[*column].time_point);
     return QStringLiteral("%1<b>%2</b><br>%3<br>%4<hr>%5")
         .arg(swatch(color), size, line.toHtmlEscaped(), lifetime_text(a), time_point);

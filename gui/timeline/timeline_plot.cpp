@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "gui/model/grouping.h"
+#include "gui/model/text.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -236,7 +237,7 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
         }
         painter.fillRect(QRectF(left, strip.top(), std::max(right - left - 1, 1.0), strip.height()), fill);
         if (right - left > 28) {
-            const QString name = QString::fromStdString(a.name) + (a.closed ? QString() : QStringLiteral(" …"));
+            const QString name = to_qstring(a.name) + (a.closed ? QString() : QStringLiteral(" …"));
             painter.setPen(theme().text);
             painter.drawText(QRectF(left + 4, strip.top(), right - left - 8, strip.height()), Qt::AlignVCenter,
                              metrics.elidedText(name, Qt::ElideRight, static_cast<int>(right - left) - 8));
@@ -284,8 +285,7 @@ void TimelinePlot::paint_marks(QCPPainter& painter) const {
         painter.setPen(QPen(color, 1, Qt::DashLine));
         painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
         if (at > label_free_from) {
-            const QString name =
-                metrics.elidedText(QString::fromStdString(mark.name), Qt::ElideRight, area().width() / 2);
+            const QString name = metrics.elidedText(to_qstring(mark.name), Qt::ElideRight, area().width() / 2);
             paint_label(painter, theme(), area(), QPointF(at - 4, area().top() + metrics.height() + 4), name,
                         theme().faint_text);
             label_free_from = at + metrics.horizontalAdvance(name) + 16;
@@ -365,7 +365,7 @@ void TimelinePlot::paint_legend(QCPPainter& painter) const {
 QString TimelinePlot::describe_annotations(double position) const {
     QStringList names;
     for (const Annotation* a : annotations_.at(session()->time_view().time_at(position))) {
-        names << QString::fromStdString(a->name).toHtmlEscaped();
+        names << to_qstring(a->name).toHtmlEscaped();
     }
     return names.join(QStringLiteral(" › "));
 }
@@ -383,8 +383,7 @@ QString TimelinePlot::describe_groups(size_t column) const {
         const auto g = static_cast<int>(order[i]);
         html += QStringLiteral("<tr><td>%1%2&nbsp;&nbsp;</td><td align=right>%3</td></tr>")
                     .arg(swatch(color_of_group(theme(), groups, g)),
-                         QString::fromStdString(groups.grouping.names[order[i]]).toHtmlEscaped(),
-                         bytes_text(bytes[order[i]]));
+                         to_qstring(groups.grouping.names[order[i]]).toHtmlEscaped(), bytes_text(bytes[order[i]]));
     }
     return html + QStringLiteral("</table>");
 }

@@ -6,14 +6,39 @@
 #include <QAbstractItemView>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QSaveFile>
 #include <algorithm>
 
+#include "gui/model/file_name.h"
 #include "gui/model/text.h"
+#include "storage/base/part_file.h"
 
 namespace tidemark::gui {
 
 namespace {
+
+constexpr size_t most_buffered = 1 << 20;
+
+Status write_lines(const QString& path, const QStringList& header, const std::function<bool(QStringList&)>& next,
+                   const std::atomic<bool>* canceled) {
+    auto file = PartFile::create(bytes_of_file_name(path), FileAccess::umask);
+    if (!file) {
+        return file.error();
+    }
+    std::string buffer = csv_line(header).toStdString();
+    QStringList cells;
+    while (next(cells)) {
+        if (canceled && *canceled) {
+            return canceled_error();
+        }
+        buffer += csv_line(cells).toStdString();
+        if (buffer.size() > most_buffered) {
+            TIDEMARK_TRY(file->write(buffer));
+            buffer.clear();
+        }
+    }
+    TIDEMARK_TRY(file->write(buffer));
+    return file->keep(IfExists::replace);
+}
 
 QStringList header_of(const QAbstractItemModel& model) {
     QStringList header;
@@ -53,25 +78,11 @@ QString tsv_line(const QStringList& cells) {
 
 bool write_csv(const QString& path, const QStringList& header, const std::function<bool(QStringList&)>& next,
                QString* error, const std::atomic<bool>* canceled) {
-    QSaveFile file(path);
-    bool ok = file.open(QIODevice::WriteOnly);
-    QByteArray buffer = csv_line(header).toUtf8();
-    QStringList cells;
-    while (ok && next(cells)) {
-        if (canceled && *canceled) {
-            return false;  // `file` removes the unfinished file
-        }
-        buffer += csv_line(cells).toUtf8();
-        if (buffer.size() > (1 << 20)) {
-            ok = file.write(buffer) == buffer.size();
-            buffer.clear();
-        }
+    const Status status = write_lines(path, header, next, canceled);
+    if (!status && error && status.error().kind != ErrorKind::canceled) {
+        *error = error_text(status.error());
     }
-    ok = ok && file.write(buffer) == buffer.size() && file.commit();
-    if (!ok && error) {
-        *error = file.errorString();
-    }
-    return ok;
+    return status.has_value();
 }
 
 QString exact_text(const QAbstractItemModel& model, int row, int column) {

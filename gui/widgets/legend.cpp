@@ -143,10 +143,11 @@ bool Legend::event(QEvent* event) {
         const int row = row_at(help->pos());
         if (row >= 0) {
             const Row& r = rows_[static_cast<size_t>(row)];
-            const QString name = QString::fromStdString(session_->grouping().names[static_cast<size_t>(r.group)]);
-            QToolTip::showText(help->globalPos(), tr("%1\n%2 at the cursor (%3 byte(s))", nullptr, plural(r.bytes))
-                                                      .arg(name, QString::fromStdString(format_bytes(r.bytes)),
-                                                           QString::fromStdString(format_count(r.bytes))));
+            const QString name = to_qstring(session_->grouping().names[static_cast<size_t>(r.group)]);
+            QToolTip::showText(help->globalPos(),
+                               tip_text(tr("%1\n%2 at the cursor (%3 byte(s))", nullptr, plural(r.bytes))
+                                            .arg(name, QString::fromStdString(format_bytes(r.bytes)),
+                                                 QString::fromStdString(format_count(r.bytes)))));
         }
         return true;
     }

@@ -110,7 +110,7 @@ struct TableLayout {
     }
     std::string row(int64_t bytes, std::string_view title, std::string_view about) const {
         return fmt::format("{:>10}  {:5.1f} %  {:<{}}  {}\n", format_bytes(bytes), share(bytes, page.total()) * 100,
-                           one_line(title), title_width, about);
+                           visible_text(title), title_width, about);
     }
 };
 
@@ -127,7 +127,7 @@ std::string page_text(const Words& words, const Page& page) {
         text += layout.row(component.bytes, component_name(words, component), words_about(words, component));
     }
     text += layout.row(page.total(), words("total"), total_words(words, page));
-    const auto note = [&](const std::string& sentence) { text += one_line(sentence) + '\n'; };
+    const auto note = [&](const std::string& sentence) { text += visible_text(sentence) + '\n'; };
     if (page.row.process_used) {
         note(words("nvidia-smi attributes {bytes} of the total to the recorded process.",
                    with("bytes", format_bytes(*page.row.process_used))));

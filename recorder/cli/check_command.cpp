@@ -61,11 +61,11 @@ std::string text_of(const std::vector<Checked>& devices, const Words& words) {
     for (const Checked& device : devices) {
         for (const Verified& limit : device.limits) {
             broken += limit.outcome != Outcome::holds;
-            text += fmt::format(
-                "{:<8} {}\n", outcome_mark(limit.outcome),
-                one_line(words("device {device}: {text}", with("device", device.device), with("text", limit.reason))));
+            text += fmt::format("{:<8} {}\n", outcome_mark(limit.outcome),
+                                visible_text(words("device {device}: {text}", with("device", device.device),
+                                                   with("text", limit.reason))));
             for (const std::string& detail : limit.details) {
-                text += fmt::format("{:9}{}\n", "", one_line(detail));
+                text += fmt::format("{:9}{}\n", "", visible_text(detail));
             }
         }
     }

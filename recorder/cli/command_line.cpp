@@ -128,7 +128,8 @@ Error out_of_memory() {
     if (is_memory_limited()) {
         return input_error("The file needs more memory than its size justifies: it is damaged.");
     }
-    return environment_error("There is not enough memory for this.");
+    return environment_error(
+        "There is not enough memory for this. End other programs, or use a machine with more memory.");
 }
 
 }  // namespace

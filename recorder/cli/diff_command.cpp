@@ -219,7 +219,7 @@ std::string summary(const Difference& found, const Words& words) {
     if (!rows.empty() && rows.front().difference() != 0) {
         const CompareRow& largest = rows.front();
         text += words("The largest difference, {bytes}, is from {name} ({where}).",
-                      with("bytes", signed_bytes(largest.difference())), with("name", one_line(largest.name)),
+                      with("bytes", signed_bytes(largest.difference())), with("name", visible_text(largest.name)),
                       with("where", where(largest, words))) +
                 '\n';
     }
@@ -228,12 +228,13 @@ std::string summary(const Difference& found, const Words& words) {
 
 std::string side_text(const char* name, const Side& side, const Amounts& total, const Words& words) {
     const std::string file = std::filesystem::path(side.time_point.trace().path).filename().string();
-    return words.plural(
-               total.count, "{side}: {file}, device {device}, {when} ({time_point}): {bytes} in {n} allocation",
-               "{side}: {file}, device {device}, {when} ({time_point}): {bytes} in {n} allocations", with("side", name),
-               with("file", one_line(file)), with("device", side.time_point.device().device), with("when", side.when),
-               with("time_point", time_point_text(words, side.time_point.device(), side.time_point.event)),
-               with("bytes", format_bytes(total.bytes))) +
+    return words.plural(total.count,
+                        "{side}: {file}, device {device}, {when} ({time_point}): {bytes} in {n} allocation",
+                        "{side}: {file}, device {device}, {when} ({time_point}): {bytes} in {n} allocations",
+                        with("side", name), with("file", visible_text(file)),
+                        with("device", side.time_point.device().device), with("when", side.when),
+                        with("time_point", time_point_text(words, side.time_point.device(), side.time_point.event)),
+                        with("bytes", format_bytes(total.bytes))) +
            '\n';
 }
 
@@ -241,14 +242,14 @@ std::string table_row(int64_t difference, const Amounts& a, const Amounts& b, st
                       std::string_view name) {
     return fmt::format("{:>11}  {:>10}  {:>10}  {:>15}  {:<9}  {}\n", signed_bytes(difference), format_bytes(a.bytes),
                        format_bytes(b.bytes), fmt::format("{} -> {}", format_count(a.count), format_count(b.count)),
-                       change, one_line(name));
+                       change, visible_text(name));
 }
 
 /// Returns lines that distinguish stacks with the same allocation site.
 std::string callers_text(const CompareRow& row, const Words& words) {
     constexpr ptrdiff_t most_callers = 3;
     std::string text;
-    const auto add = [&](const std::string& sentence) { text += fmt::format("{:68}{}\n", "", one_line(sentence)); };
+    const auto add = [&](const std::string& sentence) { text += fmt::format("{:68}{}\n", "", visible_text(sentence)); };
     if (row.moved) {
         add(words("(its line number changed)"));
     }

@@ -16,8 +16,9 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/explained.h"
+#include "recorder/cli/file_kind.h"
 #include "recorder/cli/output.h"
-#include "recorder/cli/text_file.h"
+#include "storage/base/part_file.h"
 #include "storage/report/report.h"
 
 namespace tidemark::cli {
@@ -53,12 +54,12 @@ TextOptions text_options(const ExplainOptions& options) {
     return {columns(), is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb", options.all};
 }
 
-std::string json_text(std::span<const ReportInput> devices) {
+std::string json_report(std::span<const ReportInput> devices) {
     auto list = ordered_json::array();
     for (const ReportInput& reported : devices) {
         list.push_back(report_json(reported));
     }
-    return (list.size() == 1 ? list.front() : list).dump(2, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+    return json_text(list.size() == 1 ? list.front() : list);
 }
 
 std::string plain_report(std::span<const ReportInput> devices, const Words& words, const ExplainOptions& options) {
@@ -70,7 +71,7 @@ std::string plain_report(std::span<const ReportInput> devices, const Words& word
 }
 
 std::string report(std::span<const ReportInput> devices, const Words& words, const ExplainOptions& options) {
-    return options.format == "json"       ? json_text(devices)
+    return options.format == "json"       ? json_report(devices)
            : options.format == "html"     ? report_html(devices, words)
            : options.format == "markdown" ? report_markdown(devices, words)
                                           : plain_report(devices, words, options);
@@ -89,7 +90,7 @@ Status run_explain(const ExplainOptions& options, const Words& words, Progress& 
         reported.push_back({*device.context, device.explanation});
     }
     const std::string text = report(reported, words, options);
-    return options.output.empty() ? print_clean(text) : write_text_file(options.output, text);
+    return options.output.empty() ? print_clean(text) : write_file(options.output, text);
 }
 
 }  // namespace

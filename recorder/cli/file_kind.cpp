@@ -4,12 +4,14 @@
 #include "recorder/cli/file_kind.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
+#include "storage/base/regular_file.h"
 #include "storage/format/schema.h"
 
 namespace tidemark::cli {
@@ -17,23 +19,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr size_t sqlite_header_size = 100;
-constexpr size_t application_id_offset = 68;
-
 std::string first_bytes(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes(sqlite_header_size, '\0');
-    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<size_t>(file.gcount()));
+    const auto file = open_regular_file(path);
+    std::string bytes(header_bytes, '\0');
+    const ssize_t count = file ? ::read(file->get(), bytes.data(), bytes.size()) : 0;
+    bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
     return bytes;
-}
-
-int32_t application_id(std::string_view header) {
-    uint32_t id = 0;
-    for (const char c : header.substr(application_id_offset, 4)) {
-        id = id << 8 | static_cast<unsigned char>(c);
-    }
-    return static_cast<int32_t>(id);
 }
 
 bool is_pickle(std::string_view bytes) {
@@ -48,6 +39,12 @@ bool is_compressed(std::string_view bytes) {
            bytes.starts_with("\x28\xb5\x2f\xfd"sv);
 }
 
+bool is_pipe_or_device(const std::string& path) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    return std::filesystem::is_character_file(status) || std::filesystem::is_fifo(status);
+}
+
 }  // namespace
 
 FileKind file_kind(const std::string& path) {
@@ -60,8 +57,8 @@ FileKind file_kind(const std::string& path) {
         return FileKind::not_a_file;
     }
     const std::string bytes = first_bytes(path);
-    if (bytes.size() == sqlite_header_size && bytes.starts_with("SQLite format 3\0"sv)) {
-        return application_id(bytes) == trace_application_id ? FileKind::trace : FileKind::other_sqlite;
+    if (bytes.size() == header_bytes && bytes.starts_with("SQLite format 3\0"sv)) {
+        return is_trace_header(bytes) ? FileKind::trace : FileKind::other_sqlite;
     }
     return is_pickle(bytes) || is_compressed(bytes) ? FileKind::snapshot : FileKind::other;
 }
@@ -84,6 +81,23 @@ Status may_write_trace(const std::string& path, bool force) {
                 "{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
                 with("path", path));
     }
+}
+
+Status may_write_report(const std::string& path, bool force) {
+    switch (file_kind(path)) {
+        case FileKind::missing: return {};
+        case FileKind::not_a_file:
+            return is_pipe_or_device(path)
+                       ? Status()
+                       : usage_error("{path} is not a file; select another name with -o.", with("path", path));
+        case FileKind::trace:
+        case FileKind::other_sqlite:
+        case FileKind::snapshot:
+            return usage_error("{path} exists and is not a report; it is left alone. Select another name with -o.",
+                               with("path", path));
+        case FileKind::other: break;
+    }
+    return force ? Status() : usage_error("{path} exists already; --force replaces it.", with("path", path));
 }
 
 }  // namespace tidemark::cli

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Determines the kind of a file by its first bytes, and whether a trace may replace it.
+// Determines the kind of a file by its first bytes, and whether an output may replace it.
 #pragma once
 
 #include <string>
@@ -22,5 +22,9 @@ Status check_is_no_snapshot(const std::string& path);
 /// Returns an error (usage) if a file exists that must not be replaced. Only `force` allows to replace a trace; nothing
 /// allows to replace another file.
 Status may_write_trace(const std::string& path, bool force);
+
+/// Returns an error (usage) if a file exists that must not be replaced. Only `force` allows to replace a report or a
+/// picture; nothing allows to replace a trace, another database, a snapshot or a folder. Pipes and devices are allowed.
+Status may_write_report(const std::string& path, bool force);
 
 }  // namespace tidemark::cli

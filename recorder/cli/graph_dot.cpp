@@ -26,7 +26,7 @@ constexpr int whole_module = 0;
 
 /// Returns a DOT string. DOT and JSON escape the same characters in the same way.
 std::string dot_string(std::string_view text) {
-    return nlohmann::json(one_line(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return nlohmann::json(visible_text(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// How nodes are grouped into one shape.

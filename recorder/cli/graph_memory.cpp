@@ -221,12 +221,12 @@ std::string memory_text(const GraphView& view, AllocationRef memory, size_t limi
     const Words& words = view.words();
     const Retainers retainers(view, memory);
     std::string text =
-        words("{memory} at {address} of device {device}, at {when}", with("memory", one_line(view.name(memory))),
+        words("{memory} at {address} of device {device}, at {when}", with("memory", visible_text(view.name(memory))),
               with("address", format_address(view.device_of(memory).allocations.address[memory.index])),
               with("device", view.device_of(memory).device), with("when", view.when())) +
         '\n';
     const auto row = [&](std::string_view title, std::string_view value) {
-        text += fmt::format("{:<13}{}\n", title, one_line(value));
+        text += fmt::format("{:<13}{}\n", title, visible_text(value));
     };
     const NodeIndex maker = view.index().maker(memory);
     row(words("Lifetime"), lifetime_text(view, memory));

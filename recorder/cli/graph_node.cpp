@@ -81,7 +81,7 @@ std::string list_text(const Words& words, std::string_view title, const Items& i
     const size_t shown = limited(items.size(), limit);
     std::string text = items.empty() ? fmt::format("{:<13}{}\n", title, words("none")) : "";
     for (size_t i = 0; i < shown; ++i) {
-        text += fmt::format("{:<13}{}\n", i == 0 ? title : "", one_line(line(items[i])));
+        text += fmt::format("{:<13}{}\n", i == 0 ? title : "", visible_text(line(items[i])));
     }
     return text + rest_text(words, items.size() - shown, 13);
 }
@@ -138,9 +138,9 @@ std::string node_text(const GraphView& view, NodeIndex node, size_t limit) {
     const Words& words = view.words();
     const GraphState& state = view.graph_state();
     std::string text =
-        words("{node}, at {when}", with("node", one_line(view.name(node))), with("when", view.when())) + '\n';
+        words("{node}, at {when}", with("node", visible_text(view.name(node))), with("when", view.when())) + '\n';
     const auto row = [&](std::string_view title, const std::string& value) {
-        text += fmt::format("{:<13}{}\n", title, one_line(value.empty() ? words("unknown") : value));
+        text += fmt::format("{:<13}{}\n", title, visible_text(value.empty() ? words("unknown") : value));
     };
     row(words("Lifetime"), lifetime_text(view, node));
     row(words("Module"), view.module(node));

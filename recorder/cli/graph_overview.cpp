@@ -112,9 +112,9 @@ std::string group_text(const GraphView& view, const RootGroup& group) {
     std::string text =
         fmt::format("{:>10}  {:>10}  {:>9}  {:>7}  {}{}{}\n", format_bytes(group.reachable.bytes),
                     format_bytes(group.reachable.freed_bytes), format_count(group.reachable.nodes),
-                    format_count(static_cast<int64_t>(group.roots.size())), one_line(view.type_text(oldest)),
-                    words(", "), one_line(view.line_text(view.nodes().stack[oldest])));
-    const auto detail = [&](const std::string& line) { text += fmt::format("{:44}{}\n", "", one_line(line)); };
+                    format_count(static_cast<int64_t>(group.roots.size())), visible_text(view.type_text(oldest)),
+                    words(", "), visible_text(view.line_text(view.nodes().stack[oldest])));
+    const auto detail = [&](const std::string& line) { text += fmt::format("{:44}{}\n", "", visible_text(line)); };
     detail(steps_text(view, group) + words("; ") + node_state_name(words, view.state(oldest)));
     if (group.referrer != nullptr) {
         detail(words("retained by {referrer}",
@@ -185,7 +185,7 @@ std::string growth_text(const GraphView& view, const GraphGrowth& growth) {
                  words("{type} from {first} to {last}", with("type", view.tables().texts[type.type]),
                        with("first", format_count(type.nodes.front())), with("last", format_count(type.nodes.back())));
     }
-    return types.empty() ? text : text + words("Types that grew: {types}", with("types", one_line(types))) + '\n';
+    return types.empty() ? text : text + words("Types that grew: {types}", with("types", visible_text(types))) + '\n';
 }
 
 ordered_json group_json(const GraphView& view, const RootGroup& group) {

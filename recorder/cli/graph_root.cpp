@@ -68,9 +68,9 @@ std::string row_text(const GraphView& view, const TreeRow& row, int depth, size_
     const bool is_type = row.rows.empty();
     std::string text =
         fmt::format("{:>10}  {:>9}  {:{}}{}{}{}\n", format_bytes(row.reachable_bytes),
-                    format_count(static_cast<int64_t>(row.nodes.size())), "", depth * 2, one_line(row.name),
+                    format_count(static_cast<int64_t>(row.nodes.size())), "", depth * 2, visible_text(row.name),
                     row.modules == 1 ? "" : words(" ({count} equal modules)", with("count", format_count(row.modules))),
-                    is_type ? one_line(slots_text(view, row)) : "");
+                    is_type ? visible_text(slots_text(view, row)) : "");
     const size_t shown = limited(row.rows.size(), limit);
     for (size_t r = 0; r < shown; ++r) {
         text += row_text(view, row.rows[r], depth + 1, limit);
@@ -119,12 +119,12 @@ std::string root_text(const GraphView& view, NodeIndex root, size_t limit) {
     TreeRow tree = graph_tree(view, view.reachable_from(root));
     tree.name = words("everything");
     const std::string step = view.step_text(root);
-    const auto node = with("node", one_line(view.name(root))), when = with("when", view.when());
+    const auto node = with("node", visible_text(view.name(root))), when = with("when", view.when());
     std::string text = (step.empty() ? words("{node}, at {when}", node, when)
                                      : words("{node}, created in {step}, at {when}", node, with("step", step), when)) +
                        '\n';
     const auto row = [&](std::string_view title, const std::string& value) {
-        text += fmt::format("{:<13}{}\n", title, one_line(value));
+        text += fmt::format("{:<13}{}\n", title, visible_text(value));
     };
     row(words("State"), node_state_name(words, view.state(root)));
     row(words("Reachable"), words.plural(static_cast<int64_t>(tree.nodes.size()), "{bytes} in {n} node",

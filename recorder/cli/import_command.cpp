@@ -41,7 +41,7 @@ std::string summary(const Trace& trace, const Words& words) {
                gaps = static_cast<int64_t>(trace.data_gaps.size());
     std::string text =
         words("{path}: {events}, {allocations}, {devices}, peak {peak}, file {size}",
-              with("path", one_line(trace.path)), with("events", words.plural(events, "{n} event", "{n} events")),
+              with("path", visible_text(trace.path)), with("events", words.plural(events, "{n} event", "{n} events")),
               with("allocations", words.plural(allocations, "{n} allocation", "{n} allocations")),
               with("devices", words.plural(devices, "{n} device", "{n} devices")), with("peak", format_bytes(peak)),
               with("size", format_bytes(trace.file_bytes)));

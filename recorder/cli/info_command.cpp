@@ -112,13 +112,13 @@ std::string peak_text(const DeviceHistory& device, const Extremes& peak, const W
 
 /// "  title           value"
 std::string row_text(std::string_view title, std::string_view value) {
-    return fmt::format("  {:<16}{}\n", title, one_line(value));
+    return fmt::format("  {:<16}{}\n", title, visible_text(value));
 }
 
 std::string device_text(const DeviceFacts& facts, const Words& words) {
     const DeviceHistory& device = facts.device;
     std::string text = '\n' + words("Device {device}", with("device", device.device));
-    text += device.name.empty() ? "" : "  " + one_line(device.name);
+    text += device.name.empty() ? "" : "  " + visible_text(device.name);
     text += device.total_bytes == 0 ? "\n" : fmt::format("  {}\n", format_bytes(device.total_bytes));
     text += row_text(words("events"), format_count(device.event_count()));
     text += row_text(words("allocations"), words("{count} ({earlier} from before the first event)",
@@ -142,7 +142,7 @@ std::string settings_text(const Trace& trace, const Words& words) {
     std::string text = changed.empty() ? '\n' + words("Allocator settings: all at PyTorch's defaults") + '\n'
                                        : '\n' + words("Allocator settings that differ from PyTorch's defaults") + '\n';
     for (const auto& [name, value] : changed) {
-        text += fmt::format("  {} = {}\n", one_line(name), one_line(value));
+        text += fmt::format("  {} = {}\n", visible_text(name), visible_text(value));
     }
     return text;
 }
@@ -154,10 +154,10 @@ std::string data_gaps_text(const Trace& trace, const Words& words) {
     std::string text = '\n' + words("Data gaps") + '\n';
     for (const DataGap& data_gap : trace.data_gaps) {
         const std::string sentence = data_gap_words(words, data_gap);
-        text += fmt::format(
-            "  - {}\n", one_line(data_gap.device < 0 ? sentence
-                                                     : words("device {device}: {text}", with("device", data_gap.device),
-                                                             with("text", sentence))));
+        text += fmt::format("  - {}\n", visible_text(data_gap.device < 0 ? sentence
+                                                                         : words("device {device}: {text}",
+                                                                                 with("device", data_gap.device),
+                                                                                 with("text", sentence))));
     }
     return text;
 }
@@ -204,7 +204,7 @@ std::string check_text(const std::vector<DataGap>& damage, const Words& words) {
 }
 
 std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts, const Words& words) {
-    std::string text = fmt::format("{}\n", one_line(trace.path));
+    std::string text = fmt::format("{}\n", visible_text(trace.path));
     const auto count = [](size_t number) { return format_count(static_cast<int64_t>(number)); };
     text += row_text(words("source"), source_words(words, trace));
     text += row_text(words("written by"), words("{writer}, trace format {version}", with("writer", trace.writer),

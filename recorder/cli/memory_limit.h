@@ -9,7 +9,7 @@
 namespace tidemark::cli {
 
 /// Lets this process take, in addition to what it has, at most 256 MiB or 40 times the size of the file. The readers'
-/// own limits are lower (storage/format/limits.h); this one holds for what nobody has thought of. Then std::bad_alloc
+/// own limits are lower (storage/trace/limits.h); this one holds for what nobody has thought of. Then std::bad_alloc
 /// is thrown.
 void limit_memory_for(const std::string& path);
 

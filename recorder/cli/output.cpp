@@ -10,39 +10,19 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "storage/base/part_file.h"
 #include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
 namespace {
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-std::string without_controls(std::string_view text, bool keep_newlines) {
-    std::string clean(text);
-    std::replace_if(
-        clean.begin(), clean.end(), [&](char c) { return is_control(c) && !(keep_newlines && c == '\n'); }, '?');
-    return clean;
-}
-
-/// Returns 0 or the error number.
-int write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0 && errno != EINTR) {
-            return errno;
-        }
-        text.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
-    }
-    return 0;
-}
-
 void print_to_stderr(std::string_view prefix, std::string_view text) {
-    write_all(STDERR_FILENO, fmt::format("{}{}\n", prefix, without_controls(text, true)));
+    write_all(STDERR_FILENO, fmt::format("{}{}\n", prefix, visible_lines(text)));
 }
 
 }  // namespace
 
-Status print(std::string_view text) { return print_clean(without_controls(text, true)); }
+Status print(std::string_view text) { return print_clean(visible_lines(text)); }
 
 Status print_clean(std::string_view text) {
     const int error = write_all(STDOUT_FILENO, text);
@@ -52,9 +32,11 @@ Status print_clean(std::string_view text) {
     return {};
 }
 
-Status print_json(const nlohmann::ordered_json& json) {
-    return print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+std::string json_text(const nlohmann::ordered_json& json) {
+    return visible_json(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + '\n';
 }
+
+Status print_json(const nlohmann::ordered_json& json) { return print_clean(json_text(json)); }
 
 void print_note(const Words& words, std::string_view sentence) {
     print_to_stderr("", words("note: {text}", with("text", sentence)));
@@ -66,9 +48,7 @@ void print_error(const Error& error, const Words& words) {
 
 void print_message(std::string_view text) { print_to_stderr("", text); }
 
-std::string one_line(std::string_view text) { return without_controls(text, false); }
-
-ProgressBar::ProgressBar(Progress& progress, std::string title) : progress_(progress), title_(one_line(title)) {
+ProgressBar::ProgressBar(Progress& progress, std::string title) : progress_(progress), title_(visible_text(title)) {
     if (::isatty(STDERR_FILENO) == 0) {
         return;
     }

@@ -10,16 +10,20 @@
 
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/base/utf8.h"
 #include "storage/text/words.h"
 
 namespace tidemark::cli {
 
-/// Writes text to stdout. Replaces control characters, because names come from untrusted files. A closed pipe (| head)
-/// is no error. Error (environment): a full disk.
+/// Writes text to stdout. Escapes hidden characters except line breaks, because names come from untrusted files; names
+/// themselves must be passed through visible_text(), which escapes line breaks as well. A closed pipe (| head) is no
+/// error. Error (environment): a full disk.
 Status print(std::string_view text);
 /// Writes text to stdout unchanged. Requires that its only control characters are Tidemark's own colors.
 Status print_clean(std::string_view text);
-/// Prints indented JSON with a final newline. Invalid UTF-8 becomes U+FFFD.
+/// Returns indented JSON with a final newline. Invalid UTF-8 becomes U+FFFD; hidden characters become escapes.
+std::string json_text(const nlohmann::ordered_json& json);
+/// Prints json_text().
 Status print_json(const nlohmann::ordered_json& json);
 
 /// Prints a remark about the result: "note: ..." on stderr.
@@ -27,9 +31,6 @@ void print_note(const Words& words, std::string_view sentence);
 void print_error(const Error& error, const Words& words);
 /// Prints lines without a prefix on stderr.
 void print_message(std::string_view text);
-
-/// Returns the text with control characters replaced, including newlines. For names inside a line.
-std::string one_line(std::string_view text);
 
 /// Shows a progress bar on stderr during its lifetime if stderr is a terminal. The destructor erases it.
 class ProgressBar {

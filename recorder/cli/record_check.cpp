@@ -92,14 +92,16 @@ json facts_of_python(Arguments python, const RecorderHome& home) {
     if (python.empty()) {
         return json::object();
     }
-    python.insert(python.end(), {"-c", python_facts_script, home.folder});
+    python.insert(python.end(), {"-c", python_facts_script, check_can_record(home) ? home.folder : ""});
     const json facts = json::parse(output_of(python, python_seconds), nullptr, false);
     return facts.is_object() ? facts : json::object();
 }
 
 CheckedPart check_home(const RecorderHome& home, const Words& words) {
     if (home.missing.empty()) {
-        return {"recorder", words("Recorder"), true, home.folder, ""};
+        const Status usable = check_can_record(home);
+        return {"recorder", words("Recorder"), usable.has_value(),
+                usable ? home.folder : words.translate(usable.error().sentence), ""};
     }
     return {"recorder", words("Recorder"), false,
             words("{folder} lacks {parts}", with("folder", home.folder),
@@ -215,7 +217,7 @@ std::string check_text(const RecordCheck& check, const Words& words) {
     std::string text;
     for (const CheckedPart& part : check.parts) {
         text += fmt::format("{:<8}{:<14}{}{}{}\n", part.fine ? words("ok") : words("missing"), part.title,
-                            one_line(part.text), part.fix.empty() ? "" : words(". "), one_line(part.fix));
+                            visible_text(part.text), part.fix.empty() ? "" : words(". "), visible_text(part.fix));
     }
     const std::string_view works = check.works();
     return text + '\n' +

@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 6> recordable{"stacks", "ops", "modules",
 struct RecordOptions {
     Arguments command;
     std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), session, format = "text";
-    bool force = false, check = false;
+    bool force = false, check = false, no_command_line = false;
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -118,6 +118,9 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     variables["TIDEMARK_OUTPUT"] = fs::absolute(options.output).lexically_normal().string();
     variables["TIDEMARK_WITH"] = fmt::format("{}", fmt::join(parts, ","));
     variables["TIDEMARK_FORCE"] = options.force ? "1" : "0";
+    if (options.no_command_line) {
+        variables["TIDEMARK_COMMAND_LINE"] = "0";
+    }
     variables["TIDEMARK_SESSION"] = session;
     variables["TIDEMARK_HOME"] = home.folder;
     return variables;
@@ -160,14 +163,14 @@ std::string summary(const RecordedTrace& trace, const Words& words) {
                             : trace.state == "recording" ? words("the recorder was killed: the last events are missing")
                                                          : trace.state;
     std::string text = fmt::format(
-        "{}: {}\n", one_line(short_path(trace.output)),
+        "{}: {}\n", visible_text(short_path(trace.output)),
         fmt::join(std::array{words.plural(trace.events, "{n} event", "{n} events"), format_bytes(trace.bytes)},
                   words(", ")));
     if (!how.empty()) {
-        text.insert(text.size() - 1, words(", ") + one_line(shortened(how)));
+        text.insert(text.size() - 1, words(", ") + visible_text(shortened(how)));
     }
     for (const std::string& data_gap : trace.data_gaps) {
-        text += fmt::format("  {}\n", words("data gap: {text}", with("text", one_line(data_gap))));
+        text += fmt::format("  {}\n", words("data gap: {text}", with("text", visible_text(data_gap))));
     }
     return text;
 }
@@ -175,7 +178,7 @@ std::string summary(const RecordedTrace& trace, const Words& words) {
 std::string next_commands(const std::vector<RecordedTrace>& traces, const Words& words) {
     const auto best = std::max_element(traces.begin(), traces.end(),
                                        [](const auto& a, const auto& b) { return a.events < b.events; });
-    const std::string path = one_line(shell_word(short_path(best->output)));
+    const std::string path = visible_text(shell_word(short_path(best->output)));
     return fmt::format("{0}\n  tidemark info {1}\n  tidemark top {1} --at peak", words("Next:"), path);
 }
 
@@ -248,6 +251,8 @@ void add_record_command(CommandLine& line) {
         ->check([words](const std::string& list) { return check_with(list, words); })
         ->capture_default_str();
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
+    command.add_flag("--no-command-line", options->no_command_line,
+                     words("Leave the program's command line, which may contain secrets, out of the trace"));
     command.add_flag("--check", options->check,
                      words("Show which parts can be recorded here and how to fix the others; record nothing"));
     add_format_option(command, words("Output format of --check"), options->format, {"text", "json"});

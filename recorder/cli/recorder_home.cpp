@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "storage/base/trusted_folder.h"
+
 namespace tidemark::cli {
 namespace {
 
@@ -27,10 +29,12 @@ constexpr std::array<Part, 7> parts{{{"tidemark-recorder", true},
                                      {"python/tidemark", false},
                                      {"startup/sitecustomize.py", false}}};
 
-std::string folder_of_home() {
-    if (const char* selected = std::getenv("TIDEMARK_HOME"); selected != nullptr && *selected != '\0') {
-        return fs::absolute(selected).lexically_normal().string();
-    }
+std::string selected_folder() {
+    const char* selected = std::getenv("TIDEMARK_HOME");
+    return selected == nullptr || *selected == '\0' ? "" : fs::absolute(selected).lexically_normal().string();
+}
+
+std::string folder_of_this_installation() {
     std::error_code error;
     const fs::path self = fs::read_symlink("/proc/self/exe", error);
     return (self.parent_path() / "../lib/tidemark").lexically_normal().string();
@@ -39,7 +43,8 @@ std::string folder_of_home() {
 }  // namespace
 
 RecorderHome find_recorder_home() {
-    RecorderHome home{folder_of_home(), {}, true};
+    const std::string selected = selected_folder(), own = folder_of_this_installation();
+    RecorderHome home{selected.empty() ? own : selected, {}, true, !selected.empty() && selected != own};
     for (const Part& part : parts) {
         std::error_code error;
         if (!fs::exists(home.part(part.name), error)) {
@@ -52,7 +57,7 @@ RecorderHome find_recorder_home() {
 
 Status check_can_record(const RecorderHome& home) {
     if (home.can_record) {
-        return {};
+        return home.is_selected ? check_trusted_folder(home.folder) : Status();
     }
     return environment_error(
         "The recorder is not complete: {folder} lacks {parts}. Reinstall Tidemark, or set TIDEMARK_HOME to the "

@@ -16,6 +16,7 @@ struct RecorderHome {
     std::string folder;                ///< absolute
     std::vector<std::string> missing;  ///< missing parts
     bool can_record = false;           ///< true even if optional parts are missing
+    bool is_selected = false;          ///< by TIDEMARK_HOME, and not that of this installation
 
     std::string part(const char* name) const { return folder + '/' + name; }
 };
@@ -23,7 +24,8 @@ struct RecorderHome {
 /// Returns $TIDEMARK_HOME, or ../lib/tidemark relative to the folder of this program.
 RecorderHome find_recorder_home();
 
-/// Returns an error (environment) if a required part is missing.
+/// Returns an error (environment) if a required part is missing, or if another user could change the parts in a folder
+/// that TIDEMARK_HOME selects.
 Status check_can_record(const RecorderHome& home);
 
 }  // namespace tidemark::cli

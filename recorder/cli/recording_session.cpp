@@ -20,7 +20,9 @@
 #include <utility>
 
 #include "recorder/cli/output.h"
+#include "storage/base/part_file.h"
 #include "storage/base/system_reason.h"
+#include "storage/base/trusted_folder.h"
 
 namespace tidemark::cli {
 namespace {
@@ -29,7 +31,7 @@ namespace fs = std::filesystem;
 
 /// Returns whether the recorder of this trace still runs.
 bool is_locked(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) {
         return false;
     }
@@ -72,6 +74,19 @@ Error cannot_create(const std::string& folder, int reason) {
                              with("folder", folder), with("reason", system_reason(reason)));
 }
 
+/// Creates a folder in `parent` that no other user can change.
+Result<std::string> create_session_folder(const fs::path& parent) {
+    std::string created = (parent / "tidemark-session-XXXXXX").string();
+    if (::mkdtemp(created.data()) == nullptr) {
+        return cannot_create(created, errno);
+    }
+    if (const Status trusted = check_trusted_folder(created); !trusted) {
+        ::rmdir(created.c_str());
+        return trusted.error();
+    }
+    return created;
+}
+
 }  // namespace
 
 Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
@@ -79,15 +94,16 @@ Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
         if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
             return cannot_create(folder, errno);
         }
+        TIDEMARK_TRY(check_trusted_folder(folder));
         return RecordingSession(fs::absolute(folder).string(), false);
     }
     std::error_code error;
     const fs::path temporary = fs::temp_directory_path(error);
-    std::string created = ((error ? fs::path("/tmp") : temporary) / "tidemark-session-XXXXXX").string();
-    if (::mkdtemp(created.data()) == nullptr) {
-        return cannot_create(created, errno);
+    auto created = create_session_folder(error ? fs::path("/tmp") : temporary);
+    if (!created && temporary != "/tmp") {
+        created = create_session_folder("/tmp");
     }
-    return RecordingSession(created, true);
+    return created ? RecordingSession(*created, true) : Result<RecordingSession>(created.error());
 }
 
 RecordingSession::RecordingSession(RecordingSession&& other) noexcept
@@ -103,10 +119,8 @@ RecordingSession::~RecordingSession() {
 
 void RecordingSession::program_ended(const Ending& ending) const {
     // Renames a complete file, because a recorder may read it at any time.
-    const std::string path = fmt::format("{}/{}.exit", folder_, ending.pid);
-    std::ofstream(path + ".part") << ending.text();
-    std::error_code error;
-    fs::rename(path + ".part", path, error);
+    const Status written = write_file(fmt::format("{}/{}.exit", folder_, ending.pid), ending.text(), FileAccess::owner);
+    static_cast<void>(written);  // the trace then lacks the exit status, and says so
 }
 
 std::vector<std::string> RecordingSession::trace_files() const {

@@ -96,8 +96,8 @@ std::string tensors_text(const Words& words, const Page& page, const ReferrerGro
 std::string group_text(const Words& words, const Page& page, const ReferrerGroup& group) {
     return fmt::format("{:>10}  {:>10}  {:>9}  {}\n{:35}{}\n", format_bytes(group.reachable_bytes),
                        format_bytes(group.freed_bytes), format_count(group.nodes),
-                       one_line(path_words(page.tables(), words, group)), "",
-                       one_line(tensors_text(words, page, group)));
+                       visible_text(path_words(page.tables(), words, group)), "",
+                       visible_text(tensors_text(words, page, group)));
 }
 
 /// "scan 2 of 2, at 12.345678 s (end): 1,234 objects in 12.3 ms, 200 tensors"
@@ -114,8 +114,8 @@ std::string scan_text(const Words& words, const GraphTables& tables, size_t numb
 std::string page_text(const Words& words, const Page& page, size_t limit) {
     std::string text;
     for (size_t scan = 0; scan < page.tables().scans.size(); ++scan) {
-        text +=
-            fmt::format("{} {}\n", scan == page.number ? "*" : " ", one_line(scan_text(words, page.tables(), scan)));
+        text += fmt::format("{} {}\n", scan == page.number ? "*" : " ",
+                            visible_text(scan_text(words, page.tables(), scan)));
     }
     if (page.groups.empty()) {
         text += words("No referrer of a graph was found.") + '\n';

@@ -16,6 +16,7 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
+#include "storage/base/regular_file.h"
 #include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
@@ -32,6 +33,7 @@ struct RenderOptions {
     std::string trace, output;
     std::string view = "window", at = "peak", size = "1600x900", theme = "light", stack_by, pane;
     std::optional<int> device;
+    bool force = false;
 };
 
 std::vector<fs::path> places_of_viewer() {
@@ -80,11 +82,14 @@ std::string check_picture_name(const std::string& name, const Words& words) {
 
 Status check_trace(const std::string& path) {
     TIDEMARK_TRY(check_is_no_snapshot(path));
-    switch (file_kind(path)) {
-        case FileKind::missing: return environment_error("{path}: there is no such file.", with("path", path));
-        case FileKind::trace: return {};
-        default: return input_error("{path}: this is not a Tidemark trace.", with("path", path));
+    const auto file = open_regular_file(path);
+    if (!file) {
+        return file.error();
     }
+    return file_kind(path) == FileKind::trace
+               ? Status()
+               : Status(input_error("{path}: this is not a Tidemark trace (a trace is an SQLite file ending in .tide).",
+                                    with("path", path)));
 }
 
 std::vector<std::string> viewer_arguments(const RenderOptions& options, Language language) {
@@ -117,6 +122,7 @@ std::vector<std::string> viewer_arguments(const RenderOptions& options, Language
 /// Replaces this process by the viewer, which then reports errors and the exit status.
 Status run_render(const RenderOptions& options, const Words& words) {
     TIDEMARK_TRY(check_trace(options.trace));
+    TIDEMARK_TRY(may_write_report(options.output, options.force));
     const auto program = find_viewer();
     if (!program) {
         return environment_error(
@@ -170,6 +176,8 @@ void add_render_command(CommandLine& line) {
     command.add_option("-o,--output", options->output, words("The picture to write (.png or .svg)"))
         ->check([words](const std::string& name) { return check_picture_name(name, words); })
         ->required();
+    command.add_flag("--force", options->force,
+                     words("Replace an existing picture; traces and snapshots are never replaced"));
     set_job(line, command, [options, words](Progress&) { return run_render(*options, words); });
 }
 

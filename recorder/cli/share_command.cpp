@@ -46,7 +46,7 @@ Status run_share(ShareOptions& options, const Words& words, Progress& progress) 
     if (!report) {
         return report.error();
     }
-    return print(fmt::format("{}: {}\n", one_line(options.output),
+    return print(fmt::format("{}: {}\n", visible_text(options.output),
                              words.list({words.plural(report->events, "{n} event", "{n} events"),
                                          words.plural(report->allocations, "{n} allocation", "{n} allocations"),
                                          format_bytes(report->file_bytes)})));

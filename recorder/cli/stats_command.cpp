@@ -76,7 +76,7 @@ Status print_table(const std::vector<DeviceTimePoint>& time_points, const Words&
                 '\n';
         text += memory_summary(time_point.analysis->statistics().at(time_point.event), time_point.device().device);
         for (const std::string& note : notes_about(time_point, words)) {
-            text += words("Note: {text}", with("text", one_line(note))) + '\n';
+            text += words("Note: {text}", with("text", visible_text(note))) + '\n';
         }
     }
     return print(text);

@@ -33,7 +33,10 @@ Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std
         }
     }
     if (trace.devices.empty()) {
-        return input_error("{path}: this trace has no events and no memory of any device.", with("path", trace.path));
+        return input_error(
+            "{path}: this trace has no events and no memory of any device, because the program used no GPU while it "
+            "was recorded. Record it while it uses the GPU: tidemark record -- COMMAND",
+            with("path", trace.path));
     }
     if (devices.empty()) {
         return usage_error("There is no device {device} in this trace: it has {devices}.", with("device", *wanted),

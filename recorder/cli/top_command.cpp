@@ -75,7 +75,7 @@ struct Listing {
 
 std::string text_row(int64_t bytes, int64_t total, int64_t allocations, std::string_view name) {
     return fmt::format("{:>10}  {:5.1f} %  {:>9}  {}\n", format_bytes(bytes), share(bytes, total) * 100,
-                       format_count(allocations), one_line(name));
+                       format_count(allocations), visible_text(name));
 }
 
 std::string callers_text(const Words& words, const StackTable& stacks, StackId stack) {
@@ -84,11 +84,11 @@ std::string callers_text(const Words& words, const StackTable& stacks, StackId s
     // One line of a program can allocate at several places of a library.
     if (const FrameId innermost = stacks.stack(stack).frame; !frames.empty() && frames.front() != innermost) {
         text += fmt::format("{:34}{}\n", "",
-                            words("in {frame}", with("frame", one_line(describe_frame(stacks, innermost)))));
+                            words("in {frame}", with("frame", visible_text(describe_frame(stacks, innermost)))));
     }
     for (size_t i = 1; i < frames.size(); ++i) {
         text += fmt::format("{:34}{}\n", "",
-                            words("called by {frame}", with("frame", one_line(describe_frame(stacks, frames[i])))));
+                            words("called by {frame}", with("frame", visible_text(describe_frame(stacks, frames[i])))));
     }
     return text;
 }

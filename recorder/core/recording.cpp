@@ -109,8 +109,9 @@ bool Recording::make_region(const tidemark_options& options, std::string& error)
         return false;
     }
     const size_t bytes = region_bytes(ring_count, capacity);
-    region_file_ = above_standard_files(memfd_create("tidemark", MFD_CLOEXEC));
-    void* base = region_file_ < 0 || ftruncate(region_file_, static_cast<off_t>(bytes)) != 0
+    region_file_ = above_standard_files(memfd_create("tidemark", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    void* base = region_file_ < 0 || ftruncate(region_file_, static_cast<off_t>(bytes)) != 0 ||
+                         fcntl(region_file_, F_ADD_SEALS, region_seals) != 0
                      ? MAP_FAILED
                      : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region_file_, 0);
     if (base == MAP_FAILED) {

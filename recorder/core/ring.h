@@ -8,6 +8,8 @@
 // Nothing here allocates, locks or throws.
 #pragma once
 
+#include <fcntl.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,9 @@
 #endif
 
 namespace tidemark::recorder {
+
+/// Seals of the shared file. No process can truncate it under another one that reads it, or remove the seals.
+constexpr int region_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 constexpr uint64_t region_magic = 0x31676e6972656474;  // "tdering1"
 

@@ -10,7 +10,8 @@ std::optional<int64_t> AllocationFinder::find(uint8_t device, uint64_t address, 
     if (device == TIDEMARK_NO_DEVICE || address == 0) {
         return no_allocation_row;
     }
-    const auto found = track_(device).ask({address, sequence, ticket});
+    DeviceTrack* track = track_(device);
+    const auto found = track == nullptr ? no_allocation_row : track->ask({address, sequence, ticket});
     not_found_ += found == no_allocation_row;
     return found;
 }

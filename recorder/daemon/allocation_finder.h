@@ -16,8 +16,9 @@ namespace tidemark::recorder {
 
 class AllocationFinder {
 public:
-    /// `track`: returns the track of a device, which it creates if it is new.
-    explicit AllocationFinder(std::function<DeviceTrack&(uint32_t)> track) : track_(std::move(track)) {}
+    /// `track`: returns the track of a device, which it creates if it is new; nullptr for a device that the trace
+    /// leaves out.
+    explicit AllocationFinder(std::function<DeviceTrack*(uint32_t)> track) : track_(std::move(track)) {}
 
     /// Returns the row id of the allocation; no_allocation_row: no GPU memory, or unknown. Returns nothing if the
     /// device's track answers later.
@@ -29,7 +30,7 @@ public:
     int64_t not_found() const { return not_found_; }
 
 private:
-    std::function<DeviceTrack&(uint32_t)> track_;
+    std::function<DeviceTrack*(uint32_t)> track_;
     int64_t not_found_ = 0;
 };
 

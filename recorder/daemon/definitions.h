@@ -14,12 +14,10 @@
 
 #include "recorder/core/records.h"
 #include "recorder/daemon/origins.h"
+#include "storage/trace/limits.h"
 #include "storage/write/streaming_writer.h"
 
 namespace tidemark::recorder {
-
-/// Larger than any memory. A record with a larger size is damaged.
-constexpr uint64_t largest_size = uint64_t{1} << 60;
 
 /// Returns a payload's bytes as text.
 std::string_view text_of(std::span<const std::byte> payload);

@@ -76,7 +76,7 @@ void DeviceTrack::begin(const AllocatorState& start) {
 }
 
 std::optional<int64_t> DeviceTrack::ask(const MemoryQuestion& question) {
-    const bool has_arrived = replay_ && question.sequence <= static_cast<uint64_t>(replay_->events());
+    const bool has_arrived = replay_ && number_of(question.sequence) <= static_cast<uint64_t>(replay_->events());
     if (has_arrived) {
         return answer_to(question);
     }
@@ -93,12 +93,13 @@ int64_t DeviceTrack::answer_to(const MemoryQuestion& question) const {
         return no_allocation_row;
     }
     const auto now = static_cast<uint64_t>(replay_->events());
-    return replay_->allocation_at(question.address, static_cast<EventNumber>(std::min(question.sequence, now)));
+    return replay_->allocation_at(question.address,
+                                  static_cast<EventNumber>(std::min(number_of(question.sequence), now)));
 }
 
 /// Answers the questions about the state after up to `events` events.
 void DeviceTrack::answer_due_questions(uint64_t events) {
-    while (!questions_.empty() && questions_.front().sequence <= events) {
+    while (!questions_.empty() && number_of(questions_.front().sequence) <= events) {
         answers_.push_back({questions_.front().ticket, answer_to(questions_.front())});
         std::pop_heap(questions_.begin(), questions_.end(), is_later);
         questions_.pop_back();
@@ -168,17 +169,27 @@ void DeviceTrack::skip_missing_events() {
         ++events_refused_;
         return;
     }
-    context_.writer.data_gap({DataGapKind::recorder_overrun,
-                              device_,
-                              replay_->last_time(),
-                              static_cast<int64_t>(count),
-                              0,
-                              DataGapReason::events_dropped,
-                              {{"first", fmt::to_string(queue_.next())}},
-                              {}});
-    replay_->skip(count);
+    const uint64_t numbered = std::min(count, context_.budget.left());
+    report_missing(DataGapReason::events_dropped, numbered);
+    replay_->skip(numbered);
+    context_.budget.take(numbered);
+    report_missing(DataGapReason::numbers_left_out, count - numbered);
+    numbering_.leave_out(queue_.first_pending(), count - numbered);
     queue_.skip_gap();
     events_lost_ += static_cast<int64_t>(count);
+}
+
+void DeviceTrack::report_missing(DataGapReason reason, uint64_t count) {
+    if (count > 0) {
+        context_.writer.data_gap({DataGapKind::recorder_overrun,
+                                  device_,
+                                  replay_->last_time(),
+                                  static_cast<int64_t>(count),
+                                  0,
+                                  reason,
+                                  {{"first", fmt::to_string(replay_->events())}},
+                                  {}});
+    }
 }
 
 /// Returns false if the event refers to a definition that has not arrived. `accepts_undefined`: applies it without the
@@ -214,13 +225,16 @@ bool DeviceTrack::apply(const QueuedEvent& queued, bool accepts_undefined) {
         context_.origins.origin({queued.thread->native_thread(), queued.thread->op(record.op), phase.value_or(0),
                                  queued.thread->text(record.context), queued.metadata, stack->modules});
     replay_->apply(event);
+    context_.budget.on_event();
     answer_due_questions(static_cast<uint64_t>(replay_->events()));
     return true;
 }
 
 void DeviceTrack::run_due_checks() {
     while (!checks_.empty() && checks_.front().events_before <= queue_.next()) {
-        check(checks_.front());
+        AllocatorState& reported = checks_.front();
+        reported.events_before = number_of(reported.events_before);
+        check(reported);
         checks_.pop_front();
     }
 }

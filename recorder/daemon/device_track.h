@@ -14,6 +14,7 @@
 
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/device_replay.h"
+#include "recorder/daemon/event_numbering.h"
 #include "recorder/daemon/event_queue.h"
 #include "recorder/daemon/tick_clock.h"
 
@@ -41,6 +42,7 @@ struct TrackContext {
     Definitions& definitions;
     Origins& origins;
     const TickClock& clock;
+    NumberBudget& budget;
     const std::map<std::string, std::string>& settings;  ///< of the allocator, values as JSON
 };
 
@@ -70,6 +72,8 @@ public:
     bool has_pending_events() const { return queue_.pending() > 0; }
     int64_t last_time() const { return replay_ ? replay_->last_time() : 0; }
     EventNumber events() const { return replay_ ? replay_->events() : 0; }
+    /// Returns the trace's event number for one of the allocator's sequence numbers.
+    uint64_t number_of(uint64_t sequence) const { return numbering_.number_of(sequence); }
     const DeviceReplay* replay() const { return replay_ ? &*replay_ : nullptr; }
     std::vector<SegmentChange> take_segment_changes() {
         return replay_ ? replay_->take_segment_changes() : std::vector<SegmentChange>();
@@ -95,10 +99,12 @@ private:
     void run_due_checks();
     bool may_skip(bool at_end);
     void skip_missing_events();
+    void report_missing(DataGapReason reason, uint64_t count);
 
     const int device_;
     TrackContext context_;
     EventQueue queue_;
+    EventNumbering numbering_;
     std::optional<DeviceReplay> replay_;
     bool reported_segments_ = false;
     std::map<const ThreadDefinitions*, IncompleteState> incomplete_;  ///< states whose last record has not arrived

@@ -16,7 +16,7 @@ enum Asker : uint8_t { asked_for_node, asked_for_label, asked_for_referrer };
 }  // namespace
 
 GraphLog::GraphLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
-                   std::function<DeviceTrack&(uint32_t)> track)
+                   std::function<DeviceTrack*(uint32_t)> track)
     : writer_(writer),
       memory_(std::move(track)),
       nodes_(writer, definitions, origins, clock, memory_, asked_for_node),

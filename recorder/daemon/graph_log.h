@@ -22,9 +22,10 @@ namespace tidemark::recorder {
 
 class GraphLog {
 public:
-    /// `track`: returns the track of a device, which it creates if it is new.
+    /// `track`: returns the track of a device, which it creates if it is new; nullptr for a device that the trace
+    /// leaves out.
     GraphLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
-             std::function<DeviceTrack&(uint32_t)> track);
+             std::function<DeviceTrack*(uint32_t)> track);
 
     /// Handles NODE, NODE_RUN, NODE_DESTROYED, LABEL, HEAP_SCAN and REFERRER.
     void on_record(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
@@ -36,6 +37,9 @@ public:
     void report(int64_t time);
     /// Writes all remaining messages. Called once, when no more messages arrive and all tracks have ended.
     void report_rest(int64_t time);
+
+    /// Returns how many texts were longer than a trace can have.
+    int64_t texts_cut() const { return referrers_.texts_cut(); }
 
 private:
     void report(const CommitTimePoint& commit);

@@ -17,6 +17,7 @@
 
 #include "recorder/core/environment.h"
 #include "storage/base/units.h"
+#include "storage/base/utf8.h"
 
 namespace tidemark::recorder {
 
@@ -35,6 +36,23 @@ constexpr uint64_t slice = 512;
 constexpr size_t most_pending_bytes = 16 << 20;
 /// Limit for reading the rest after the end: a damaged ring may never seem empty.
 constexpr auto longest_last_drain = std::chrono::seconds(30);
+
+/// Returns whether the payload of such a record is one text, or begins with something short and ends with one.
+bool is_text(uint8_t kind) {
+    switch (kind) {
+        case TIDEMARK_EVENT:
+        case TIDEMARK_TEXT:
+        case TIDEMARK_MODULE:
+        case TIDEMARK_DEVICE:
+        case TIDEMARK_MARK:
+        case TIDEMARK_PHASE:
+        case TIDEMARK_DATA_GAP:
+        case TIDEMARK_META:
+        case TIDEMARK_END:
+        case TIDEMARK_HEAP_SCAN: return true;
+        default: return false;
+    }
+}
 
 }  // namespace
 
@@ -156,14 +174,30 @@ uint64_t Recorder::read_some(uint32_t index) {
     return taken;
 }
 
-void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& record,
-                          std::span<const std::byte> payload) {
+std::pair<tidemark_record, std::span<const std::byte>> Recorder::limited(const tidemark_record& record,
+                                                                         std::span<const std::byte> payload) {
+    std::pair result(record, payload);
+    if (!clock_.can_be(record.ticks)) {
+        result.first.ticks = ticks();
+        ++times_refused_;
+    }
+    if (is_text(record.kind) && payload.size() > most_text_bytes) {
+        result.second = payload.first(cut_text(text_of(payload), most_text_bytes).size());
+        ++texts_cut_;
+    }
+    return result;
+}
+
+void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent,
+                          std::span<const std::byte> sent_payload) {
+    const auto [record, payload] = limited(sent, sent_payload);
     switch (record.kind) {
-        case TIDEMARK_EVENT: {
-            const StringId metadata = payload.empty() ? 0 : writer_.stacks().intern(text_of(payload));
-            track(record.event.device).on_event({record, &thread, metadata});
+        case TIDEMARK_EVENT:
+            if (DeviceTrack* device = track(record.event.device)) {
+                const StringId metadata = payload.empty() ? 0 : writer_.stacks().intern(text_of(payload));
+                device->on_event({record, &thread, metadata});
+            }
             break;
-        }
         case TIDEMARK_TEXT:
         case TIDEMARK_STACK:
         case TIDEMARK_OP:
@@ -172,8 +206,15 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& reco
             origins_.name_module(record.define.address, writer_.stacks().intern(text_of(payload)));
             break;
         case TIDEMARK_DEVICE: on_device(record, payload); break;
-        case TIDEMARK_STATE: track(record.state.device).on_state(record, thread); break;
-        case TIDEMARK_MARK: run_log_.on_mark(record, payload); break;
+        case TIDEMARK_STATE:
+            if (DeviceTrack* device = track(record.state.device)) {
+                device->on_state(record, thread);
+            }
+            break;
+        case TIDEMARK_MARK:
+            run_log_.on_mark(record, payload,
+                             [this](uint32_t device, uint64_t sequence) { return event_number(device, sequence); });
+            break;
         case TIDEMARK_STEP:
             if (run_log_.on_step(record)) {
                 graph_.on_step();
@@ -199,11 +240,24 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& reco
     }
 }
 
-DeviceTrack& Recorder::track(uint32_t device) {
-    return tracks_
-        .try_emplace(device, static_cast<int>(device),
-                     TrackContext{writer_, definitions_, origins_, clock_, run_log_.settings()})
-        .first->second;
+DeviceTrack* Recorder::track(uint32_t device) {
+    const auto found = tracks_.find(device);
+    if (found != tracks_.end()) {
+        return &found->second;
+    }
+    if (tracks_.size() == most_devices_with_events) {
+        ++records_of_refused_devices_;
+        return nullptr;
+    }
+    return &tracks_
+                .try_emplace(device, static_cast<int>(device),
+                             TrackContext{writer_, definitions_, origins_, clock_, budget_, run_log_.settings()})
+                .first->second;
+}
+
+uint64_t Recorder::event_number(uint32_t device, uint64_t sequence) const {
+    const auto found = tracks_.find(device);
+    return found == tracks_.end() ? sequence : found->second.number_of(sequence);
 }
 
 void Recorder::on_device(const tidemark_record& record, std::span<const std::byte> payload) {
@@ -216,7 +270,7 @@ void Recorder::on_device(const tidemark_record& record, std::span<const std::byt
     devices_[record.device.device] = {std::string(text.substr(0, first)),
                                       std::string(text.substr(std::min(first + 1, text.size()), second - first - 1)),
                                       std::string(text.substr(std::min(second + 1, text.size()))),
-                                      static_cast<int64_t>(record.device.total_bytes), false};
+                                      static_cast<int64_t>(std::min(record.device.total_bytes, largest_size)), false};
     if (part_is_requested("nvml")) {
         const DeviceFacts& facts = devices_[record.device.device];
         sampler_.add_device(static_cast<int>(record.device.device), facts.pci_bus_id, facts.uuid);

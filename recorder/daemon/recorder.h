@@ -68,7 +68,12 @@ private:
     void report_devices(bool all);
     void on_out_of_memory(const tidemark_record& record);
     void on_end(const tidemark_record& record, std::span<const std::byte> payload);
-    DeviceTrack& track(uint32_t device);
+    /// Returns the track of a device, which it creates if it is new; nullptr beyond the number of devices of a trace.
+    DeviceTrack* track(uint32_t device);
+    /// Returns the record with a time that can be true, and its payload with texts that the trace can have.
+    std::pair<tidemark_record, std::span<const std::byte>> limited(const tidemark_record& record,
+                                                                   std::span<const std::byte> payload);
+    uint64_t event_number(uint32_t device, uint64_t sequence) const;
     void check_program();
     void begin_process();
     void await_exit_status();
@@ -81,6 +86,7 @@ private:
     void sleep_until_woken(bool busy);
     void report_process();
     void report_dropped_records();
+    void report_limits();
     SessionReport report(const std::string& state) const;
     Status finish();
 
@@ -92,18 +98,19 @@ private:
     Definitions definitions_{writer_, origins_};
     RunLog run_log_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
-    GraphLog graph_{writer_, definitions_, origins_, clock_,
-                    [this](uint32_t device) -> DeviceTrack& { return track(device); }};
+    GraphLog graph_{writer_, definitions_, origins_, clock_, [this](uint32_t device) { return track(device); }};
     GpuUsage gpu_usage_;
     NvmlSampler sampler_;
     ProgramMonitor program_;
     SessionFolder session_;
     std::vector<RingInUse> rings_;
+    NumberBudget budget_;
     std::map<uint32_t, DeviceTrack> tracks_;
     std::map<uint32_t, DeviceFacts> devices_;
     Process process_;
     std::optional<Ending> ending_;
     Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_;
+    int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
     bool sample_is_requested_ = false;
     int64_t read_until_ = 0;  ///< trace time when the rings were last read
 };

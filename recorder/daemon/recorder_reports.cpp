@@ -10,8 +10,10 @@
 #include <fstream>
 #include <thread>
 
+#include "recorder/core/environment.h"
 #include "recorder/daemon/recorder.h"
 #include "storage/base/units.h"
+#include "storage/base/utf8.h"
 
 namespace tidemark::recorder {
 
@@ -21,6 +23,7 @@ using std::chrono::milliseconds;
 
 constexpr auto longest_wait_for_exit_file = milliseconds(500);
 
+/// Returns the arguments, joined by spaces.
 std::string command_line_of(pid_t pid) {
     std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
     std::string line((std::istreambuf_iterator<char>(file)), {});
@@ -28,8 +31,10 @@ std::string command_line_of(pid_t pid) {
         line.pop_back();
     }
     std::replace(line.begin(), line.end(), '\0', ' ');
-    return line;
+    return valid_utf8(line);
 }
+
+bool command_line_is_wanted() { return environment("TIDEMARK_COMMAND_LINE") != "0"; }
 
 std::optional<int64_t> rank_of_environment() {
     const char* rank = std::getenv("RANK");
@@ -41,7 +46,11 @@ std::optional<int64_t> rank_of_environment() {
 void Recorder::begin_process() {
     process_.pid = options_.program;
     process_.rank = rank_of_environment();
-    process_.command_line = command_line_of(options_.program);
+    if (command_line_is_wanted()) {
+        const std::string line = command_line_of(options_.program);
+        process_.command_line = cut_text(line, most_text_bytes);
+        texts_cut_ += line.size() > most_text_bytes;
+    }
     writer_.process(process_);
 }
 
@@ -99,6 +108,19 @@ void Recorder::report_dropped_records() {
     }
 }
 
+void Recorder::report_limits() {
+    const auto report = [&](int64_t count, DataGapReason reason, DataGapArguments arguments) {
+        if (count > 0) {
+            run_log_.add_data_gap(
+                {DataGapKind::not_recorded, -1, clock_.now(), count, 0, reason, std::move(arguments), {}});
+        }
+    };
+    report(texts_cut_ + graph_.texts_cut(), DataGapReason::texts_cut, {{"limit", fmt::to_string(most_text_bytes)}});
+    report(times_refused_, DataGapReason::times_refused, {});
+    report(records_of_refused_devices_, DataGapReason::devices_left_out,
+           {{"limit", fmt::to_string(most_devices_with_events)}});
+}
+
 SessionReport Recorder::report(const std::string& state) const {
     SessionReport report;
     report.state = state;
@@ -130,6 +152,7 @@ Status Recorder::finish() {
                               {{"from_ns", fmt::to_string(from)}, {"until_ns", fmt::to_string(until)}});
     }
     graph_.report_rest(duration);
+    report_limits();
     writer_.meta("recorded.checks", fmt::format("{}", checks));
     await_exit_status();
     report_process();

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <vector>
 
+#include "storage/base/utf8.h"
+
 namespace tidemark::recorder {
 
 namespace {
@@ -84,14 +86,19 @@ void ReferrerLog::report(const CommitTimePoint& commit) {
     }
 }
 
+std::string_view ReferrerLog::limited(std::string_view text) {
+    texts_cut_ += text.size() > most_text_bytes;
+    return cut_text(text, most_text_bytes);
+}
+
 void ReferrerLog::write(const Referrer& referrer, int64_t allocation) {
     StackTable& table = writer_.stacks();
     std::vector<PathLinkRow> links;
     std::string_view rest = referrer.links;
     while (const auto link = take_link(rest)) {
         const auto& [kind, name, function, file, line] = *link;
-        links.push_back({fact_from_word<PathLinkKind>(kind), table.intern(name), table.intern(function),
-                         table.intern(file), line_of(line)});
+        links.push_back({fact_from_word<PathLinkKind>(limited(kind)), table.intern(limited(name)),
+                         table.intern(limited(function)), table.intern(limited(file)), line_of(line)});
     }
     writer_.referrer(referrer.scan, referrer.node, allocation, links);
 }

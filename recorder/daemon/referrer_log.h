@@ -31,6 +31,8 @@ public:
 
     /// Writes the complete referrers.
     void report(const CommitTimePoint& commit);
+    /// Returns how many texts were longer than a trace can have.
+    int64_t texts_cut() const { return texts_cut_; }
 
 private:
     struct Referrer {
@@ -40,6 +42,8 @@ private:
     };
 
     void write(const Referrer& referrer, int64_t allocation);
+    /// Returns the part of a text that a trace can have.
+    std::string_view limited(std::string_view text);
 
     StreamingWriter& writer_;
     const TickClock& clock_;
@@ -49,6 +53,7 @@ private:
     AwaitingMemory<Referrer> referrers_;
     size_t pending_bytes_ = 0;
     uint32_t commit_ = 0;
+    int64_t texts_cut_ = 0;
 };
 
 }  // namespace tidemark::recorder

@@ -3,6 +3,7 @@
 
 #include "recorder/daemon/ring_reader.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -21,6 +22,11 @@ Result<MappedRegion> MappedRegion::map(int file) {
     struct stat about {};
     if (fstat(file, &about) != 0 || about.st_size < static_cast<off_t>(sizeof(RegionHeader))) {
         return environment_error("The shared memory of the program is not there.");
+    }
+    // Otherwise another process could truncate the memory while it is read, which kills the reader.
+    const int seals = fcntl(file, F_GET_SEALS);
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
+        return environment_error("The shared memory of the program is not protected against truncation.");
     }
     MappedRegion region;
     region.bytes_ = static_cast<size_t>(about.st_size);

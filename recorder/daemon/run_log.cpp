@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "storage/base/utf8.h"
 #include "storage/text/data_gap_words.h"
 
 namespace tidemark::recorder {
@@ -38,19 +39,22 @@ bool RunLog::on_step(const tidemark_record& record) {
     return true;
 }
 
-void RunLog::on_mark(const tidemark_record& record, std::span<const std::byte> payload) {
+void RunLog::on_mark(const tidemark_record& record, std::span<const std::byte> payload, const NumberOf& number_of) {
     Mark mark;
     mark.time = clock_.time_of(record.ticks);
     if (record.mark.has_value != 0) {
         mark.value = record.mark.value;
     }
-    const size_t devices = std::min<size_t>(record.mark.devices, payload.size() / sizeof(uint64_t));
+    const size_t devices =
+        std::min<size_t>({record.mark.devices, payload.size() / sizeof(uint64_t), most_devices_with_events});
     for (size_t device = 0; device < devices; ++device) {
         uint64_t sequence = 0;
         std::memcpy(&sequence, payload.data() + device * sizeof sequence, sizeof sequence);
-        mark.events[static_cast<int>(device)] = static_cast<EventNumber>(std::min<uint64_t>(sequence, never));
+        const uint64_t number = number_of(static_cast<uint32_t>(device), sequence);
+        mark.events[static_cast<int>(device)] = static_cast<EventNumber>(std::min<uint64_t>(number, never));
     }
-    mark.name = text_of(payload.subspan(devices * sizeof(uint64_t)));
+    mark.name = text_of(
+        payload.subspan(std::min<size_t>(record.mark.devices, payload.size() / sizeof(uint64_t)) * sizeof(uint64_t)));
     writer_.mark(mark);
 }
 
@@ -87,7 +91,7 @@ void RunLog::on_data_gap(const tidemark_record& record, std::span<const std::byt
     const int kind = record.detail < data_gap_kind_count ? record.detail : static_cast<int>(DataGapKind::not_recorded);
     const std::string_view text = text_of(payload);
     const size_t end = std::min(text.find('\0'), text.size());
-    const std::string details(text.substr(std::min(end + 1, text.size())));
+    const std::string details(cut_text(text.substr(std::min(end + 1, text.size())), most_bytes_of_details));
     DataGap data_gap;
     data_gap.kind = static_cast<DataGapKind>(kind);
     data_gap.time = clock_.time_of(record.ticks);

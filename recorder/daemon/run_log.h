@@ -4,6 +4,7 @@
 // Records of the run besides allocator events: steps, marks, named spans, settings, data gaps.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -22,7 +23,9 @@ public:
 
     /// Returns false for an optimizer step that does not count because the user reports steps.
     bool on_step(const tidemark_record& record);
-    void on_mark(const tidemark_record& record, std::span<const std::byte> payload);
+    /// `number_of`: returns the event number for a device and a sequence number.
+    using NumberOf = std::function<uint64_t(uint32_t device, uint64_t sequence)>;
+    void on_mark(const tidemark_record& record, std::span<const std::byte> payload, const NumberOf& number_of);
     void on_span(const tidemark_record& record, const ThreadDefinitions& thread);
     void on_meta(std::span<const std::byte> payload);
     void on_data_gap(const tidemark_record& record, std::span<const std::byte> payload);

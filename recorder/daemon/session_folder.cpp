@@ -11,10 +11,15 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "storage/base/trusted_folder.h"
+
 namespace tidemark::recorder {
 
 SessionFolder::SessionFolder(std::string folder, int64_t program, std::string output)
     : folder_(std::move(folder)), program_(program), output_(std::move(output)) {
+    if (exists() && !check_trusted_folder(folder_)) {
+        folder_.clear();  // another user could stop the recording, or redirect the report
+    }
     if (exists()) {
         file_ = open(fmt::format("{}/{}.trace", folder_, program_).c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW,
                      0600);

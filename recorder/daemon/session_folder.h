@@ -20,7 +20,7 @@ struct SessionReport {
 
 class SessionFolder {
 public:
-    /// Does nothing if `folder` is empty: there is no session.
+    /// Does nothing if `folder` is empty, or if another user could change it: there is no session.
     SessionFolder(std::string folder, int64_t program, std::string output);
     SessionFolder(const SessionFolder&) = delete;
     SessionFolder& operator=(const SessionFolder&) = delete;

@@ -18,6 +18,12 @@ int64_t ns_now() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
 }
 
+constexpr double longest_ns = 1e18;
+/// A record can be older than the recorder: the program may have taken its time before it waited for the recorder.
+constexpr double most_before_start_ns = 60e9;
+/// Clocks of two processors may differ a little.
+constexpr double slack_ns = 1e9;
+
 }  // namespace
 
 TickClock::TickClock() : first_(read()), start_utc_ns_(ns_now<std::chrono::system_clock>()) {
@@ -50,8 +56,14 @@ void TickClock::calibrate() {
 }
 
 int64_t TickClock::time_of(uint64_t ticks) const {
-    const auto since = static_cast<double>(static_cast<int64_t>(ticks - last_.ticks));
-    return std::max<int64_t>(0, last_.monotonic - first_.monotonic + static_cast<int64_t>(since * ns_per_tick_));
+    const double since = std::clamp(ns_since_calibration(ticks), -longest_ns, longest_ns);
+    return std::max<int64_t>(0, last_.monotonic - first_.monotonic + static_cast<int64_t>(since));
+}
+
+bool TickClock::can_be(uint64_t reported) const {
+    const double since = ns_since_calibration(reported);
+    const auto start = static_cast<double>(first_.monotonic - last_.monotonic);
+    return since > start - most_before_start_ns && (since <= 0 || since < ns_since_calibration(ticks()) + slack_ns);
 }
 
 int64_t TickClock::now() const { return time_of(ticks()); }

@@ -19,6 +19,8 @@ public:
 
     int64_t start_utc_ns() const { return start_utc_ns_; }
     int64_t time_of(uint64_t ticks) const;
+    /// Returns whether a record of the program can have this time: not long before the start, and not in the future.
+    bool can_be(uint64_t reported) const;
     int64_t now() const;
 
 private:
@@ -27,6 +29,9 @@ private:
         int64_t monotonic = 0;
     };
     static Pair read();
+    double ns_since_calibration(uint64_t ticks) const {
+        return static_cast<double>(static_cast<int64_t>(ticks - last_.ticks)) * ns_per_tick_;
+    }
 
     Pair first_, last_;
     double ns_per_tick_ = 1;

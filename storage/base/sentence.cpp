@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "storage/base/utf8.h"
+
 namespace tidemark {
 
 std::string Sentence::english() const {
@@ -28,7 +30,7 @@ std::string filled(std::string_view text, std::span<const With> values,
         } else if (const auto* sentence = std::get_if<Sentence>(&found->value)) {
             result.append(translate(*sentence));
         } else {
-            result.append(std::get<std::string>(found->value));
+            result.append(visible_text(std::get<std::string>(found->value)));
         }
         at = close + 1;
     }

@@ -79,8 +79,8 @@ Sentence Sentence::plural(int64_t n, Literal one, Literal many, Values... values
     return sentence;
 }
 
-/// Replaces each {name} in `text` by its value; other braces stay. `translate` turns values that are sentences into
-/// text.
+/// Replaces each {name} in `text` by its value, made visible (visible_text()); other braces stay. `translate` turns
+/// values that are sentences into text.
 std::string filled(std::string_view text, std::span<const With> values,
                    const std::function<std::string(const Sentence&)>& translate);
 

@@ -147,7 +147,7 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (!left_out->empty()) {
         shared->data_gaps.push_back(shared_gap(DataGapReason::tables_left_out, {{"tables", *std::move(left_out)}}));
     }
-    TIDEMARK_TRY(write_trace(*shared, peak_events(*shared), output, if_exists, progress, &graph));
+    TIDEMARK_TRY(write_trace(*shared, peak_events(*shared), output, if_exists, progress, &graph, FileAccess::umask));
 
     ShareReport report;
     for (const DeviceHistory& device : shared->devices) {

@@ -193,17 +193,25 @@ Error foreign(const std::string& path, const Sentence& what) {
         with("path", path), with("what", what), with("extension", trace_extension));
 }
 
+/// Adds the path to an error of SQLite.
+Error in_file(const std::string& path, Error error) {
+    if (error.kind != ErrorKind::canceled) {
+        error.sentence = Sentence("{path}: {sentence}", with("path", path), with("sentence", error.sentence));
+    }
+    return error;
+}
+
 /// Checks that all tables of the version exist, and that no name of any version is used for anything but a table.
 Status check_tables(Connection& connection, const std::string& path, int64_t version) {
     auto objects = connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
     if (!objects) {
-        return objects.error();
+        return in_file(path, objects.error());
     }
     size_t found = 0;
     for (;;) {
         const auto row = objects->step();
         if (!row) {
-            return row.error();
+            return in_file(path, row.error());
         }
         if (!*row) {
             break;
@@ -233,13 +241,13 @@ Status check_tables(Connection& connection, const std::string& path, int64_t ver
 Status check_columns(Connection& connection, const std::string& path, int64_t version) {
     auto hidden = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 0");
     if (!hidden) {
-        return hidden.error();
+        return in_file(path, hidden.error());
     }
     for (const std::string_view name : table_names(version)) {
         hidden->bind(0, name);
         const auto row = hidden->step();
         if (!row) {
-            return row.error();
+            return in_file(path, row.error());
         }
         if (*row && hidden->integer(0) != 0) {
             return input_error("{path}: table '{table}' computes columns. The trace is not opened.", with("path", path),
@@ -262,6 +270,14 @@ std::vector<std::string_view> table_names(int64_t version) {
     return names;
 }
 
+bool is_trace_header(std::string_view header) {
+    using namespace std::string_view_literals;
+    constexpr size_t application_id_at = 68;
+    constexpr std::string_view id = "TIDE";  // trace_application_id
+    return header.size() >= header_bytes && header.starts_with("SQLite format 3\0"sv) &&
+           header.substr(application_id_at, id.size()) == id;
+}
+
 Status create_schema(Connection& connection) {
     TIDEMARK_TRY(connection.execute(
         fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", trace_application_id, trace_format_version)
@@ -280,7 +296,7 @@ Status check_schema(Connection& connection, const std::string& path) {
     }
     const auto version = connection.query_integer("PRAGMA user_version");
     if (!version) {
-        return version.error();
+        return in_file(path, version.error());
     }
     if (*version > trace_format_version) {
         return input_error(

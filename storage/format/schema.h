@@ -17,6 +17,11 @@ constexpr int32_t trace_application_id = 0x54494445;  // "TIDE", header offset 6
 constexpr int32_t trace_format_version = 4;           // user_version: readers reject newer ones
 constexpr std::string_view trace_extension = ".tide";
 
+/// The length of SQLite's file header.
+constexpr size_t header_bytes = 100;
+/// Returns whether a file that begins with these `header_bytes` is a trace.
+bool is_trace_header(std::string_view header);
+
 /// Creates the tables and views of the current version in an empty file, and sets its version.
 Status create_schema(Connection& connection);
 

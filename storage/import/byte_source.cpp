@@ -3,13 +3,13 @@
 
 #include "storage/import/byte_source.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "storage/base/regular_file.h"
 #include "storage/base/system_reason.h"
 #include "storage/import/unpacker.h"
 
@@ -38,15 +38,12 @@ namespace {
 
 class FileInput final : public RawInput {
 public:
-    FileInput(int descriptor, uint64_t size) : descriptor_(descriptor), size_(size) {}
-    ~FileInput() override { ::close(descriptor_); }
-    FileInput(const FileInput&) = delete;
-    FileInput& operator=(const FileInput&) = delete;
+    FileInput(Descriptor file, uint64_t size) : file_(std::move(file)), size_(size) {}
 
     Status read(std::span<uint8_t> to, size_t& filled) override {
         ssize_t count = -1;
         do {
-            count = ::read(descriptor_, to.data(), to.size());
+            count = ::read(file_.get(), to.data(), to.size());
         } while (count < 0 && errno == EINTR);
         if (count < 0) {
             return environment_error("Reading failed after {bytes} bytes: {reason}.", with("bytes", position_),
@@ -59,7 +56,7 @@ public:
     uint64_t size() const override { return size_; }
 
 private:
-    int descriptor_;
+    Descriptor file_;
     uint64_t size_;
 };
 
@@ -80,29 +77,16 @@ private:
     std::span<const uint8_t> bytes_;
 };
 
-Error cannot_open(const std::string& path, int code) {
-    return environment_error("Cannot open {path}: {reason}.", with("path", path), with("reason", system_reason(code)));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        return cannot_open(path, errno);
+    auto file = open_regular_file(path);
+    if (!file) {
+        return file.error();
     }
     struct stat about {};
-    if (::fstat(descriptor, &about) != 0) {
-        const int code = errno;
-        ::close(descriptor);
-        return cannot_open(path, code);
-    }
-    if (S_ISDIR(about.st_mode)) {
-        ::close(descriptor);
-        return environment_error("{path} is a directory; name the snapshot file inside it.", with("path", path));
-    }
-    const bool regular = S_ISREG(about.st_mode);
-    return start(std::make_unique<FileInput>(descriptor, regular ? static_cast<uint64_t>(about.st_size) : 0));
+    const bool is_known = ::fstat(file->get(), &about) == 0;
+    return start(std::make_unique<FileInput>(*std::move(file), is_known ? static_cast<uint64_t>(about.st_size) : 0));
 }
 
 Result<std::unique_ptr<ByteSource>> ByteSource::from_memory(std::span<const uint8_t> bytes) {

@@ -3,7 +3,6 @@
 
 #include "storage/import/pickle_text.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "storage/base/utf8.h"
@@ -90,9 +89,7 @@ std::optional<std::string> decode_quoted(std::string_view line) {
 
 std::string printable(std::string_view text) {
     constexpr size_t longest = 80;
-    std::string shown(text.substr(0, longest));
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    const std::string shown = visible_text(cut_text(text, longest));
     return text.size() > longest ? shown + "..." : shown;
 }
 

@@ -15,7 +15,7 @@ std::optional<std::string> decode_raw_unicode(std::string_view line);
 /// Converts a Python string literal in single or double quotes.
 std::optional<std::string> decode_quoted(std::string_view line);
 
-/// Returns text for an error message: at most 80 characters, with "?" for all that are not printable ASCII.
+/// Returns text for an error message: its first 80 bytes, with hidden characters visible.
 std::string printable(std::string_view text);
 
 }  // namespace tidemark

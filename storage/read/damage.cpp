@@ -3,7 +3,7 @@
 
 #include "storage/read/damage.h"
 
-#include "storage/format/limits.h"
+#include "storage/trace/limits.h"
 
 namespace tidemark {
 

@@ -13,8 +13,10 @@
 #include <array>
 #include <cerrno>
 
+#include "storage/base/regular_file.h"
 #include "storage/base/system_reason.h"
 #include "storage/format/schema.h"
+#include "storage/read/row_source.h"
 
 namespace tidemark {
 
@@ -59,17 +61,15 @@ std::string_view read_head(int file, std::array<char, 100>& head) {
 }  // namespace
 
 Result<WatchedFile> WatchedFile::open(const std::string& path) {
-    WatchedFile file(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.file_ < 0) {
-        return environment_error("{path} cannot be opened: {reason}.", with("path", path),
-                                 with("reason", system_reason(errno)));
+    auto opened = open_regular_file(path);
+    if (!opened) {
+        return opened.error();
     }
+    WatchedFile file(path, opened->release());
     struct stat about {};
-    if (fstat(file.file_, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return input_error("{path} is not a file.", with("path", path));
-    }
-    if (about.st_size == 0) {
-        return input_error("{path} is empty.", with("path", path));
+    if (fstat(file.file_, &about) == 0 && about.st_size == 0) {
+        return input_error("{path} is empty. Copy it again from where it was recorded, if you can.",
+                           with("path", path));
     }
     std::array<char, 100> head{};
     if (const std::string_view start = read_head(file.file_, head); !start.starts_with("SQLite format 3")) {
@@ -126,7 +126,8 @@ Result<Connection> open_database(const std::string& path, const TraceFile& file,
     }
     obey_cancel(*connection, progress);
     const Status adapted = adapt_older_format(*connection);
-    return adapted ? std::move(connection) : Result<Connection>(adapted.error());
+    return adapted ? std::move(connection)
+                   : Result<Connection>(RowSource(*connection, path, progress).explain(adapted.error()));
 }
 
 Result<Connection> open_checked(const std::string& path, const TraceFile& file, Progress& progress) {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "storage/format/chunk_codec.h"
-#include "storage/format/limits.h"
+#include "storage/trace/limits.h"
 
 namespace tidemark {
 
@@ -130,7 +130,7 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
         const bool first_of_event = index == 0 || device.segments[index - 1].alloc_event != created;
         const Action arrival = s.is_expandable ? Action::segment_map : Action::segment_alloc;
         const Action leaving = s.is_expandable ? Action::segment_unmap : Action::segment_free;
-        const bool sane = s.size > 0 && s.size <= uint64_t{most_bytes} && s.address <= UINT64_MAX - s.size &&
+        const bool sane = s.size > 0 && s.size <= largest_size && s.address <= UINT64_MAX - s.size &&
                           s.stream < context.trace.streams.size() && s.pool < context.trace.pools.size() && stack &&
                           free_stack && created <= never && freed >= 0;
         if (!sane || (first_of_event && !note(device, created, row.integer(4), arrival, index)) ||
@@ -280,7 +280,7 @@ std::optional<AllocationRow> DeviceTables::decode(const Statement& row, const Co
     const auto free_stack = context.dictionaries.stack(row.integer(11));
     const int64_t requested = row.integer(7), rounding = row.integer(8);
     if (created > never || freed > never || done > never || !stack || !free_stack || requested < 0 ||
-        requested > most_bytes || rounding < -requested || rounding > most_bytes || (!row.is_null(9) && !in_segment)) {
+        requested > int64_t{largest_size} || rounding < -requested || rounding > int64_t{largest_size} || (!row.is_null(9) && !in_segment)) {
         return std::nullopt;
     }
     AllocationRow decoded;

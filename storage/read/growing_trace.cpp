@@ -11,15 +11,14 @@
 #include <nlohmann/json.hpp>
 
 #include "storage/base/units.h"
-#include "storage/format/limits.h"
 #include "storage/format/schema.h"
 #include "storage/read/settle.h"
+#include "storage/trace/limits.h"
 
 namespace tidemark {
 
 namespace {
 
-constexpr size_t most_argument_bytes = 1 << 16;
 
 int64_t number(std::string_view text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
@@ -241,7 +240,7 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
             const auto stack = dictionaries_.stack(row.integer(8));
             const auto source_text = dictionaries_.copy(raw_, row.integer(7));
             const int64_t bytes = row.integer(4), time = damage_.time(row.integer(5), 0);
-            if (!stack || !source_text || bytes < 0 || bytes > most_bytes) {
+            if (!stack || !source_text || bytes < 0 || bytes > int64_t{largest_size}) {
                 return false;
             }
             a = {fact_from_word<DriverMemoryKind>(row.text(1)),
@@ -263,8 +262,8 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
                          s = {damage_.time(row.integer(1), 0),
                               device_number(row, 2),
                               optional_integer(row, 3),
-                              std::clamp<int64_t>(row.integer(4), 0, most_bytes),
-                              std::clamp<int64_t>(row.integer(5), 0, most_bytes),
+                              std::clamp<int64_t>(row.integer(4), 0, int64_t{largest_size}),
+                              std::clamp<int64_t>(row.integer(5), 0, int64_t{largest_size}),
                               fact_from_word<SampleSource>(row.text(6))};
                          return true;
                      });

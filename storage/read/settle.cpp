@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "storage/format/limits.h"
+#include "storage/trace/limits.h"
 #include "storage/read/database.h"
 #include "storage/read/device_tables.h"
 
@@ -22,7 +22,7 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     bool sound = std::is_sorted(a.alloc_event.begin(), a.alloc_event.end());
     for (uint32_t i = 0; i < a.size() && sound; ++i) {
         sound = a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins &&
-                a.block_size[i] <= uint64_t{most_bytes};
+                a.block_size[i] <= largest_size;
     }
     uint64_t total = 0;
     for (const Segment& s : device.segments) {
@@ -137,7 +137,10 @@ void report_unclean_end(Trace& trace) {
 Result<std::shared_ptr<const Trace>> settled(Trace raw, Damage damage) {
     auto trace = std::make_shared<Trace>(std::move(raw));
     if (trace->devices.empty()) {
-        return input_error("{path} contains no device.", with("path", trace->path));
+        return input_error(
+            "{path} contains no device, because the program used no GPU while it was recorded. Record it while it uses "
+            "the GPU: tidemark record -- COMMAND",
+            with("path", trace->path));
     }
     for (DeviceHistory& device : trace->devices) {
         if (!is_sound(device, *trace)) {

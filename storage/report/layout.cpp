@@ -20,20 +20,6 @@ bool ends_a_phrase(Character c) {
     return c.is_valid() && marks.find(static_cast<char32_t>(c.code)) != marks.npos;
 }
 
-std::string cleaned(std::string_view text, bool keeps_lines) {
-    std::string clean;
-    while (!text.empty()) {
-        const Character c = first_character(text);
-        if (is_control(c)) {
-            clean += keeps_lines && c.code == '\n' ? '\n' : '?';
-        } else {
-            clean += c.is_valid() ? text.substr(0, c.bytes) : "\xef\xbf\xbd";
-        }
-        text.remove_prefix(c.bytes);
-    }
-    return clean;
-}
-
 /// Returns pieces that must not be split: a word with the spaces after it, or one Chinese character with its
 /// punctuation.
 std::vector<std::string_view> pieces_of(std::string_view text) {
@@ -81,9 +67,6 @@ std::string_view without_trailing_spaces(std::string_view text) {
 }
 
 }  // namespace
-
-std::string plain_text(std::string_view text) { return cleaned(text, false); }
-std::string plain_lines(std::string_view text) { return cleaned(text, true); }
 
 size_t display_width(std::string_view text) {
     size_t width = 0;

@@ -11,11 +11,6 @@
 
 namespace tidemark {
 
-/// Makes text safe to print on one line: control characters become '?', bytes that are not UTF-8 become U+FFFD.
-std::string plain_text(std::string_view text);
-/// Like plain_text(), but keeps line breaks. For source code.
-std::string plain_lines(std::string_view text);
-
 /// Returns the width in terminal columns: two for Chinese characters.
 size_t display_width(std::string_view text);
 /// Appends spaces up to `width` columns.

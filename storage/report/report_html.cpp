@@ -118,7 +118,7 @@ std::string fix_list(const ReportInput& reported, const Finding& finding, const 
     for (const Fix& fix : finding.fixes) {
         items +=
             fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(reported, fix, words)})),
-                        fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped(fix.code)));
+                        fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped_lines(fix.code)));
     }
     return items.empty() ? ""
                          : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("Recommended fix")), items);

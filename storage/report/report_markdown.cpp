@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "storage/base/units.h"
+#include "storage/base/utf8.h"
 #include "storage/report/layout.h"
 #include "storage/report/phrases.h"
 #include "storage/report/report.h"
@@ -34,7 +35,7 @@ std::string escaped_character(std::string_view text, size_t i) {
 
 /// Escapes the syntax of Markdown and HTML outside of `code`, because names come from untrusted files.
 std::string escaped(std::string_view text) {
-    const std::string plain = plain_text(text);
+    const std::string plain = visible_text(text);
     const bool has_code_spans = std::count(plain.begin(), plain.end(), '`') % 2 == 0 && plain.find("``") == plain.npos;
     std::string result;
     bool in_code = false;
@@ -53,7 +54,7 @@ std::string escaped(std::string_view text) {
 
 /// Returns the code inside a fence that no line of the code can end.
 std::string fenced(std::string_view code) {
-    const std::string lines = plain_lines(code);
+    const std::string lines = visible_lines(code);
     std::string fence = "```";
     while (lines.find(fence) != lines.npos) {
         fence += '`';

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "storage/base/units.h"
+#include "storage/base/utf8.h"
 #include "storage/report/layout.h"
 #include "storage/report/phrases.h"
 #include "storage/report/report.h"
@@ -88,7 +89,7 @@ void Page::labeled(size_t indent, std::string_view label, std::string_view label
     const size_t begin = indent + display_width(label);
     const auto width = static_cast<size_t>(options_.width);
     bool is_first = true;
-    for (const std::string& line : wrap(plain_text(text), std::max(narrowest, width - std::min(width, begin)))) {
+    for (const std::string& line : wrap(visible_text(text), std::max(narrowest, width - std::min(width, begin)))) {
         text_ += is_first ? std::string(indent, ' ') + colored(label_color, label) : std::string(begin, ' ');
         text_ += colored(color, line) + '\n';
         is_first = false;
@@ -98,7 +99,7 @@ void Page::labeled(size_t indent, std::string_view label, std::string_view label
 void Page::share_row(const std::string& bytes, double of_total, const std::string& name) {
     constexpr int bar_width = 20;
     text_ += fmt::format("{:>12}  {:>7}  {}  {}\n", bytes, Words::percent(of_total),
-                         colored(blue, pad_right(bar(of_total, bar_width), bar_width)), plain_text(name));
+                         colored(blue, pad_right(bar(of_total, bar_width), bar_width)), visible_text(name));
 }
 
 void Page::shares() {
@@ -193,7 +194,7 @@ void Page::fixes(const Finding& finding) {
         bold);
     for (const Fix& fix : finding.fixes) {
         labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(reported_, fix, words_)}));
-        for (const std::string& line : split_lines(plain_lines(fix.code))) {
+        for (const std::string& line : split_lines(visible_lines(fix.code))) {
             text_ += std::string(12, ' ') + colored(green, line) + '\n';
         }
     }

@@ -11,6 +11,7 @@
 
 #include "storage/base/ticks.h"
 #include "storage/base/units.h"
+#include "storage/base/utf8.h"
 #include "storage/report/layout.h"
 
 namespace tidemark {
@@ -31,14 +32,16 @@ std::vector<Tick> multiples(int64_t low, int64_t high, double step, Label&& labe
 }
 
 std::string title_of(std::string_view hint) {
-    return hint.empty() ? "" : fmt::format("<title>{}</title>", html_escaped(hint));
+    return hint.empty() ? "" : fmt::format("<title>{}</title>", html_escaped_lines(hint));
 }
 
 }  // namespace
 
-std::string html_escaped(std::string_view text) {
+namespace {
+
+std::string with_entities(std::string_view text) {
     std::string result;
-    for (const char c : plain_lines(text)) {
+    for (const char c : text) {
         switch (c) {
             case '&': result += "&amp;"; break;
             case '<': result += "&lt;"; break;
@@ -50,6 +53,11 @@ std::string html_escaped(std::string_view text) {
     }
     return result;
 }
+
+}  // namespace
+
+std::string html_escaped(std::string_view text) { return with_entities(visible_text(text)); }
+std::string html_escaped_lines(std::string_view text) { return with_entities(visible_lines(text)); }
 
 std::vector<Tick> byte_ticks(int64_t low, int64_t high) {
     const double step = byte_tick_step(static_cast<double>(high - low), most_ticks);

@@ -12,8 +12,10 @@
 
 namespace tidemark {
 
-/// Escapes text for HTML and its attributes. Replaces control characters and invalid UTF-8.
+/// Escapes text for HTML and its attributes, also hidden characters: see visible_text().
 std::string html_escaped(std::string_view text);
+/// Like html_escaped(), but keeps line breaks: for source code, and text whose lines are Tidemark's own.
+std::string html_escaped_lines(std::string_view text);
 
 struct Tick {
     double value = 0;

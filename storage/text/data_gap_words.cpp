@@ -192,6 +192,24 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                                 "The file is damaged: {n} edge closes a cycle in the autograd graph; it is left out.",
                                 "The file is damaged: {n} edges close cycles in the autograd graph; they are left "
                                 "out.");
+        case DataGapReason::numbers_left_out:
+            return words(
+                "Before event {first}, further allocator events were lost ({count}). They have no numbers, because a "
+                "trace of this size cannot have so many.",
+                with("first", data_gap.argument("first")), count);
+        case DataGapReason::texts_cut:
+            return words.plural(data_gap.count, "{n} text was longer than {limit} and was cut.",
+                                "{n} texts were longer than {limit} and were cut.",
+                                with("limit", format_bytes(data_gap.number("limit"))));
+        case DataGapReason::times_refused:
+            return words.plural(data_gap.count,
+                                "{n} record had a time in the future or long before the start; the time of its arrival "
+                                "replaces it.",
+                                "{n} records had a time in the future or long before the start; the times of their "
+                                "arrival replace them.");
+        case DataGapReason::devices_left_out:
+            return words("Records of further devices were left out ({count}): a trace has at most {limit} devices.",
+                         count, with("limit", number("limit")));
     }
     return data_gap.text;
 }

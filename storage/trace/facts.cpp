@@ -107,6 +107,10 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::times_out_of_range, "times_out_of_range"},
     {DataGapReason::ends_before_starts, "ends_before_starts"},
     {DataGapReason::edges_in_cycles, "edges_in_cycles"},
+    {DataGapReason::numbers_left_out, "numbers_left_out"},
+    {DataGapReason::texts_cut, "texts_cut"},
+    {DataGapReason::times_refused, "times_refused"},
+    {DataGapReason::devices_left_out, "devices_left_out"},
     {DataGapReason::unknown, "", true},
 };
 

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <thread>
 
+#include "storage/base/descriptor.h"
 #include "storage/base/system_reason.h"
 #include "storage/format/checksums.h"
 #include "storage/format/chunk_codec.h"
@@ -35,15 +37,26 @@ Error written_by_another(const std::string& path) {
                              with("path", path));
 }
 
-/// Removes a trace that is not being written, and the files that a killed writer left.
+/// Returns whether a file is a trace, or empty because its writer was killed at the start.
+bool is_trace(int file) {
+    std::array<char, header_bytes> header{};
+    const ssize_t count = pread(file, header.data(), header.size(), 0);
+    return count == 0 || (count > 0 && is_trace_header({header.data(), static_cast<size_t>(count)}));
+}
+
+/// Removes a trace that is not being written, and the files that a killed writer left. Removes no other file. Of a
+/// link, removes the link.
 Status remove_old(const std::string& path) {
-    const int old = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (old >= 0) {
-        const bool is_free = flock(old, LOCK_EX | LOCK_NB) == 0;
-        close(old);
-        if (!is_free) {
-            return written_by_another(path);
-        }
+    const Descriptor old(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    if (!old && errno != ENOENT && errno != ELOOP) {
+        return refusal(path);
+    }
+    if (old && !is_trace(old.get())) {
+        return usage_error("{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
+                           with("path", path));
+    }
+    if (old && flock(old.get(), LOCK_EX | LOCK_NB) != 0) {
+        return written_by_another(path);
     }
     if (unlink(path.c_str()) != 0 && errno != ENOENT) {
         return refusal(path);
@@ -66,8 +79,8 @@ Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if
     if (if_exists == IfExists::replace) {
         TIDEMARK_TRY(remove_old(path));
     }
-    // Created here and not by SQLite, so that an error contains its reason.
-    const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
+    // Created here and not by SQLite, so that an error contains its reason and only the owner can read the trace.
+    const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) {
         return errno == EEXIST ? environment_error("{path} exists already; it is not overwritten.", with("path", path))
                                : refusal(path);

@@ -67,7 +67,8 @@ struct StreamingBatch {
 
 class StreamingFile {
 public:
-    /// Creates the file. Errors: it exists (IfExists::fail), it is being written, the folder cannot be written.
+    /// Creates the file, which only its owner can read. Errors: it exists (IfExists::fail), it exists and is not a
+    /// trace, it is being written, the folder cannot be written.
     static Result<StreamingFile> create(const std::string& path, IfExists if_exists);
     StreamingFile(StreamingFile&& other) noexcept;
     StreamingFile& operator=(StreamingFile&& other) noexcept;

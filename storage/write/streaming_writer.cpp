@@ -278,7 +278,7 @@ void StreamingWriter::driver_in_segment(int64_t id, uint32_t segment) {
 
 void StreamingWriter::driver_freed(int64_t id, int64_t time) {
     if (const auto found = state_->driver.find(id); found != state_->driver.end()) {
-        found->second.allocation.free_time = time;
+        found->second.allocation.free_time = std::max(time, found->second.allocation.time);
         state_->batch.driver.emplace_back(*found);
         state_->driver.erase(found);
     }
@@ -295,7 +295,7 @@ int64_t StreamingWriter::annotation_begun(const Annotation& annotation, int64_t 
 
 void StreamingWriter::annotation_ended(int64_t id, int64_t end) {
     if (const auto found = state_->annotations.find(id); found != state_->annotations.end()) {
-        found->second.annotation.end = end;
+        found->second.annotation.end = std::max(end, found->second.annotation.start);
         found->second.annotation.closed = true;
         state_->batch.annotations.emplace_back(*found);
         state_->annotations.erase(found);

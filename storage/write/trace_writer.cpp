@@ -3,17 +3,12 @@
 
 #include "storage/write/trace_writer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <unordered_map>
 
-#include "storage/base/system_reason.h"
 #include "storage/format/checksums.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
@@ -24,59 +19,6 @@
 namespace tidemark {
 
 namespace {
-
-/// A temporary file that is removed unless it is kept. It is locked while it exists, so that two writers of one target
-/// do not interfere.
-class PartFile {
-public:
-    explicit PartFile(std::string target) : target_(std::move(target)), path_(target_ + ".part") {}
-    ~PartFile() {
-        if (file_ >= 0 && !kept_) {
-            unlink(path_.c_str());
-        }
-        if (file_ >= 0) {
-            close(file_);
-        }
-    }
-    PartFile(const PartFile&) = delete;
-    PartFile& operator=(const PartFile&) = delete;
-
-    const std::string& path() const { return path_; }
-
-    /// Creates the file before SQLite does, so that an error contains its reason. Truncates a file that a killed writer
-    /// left.
-    Status create() {
-        const int file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (file < 0) {
-            return refusal();
-        }
-        if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-            close(file);
-            return environment_error("{path} is being written by another program. Wait for it, or use another name.",
-                                     with("path", target_));
-        }
-        file_ = file;
-        return ftruncate(file_, 0) == 0 ? Status() : refusal();
-    }
-
-    Status keep() {
-        if (fsync(file_) != 0 || rename(path_.c_str(), target_.c_str()) != 0) {
-            return refusal();
-        }
-        kept_ = true;
-        return {};
-    }
-
-private:
-    Status refusal() const {
-        return environment_error("{path} cannot be written: {reason}.", with("path", target_),
-                                 with("reason", system_reason(errno)));
-    }
-
-    std::string target_, path_;
-    int file_ = -1;
-    bool kept_ = false;
-};
 
 /// Writes all rows of a trace to an open, empty database.
 class Filling {
@@ -418,14 +360,16 @@ Status fill(Connection& connection, const Trace& trace, std::span<const EventNum
 }  // namespace
 
 Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events, const std::string& path,
-                   IfExists if_exists, Progress& progress, const GraphTables* graph) {
+                   IfExists if_exists, Progress& progress, const GraphTables* graph, FileAccess access) {
     struct stat existing {};
     if (if_exists == IfExists::fail && lstat(path.c_str(), &existing) == 0) {
         return environment_error("{path} exists already; it is not overwritten.", with("path", path));
     }
-    PartFile part(path);
-    TIDEMARK_TRY(part.create());
-    auto connection = Connection::open(part.path(), OpenMode::create);
+    auto part = PartFile::create(path, access);
+    if (!part) {
+        return part.error();
+    }
+    auto connection = Connection::open(part->path(), OpenMode::create);
     if (!connection) {
         return connection.error();
     }
@@ -442,8 +386,8 @@ Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events,
         return error;
     }
     TIDEMARK_TRY(connection->close());
-    TIDEMARK_TRY(seal_file(part.path()));
-    return part.keep();
+    TIDEMARK_TRY(seal_file(part->path()));
+    return part->keep(if_exists);
 }
 
 }  // namespace tidemark

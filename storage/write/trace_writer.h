@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "storage/base/part_file.h"
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
 #include "storage/trace/graph_tables.h"
@@ -17,13 +18,13 @@
 
 namespace tidemark {
 
-enum class IfExists { fail, replace };
-
 /// Writes a complete trace: one SQLite file, not in WAL mode. Ignores the trace's path, file_bytes and format_version.
 /// `peak_events`: for each of trace.devices, the event with the most allocated bytes, as returned by peak_events() of
-/// storage/timeline. `graph`: of this trace, or nullptr. Errors: the target exists, the folder cannot be written, the
-/// disk is full (environment); canceled. After an error no new file remains.
+/// storage/timeline. `graph`: of this trace, or nullptr. `access`: by default only the owner can read the trace,
+/// because traces contain paths and command lines. Errors: the target exists, the folder cannot be written, the disk is
+/// full (environment); canceled. After an error no new file remains.
 Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events, const std::string& path,
-                   IfExists if_exists, Progress& progress, const GraphTables* graph = nullptr);
+                   IfExists if_exists, Progress& progress, const GraphTables* graph = nullptr,
+                   FileAccess access = FileAccess::owner);
 
 }  // namespace tidemark

@@ -75,7 +75,7 @@ class BadSnapshots(CommandTest):
 
     def test_missing_and_unreadable(self):
         self.run_failing(ENVIRONMENT, "import", self.folder / "no.pickle")
-        self.run_failing(ENVIRONMENT, "import", self.folder)
+        self.run_failing(INPUT, "import", self.folder)
         self.assertEqual(self.files(), [])
 
 

@@ -24,7 +24,7 @@ class ChineseErrors(CommandTest):
     def test_files_that_cannot_be_read(self):
         self.assertIn("没有那个文件或目录", self.chinese(ENVIRONMENT, "info", self.folder / "none.tide"))
         self.assertIn("无法打开", self.chinese(ENVIRONMENT, "import", self.folder / "none.pickle"))
-        self.assertIn("不是文件", self.chinese(INPUT, "info", self.folder))
+        self.assertIn("是文件夹", self.chinese(INPUT, "info", self.folder))
         self.assertIn("PyTorch 快照", self.chinese(INPUT, "info", snapshot("s1_plain")))
 
     def test_files_of_another_kind(self):

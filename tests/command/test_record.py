@@ -246,6 +246,36 @@ class Record(CommandTest):
         (self.home / "tidemark-recorder").unlink()
         self.assert_refused(ENVIRONMENT, "lacks tidemark-recorder", "-o", "x.tide", *program)
 
+    def test_the_command_line_is_left_out_on_request(self):
+        self.assertNotIn("TIDEMARK_COMMAND_LINE", self.environment_seen()[0])
+        self.assertEqual(self.environment_seen("--no-command-line")[0]["TIDEMARK_COMMAND_LINE"], "0")
+
+    def test_parts_that_others_may_change_are_not_used(self):
+        self.home.chmod(0o777)
+        self.assert_refused(ENVIRONMENT, f"chmod go-w {self.home}", "--", "true")
+        output, _ = self.record("--check", "--", "true", status=ENVIRONMENT)
+        self.assertIn(f"chmod go-w {self.home}", output)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can create files of another user")
+    def test_parts_of_another_user_are_not_used(self):
+        os.chown(self.home, 65534, 65534)
+        self.assert_refused(ENVIRONMENT, "nobody", "--", "true")
+
+    def test_a_session_folder_that_others_may_write_is_not_used(self):
+        session = self.folder / "session"
+        session.mkdir()
+        session.chmod(0o777)
+        self.assert_refused(ENVIRONMENT, f"chmod go-w {session}", "--session", session, "--", "true")
+        session.chmod(0o700)
+        self.record("--session", session, "--", "true")
+
+    def test_the_session_is_not_in_a_folder_that_others_may_write(self):
+        code = "import os; print(os.environ['TIDEMARK_SESSION'])"
+        self.assertTrue(self.python(code)[0].startswith(str(self.temporary)))
+        self.temporary.chmod(0o777)
+        self.assertTrue(self.python(code)[0].startswith("/tmp/tidemark-session-"))
+        self.assertEqual(list(self.temporary.iterdir()), [])
+
     def test_an_existing_trace_is_replaced_only_with_force(self):
         trace = self.imported("s1_plain")
         trace.rename(self.work / "run.tide")

@@ -3,6 +3,7 @@
 
 // Records any bytes as the records of one thread. The recorder must write a trace that opens: a program may be broken,
 // but what it did until then is worth reading.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ constexpr std::string_view nothing_recorded = "{path} contains no device.";
 /// The shared memory of a program that has written records and ended.
 class EndedProgram {
 public:
-    EndedProgram(const uint8_t* data, size_t size) : file_(memfd_create("ring", MFD_CLOEXEC)) {
+    EndedProgram(const uint8_t* data, size_t size) : file_(memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
         const size_t bytes = region_bytes(rings, capacity);
         (void)!ftruncate(file_, static_cast<off_t>(bytes));
         void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
@@ -44,6 +45,7 @@ public:
         ring->head.store(records);
         ring->state.store(RingState::retired);
         munmap(base, bytes);
+        fcntl(file_, F_ADD_SEALS, region_seals);
     }
     EndedProgram(const EndedProgram&) = delete;
     EndedProgram& operator=(const EndedProgram&) = delete;

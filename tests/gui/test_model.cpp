@@ -4,9 +4,12 @@
 // The shared axis, the selection, the groups and the colors.
 #include <QSignalSpy>
 #include <QTest>
+#include <QUrl>
 #include <cmath>
 
+#include "gui/model/file_name.h"
 #include "gui/model/palette.h"
+#include "gui/model/text.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;
@@ -29,6 +32,22 @@ double contrast(const QColor& a, const QColor& b) {
 class TestModel : public QObject {
     Q_OBJECT
 private slots:
+    void file_names_keep_their_bytes() {
+        for (const std::string name : {"/tmp/a.tide", "/\xff\xfe.tide",
+                                       "/\xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x98\x80.tide", "\xed\xb2\x80", "\xff"}) {
+            QCOMPARE(bytes_of_file_name(file_name_from_bytes(name)), name);
+        }
+        QCOMPARE(shown_file_name(file_name_from_bytes("/\xff\n.tide")), QStringLiteral("/\\xff\\n.tide"));
+        QCOMPARE(bytes_of_file_name(file_name_of_url(QUrl(QStringLiteral("file:///tmp/%FF%20a%3Fb%23.tide")))),
+                 std::string("/tmp/\xff a?b#.tide"));
+    }
+
+    void texts_are_visible() {
+        QCOMPARE(to_qstring("a\x1b[1m\u202eb\nc\xff"), QStringLiteral("a\\x1b[1m\\u202eb\\nc\\xff"));
+        QCOMPARE(lines_to_qstring("a\n\u202eb"), QStringLiteral("a\n\\u202eb"));
+        QVERIFY(!tip_text(QStringLiteral("<b>bold</b>")).contains(QStringLiteral("<b>")));
+    }
+
     void zoom_does_not_move_the_place_under_the_pointer() {
         const auto session = test::synthetic_session();
         TimeView& view = session->time_view();

@@ -8,10 +8,12 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <filesystem>
 
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
 #include "gui/app/render.h"
+#include "gui/model/file_name.h"
 #include "gui/model/text.h"
 #include "gui/widgets/toolbar.h"
 #include "storage/timeline/curves.h"
@@ -189,6 +191,35 @@ private slots:
         QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(window, &drop);
         QVERIFY(shown.wait(10000));
+    }
+
+    void a_file_with_a_hostile_name_opens() {
+        // Bytes that are not UTF-8, markup, a line break and a change of direction.
+        const std::string name = "\xff<img src=x>\n\u202egpj.tide";
+        const std::string path = folder_.path().toStdString() + "/" + name;
+        std::filesystem::copy_file(trace_.toStdString(), path);
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        QMimeData files;
+        const QByteArray encoded = QByteArray::fromStdString(path).toPercentEncoding("/");
+        files.setUrls({QUrl::fromEncoded("file://" + encoded)});
+        QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window, &enter);
+        QSignalSpy shown(window, &MainWindow::trace_shown);
+        QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window, &drop);
+        QVERIFY(shown.wait(10000));
+        const QString escaped = QStringLiteral("\\xff<img src=x>\\n\\u202egpj.tide");
+        QVERIFY2(window->windowTitle().startsWith(escaped), qPrintable(window->windowTitle()));
+        const QStringList recent = application.settings().recent_files();
+        QCOMPARE(bytes_of_file_name(recent.value(0)), path);
+        QSignalSpy again(window, &MainWindow::trace_shown);
+        window->open(recent.front());
+        QVERIFY(again.wait(10000));
+        for (const QLabel* label : window->findChildren<QLabel*>()) {
+            QVERIFY2(!label->text().contains(QStringLiteral("<img")) || label->textFormat() == Qt::PlainText,
+                     qPrintable(label->text()));
+        }
     }
 
     void plots_report_their_values() {

@@ -236,6 +236,11 @@ TEST_F(Recording, ReplacesAnExistingTraceOnlyIfAllowed) {
     SimulatedProgram program({});
     EXPECT_FALSE(program.start_recorder(output_, ::getpid()));
     EXPECT_NE(std::string::npos, program.failure().find("exists already")) << program.failure();
+    SimulatedProgram replacing({});
+    EXPECT_FALSE(replacing.start_recorder(output_, ::getpid(), "", true));
+    EXPECT_NE(std::string::npos, replacing.failure().find("is not a Tidemark trace")) << replacing.failure();
+    EXPECT_EQ(8u, fs::file_size(output_)) << "it may be the user's work";
+    std::ofstream(output_, std::ios::trunc) << "";
     SimulatedProgram second({}), third({});
     ASSERT_TRUE(second.start_recorder(output_, ::getpid(), "", true)) << second.failure();
     EXPECT_FALSE(third.start_recorder(output_, ::getpid(), "", true));

@@ -39,8 +39,8 @@ tidemark_record record_of(int kind, int detail) {
 
 SimulatedProgram::SimulatedProgram(const Setup& setup) {
     bytes_ = recorder::region_bytes(setup.rings, setup.capacity);
-    file_ = memfd_create("simulated", MFD_CLOEXEC);
-    if (ftruncate(file_, static_cast<off_t>(bytes_)) != 0) {
+    file_ = memfd_create("simulated", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (ftruncate(file_, static_cast<off_t>(bytes_)) != 0 || fcntl(file_, F_ADD_SEALS, setup.seals) != 0) {
         std::abort();
     }
     void* base = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
@@ -62,7 +62,8 @@ SimulatedProgram::~SimulatedProgram() {
     close(file_);
 }
 
-bool SimulatedProgram::start_recorder(const std::string& output, pid_t pid, const std::string& session, bool replace) {
+bool SimulatedProgram::start_recorder(const std::string& output, pid_t pid, const std::string& session, bool replace,
+                                      int patience_s) {
     const char* program = std::getenv("TIDEMARK_RECORDER");
     std::vector<std::string> words{
         program ? program : "tidemark-recorder", "--region", "9", "--output", output, "--pid", std::to_string(pid)};
@@ -87,7 +88,7 @@ bool SimulatedProgram::start_recorder(const std::string& output, pid_t pid, cons
         return false;
     }
     waitpid(child, nullptr, 0);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(patience_s);
     while (region_.header().recorder_state.load() == RecorderState::starting &&
            std::chrono::steady_clock::now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

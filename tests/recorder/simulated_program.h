@@ -27,6 +27,7 @@ public:
     struct Setup {
         uint32_t rings = 8;
         uint64_t capacity = 1 << 16;
+        int seals = recorder::region_seals;
     };
     explicit SimulatedProgram(const Setup& setup);
     SimulatedProgram(const SimulatedProgram&) = delete;
@@ -34,7 +35,8 @@ public:
     ~SimulatedProgram();
 
     /// Starts tidemark-recorder for process `pid`. Returns false if it refuses; failure() has the reason.
-    bool start_recorder(const std::string& output, pid_t pid, const std::string& session = "", bool replace = false);
+    bool start_recorder(const std::string& output, pid_t pid, const std::string& session = "", bool replace = false,
+                        int patience_s = 30);
     bool wait_for(recorder::RecorderState state, int seconds = 30) const;
     std::string failure() const { return region_.header().failure; }
     pid_t recorder_pid(const std::string& output) const;

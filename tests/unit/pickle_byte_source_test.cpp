@@ -177,14 +177,14 @@ TEST(ByteSource, NamesTheMissingFile) {
     const auto source = ByteSource::open("/no/such/file.pickle");
     ASSERT_FALSE(source);
     EXPECT_EQ(source.error().kind, ErrorKind::environment);
-    EXPECT_EQ(source.error().sentence.english(), "Cannot open /no/such/file.pickle: No such file or directory.");
+    EXPECT_EQ(source.error().sentence.english(), "/no/such/file.pickle cannot be opened: No such file or directory.");
 }
 
 TEST(ByteSource, RejectsADirectory) {
     const auto source = ByteSource::open("/");
     ASSERT_FALSE(source);
-    EXPECT_EQ(source.error().kind, ErrorKind::environment);
-    EXPECT_TRUE(contains(source.error().sentence.english(), "is a directory"));
+    EXPECT_EQ(source.error().kind, ErrorKind::input);
+    EXPECT_TRUE(contains(source.error().sentence.english(), "is a folder"));
 }
 
 TEST(ByteSource, ReportsAMissingPermission) {

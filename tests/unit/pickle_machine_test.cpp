@@ -273,7 +273,7 @@ TEST(PickleMachine, NamesTheRequestedGlobal) {
     EXPECT_TRUE(contains(run(PickleBuilder().text("posix").text("system").op(opcode::stack_global)),
                          "(opcode STACK_GLOBAL at byte 17 asks for posix.system)"));
     EXPECT_TRUE(contains(run(PickleBuilder().integer(1).text("x").op(opcode::stack_global)), "asks for ?.x)"));
-    EXPECT_TRUE(contains(run_op(opcode::global, "o\x1b[2Js\nsystem\n"), "asks for o?[2Js.system)"));
+    EXPECT_TRUE(contains(run_op(opcode::global, "o\x1b[2Js\nsystem\n"), "asks for o\\x1b[2Js.system)"));
 }
 
 TEST(PickleMachine, RejectsExternalReferencesByName) {

@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "storage/base/utf8.h"
 #include "storage/report/svg.h"
 
 namespace tidemark {
@@ -34,12 +35,18 @@ TEST(ReportLayout, WrapsWideCharactersButNotBeforePunctuation) {
 }
 
 TEST(ReportLayout, EscapesUntrustedText) {
-    EXPECT_EQ(plain_text("a\033[2Jb\nc"), "a?[2Jb?c");
-    EXPECT_EQ(plain_lines("a\nb\rc"), "a\nb?c");
-    EXPECT_EQ(plain_text("\xff\xc0\xafok"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdok");
-    EXPECT_EQ(plain_text("left\xe2\x80\xaeright"), "left?right");
-    EXPECT_EQ(plain_text("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-    EXPECT_EQ(html_escaped("<a href='x'>&\"\033"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;?");
+    EXPECT_EQ(visible_text("a\033[2Jb\nc\td\r\x7f"), R"(a\x1b[2Jb\nc\td\r\x7f)");
+    EXPECT_EQ(visible_lines("a\nb\rc"), "a\nb\\rc");
+    EXPECT_EQ(visible_text("\xff\xc0\xafok"), R"(\xff\xc0\xafok)");
+    EXPECT_EQ(visible_text("left\u202eright\u2066\u200e\u2028\u0085\ufeff"),
+              R"(left\u202eright\u2066\u200e\u2028\u0085\ufeff)");
+    EXPECT_EQ(visible_text("\U000e0041 \u00fcber \u4e2d\u6587"), "\\U000e0041 \u00fcber \u4e2d\u6587");
+    EXPECT_EQ(visible_text("\xed\xa0\x80"), R"(\xed\xa0\x80)");
+    EXPECT_EQ(visible_text(visible_text("\033\\")), visible_text("\033\\"));
+    EXPECT_EQ(visible_json("{\"a\":\n\"\u202e\x7f\U000e0041\"}"), R"({"a":)"
+                                                                  "\n"
+                                                                  R"("\u202e\u007f\udb40\udc41"})");
+    EXPECT_EQ(html_escaped("<a href='x'>&\"\033"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;\\x1b");
 }
 
 TEST(ReportTicks, AreFewInRangeAndDistinct) {

@@ -179,7 +179,7 @@ TEST(SnapshotReader, NamesTheFileInErrors) {
         contains(json.error().sentence.english(), data_file("s1_plain.json") + ": This looks like a JSON file."));
     const auto missing = read_snapshot_file("/no/such/file", progress);
     ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().sentence.english(), "Cannot open /no/such/file: No such file or directory.");
+    EXPECT_EQ(missing.error().sentence.english(), "/no/such/file cannot be opened: No such file or directory.");
 }
 
 }  // namespace

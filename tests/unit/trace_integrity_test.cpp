@@ -9,7 +9,7 @@
 #include <iterator>
 #include <random>
 
-#include "storage/format/limits.h"
+#include "storage/trace/limits.h"
 #include "storage/import/import.h"
 #include "storage/read/open_trace.h"
 #include "storage/read/read_graph.h"

@@ -30,7 +30,11 @@ def current() -> Recording | None:
 
 
 def record(
-    path: str | os.PathLike[str] = "run.tide", *, parts: Iterable[str] = PARTS, force: bool = False
+    path: str | os.PathLike[str] = "run.tide",
+    *,
+    parts: Iterable[str] = PARTS,
+    force: bool = False,
+    command_line: bool = True,
 ) -> contextlib.AbstractContextManager[Any]:
     """Starts recording GPU memory into the trace `path`. Returns a context manager whose exit ends the recording.
 
@@ -38,6 +42,7 @@ def record(
     parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record. Default: all. "graph" also records
     ops.
     force: True replaces an existing trace. False records nothing if the trace exists.
+    command_line: False leaves the program's command line, which may contain secrets, out of the trace.
 
     Does nothing if a recording runs already. Raises ValueError for unknown parts. If the recording cannot start for
     another reason, prints one sentence on stderr, and the program continues without a recording.
@@ -53,6 +58,8 @@ def record(
         _console.notify(f"already recording into {running.output}")
         return contextlib.nullcontext(running)
     os.environ["TIDEMARK_WITH"] = ",".join(parts)
+    if not command_line:
+        os.environ["TIDEMARK_COMMAND_LINE"] = "0"
     return _begin(parts, lambda core: core.start(path, force))
 
 

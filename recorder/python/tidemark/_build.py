@@ -9,16 +9,21 @@ import concurrent.futures
 import fcntl
 import hashlib
 import os
+import pwd
 import re
 import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from typing import Any
 
-from tidemark import _console, _core, _cuda_headers
+from tidemark import _console, _core, _cuda_headers, _trust
 
 KNOWN_TORCH = [(2, minor) for minor in range(4, 16)]
+
+_BUILD_PREFIX = "build-"
+_OLD_BUILD_S = 24 * 3600
 
 
 def _sources() -> tuple[str, list[str]]:
@@ -124,8 +129,18 @@ def torch_version(torch: Any) -> tuple[int, ...]:
 
 
 def _cache_folder() -> str:
-    base = os.environ.get("TIDEMARK_CACHE") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "tidemark")
+    base = os.environ.get("TIDEMARK_CACHE") or os.environ.get("XDG_CACHE_HOME") or os.path.join(_home(), ".cache")
+    return os.path.join(os.path.abspath(base), "tidemark")
+
+
+def _home() -> str:
+    """Returns the home of this user. Under sudo, HOME may be that of another user, whose cache is neither trusted nor
+    filled with files that only root can remove."""
+    named = os.path.expanduser("~")
+    try:
+        return named if os.stat(named).st_uid == os.geteuid() else pwd.getpwuid(os.geteuid()).pw_dir
+    except (OSError, KeyError):
+        return named
 
 
 def _file_name(torch: Any) -> str:
@@ -141,7 +156,7 @@ def _file_name(torch: Any) -> str:
 
 def _build(torch: Any, path: str) -> None:
     _console.notify(f"building the recorder's plugin for torch {torch.__version__} (once)")
-    with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as folder:
+    with tempfile.TemporaryDirectory(prefix=_BUILD_PREFIX, dir=os.path.dirname(path)) as folder:
         compiler = _Compiler(torch, folder)
         header = compiler.find_include(os.path.join("torch", "csrc", "autograd", "generated", "Functions.h"))
         with open(os.path.join(folder, "saved_fields.inc"), "w") as file:
@@ -153,29 +168,73 @@ def _build(torch: Any, path: str) -> None:
         messages = messages or compiler.link(objects, library)
         if messages:
             _raise_failure(torch, messages, f"{path}.log")
+        os.chmod(library, 0o700)
         os.replace(library, path)
+        digest = os.path.join(folder, "digest")
+        with open(_trust.open_file(digest, os.O_WRONLY | os.O_CREAT), "w") as file:
+            file.write(_digest_of(path))
+        os.replace(digest, _digest_path(path))
 
 
 def _raise_failure(torch: Any, messages: str, log: str) -> None:
-    with open(log, "w") as file:
+    with open(_trust.open_file(log, os.O_WRONLY | os.O_CREAT), "w") as file:
+        file.truncate()
         file.write(messages)
     raise OSError(
         f"the recorder's plugin could not be built for torch {torch.__version__}; the compiler's messages are in {log}"
     )
 
 
+def _digest_path(path: str) -> str:
+    return f"{path}.sha256"
+
+
+def _digest_of(path: str) -> str:
+    """Returns the SHA-256 of a file of the cache. Raises OSError."""
+    digest = hashlib.sha256()
+    with open(_trust.open_file(path, os.O_RDONLY), "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _is_built(path: str) -> bool:
+    """Returns whether the cache has this plugin as it was built. Raises OSError if another user may change it."""
+    try:
+        with open(_trust.open_file(_digest_path(path), os.O_RDONLY)) as file:
+            return file.read(128) == _digest_of(path)
+    except FileNotFoundError:
+        return False
+
+
+def _remove_old_builds(folder: str) -> None:
+    """Removes the folders of builds that were killed more than a day ago."""
+    for entry in os.scandir(folder):
+        if entry.name.startswith((_BUILD_PREFIX, "tmp")) and entry.is_dir(follow_symlinks=False):
+            about = entry.stat(follow_symlinks=False)
+            if about.st_uid == os.geteuid() and time.time() - about.st_mtime > _OLD_BUILD_S:
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
 def built_for(torch: Any) -> str:
-    """Returns the path of the plugin for this torch. Builds it if it is not in the cache. Raises OSError."""
+    """Returns the path of the plugin for this torch. Builds it if it is not in the cache. Raises OSError.
+
+    No other user can change the file at that path, or any folder above it.
+    """
     if torch_version(torch) not in KNOWN_TORCH:
         raise OSError(
             f"torch {torch.__version__} is not supported (this Tidemark supports 2.4 to 2.15); update Tidemark"
         )
     folder = _cache_folder()
+    _trust.create_folder(folder)
     path = os.path.join(folder, _file_name(torch))
-    if not os.path.exists(path):
-        os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, "lock"), "w") as lock:  # several ranks start at the same time
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not os.path.exists(path):
+    if not _is_built(path):
+        lock = _trust.open_file(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # several ranks start at the same time
+            _remove_old_builds(folder)
+            if not _is_built(path):
                 _build(torch, path)
+        finally:
+            os.close(lock)
     return path

@@ -10,12 +10,23 @@ import os
 from typing import Any
 
 import tidemark._abi as _abi
+from tidemark import _trust
 
 
 def home() -> str:
     """Returns the folder with the recorder's parts: TIDEMARK_HOME, or the folder that contains this package."""
-    beside = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return os.environ.get("TIDEMARK_HOME") or beside
+    return os.environ.get("TIDEMARK_HOME") or _installation()
+
+
+def _installation() -> str:
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def _check_home() -> None:
+    """Raises OSError if another user could change the parts in TIDEMARK_HOME. Whoever can change the folder of this
+    package has changed it already."""
+    if os.path.realpath(home()) != os.path.realpath(_installation()):
+        _trust.check_folder(home())
 
 
 def command() -> str | None:
@@ -42,6 +53,7 @@ class Core:
         path = os.path.join(home(), "libtidemark_core.so")
         if not os.path.exists(path):
             raise OSError(f"{path} is missing. Set TIDEMARK_HOME to the folder lib/tidemark of an installation.")
+        _check_home()
         self._library = declare(ctypes.CDLL(path), _abi.CORE_FUNCTIONS)
         self.table = self._library.tidemark_core(_abi.CORE_VERSION)
         if not self.table:

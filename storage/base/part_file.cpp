@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/base/part_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "storage/base/system_reason.h"
+
+namespace tidemark {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view ending = ".part";
+constexpr size_t random_digits = 16;
+constexpr int attempts = 16;
+
+Error cannot_write(const std::string& path, int reason) {
+    return environment_error("{path} cannot be written: {reason}.", with("path", path),
+                             with("reason", system_reason(reason)));
+}
+
+Error exists_already(const std::string& path) {
+    return environment_error("{path} exists already; it is not overwritten.", with("path", path));
+}
+
+std::string part_name(const std::string& target) {
+    uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != sizeof number) {
+        number = static_cast<uint64_t>(::getpid());  // O_EXCL still refuses an existing file
+    }
+    return fmt::format("{}.{:016x}{}", target, number, ending);
+}
+
+bool is_part_of(std::string_view name, std::string_view target) {
+    if (name.size() != target.size() + 1 + random_digits + ending.size() || !name.starts_with(target) ||
+        !name.ends_with(ending) || name[target.size()] != '.') {
+        return false;
+    }
+    const std::string_view digits = name.substr(target.size() + 1, random_digits);
+    return digits.find_first_not_of("0123456789abcdef") == digits.npos;
+}
+
+enum class Leftover { other, removed, being_written };
+
+/// Removes a file that a killed writer of this user left.
+Leftover remove_leftover(const std::string& path) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    struct stat about {};
+    if (!file || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) {
+        return Leftover::other;
+    }
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+        return Leftover::being_written;
+    }
+    ::unlink(path.c_str());
+    return Leftover::removed;
+}
+
+Status remove_leftovers(const std::string& target) {
+    const fs::path whole(target);
+    const fs::path folder = whole.has_parent_path() ? whole.parent_path() : fs::path(".");
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        if (is_part_of(entry->path().filename().native(), whole.filename().native()) &&
+            remove_leftover(entry->path()) == Leftover::being_written) {
+            return environment_error("{path} is being written by another program. Wait for it, or use another name.",
+                                     with("path", target));
+        }
+    }
+    return {};
+}
+
+/// Creates and locks a new file. Returns no descriptor, and errno, if that is impossible.
+Descriptor create_locked(const std::string& path, FileAccess access) {
+    Descriptor file(::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW,
+                           access == FileAccess::owner ? 0600 : 0666));
+    struct stat about {};
+    // Another writer of this target may have taken it for a leftover before it was locked.
+    if (file &&
+        (flock(file.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(file.get(), &about) != 0 || about.st_nlink == 0)) {
+        errno = EEXIST;
+        return Descriptor();
+    }
+    return file;
+}
+
+}  // namespace
+
+Result<PartFile> PartFile::create(const std::string& target, FileAccess access) {
+    TIDEMARK_TRY(remove_leftovers(target));
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        std::string path = part_name(target);
+        if (Descriptor file = create_locked(path, access)) {
+            return PartFile(target, std::move(path), std::move(file));
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    return cannot_write(target, errno);
+}
+
+PartFile& PartFile::operator=(PartFile&& other) noexcept {
+    std::swap(target_, other.target_);
+    std::swap(path_, other.path_);
+    std::swap(file_, other.file_);
+    return *this;
+}
+
+PartFile::~PartFile() {
+    if (file_) {
+        ::unlink(path_.c_str());
+    }
+}
+
+Error PartFile::refusal(int reason) const { return cannot_write(target_, reason); }
+
+Status PartFile::write(std::string_view bytes) {
+    const int error = write_all(file_.get(), bytes);
+    return error == 0 ? Status() : Status(refusal(error));
+}
+
+Status PartFile::keep(IfExists if_exists) {
+    if (::fsync(file_.get()) != 0) {
+        return refusal(errno);
+    }
+    const unsigned flags = if_exists == IfExists::fail ? RENAME_NOREPLACE : 0;
+    int error = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), flags) == 0 ? 0 : errno;
+    if (error == EINVAL && flags != 0) {  // a file system that cannot rename without replacing
+        struct stat existing {};
+        error = ::lstat(target_.c_str(), &existing) == 0           ? EEXIST
+                : std::rename(path_.c_str(), target_.c_str()) == 0 ? 0
+                                                                   : errno;
+    }
+    if (error != 0) {
+        return error == EEXIST ? exists_already(target_) : refusal(error);
+    }
+    file_ = Descriptor();  // the destructor has nothing to remove
+    return {};
+}
+
+int write_all(int descriptor, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+        if (written < 0 && errno != EINTR) {
+            return errno;
+        }
+        bytes.remove_prefix(written < 0 ? 0 : static_cast<size_t>(written));
+    }
+    return 0;
+}
+
+Status write_file(const std::string& path, std::string_view bytes, FileAccess access) {
+    struct stat about {};
+    if (::stat(path.c_str(), &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISCHR(about.st_mode))) {
+        const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+        const int error = file ? write_all(file.get(), bytes) : errno;
+        return error == 0 || error == EPIPE ? Status() : Status(cannot_write(path, error));
+    }
+    auto part = PartFile::create(path, access);
+    if (!part) {
+        return part.error();
+    }
+    TIDEMARK_TRY(part->write(bytes));
+    return part->keep(IfExists::replace);
+}
+
+}  // namespace tidemark

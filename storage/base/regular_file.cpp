@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/base/regular_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "storage/base/system_reason.h"
+
+namespace tidemark {
+
+Error not_a_regular_file(const std::string& path, unsigned mode) {
+    if (S_ISDIR(mode)) {
+        return input_error("{path} is a folder. Name a file in it.", with("path", path));
+    }
+    if (S_ISFIFO(mode)) {
+        return input_error(
+            "{path} is a pipe, and Tidemark reads only files. Write the content to a file first: cat {path} > FILE",
+            with("path", path));
+    }
+    if (S_ISSOCK(mode)) {
+        return input_error("{path} is a socket, and Tidemark reads only files. Name a trace or a snapshot.",
+                           with("path", path));
+    }
+    return input_error("{path} is a device, and Tidemark reads only files. Name a trace or a snapshot.",
+                       with("path", path));
+}
+
+Result<Descriptor> open_regular_file(const std::string& path) {
+    const auto cannot_open = [&](int reason) {
+        return environment_error("{path} cannot be opened: {reason}.", with("path", path),
+                                 with("reason", system_reason(reason)));
+    };
+    struct stat about {};
+    // Opening a device can have effects, and a socket cannot be opened, so the kind is checked before as well.
+    if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) {
+        return not_a_regular_file(path, about.st_mode);
+    }
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!file || ::fstat(file.get(), &about) != 0) {
+        return cannot_open(errno);
+    }
+    if (!S_ISREG(about.st_mode)) {
+        return not_a_regular_file(path, about.st_mode);
+    }
+    return file;
+}
+
+}  // namespace tidemark
