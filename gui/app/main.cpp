@@ -73,9 +73,8 @@ void exit_on_interrupt() {
 struct Options {
     QCommandLineParser parser;
     QCommandLineOption render{"render",
-                              QApplication::translate("main",
-                                                      "Draw a view into a picture and exit: why, timeline, "
-                                                      "allocations, segments, graph, breakdown, overview or window."),
+                              QApplication::translate("main", "Draw a view into a picture and exit: %1.")
+                                  .arg(view_names().join(QStringLiteral(", "))),
                               "view"};
     QCommandLineOption at{
         "at", QApplication::translate("main", "The point in time: event:N, time:T, mark:NAME, peak or end."), "point",

@@ -9,7 +9,9 @@
 #include <QPainter>
 #include <QThreadPool>
 #include <QTimer>
+#include <algorithm>
 #include <map>
+#include <type_traits>
 
 #include "gui/app/main_window.h"
 #include "gui/widgets/picture_worker.h"
@@ -90,21 +92,45 @@ Status select_finding(StoryPane& pane, Session& session, const RenderRequest& re
     return usage_error("There is no finding {number}.", with("number", *request.finding));
 }
 
-template <class Paint>
-Status paint_alone(QWidget& widget, const RenderRequest& request, Paint paint) {
-    widget.setAttribute(Qt::WA_DontShowOnScreen);
-    widget.resize(request.size);
-    widget.show();
-    wait_for_panes();
-    return save_picture(request.output, request.size, request.scale, request.view, paint);
+/// Paints a view as it paints pictures, or as it looks on screen.
+template <class View>
+void paint_view(View& view, QPaintDevice& device, QSize size) {
+    if constexpr (requires { view.render_to(device, size); }) {
+        view.render_to(device, size);
+    } else {
+        QPainter painter(&device);
+        if constexpr (requires { view.render_to(painter, size); }) {
+            view.render_to(painter, size);
+        } else {
+            view.render(&painter);
+        }
+    }
 }
 
-Status render_window(Application& application, std::shared_ptr<Session> session, const RenderRequest& request) {
+/// Draws a view alone, without the window around it.
+template <class View>
+Status draw(Application&, const std::shared_ptr<Session>& session, const RenderRequest& request) {
+    View view;
+    view.setAttribute(Qt::WA_DontShowOnScreen);
+    view.resize(request.size);
+    view.set_session(session.get());
+    if constexpr (std::is_same_v<View, StoryPane>) {
+        TIDEMARK_TRY(select_finding(view, *session, request));
+    } else if constexpr (!std::is_base_of_v<TimePlot, View> && !std::is_same_v<View, OverviewPlot>) {
+        session->load_graph();
+    }
+    view.show();
+    wait_for_panes();
+    return save_picture(request.output, request.size, request.scale, request.view,
+                        [&](QPaintDevice& device, QSize size) { paint_view(view, device, size); });
+}
+
+Status draw_window(Application& application, const std::shared_ptr<Session>& session, const RenderRequest& request) {
     MainWindow window(application);
     window.setAttribute(Qt::WA_DontShowOnScreen);
     window.resize(request.size);
     window.show();
-    window.show_session(std::move(session), request.trace);
+    window.show_session(session, request.trace);
     TracePage& page = window.page();
     const std::map<QString, QWidget*> panes{{QStringLiteral("segments"), &page.segments()},
                                             {QStringLiteral("graph"), &page.graph()},
@@ -130,6 +156,23 @@ Status render_window(Application& application, std::shared_ptr<Session> session,
     });
 }
 
+struct View {
+    const char* name;
+    Status (*draw)(Application&, const std::shared_ptr<Session>&, const RenderRequest&);
+};
+
+constexpr View views[] = {{"why", draw<StoryPane>},
+                          {"overview", draw<OverviewPlot>},
+                          {"timeline", draw<TimelinePlot>},
+                          {"allocations", draw<AllocationsPlot>},
+                          {"segments", draw<SegmentMap>},
+                          {"graph", draw<GraphPane>},
+                          {"table", draw<AllocationTable>},
+                          {"summary", draw<SummaryTable>},
+                          {"breakdown", draw<BreakdownPane>},
+                          {"details", draw<InspectorPane>},
+                          {"window", draw_window}};
+
 }  // namespace
 
 std::optional<QSize> parse_size(const QString& text) {
@@ -142,13 +185,21 @@ std::optional<QSize> parse_size(const QString& text) {
                : std::nullopt;
 }
 
-Status render(Application& application, const RenderRequest& request) {
-    Progress progress;
-    auto opened = load_trace(request.trace, progress);
-    if (!opened) {
-        return opened.error();
+QStringList view_names() {
+    QStringList names;
+    for (const View& view : views) {
+        names << QString::fromLatin1(view.name);
     }
-    const std::shared_ptr<Session> session = opened->session;
+    return names;
+}
+
+Status render(Application& application, const std::shared_ptr<Session>& session, const RenderRequest& request) {
+    const auto view = std::find_if(std::begin(views), std::end(views),
+                                   [&](const View& v) { return request.view == QLatin1String(v.name); });
+    if (view == std::end(views)) {
+        return usage_error("There is no view \"{view}\"; use one of {views}.", with("view", request.view.toStdString()),
+                           with("views", view_names().join(QStringLiteral(", ")).toStdString()));
+    }
     if (request.device) {
         TIDEMARK_TRY(select_device(*session, *request.device));
     }
@@ -159,55 +210,16 @@ Status render(Application& application, const RenderRequest& request) {
         session->load_graph();
         session->set_group_by({*request.stack_by});
     }
-    if (request.view == QLatin1String("why")) {
-        StoryPane pane;
-        pane.set_session(session.get());
-        TIDEMARK_TRY(select_finding(pane, *session, request));
-        return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
+    return view->draw(application, session, request);
+}
+
+Status render(Application& application, const RenderRequest& request) {
+    Progress progress;
+    auto opened = load_trace(request.trace, progress);
+    if (!opened) {
+        return opened.error();
     }
-    if (request.view == QLatin1String("timeline")) {
-        TimelinePlot plot;
-        plot.set_session(session.get());
-        return paint_alone(plot, request, [&](QPaintDevice& device, QSize size) { plot.render_to(device, size); });
-    }
-    if (request.view == QLatin1String("allocations")) {
-        AllocationsPlot plot;
-        plot.set_session(session.get());
-        return paint_alone(plot, request, [&](QPaintDevice& device, QSize size) { plot.render_to(device, size); });
-    }
-    if (request.view == QLatin1String("segments")) {
-        SegmentMap map;
-        map.set_session(session.get());
-        return paint_alone(map, request, [&](QPaintDevice& device, QSize size) {
-            QPainter painter(&device);
-            map.render_to(painter, size);
-        });
-    }
-    if (request.view == QLatin1String("graph")) {
-        GraphPane pane;
-        pane.set_session(session.get());
-        session->load_graph();
-        return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
-    }
-    if (request.view == QLatin1String("breakdown")) {
-        BreakdownPane pane;
-        pane.set_session(session.get());
-        return paint_alone(pane, request, [&](QPaintDevice& device, QSize size) { pane.render_to(device, size); });
-    }
-    if (request.view == QLatin1String("overview")) {
-        OverviewPlot plot;
-        plot.set_session(session.get());
-        return paint_alone(plot, request, [&](QPaintDevice& device, QSize size) {
-            QPainter painter(&device);
-            plot.render_to(painter, size);
-        });
-    }
-    if (request.view == QLatin1String("window")) {
-        return render_window(application, session, request);
-    }
-    return usage_error(
-        "There is no view \"{view}\"; use why, timeline, allocations, segments, graph, breakdown, overview or window.",
-        with("view", request.view.toStdString()));
+    return render(application, opened->session, request);
 }
 
 }  // namespace tidemark::gui

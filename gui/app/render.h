@@ -5,7 +5,8 @@
 #pragma once
 
 #include <QSize>
-#include <QString>
+#include <QStringList>
+#include <memory>
 #include <optional>
 
 #include "storage/attribution/attribution.h"
@@ -14,10 +15,10 @@
 namespace tidemark::gui {
 
 class Application;
+class Session;
 
 struct RenderRequest {
-    /// why, timeline, allocations, segments, graph, breakdown, overview or window
-    QString view = QStringLiteral("window");
+    QString view = QStringLiteral("window");  ///< one of view_names()
     QString at = QStringLiteral("peak");
     std::optional<GroupBy> stack_by;  ///< the grouping of stacked pictures; nothing: the window's default
     QString pane;  ///< of a window: "segments", "graph", "table", "summary", "breakdown"; empty: the first
@@ -31,7 +32,11 @@ struct RenderRequest {
 
 /// Parses "1600x900"; nothing if it is no size from 100x100 to 16384x16384.
 std::optional<QSize> parse_size(const QString& text);
-/// Draws in the theme and language of the application.
+/// Returns the names of all views of the window, and "window".
+QStringList view_names();
+/// Opens the trace and draws it in the theme and language of the application.
 Status render(Application& application, const RenderRequest& request);
+/// Draws an open trace.
+Status render(Application& application, const std::shared_ptr<Session>& session, const RenderRequest& request);
 
 }  // namespace tidemark::gui

@@ -9,6 +9,7 @@
 
 #include "gui/model/lazy_breakdown.h"
 #include "gui/widgets/column_canvas.h"
+#include "storage/base/saturated.h"
 
 namespace tidemark::gui {
 
@@ -25,8 +26,8 @@ std::vector<int64_t> times_of(const PictureRequest& r, const Columns& columns) {
         const Column& column = (*columns)[x];
         int64_t time = device.time_of_state(column.time_point);
         if (r.axis == TimeAxis::wall_clock) {
-            const auto left = static_cast<int64_t>(r.from + static_cast<double>(x) * step);
-            const auto right = std::max(left, static_cast<int64_t>(r.from + static_cast<double>(x + 1) * step) - 1);
+            const auto left = saturated<int64_t>(r.from + static_cast<double>(x) * step);
+            const auto right = std::max(left, saturated<int64_t>(r.from + static_cast<double>(x + 1) * step) - 1);
             time = column.first == column.last ? left + (right - left) / 2 : std::clamp(time, left, right);
         }
         times.push_back(times.empty() ? time : std::max(time, times.back()));
@@ -106,6 +107,7 @@ void paint_components(ColumnCanvas& canvas, const BreakdownPicture& picture) {
 void paint_device_line(ColumnCanvas& canvas, const BreakdownPicture& picture) {
     const PictureRequest& r = picture.request;
     const int thickness = 2 * r.line_width;
+    const AxisMap row = row_map(r);
     std::optional<int> before;
     for (int x = 0; x < r.pixels.width(); ++x) {
         const auto used = picture.rows[static_cast<size_t>(x)].device_used;
@@ -113,7 +115,7 @@ void paint_device_line(ColumnCanvas& canvas, const BreakdownPicture& picture) {
             before.reset();
             continue;
         }
-        const int at = static_cast<int>((static_cast<double>(*used) - r.low) / bytes_per_row(r));
+        const int at = static_cast<int>(row.pixel(static_cast<double>(*used)));
         const int low = std::min(at, before.value_or(at)), high = std::max(at, before.value_or(at));
         for (int y = std::max(low - thickness / 2, 0); y < std::min(high + thickness - thickness / 2, canvas.rows());
              ++y) {

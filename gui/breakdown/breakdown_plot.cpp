@@ -8,6 +8,7 @@
 #include "gui/model/component_text.h"
 #include "gui/model/text.h"
 #include "gui/widgets/picture_drawing.h"
+#include "storage/base/saturated.h"
 
 namespace tidemark::gui {
 
@@ -107,7 +108,7 @@ QString BreakdownPlot::describe(QPoint point) {
     }
     const PictureRequest& r = picture_.request;
     const double part = (position_at(point.x()) - r.from) / (r.to - r.from);
-    const auto column = static_cast<int64_t>(part * static_cast<double>(picture_.rows.size()));
+    const auto column = saturated<int64_t>(part * static_cast<double>(picture_.rows.size()));
     if (column < 0 || column >= static_cast<int64_t>(picture_.rows.size()) || position_at(point.x()) > r.known_to) {
         return {};
     }

@@ -9,6 +9,7 @@
 #include "gui/model/column_cache.h"
 #include "gui/model/grouping.h"
 #include "gui/model/lazy_breakdown.h"
+#include "storage/base/saturated.h"
 
 namespace tidemark::gui {
 
@@ -95,8 +96,8 @@ void Session::show_events() {
     }
     const double margin = std::max(static_cast<double>(busy.to - busy.from) * room, time_view_.smallest_span());
     time_view_.show(static_cast<double>(busy.from) - margin, static_cast<double>(busy.to) + margin);
-    const auto shown = std::lower_bound(times.begin(), times.end(), static_cast<int64_t>(time_view_.from()));
-    const auto after = std::upper_bound(shown, times.end(), static_cast<int64_t>(time_view_.to()));
+    const auto shown = std::lower_bound(times.begin(), times.end(), saturated<int64_t>(time_view_.from()));
+    const auto after = std::upper_bound(shown, times.end(), saturated<int64_t>(time_view_.to()));
     start_view_ = StartView{time_view_.from(), time_view_.to(),
                             static_cast<double>(after - shown) / static_cast<double>(times.size())};
 }

@@ -46,7 +46,7 @@ QString both_bytes_text(uint64_t bytes) {
 }
 
 QString signed_bytes_text(int64_t bytes) {
-    const QString size = both_bytes_text(static_cast<uint64_t>(bytes < 0 ? -bytes : bytes));
+    const QString size = both_bytes_text(bytes < 0 ? -static_cast<uint64_t>(bytes) : static_cast<uint64_t>(bytes));
     return bytes < 0 ? QStringLiteral("−") + size : size;
 }
 

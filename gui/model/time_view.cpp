@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "storage/base/saturated.h"
+
 namespace tidemark::gui {
 
 namespace {
 constexpr size_t longest_history = 200;
 constexpr double smallest_time_span = 50;  // ns: finer than any clock an allocator event carries
+constexpr double smallest_part = 0x1p-42;  // of the run: below, doubles cannot tell the pixels of a plot apart
 constexpr double smallest_event_span = 4;
 constexpr double room_at_the_end = 0.008;   // the last event (often the OOM) is drawn inside, not on the edge
 constexpr double room_for_the_next = 0.02;  // of a followed span: the next events appear inside
@@ -45,7 +48,8 @@ int64_t TimeView::last_time() const {
 }
 
 double TimeView::smallest_span() const {
-    return axis_ == TimeAxis::event_index ? smallest_event_span : smallest_time_span;
+    return axis_ == TimeAxis::event_index ? smallest_event_span
+                                          : std::max(smallest_time_span, whole_to_ * smallest_part);
 }
 
 void TimeView::set_axis(TimeAxis axis) {
@@ -80,6 +84,9 @@ TimeView::Span TimeView::clamped(Span span) const {
 }
 
 void TimeView::apply(Span span, bool remember) {
+    if (!std::isfinite(span.from) || !std::isfinite(span.to)) {
+        return;  // the pointer was over a plot without width
+    }
     span = clamped(span);
     if (span == Span{from_, to_}) {
         return;
@@ -234,14 +241,14 @@ EventNumber TimeView::state_at(double position) const {
         return 0;
     }
     if (axis_ == TimeAxis::event_index) {
-        return static_cast<EventNumber>(std::clamp<double>(std::floor(position), 0, device_->event_count()));
+        return std::clamp(saturated<EventNumber>(std::floor(position)), 0, device_->event_count());
     }
-    return device_->events_until(static_cast<int64_t>(std::floor(position)));
+    return device_->events_until(saturated<int64_t>(std::floor(position)));
 }
 
 int64_t TimeView::time_at(double position) const {
     if (axis_ == TimeAxis::wall_clock || device_ == nullptr) {
-        return static_cast<int64_t>(position);
+        return saturated<int64_t>(position);
     }
     return device_->time_of_state(state_at(position));
 }

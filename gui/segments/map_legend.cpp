@@ -9,6 +9,7 @@
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
 #include "gui/segments/segment_painter.h"
+#include "storage/base/saturated.h"
 
 namespace tidemark::gui {
 
@@ -85,7 +86,7 @@ int MapLegend::paint_scale(QPainter& painter, const QRect& area, const Theme& th
     }
     const double bytes = std::exp2(std::floor(std::log2(bytes_per_pixel * 110)));
     const int width = static_cast<int>(bytes / bytes_per_pixel);
-    const QString name = bytes_text(static_cast<uint64_t>(std::max(bytes, 1.0)));
+    const QString name = bytes_text(saturated<uint64_t>(std::max(bytes, 1.0)));
     const int text_width = painter.fontMetrics().horizontalAdvance(name);
     const int left = area.right() - width - text_width - 8;
     const int y = area.center().y();

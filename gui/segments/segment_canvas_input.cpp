@@ -11,6 +11,7 @@
 
 #include "gui/segments/block_text.h"
 #include "gui/segments/segment_canvas.h"
+#include "storage/base/saturated.h"
 
 namespace tidemark::gui {
 
@@ -31,9 +32,9 @@ std::optional<BlockRef> SegmentCanvas::block_near(QPointF map_point) const {
         return std::nullopt;
     }
     const double bytes_in_pixel = 1 / placed.pixels_per_byte();
-    const auto begin = segment.address + static_cast<uint64_t>(std::max(0.0, hit->offset - bytes_in_pixel));
-    const auto end = segment.address + static_cast<uint64_t>(hit->offset + bytes_in_pixel);
-    BlockRef best{placed.index, block_at(segment, segment.address + static_cast<uint64_t>(hit->offset))};
+    const auto begin = segment.address + saturated<uint64_t>(std::max(0.0, hit->offset - bytes_in_pixel));
+    const auto end = segment.address + saturated<uint64_t>(hit->offset + bytes_in_pixel);
+    BlockRef best{placed.index, block_at(segment, segment.address + saturated<uint64_t>(hit->offset))};
     if (static_cast<double>(segment.blocks[best.block].size) >= bytes_in_pixel &&
         segment.blocks[best.block].state != BlockState::inactive) {
         return best;
@@ -233,7 +234,7 @@ void SegmentCanvas::show_tip(QPoint global, BlockRef block) {
     const Block& b = segment.blocks[block.block];
     int others = 0;
     if (static_cast<double>(b.size) < bytes_in_pixel) {
-        const auto end = b.address + static_cast<uint64_t>(bytes_in_pixel);
+        const auto end = b.address + saturated<uint64_t>(bytes_in_pixel);
         for (uint32_t i = block.block + 1; i < segment.blocks.size() && segment.blocks[i].address < end; ++i) {
             others += segment.blocks[i].state != BlockState::inactive;
         }

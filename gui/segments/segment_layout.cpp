@@ -14,7 +14,7 @@ constexpr double shortest_bar = 6;  // pixels: the smallest segment stays visibl
 constexpr double gap_between_bars = 4;
 constexpr int tallest_bar = 34, lowest_bar = 12;
 constexpr int gap_after_group = 8;
-constexpr int most_lines = 4'000'000;  // so that heights fit into an int at any zoom
+constexpr int most_lines = 32'000'000;  // of all segments, so that heights fit into an int at any zoom
 
 const Segment& segment_of(const DeviceHistory& device, const SegmentState& s) { return device.segments[s.segment]; }
 
@@ -33,6 +33,7 @@ void SegmentLayout::arrange(const MemoryState& state, const DeviceHistory& devic
     clear();
     options_ = options;
     options_.line_width = std::max(options_.line_width, 4 * shortest_bar);
+    const auto most_lines_each = static_cast<double>(most_lines / std::max<size_t>(state.segments.size(), 1) + 1);
     segments_.reserve(state.segments.size());
     for (uint32_t i = 0; i < state.segments.size(); ++i) {
         const SegmentState& s = state.segments[i];
@@ -50,7 +51,7 @@ void SegmentLayout::arrange(const MemoryState& state, const DeviceHistory& devic
         placed.bytes = static_cast<double>(std::max<uint64_t>(s.size, 1));
         const double natural = placed.bytes / options_.bytes_per_pixel;
         placed.length = options_.same_width ? options_.line_width * options_.zoom : std::max(natural, shortest_bar);
-        placed.length = std::min(placed.length, options_.line_width * most_lines);
+        placed.length = std::min(placed.length, options_.line_width * most_lines_each);
         segments_.push_back(placed);
     }
     int y = 0;
@@ -119,7 +120,7 @@ std::optional<uint32_t> SegmentLayout::placed_of(uint32_t state_index) const {
 }
 
 QPointF SegmentLayout::position(const PlacedSegment& segment, double offset) const {
-    const double along = offset * segment.pixels_per_byte();
+    const double along = std::clamp(offset * segment.pixels_per_byte(), 0.0, segment.length);
     const int line = std::clamp(static_cast<int>(along / options_.line_width), 0, segment.lines - 1);
     return {segment.left + along - line * options_.line_width,
             static_cast<double>(segment.top) + line * options_.pitch()};
@@ -128,8 +129,8 @@ QPointF SegmentLayout::position(const PlacedSegment& segment, double offset) con
 std::vector<QRectF> SegmentLayout::pieces(const PlacedSegment& segment, double from, double to, double min_width,
                                           const QRect& visible) const {
     const double width = options_.line_width;
-    const double begin = from * segment.pixels_per_byte();
-    const double end = std::max(to * segment.pixels_per_byte(), begin);
+    const double begin = std::clamp(from * segment.pixels_per_byte(), 0.0, segment.length);
+    const double end = std::clamp(to * segment.pixels_per_byte(), begin, segment.length);
     const int first = std::clamp(static_cast<int>(begin / width), 0, segment.lines - 1);
     const int last = std::clamp(static_cast<int>(std::ceil(end / width)) - 1, first, segment.lines - 1);
     std::vector<QRectF> rects;

@@ -10,6 +10,7 @@
 
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
+#include "storage/base/saturated.h"
 
 namespace tidemark::gui {
 
@@ -151,14 +152,15 @@ void SegmentPainter::paint_line(QPainter& painter, const PlacedSegment& placed, 
     const double last_byte = first_byte + bar.width() / placed.pixels_per_byte();
     if (last_byte - first_byte > shortest_labeled) {
         const double base = static_cast<double>(segment.address);
-        for (uint32_t i = block_at(segment, segment.address + static_cast<uint64_t>(first_byte));
+        for (uint32_t i = block_at(segment, segment.address + saturated<uint64_t>(first_byte));
              i < segment.blocks.size() && static_cast<double>(segment.blocks[i].address) - base < last_byte; ++i) {
             const Block& block = segment.blocks[i];
             if (static_cast<double>(block.size) < shortest_labeled || block.state == BlockState::inactive) {
                 continue;
             }
-            const double from = std::max(static_cast<double>(block.address) - base - first_byte, 0.0);
-            const double to = std::min(static_cast<double>(block.address + block.size) - base, last_byte) - first_byte;
+            const double begin = static_cast<double>(block.address) - base;
+            const double from = std::max(begin - first_byte, 0.0);
+            const double to = std::min(begin + static_cast<double>(block.size), last_byte) - first_byte;
             paint_label(painter, block,
                         QRectF(bar.left() + from * placed.pixels_per_byte(), bar.top(),
                                (to - from) * placed.pixels_per_byte(), bar.height()));
@@ -176,7 +178,7 @@ void SegmentPainter::fill_columns(const SegmentState& segment, double first_byte
     mixes_.clear();
     const double count = static_cast<double>(columns_.size());
     const double base = static_cast<double>(segment.address);
-    for (uint32_t i = block_at(segment, segment.address + static_cast<uint64_t>(first_byte)); i < segment.blocks.size();
+    for (uint32_t i = block_at(segment, segment.address + saturated<uint64_t>(first_byte)); i < segment.blocks.size();
          ++i) {
         const Block& block = segment.blocks[i];
         const double begin = (static_cast<double>(block.address) - base - first_byte) * columns_per_byte;
@@ -218,7 +220,7 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     }
     const double count = static_cast<double>(columns_.size());
     const auto column_at = [&](double x) { return static_cast<int>(std::lround(std::clamp(x, 0.0, count))); };
-    const int from = column_at(begin), to = column_at(end);
+    const int from = column_at(begin), to = std::max(column_at(end), from);
     const bool dimmed = dimming_ && !lit(block);
     Column column{color_of(block), 0, plain};
     if (block.state == BlockState::pending_free) {
@@ -236,7 +238,8 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     if (slice >= 1) {
         const QRgb rounding = scene_->theme.rounding.rgb();
         const Column rounded{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, plain};
-        std::fill(columns_.begin() + column_at(std::round(end) - slice), columns_.begin() + to, rounded);
+        std::fill(columns_.begin() + std::clamp(column_at(std::round(end) - slice), from, to), columns_.begin() + to,
+                  rounded);
     }
     if (end - begin >= 4 * ratio_ && end <= count) {
         std::fill(columns_.begin() + std::max(from, to - static_cast<int>(std::lround(ratio_))), columns_.begin() + to,
@@ -249,8 +252,8 @@ void SegmentPainter::add_sliver(const Block& block, double begin, double end) {
     const QRgb color = color_of(block);
     const bool is_lit = dimming_ && lit(block);
     const int last = static_cast<int>(columns_.size()) - 1;
-    const int from = std::clamp(static_cast<int>(begin), 0, last);
-    const int to = std::clamp(static_cast<int>(std::ceil(end)) - 1, from, last);
+    const int from = std::clamp(saturated<int>(begin), 0, last);
+    const int to = std::clamp(saturated<int>(std::ceil(end) - 1), from, last);
     if (end <= 0) {
         return;
     }

@@ -7,8 +7,7 @@
 #include <cmath>
 
 #include "gui/model/text.h"
-#include "gui/widgets/coordinates.h"
-#include "gui/widgets/picture_drawing.h"
+#include "storage/base/saturated.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -72,10 +71,10 @@ void AllocationsPlot::paint_overlay(QCPPainter& painter) {
         r.axis != session()->time_view().axis()) {
         return;
     }
+    const AxisMap x = x_map(), y = y_map();
     const auto x_of = [&](size_t column) {
         const double part = static_cast<double>(column) / static_cast<double>(picture_.columns->size());
-        return std::clamp<double>(xAxis->coordToPixel(r.from + part * (r.to - r.from)), area().left(),
-                                  area().right() + 1);
+        return x.pixel(r.from + part * (r.to - r.from));
     };
     QPolygonF upper, lower;
     for (size_t c = 0; c < picture_.selected_band.size(); ++c) {
@@ -83,8 +82,7 @@ void AllocationsPlot::paint_overlay(QCPPainter& painter) {
         if (bottom < 0) {
             continue;
         }
-        double high_y = yAxis->coordToPixel(static_cast<double>(top)),
-               low_y = yAxis->coordToPixel(static_cast<double>(bottom));
+        double high_y = y.pixel(static_cast<double>(top)), low_y = y.pixel(static_cast<double>(bottom));
         if (low_y - high_y < 2) {
             high_y = low_y - 2;
         }
@@ -140,10 +138,10 @@ AllocationIndex AllocationsPlot::allocation_at(QPoint point) const {
     // The center of the picture's pixel row, as painted.
     const double row_bytes =
         (picture_.request.high - picture_.request.low) / std::max(picture_.request.pixels.height(), 1);
-    const double bytes = yAxis->pixelToCoord(point.y() + 0.5);
+    const double bytes = y_map().value(point.y() + 0.5);
     const double row = std::floor((bytes - picture_.request.low) / row_bytes);
-    const auto center = static_cast<int64_t>(picture_.request.low + (row + 0.5) * row_bytes);
-    if (center < 0) {
+    const auto center = saturated<int64_t>(picture_.request.low + (row + 0.5) * row_bytes);
+    if (center < 0 || center == INT64_MAX) {
         return no_allocation;
     }
     std::vector<Band> bands;

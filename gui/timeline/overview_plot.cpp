@@ -13,6 +13,7 @@
 #include "gui/timeline/timeline_plot.h"
 #include "gui/widgets/hover_tip.h"
 #include "gui/widgets/severity_mark.h"
+#include "storage/base/saturated.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -80,14 +81,10 @@ QRect OverviewPlot::area() const {
         .adjusted(TimePlot::left_margin, 6, -TimePlot::right_margin, -6);
 }
 
-double OverviewPlot::pixel(double position) const {
+AxisMap OverviewPlot::x_map() const {
     const TimeView& view = session_->time_view();
-    return area().left() + (position - view.whole_from()) / (view.whole_to() - view.whole_from()) * area().width();
-}
-
-double OverviewPlot::position(double pixel) const {
-    const TimeView& view = session_->time_view();
-    return view.whole_from() + (pixel - area().left()) / area().width() * (view.whole_to() - view.whole_from());
+    const double left = area().left();
+    return {view.whole_from(), view.whole_to(), left, left + area().width()};
 }
 
 void OverviewPlot::paint_run(QPainter& painter, double ratio) const {
@@ -104,9 +101,8 @@ void OverviewPlot::paint_run(QPainter& painter, double ratio) const {
     const std::vector<Column> columns =
         make_columns(session_->device(), curves, view.axis(), view.whole_from(), view.whole_to(), count);
     const double top = std::max<double>(static_cast<double>(curves.peak(Series::reserved).max) * 1.1, 512);
-    const auto y = [&](int64_t bytes) {
-        return frame.bottom() + 1 - static_cast<double>(bytes) / top * frame.height();
-    };
+    const AxisMap heights = byte_map(0, top, frame);
+    const auto y = [&](int64_t bytes) { return heights.pixel(static_cast<double>(bytes)); };
     QColor fill = theme.reserved_line;
     fill.setAlpha(theme.dark ? 120 : 105);
     const double known = session_->is_live() ? pixel(view.known_to()) : frame.right() + 1;
@@ -221,7 +217,7 @@ void OverviewPlot::paint_start_hint(QPainter& painter, double brush_left, double
 }
 
 QString OverviewPlot::start_hint(const StartView& start) {
-    const auto time = [](double at) { return QString::fromStdString(format_duration(static_cast<int64_t>(at))); };
+    const auto time = [](double at) { return QString::fromStdString(format_duration(saturated<int64_t>(at))); };
     return tr("shows %1 to %2 with %3 of the events; H shows the whole run")
         .arg(time(std::max(start.from, 0.0)), time(start.to), percent_text(start.share, 1));
 }

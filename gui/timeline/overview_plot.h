@@ -40,8 +40,9 @@ private:
     enum class Grip { none, left, right, inside, outside };
 
     QRect area() const;
-    double pixel(double position) const;
-    double position(double pixel) const;
+    AxisMap x_map() const;
+    double pixel(double position) const { return x_map().pixel(position); }
+    double position(double pixel) const { return x_map().value(pixel); }
     Grip grip_at(QPoint point) const;
     void discard_picture();
     void paint_run(QPainter& painter, double ratio) const;

@@ -10,8 +10,6 @@
 
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
-#include "gui/widgets/coordinates.h"
-#include "gui/widgets/picture_drawing.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -22,11 +20,6 @@ constexpr int row_height = 17;
 
 QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
 
-AxisMap time_map(const Session& session, QRect area) {
-    const TimeView& view = session.time_view();
-    return {view.from(), view.to(), static_cast<double>(area.left()), static_cast<double>(area.left() + area.width())};
-}
-
 /// Returns the height of the row with the names of the lines, which has no other labels.
 int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
 
@@ -34,7 +27,8 @@ int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
 void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF anchor, const QString& text,
                  QColor color) {
     const QFontMetrics metrics(painter.font());
-    QRectF box(0, 0, metrics.horizontalAdvance(text) + 8, metrics.height() + 2);
+    const QString shown = metrics.elidedText(text, Qt::ElideRight, area.width() / 2);
+    QRectF box(0, 0, metrics.horizontalAdvance(shown) + 8, metrics.height() + 2);
     box.moveBottomLeft(anchor + QPointF(6, -2));
     if (box.right() > area.right()) {
         box.moveRight(anchor.x() - 6);
@@ -45,7 +39,7 @@ void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF an
     back.setAlpha(215);
     painter.fillRect(box, back);
     painter.setPen(color);
-    painter.drawText(box, Qt::AlignCenter, text);
+    painter.drawText(box, Qt::AlignCenter, shown);
 }
 
 }  // namespace
@@ -148,8 +142,7 @@ void TimelinePlot::paint_overlay(QCPPainter& painter) {
     }
     const PictureRequest& r = picture_.request;
     const std::vector<int64_t> bytes = bytes_in_columns(session()->device().allocations, hovered, *picture_.columns);
-    const AxisMap y{low(), high(), static_cast<double>(area().bottom() + 1), static_cast<double>(area().top())};
-    const AxisMap x = time_map(*session(), area());
+    const AxisMap x = x_map(), y = y_map();
     QPolygonF shape;
     for (size_t c = 0; c < bytes.size(); ++c) {
         const double column = (r.to - r.from) / static_cast<double>(bytes.size());
@@ -173,7 +166,7 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
     painter.setClipRect(area());
     const PictureRequest& r = picture_.request;
     const auto groups = static_cast<size_t>(r.groups->count());
-    const AxisMap y{low(), high(), static_cast<double>(area().bottom() + 1), static_cast<double>(area().top())};
+    const AxisMap y = y_map();
     const double step = static_cast<double>(area().width()) / static_cast<double>(picture_.columns->size());
     const auto x = [&](size_t column) { return area().left() + static_cast<double>(column) * step; };
     std::vector<int64_t> bottom(picture_.columns->size(), 0);
@@ -222,7 +215,7 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
     painter.save();
     painter.setClipRect(strip);
     const TimeView& view = session()->time_view();
-    const AxisMap x = time_map(*session(), area());
+    const AxisMap x = x_map();
     const int64_t from = view.time_at(view.from()), to = view.time_at(view.to());
     auto it = std::partition_point(row.begin(), row.end(), [from](const Annotation* a) { return a->end < from; });
     const QFontMetrics metrics(painter.font());
@@ -258,7 +251,7 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
 void TimelinePlot::paint_steps(QCPPainter& painter) const {
     constexpr double least_distance = 24;
     const TimeView& view = session()->time_view();
-    const AxisMap x = time_map(*session(), area());
+    const AxisMap x = x_map();
     QColor color = theme().faint_text;
     color.setAlpha(90);
     painter.setPen(QPen(color, 1, Qt::DotLine));
@@ -274,24 +267,25 @@ void TimelinePlot::paint_steps(QCPPainter& painter) const {
 
 void TimelinePlot::paint_marks(QCPPainter& painter) const {
     const TimeView& view = session()->time_view();
-    const AxisMap x = time_map(*session(), area());
+    const AxisMap x = x_map();
     const int device = session()->device().device;
-    double label_free_from = -1;
+    double last = -1, label_free_from = -1;
     const QFontMetrics metrics(painter.font());
     for (const Mark& mark : session()->trace().marks) {
         const auto event = mark.events.find(device);
         const double position =
             event != mark.events.end() ? view.position_of(event->second) : view.position_of_time(mark.time);
         const double at = std::round(x.pixel(position));
-        if (at < area().left() || at > area().right()) {
+        if (at < area().left() || at > area().right() || at == last) {
             continue;
         }
+        last = at;
         QColor color = theme().faint_text;
         color.setAlpha(150);
         painter.setPen(QPen(color, 1, Qt::DashLine));
         painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
-        const QString name = to_qstring(mark.name);
         if (at > label_free_from) {
+            const QString name = metrics.elidedText(to_qstring(mark.name), Qt::ElideRight, area().width() / 2);
             paint_label(painter, theme(), area(), QPointF(at - 4, area().top() + metrics.height() + 4), name,
                         theme().faint_text);
             label_free_from = at + metrics.horizontalAdvance(name) + 16;
@@ -300,7 +294,7 @@ void TimelinePlot::paint_marks(QCPPainter& painter) const {
 }
 
 void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& theme, QRect area, bool with_text) {
-    const AxisMap x = time_map(session, area);
+    const AxisMap x = time_map(session.time_view(), area);
     double last = -10;
     for (const OtherEvent& other : session.device().others) {
         if (other.action != Action::oom) {
@@ -328,8 +322,8 @@ void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& t
 
 void TimelinePlot::paint_peak(QCPPainter& painter) const {
     const Extremes peak = session()->analysis().curves().peak(Series::allocated);
-    const double at = time_map(*session(), area()).pixel(session()->time_view().position_of(peak.max_event));
-    const double y = yAxis->coordToPixel(static_cast<double>(peak.max));
+    const double at = x_map().pixel(session()->time_view().position_of(peak.max_event));
+    const double y = y_map().pixel(static_cast<double>(peak.max));
     if (peak.max <= 0 || at < area().left() || at > area().right() || y < area().top() || y > area().bottom()) {
         return;
     }

@@ -70,6 +70,9 @@ private:
 
 inline double bytes_per_row(const PictureRequest& r) { return (r.high - r.low) / r.pixels.height(); }
 
+/// Maps bytes to rows, counted from the bottom.
+inline AxisMap row_map(const PictureRequest& r) { return {r.low, r.high, 0, static_cast<double>(r.pixels.height())}; }
+
 inline Columns columns_of(const PictureRequest& r) {
     ColumnCache uncached;
     ColumnCache& cache = r.column_cache ? *r.column_cache : uncached;
@@ -79,9 +82,8 @@ inline Columns columns_of(const PictureRequest& r) {
 /// Leaves the part beyond the end of a growing run empty.
 inline void clear_future(ColumnCanvas& canvas, const PictureRequest& r) {
     if (r.known_to < r.to) {
-        const double part = (r.known_to - r.from) / (r.to - r.from);
-        canvas.clear_from(static_cast<int>(std::ceil(std::max(part, 0.0) * r.pixels.width())),
-                          r.theme.plot_background.rgb());
+        const AxisMap columns{r.from, r.to, 0, static_cast<double>(r.pixels.width())};
+        canvas.clear_from(static_cast<int>(std::ceil(columns.pixel(r.known_to))), r.theme.plot_background.rgb());
     }
 }
 

@@ -12,6 +12,7 @@
 #include "gui/model/in_halves.h"
 #include "gui/widgets/column_canvas.h"
 #include "gui/widgets/coordinates.h"
+#include "storage/base/saturated.h"
 
 namespace tidemark::gui {
 
@@ -63,11 +64,11 @@ void paint_maxima(ColumnCanvas& canvas, const TimelinePicture& picture, Series s
     const PictureRequest& r = picture.request;
     const auto s = static_cast<size_t>(series);
     const int rows = canvas.rows();
-    const double rows_per_byte = 1 / bytes_per_row(r);
+    const AxisMap row = row_map(r);
     int before = -1;
     for (int x = 0; x < r.pixels.width(); ++x) {
         const Column& c = (*picture.columns)[static_cast<size_t>(x)];
-        const int top = static_cast<int>(std::floor((static_cast<double>(c.max[s]) - r.low) * rows_per_byte));
+        const int top = static_cast<int>(std::floor(row.pixel(static_cast<double>(c.max[s]))));
         QRgb* pixels = canvas.column(x);
         const int low = x > 0 ? std::min(before, top) : top, high = x > 0 ? std::max(before, top) : top;
         for (int y = std::max(low + 1, 0); y <= std::min(high - 1, rows - 1); ++y) {
@@ -155,14 +156,14 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
     const Allocations& all = r.analysis->device().allocations;
     const EventNumber time_point = (*picture.columns)[static_cast<size_t>(x)].time_point;
     const int separator_from = 5 * r.line_width;
-    const double rows_per_byte = 1 / bytes_per_row(r);
+    const AxisMap rows = row_map(r);
     const auto row = [&](int64_t bytes) {
         return static_cast<int>(
-            std::clamp((static_cast<double>(bytes) - r.low) * rows_per_byte + 0.5, 0.0, double(canvas.rows())));
+            std::clamp(rows.pixel(static_cast<double>(bytes)) + 0.5, 0.0, static_cast<double>(canvas.rows())));
     };
     bands.clear();
-    bands_at(r.analysis->device(), live, time_point, static_cast<int64_t>(std::floor(r.low)),
-             static_cast<int64_t>(std::ceil(r.high)), bands);
+    bands_at(r.analysis->device(), live, time_point, saturated<int64_t>(std::floor(r.low)),
+             saturated<int64_t>(std::ceil(r.high)), bands);
     int begin = bands.empty() ? 0 : row(bands.front().bottom);
     for (size_t i = 0; i < bands.size(); ++i) {
         const Band& band = bands[i];

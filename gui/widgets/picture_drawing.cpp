@@ -5,8 +5,6 @@
 
 #include <cmath>
 
-#include "gui/widgets/coordinates.h"
-
 namespace tidemark::gui {
 
 PictureRequest picture_request(const Session& session, const Theme& theme, QRect area, double ratio, double low,
@@ -35,26 +33,31 @@ PictureRequest picture_request(const Session& session, const Theme& theme, QRect
     return request;
 }
 
+AxisMap time_map(const TimeView& view, QRect area) {
+    return {view.from(), view.to(), static_cast<double>(area.left()), static_cast<double>(area.left() + area.width())};
+}
+
+AxisMap byte_map(double low, double high, QRect area) {
+    return {low, high, static_cast<double>(area.top() + area.height()), static_cast<double>(area.top())};
+}
+
 void draw_picture(QCPPainter& painter, QRect area, const QImage& image, const PictureRequest& painted,
                   const TimeView& view, double low, double high) {
     if (image.isNull() || painted.axis != view.axis()) {
         return;
     }
-    painter.setClipRect(area, Qt::IntersectClip);
-    const AxisMap x{view.from(), view.to(), static_cast<double>(area.left()),
-                    static_cast<double>(area.left() + area.width())};
-    const AxisMap y{low, high, static_cast<double>(area.top() + area.height()), static_cast<double>(area.top())};
-    const QRectF target(QPointF(x.pixel(painted.from), y.pixel(painted.high)),
-                        QPointF(x.pixel(painted.to), y.pixel(painted.low)));
-    // Far beyond the area the painter's integers would overflow, so the image is cut to the visible part.
-    const QRectF visible = target.intersected(QRectF(area));
-    if (visible.isEmpty()) {
+    // Only the visible part: Qt's integers overflow far outside the area.
+    const Part across = visible_part({painted.from, painted.to}, image.width(), {view.from(), view.to()});
+    const Part up = visible_part({painted.low, painted.high}, image.height(), {low, high});
+    if (across.length == 0 || up.length == 0) {
         return;
     }
-    const double sx = image.width() / target.width(), sy = image.height() / target.height();
-    const QRectF source((visible.left() - target.left()) * sx, (visible.top() - target.top()) * sy,
-                        visible.width() * sx, visible.height() * sy);
-    painter.drawImage(visible, image, source);
+    const AxisMap x = time_map(view, area), y = byte_map(low, high, area);
+    const QRectF target(QPointF(x.pixel(across.shown.from), y.pixel(up.shown.to)),
+                        QPointF(x.pixel(across.shown.to), y.pixel(up.shown.from)));
+    const QRectF source(across.first, image.height() - up.first - up.length, across.length, up.length);
+    painter.setClipRect(area, Qt::IntersectClip);
+    painter.drawImage(target, image, source);
 }
 
 }  // namespace tidemark::gui

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "gui/widgets/coordinates.h"
 #include "gui/widgets/picture.h"
 #include "gui/widgets/qcp.h"
 
@@ -14,6 +15,10 @@ namespace tidemark::gui {
 /// Returns a request for the span and the bytes the axes show, over `area`, at `ratio` device pixels per pixel.
 PictureRequest picture_request(const Session& session, const Theme& theme, QRect area, double ratio, double low,
                                double high);
+
+/// Returns the shown span of time as a map onto the width of `area`, and a range of bytes as one onto its height.
+AxisMap time_map(const TimeView& view, QRect area);
+AxisMap byte_map(double low, double high, QRect area);
 
 /// Draws an image where its span and bytes lie on the axes now: shifted and scaled until a new one arrives.
 void draw_picture(QCPPainter& painter, QRect area, const QImage& image, const PictureRequest& painted,

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "storage/base/saturated.h"
 #include "storage/base/ticks.h"
 #include "storage/base/units.h"
 
@@ -34,7 +35,7 @@ int TimeTicker::getSubTickCount(double step) {
 }
 
 QString TimeTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-    return QString::fromStdString(events_ ? format_count(static_cast<int64_t>(std::llround(tick)))
+    return QString::fromStdString(events_ ? format_count(saturated<int64_t>(std::round(tick)))
                                           : time_tick_label(tick, step_));
 }
 

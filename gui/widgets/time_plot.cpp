@@ -82,7 +82,7 @@ void TimePlot::grow_whole_bytes(double whole) {
 void TimePlot::show_bytes(double from, double to) {
     const double length = std::clamp(to - from, std::min(4096.0, whole_bytes_), whole_bytes_);
     const double start = std::clamp(from, 0.0, whole_bytes_ - length);
-    if (start == low() && start + length == high()) {
+    if (!std::isfinite(start) || (start == low() && start + length == high())) {
         return;
     }
     yAxis->setRange(start, start + length);
@@ -91,8 +91,8 @@ void TimePlot::show_bytes(double from, double to) {
 }
 
 void TimePlot::zoom_bytes(double factor, double at_pixel) {
-    const double at = yAxis->pixelToCoord(at_pixel);
-    const double length = std::clamp((high() - low()) / factor, 4096.0, whole_bytes_);
+    const double at = y_map().value(at_pixel);
+    const double length = std::clamp((high() - low()) / factor, std::min(4096.0, whole_bytes_), whole_bytes_);
     const double part = (at - low()) / (high() - low());
     show_bytes(at - part * length, at - part * length + length);
 }
@@ -285,7 +285,7 @@ void TimePlot::paint_base(QCPPainter& painter) {
 }
 
 void TimePlot::paint_vertical(QCPPainter& painter, double position, const QPen& pen) const {
-    const double x = std::round(xAxis->coordToPixel(position));
+    const double x = std::round(x_map().pixel(position));
     if (x >= area().left() && x <= area().right()) {
         painter.setPen(pen);
         painter.drawLine(QPointF(x, area().top()), QPointF(x, area().bottom()));
@@ -308,7 +308,7 @@ void TimePlot::paint_cursors(QCPPainter& painter) {
     }
     const double cursor = view.position_of(session_->selection().state().time_point);
     paint_vertical(painter, cursor, QPen(theme_.cursor, 1));
-    const double x = std::round(xAxis->coordToPixel(cursor));
+    const double x = std::round(x_map().pixel(cursor));
     if (x >= area().left() && x <= area().right()) {
         painter.setPen(Qt::NoPen);
         painter.setBrush(theme_.cursor);
@@ -323,8 +323,8 @@ void TimePlot::paint_range(QCPPainter& painter) {
     if (!range) {
         return;
     }
-    const double left = std::max<double>(xAxis->coordToPixel(range->first), area().left());
-    const double right = std::min<double>(xAxis->coordToPixel(range->second), area().right() + 1);
+    const double left = std::max<double>(x_map().pixel(range->first), area().left());
+    const double right = std::min<double>(x_map().pixel(range->second), area().right() + 1);
     if (right <= left) {
         return;
     }

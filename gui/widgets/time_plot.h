@@ -10,6 +10,7 @@
 #include "gui/model/palette.h"
 #include "gui/model/session.h"
 #include "gui/widgets/hover_tip.h"
+#include "gui/widgets/picture_drawing.h"
 #include "gui/widgets/qcp.h"
 #include "gui/widgets/tickers.h"
 
@@ -59,7 +60,9 @@ protected:
     void repaint_overlay();
     double pixel_ratio() const { return exporting_ ? export_ratio_ : bufferDevicePixelRatio(); }
     bool synchronous() const { return exporting_ || synchronous_; }
-    double position_at(double x) const { return xAxis->pixelToCoord(x); }
+    AxisMap x_map() const { return time_map(session_->time_view(), area()); }
+    AxisMap y_map() const { return byte_map(low(), high(), area()); }
+    double position_at(double x) const { return x_map().value(x); }
     void paint_vertical(QCPPainter& painter, double position, const QPen& pen) const;
     QString describe_column(const Column& column) const;
 

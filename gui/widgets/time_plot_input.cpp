@@ -26,7 +26,7 @@ bool TimePlot::event(QEvent* event) {
 }
 
 bool TimePlot::on_cursor(QPoint point) const {
-    const double x = xAxis->coordToPixel(session_->time_view().position_of(session_->selection().state().time_point));
+    const double x = x_map().pixel(session_->time_view().position_of(session_->selection().state().time_point));
     return point.y() > area().bottom() || std::abs(point.x() - x) <= 3;
 }
 

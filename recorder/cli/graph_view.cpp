@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "recorder/cli/describe.h"
@@ -94,6 +95,13 @@ bool GraphView::is_allocated(AllocationRef memory) const {
 bool GraphView::retains(uint32_t saved) const {
     const AllocationRef memory = tables().saved.allocation[saved];
     return memory && holds_saved(state(index().saver(saved))) && is_allocated(memory);
+}
+
+std::vector<uint32_t> GraphView::saved_by(NodeIndex node) const {
+    const std::vector<uint32_t>& first = tables().saved.first;
+    std::vector<uint32_t> saved(first[node + 1] - first[node]);
+    std::iota(saved.begin(), saved.end(), first[node]);
+    return saved;
 }
 
 int64_t GraphView::reachable_bytes(std::span<const NodeIndex> nodes) const {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -60,9 +59,7 @@ public:
     /// Returns the bytes that these nodes saved, each allocation counted once.
     int64_t reachable_bytes(std::span<const NodeIndex> nodes) const;
     /// Returns positions in SavedTensors.
-    auto saved_by(NodeIndex node) const {
-        return std::views::iota(tables().saved.first[node], tables().saved.first[node + 1]);
-    }
+    std::vector<uint32_t> saved_by(NodeIndex node) const;
     /// Returns the live nodes that are reachable from a node; the first one is the node itself.
     std::vector<NodeIndex> reachable_from(NodeIndex node) const;
 

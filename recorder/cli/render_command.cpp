@@ -25,6 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* viewer = "tidemark-gui";
+/// As gui/app/render.cpp has them; tests/hostile compares.
+const std::vector<std::string> views{"why",   "overview", "timeline",  "allocations", "segments", "graph",
+                                     "table", "summary",  "breakdown", "details",     "window"};
 
 struct RenderOptions {
     std::string trace, output;
@@ -149,10 +152,9 @@ void add_render_command(CommandLine& line) {
                                      "  tidemark render run.tide --view segments --at peak --theme dark -o peak.png"});
     add_trace_option(line, command, options->trace);
     command
-        .add_option(
-            "--view", options->view,
-            words("The view: {views}", with("views", "timeline, allocations, segments, breakdown, graph, window")))
-        ->check(CLI::IsMember({"timeline", "allocations", "segments", "breakdown", "graph", "window"}))
+        .add_option("--view", options->view,
+                    words("The view: {views}", with("views", fmt::format("{}", fmt::join(views, ", ")))))
+        ->check(CLI::IsMember(views))
         ->capture_default_str();
     command.add_option("--at", options->at, words("The point in time: event:N, time:T, mark:NAME, peak or end"))
         ->capture_default_str();

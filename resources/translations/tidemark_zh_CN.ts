@@ -944,8 +944,8 @@
         <translation>记录（.tide）或 PyTorch 显存快照。</translation>
     </message>
     <message>
-        <source>Draw a view into a picture and exit: why, timeline, allocations, segments, graph, breakdown, overview or window.</source>
-        <translation>把一个视图画成图片后退出：why、timeline、allocations、segments、graph、breakdown、overview 或 window。</translation>
+        <source>Draw a view into a picture and exit: %1.</source>
+        <translation>把一个视图画成图片后退出：%1。</translation>
     </message>
     <message>
         <source>The grouping of stacked pictures: stack, category, module, ...</source>

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "storage/base/saturated.h"
+
 namespace tidemark {
 
 namespace {
@@ -29,7 +31,7 @@ int decimals_of(double number) {
 }
 
 int largest_unit_of(double bytes) {
-    const int magnitude = static_cast<int>(std::floor(std::log2(std::max(std::fabs(bytes), 1.0)) / 10));
+    const int magnitude = saturated<int>(std::log2(std::max(std::fabs(bytes), 1.0)) / 10);
     return std::clamp(magnitude, 0, static_cast<int>(units.size()) - 1);
 }
 
@@ -51,16 +53,19 @@ std::string grouped(double number, int decimals) {
 }  // namespace
 
 double byte_tick_step(double span, int count) {
-    const double least = std::max(span / std::max(count, 1), 1.0);
+    const double least = span / std::max(count, 1);
+    if (!(least > 1) || !std::isfinite(least)) {
+        return 1;
+    }
     return std::exp2(std::ceil(std::log2(least)));
 }
 
 double decimal_tick_step(double span, int count) {
     const double least = span / std::max(count, 1);
-    if (!(least > 0)) {
+    const double power = std::pow(10, std::floor(std::log10(least)));
+    if (!(least > 0) || !std::isnormal(power)) {
         return 1;
     }
-    const double power = std::pow(10, std::floor(std::log10(least)));
     for (const double factor : {1.0, 2.0, 5.0}) {
         if (factor * power >= least) {
             return factor * power;
@@ -84,7 +89,7 @@ std::string byte_tick_label(double bytes, double step) {
 std::string time_tick_label(double time, double step) {
     constexpr double second = 1e9;
     constexpr std::string_view narrow_space = "\u202f";
-    const int decimals = static_cast<int>(std::clamp(std::ceil(-std::log10(step / second) - 1e-9), 0.0, 9.0));
+    const int decimals = std::clamp(saturated<int>(std::ceil(-std::log10(step / second) - 1e-9)), 0, 9);
     std::string text = fmt::format("{:.{}f}", time / second, decimals);
     const size_t point = text.find('.');
     for (size_t end = point + 4; point != std::string::npos && end < text.size(); end += 3 + narrow_space.size()) {

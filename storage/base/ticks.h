@@ -8,6 +8,8 @@
 
 namespace tidemark {
 
+/// An axis comes from a file, so any span has a step: without a finite positive span it is 1.
+
 /// Returns the distance between ticks on an axis of `span` bytes with about `count` ticks: a power of two, at least 1.
 double byte_tick_step(double span, int count);
 /// Returns the distance between ticks on an axis of `span` units with about `count` ticks: 1, 2 or 5 times a power of

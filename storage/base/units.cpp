@@ -67,7 +67,7 @@ std::optional<int64_t> parse_scaled(std::string_view text, const std::array<Unit
 
 std::string format_bytes(int64_t bytes) {
     constexpr std::array names{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (std::llabs(bytes) < 1024) {
+    if (bytes > -1024 && bytes < 1024) {
         return fmt::format("{} B", bytes);
     }
     double value = static_cast<double>(bytes) / 1024;

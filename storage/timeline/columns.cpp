@@ -4,7 +4,8 @@
 #include "storage/timeline/columns.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "storage/base/saturated.h"
 
 namespace tidemark {
 
@@ -12,9 +13,9 @@ namespace {
 
 EventNumber state_at(const DeviceHistory& device, TimeAxis axis, double position) {
     if (axis == TimeAxis::event_index) {
-        return static_cast<EventNumber>(std::clamp(position, 0.0, static_cast<double>(device.event_count())));
+        return std::clamp(saturated<EventNumber>(position), 0, device.event_count());
     }
-    return device.events_until(static_cast<int64_t>(std::clamp(position, -9e18, 9e18)));
+    return device.events_until(saturated<int64_t>(position));
 }
 
 /// Rounds the edge of a column to a bucket of the curves. If a column contains many events, the shift is invisible, and

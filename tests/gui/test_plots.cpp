@@ -72,6 +72,30 @@ private slots:
         QCOMPARE(up.value(400), 0.0);
     }
 
+    void positions_far_outside_are_clipped() {
+        const AxisMap map{0, 1, 100, 500};
+        QCOMPARE(map.pixel(1e18), 500 + AxisMap::beyond);
+        QCOMPARE(map.pixel(-1e300), 100 - AxisMap::beyond);
+        QCOMPARE(map.pixel(std::nan("")), 100.0);
+        const AxisMap point{7, 7, 400, 0};
+        QCOMPARE(point.pixel(7), 400.0);
+        QCOMPARE(point.pixel(8), -AxisMap::beyond);
+    }
+
+    void an_image_is_cut_to_what_is_visible() {
+        const Part half = visible_part({0, 100}, 1000, {50, 200});
+        QCOMPARE(half.first, 500.0);
+        QCOMPARE(half.length, 500.0);
+        QCOMPARE(half.shown.from, 50.0);
+        QCOMPARE(half.shown.to, 100.0);
+        QCOMPARE(visible_part({0, 100}, 1000, {100, 200}).length, 0.0);
+        // A span of a nanosecond in the picture of a century
+        const Part point = visible_part({0, 3e18}, 1000, {1.5e18, 1.5e18 + 512});
+        QCOMPARE(point.first, 500.0);
+        QCOMPARE(point.length, 1.0);
+        QVERIFY(visible_part({0, 3e18}, 1000, {3e18 - 512, 4e18}).first <= 999);
+    }
+
     void rows_are_those_whose_center_is_inside() {
         const auto is = [](RowRun run, int begin, int end) { return run.begin == begin && run.end == end; };
         QVERIFY(is(rows_between(0, 10, 0, 10, 5), 0, 1));
@@ -80,6 +104,8 @@ private slots:
         QVERIFY(is(rows_between(4, 16, 0, 10, 5), 0, 2));
         QVERIFY(is(rows_between(-100, 1e9, 0, 10, 5), 0, 5));
         QVERIFY(is(rows_between(100, 120, 100, 10, 5), 0, 2));
+        QVERIFY(is(rows_between(-1e300, 1e300, 0, 1e-300, 5), 0, 5));
+        QVERIFY(is(rows_between(1, 1, 1, 0, 5), 0, 0));
     }
 
     void no_peak_is_lost_at_any_zoom() {

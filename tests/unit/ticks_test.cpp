@@ -20,6 +20,24 @@ TEST(Ticks, StepsAreRound) {
     EXPECT_EQ(decimal_tick_step(0, 4), 1);
 }
 
+TEST(Ticks, EverySpanHasAStep) {
+    for (const double span : {-1.0, std::nan(""), HUGE_VAL, -HUGE_VAL, 1e-320}) {
+        EXPECT_EQ(byte_tick_step(span, 6), 1) << span;
+        EXPECT_EQ(decimal_tick_step(span, 6), 1) << span;
+    }
+    EXPECT_EQ(byte_tick_step(9e18, 1), 0x1p63);
+    EXPECT_EQ(decimal_tick_step(9e18, 1), 1e19);
+    EXPECT_EQ(decimal_tick_step(9e18, 0), 1e19);
+}
+
+TEST(Ticks, LabelsOfAbsurdNumbersEnd) {
+    EXPECT_EQ(byte_tick_label(0x1p63, 0x1p60), "8,192 PiB");
+    EXPECT_EQ(time_tick_label(9e18, 1e18), "9000000000 s");
+    EXPECT_EQ(time_tick_label(1e9, 0), "1.000\u202f000\u202f000 s");
+    EXPECT_FALSE(byte_tick_label(std::nan(""), std::nan("")).empty());
+    EXPECT_FALSE(time_tick_label(std::nan(""), std::nan("")).empty());
+}
+
 TEST(Ticks, BytesAreExactInTheLargestUnitWithTwoDecimals) {
     EXPECT_EQ(byte_tick_label(0, mebibyte), "0");
     EXPECT_EQ(byte_tick_label(1.5 * gibibyte, gibibyte / 2), "1.5 GiB");

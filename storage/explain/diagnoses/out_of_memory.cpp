@@ -66,7 +66,8 @@ std::string others_words(const AnalysisContext& context, const Words& words) {
 void add_owners(Finding& finding, const AnalysisContext& context, const Words& words) {
     std::vector<std::string> named;
     for (const Site& site : context.surviving_allocations().sites()) {
-        if (named.size() == most_named || site.bytes * 20 < context.curves().value(Series::allocated, context.now())) {
+        if (named.size() == most_named || site.now.empty() ||
+            site.bytes * 20 < context.curves().value(Series::allocated, context.now())) {
             break;
         }
         named.push_back(words("{bytes} in {tensors} from {line}", with("bytes", format_bytes(site.bytes)),

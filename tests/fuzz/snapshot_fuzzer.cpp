@@ -14,6 +14,7 @@
 #include "storage/import/derive_history.h"
 #include "storage/import/snapshot_reader.h"
 #include "storage/replay/memory_state.h"
+#include "tests/fuzz/mutator.h"
 
 namespace {
 
@@ -90,4 +91,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         derive(*snapshot, static_cast<int>(device));
     }
     return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
+    return tidemark::fuzz::mutate(data, size, most, seed, [](std::span<const uint8_t> pickle, uint64_t s) {
+        return tidemark::hostile::mutate_pickle(pickle, s);
+    });
 }
