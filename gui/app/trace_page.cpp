@@ -42,7 +42,7 @@ void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
 
 QString device_text(const DeviceHistory& device) {
     const QString number = TracePage::tr("device %1").arg(device.device);
-    return device.name.empty() ? number : number + QStringLiteral(": ") + to_qstring(device.name);
+    return device.name.empty() ? number : number + QStringLiteral(": ") + name_text(device.name);
 }
 
 }  // namespace

@@ -26,6 +26,11 @@ int64_t as_signed(uint64_t value) { return static_cast<int64_t>(value); }
 }  // namespace
 
 QString to_qstring(std::string_view text) { return QString::fromStdString(visible_text(text)); }
+QString name_text(std::string_view name) {
+    constexpr qsizetype longest = 300;
+    const QString text = to_qstring(name.substr(0, 4 * longest));
+    return text.size() > longest ? text.left(longest) + u'…' : text;
+}
 QString lines_to_qstring(std::string_view text) { return QString::fromStdString(visible_lines(text)); }
 
 QString tip_text(const QString& text) {
@@ -96,7 +101,7 @@ QString stream_text(const Trace& trace, uint32_t stream) {
     }
     const Stream& s = trace.streams[stream];
     if (!s.name.empty()) {
-        return to_qstring(s.name);
+        return name_text(s.name);
     }
     return s.handle == 0 ? Text::tr("stream 0") : Text::tr("stream %1").arg(address_text(s.handle));
 }

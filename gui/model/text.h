@@ -21,6 +21,8 @@ constexpr int exact_text_role = Qt::UserRole + 1;
 /// Returns text to show, as visible_text() of storage/base/utf8.h does: no text of a trace, name of a file or message
 /// contains characters that change the lines or the direction of the text around it.
 QString to_qstring(std::string_view text);
+/// Like to_qstring(), for names that are painted: cut to what a line can show. Qt lays out a whole text, however long.
+QString name_text(std::string_view name);
 /// Like to_qstring(), but keeps line breaks: for source code.
 QString lines_to_qstring(std::string_view text);
 /// Returns text from a trace as a tooltip that Qt does not take for markup.

@@ -237,7 +237,7 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
         }
         painter.fillRect(QRectF(left, strip.top(), std::max(right - left - 1, 1.0), strip.height()), fill);
         if (right - left > 28) {
-            const QString name = to_qstring(a.name) + (a.closed ? QString() : QStringLiteral(" …"));
+            const QString name = name_text(a.name) + (a.closed ? QString() : QStringLiteral(" …"));
             painter.setPen(theme().text);
             painter.drawText(QRectF(left + 4, strip.top(), right - left - 8, strip.height()), Qt::AlignVCenter,
                              metrics.elidedText(name, Qt::ElideRight, static_cast<int>(right - left) - 8));
@@ -285,7 +285,7 @@ void TimelinePlot::paint_marks(QCPPainter& painter) const {
         painter.setPen(QPen(color, 1, Qt::DashLine));
         painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
         if (at > label_free_from) {
-            const QString name = metrics.elidedText(to_qstring(mark.name), Qt::ElideRight, area().width() / 2);
+            const QString name = metrics.elidedText(name_text(mark.name), Qt::ElideRight, area().width() / 2);
             paint_label(painter, theme(), area(), QPointF(at - 4, area().top() + metrics.height() + 4), name,
                         theme().faint_text);
             label_free_from = at + metrics.horizontalAdvance(name) + 16;
@@ -365,7 +365,7 @@ void TimelinePlot::paint_legend(QCPPainter& painter) const {
 QString TimelinePlot::describe_annotations(double position) const {
     QStringList names;
     for (const Annotation* a : annotations_.at(session()->time_view().time_at(position))) {
-        names << to_qstring(a->name).toHtmlEscaped();
+        names << name_text(a->name).toHtmlEscaped();
     }
     return names.join(QStringLiteral(" › "));
 }

@@ -43,6 +43,9 @@ void rename_all(Trace& trace, const std::string& name) {
     for (Mark& mark : trace.marks) {
         mark.name = name;
     }
+    for (Stream& stream : trace.streams) {
+        stream.name = name;
+    }
     trace.devices.front().name = name;
 }
 

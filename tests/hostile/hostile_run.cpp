@@ -212,7 +212,7 @@ private:
 
     void examine(const Running& running, const Try& result) {
         ++tried_;
-        opened_ += result.gaps >= 0 && result.signal == 0;
+        opened_ += result.reported.opened;
         if (const auto failure = judge_task(running.task, result)) {
             ++failed_;
             save(running, *failure);

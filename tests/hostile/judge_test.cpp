@@ -84,7 +84,7 @@ TEST(Judge, NoticesOtherAnswersWithoutADataGap) {
     Try result;
     result.outcomes = {{true, 0, true, 2}};
     ASSERT_TRUE(judge({&reading, 1}, result, expected));
-    result.gaps = 1;
+    result.reported.data_gaps = 1;
     EXPECT_FALSE(judge({&reading, 1}, result, expected));
 }
 

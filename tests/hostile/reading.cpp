@@ -177,10 +177,12 @@ std::vector<Reading> snapshot_readings() {
 
 void prepare_readings(int& argc, char** argv) { prepare_views(argc, argv); }
 
-int reported_gaps(const std::string& trace) {
+Reported reported_by(const std::string& trace) {
     Progress progress;
     const auto opened = open_trace(trace, progress);
-    return opened ? static_cast<int>((*opened)->data_gaps.size()) : -1;
+    return opened ? Reported{true, (*opened)->integrity == Integrity::changed,
+                             static_cast<int>((*opened)->data_gaps.size())}
+                  : Reported{};
 }
 
 }  // namespace tidemark::hostile

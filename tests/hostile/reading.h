@@ -34,7 +34,12 @@ std::vector<Reading> snapshot_readings();
 /// Prepares what all readings share, before the first fork.
 void prepare_readings(int& argc, char** argv);
 
-/// Returns the number of damages and data gaps that an open trace reports; -1 if it cannot be opened.
-int reported_gaps(const std::string& trace);
+/// What an open trace says about itself.
+struct Reported {
+    bool opened = false;
+    bool changed = false;  ///< its bytes differ from those that were written
+    int data_gaps = 0;
+};
+Reported reported_by(const std::string& trace);
 
 }  // namespace tidemark::hostile

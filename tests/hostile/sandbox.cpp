@@ -24,7 +24,7 @@ constexpr int wall_factor = 30;  // a machine with other work is slow; a reading
 /// Written by the child, read by the parent.
 struct Report {
     size_t begun = 0;
-    int gaps = -1;
+    Reported reported;
     int64_t bytes_at_start = 0;  ///< which the child shares with its parent
     Outcome outcomes[most_readings];
 };
@@ -118,7 +118,7 @@ struct Sandbox::State {
                 _exit(0);
             }
         }
-        report->gaps = readings.empty() ? 0 : reported_gaps(paths.trace);
+        report->reported = reported_by(paths.trace);
         _exit(0);
     }
 };
@@ -145,7 +145,7 @@ Try Sandbox::finish(int status, int64_t peak_kib) const {
     Try result;
     const Report& report = *state_->report;
     result.outcomes.assign(report.outcomes, report.outcomes + report.begun);
-    result.gaps = report.gaps;
+    result.reported = report.reported;
     result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     result.grown_bytes = peak_kib * 1024 - report.bytes_at_start;

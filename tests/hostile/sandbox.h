@@ -31,11 +31,11 @@ struct Outcome {
 /// What a child process did.
 struct Try {
     std::vector<Outcome> outcomes;  ///< of the readings that began, in order
-    int gaps = 0;                   ///< see reported_gaps()
-    int signal = 0;                 ///< 0: it ended by itself
-    int exit_status = 0;            ///< 0 if all readings ran
-    int64_t grown_bytes = 0;        ///< the most memory it used besides what it had at its start
-    std::string errors;             ///< stderr of the last reading
+    Reported reported;
+    int signal = 0;           ///< 0: it ended by itself
+    int exit_status = 0;      ///< 0 if all readings ran
+    int64_t grown_bytes = 0;  ///< the most memory it used besides what it had at its start
+    std::string errors;       ///< stderr of the last reading
 };
 
 /// One child process that runs readings one after another.

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Damages files on purpose. A function of the bytes and a seed: the same seed gives the same mutant in every run of one build.
+// Damages files on purpose. A function of the bytes and a seed: the same seed gives the same mutant in every run of one
+// build.
 #pragma once
 
 #include <cstdint>
