@@ -13,7 +13,7 @@ namespace tidemark::gui {
 namespace {
 constexpr size_t longest_history = 200;
 constexpr double smallest_time_span = 50;  // ns: finer than any clock an allocator event carries
-constexpr double smallest_part = 0x1p-42;  // of the run: below, doubles cannot tell the pixels of a plot apart
+constexpr double smallest_part = 0x1p-37;  // of the run: below, doubles cannot tell the pixels of a plot apart
 constexpr double smallest_event_span = 4;
 constexpr double room_at_the_end = 0.008;   // the last event (often the OOM) is drawn inside, not on the edge
 constexpr double room_for_the_next = 0.02;  // of a followed span: the next events appear inside
