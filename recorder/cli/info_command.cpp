@@ -198,7 +198,7 @@ std::string check_text(const std::vector<DataGap>& damage, const Words& words) {
     }
     std::string text = '\n' + words("Check") + '\n';
     for (const DataGap& data_gap : damage) {
-        text += fmt::format("  - {}\n", one_line(data_gap_words(words, data_gap)));
+        text += fmt::format("  - {}\n", visible_text(data_gap_words(words, data_gap)));
     }
     return text;
 }
