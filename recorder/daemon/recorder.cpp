@@ -245,7 +245,7 @@ DeviceTrack* Recorder::track(uint32_t device) {
     if (found != tracks_.end()) {
         return &found->second;
     }
-    if (tracks_.size() == most_devices_with_events) {
+    if (device >= static_cast<uint32_t>(max_devices)) {
         ++records_of_refused_devices_;
         return nullptr;
     }

@@ -117,8 +117,7 @@ void Recorder::report_limits() {
     };
     report(texts_cut_ + graph_.texts_cut(), DataGapReason::texts_cut, {{"limit", fmt::to_string(most_text_bytes)}});
     report(times_refused_, DataGapReason::times_refused, {});
-    report(records_of_refused_devices_, DataGapReason::devices_left_out,
-           {{"limit", fmt::to_string(most_devices_with_events)}});
+    report(records_of_refused_devices_, DataGapReason::devices_left_out, {{"limit", fmt::to_string(max_devices)}});
 }
 
 SessionReport Recorder::report(const std::string& state) const {

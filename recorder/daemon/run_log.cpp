@@ -45,8 +45,7 @@ void RunLog::on_mark(const tidemark_record& record, std::span<const std::byte> p
     if (record.mark.has_value != 0) {
         mark.value = record.mark.value;
     }
-    const size_t devices =
-        std::min<size_t>({record.mark.devices, payload.size() / sizeof(uint64_t), most_devices_with_events});
+    const size_t devices = std::min<size_t>({record.mark.devices, payload.size() / sizeof(uint64_t), max_devices});
     for (size_t device = 0; device < devices; ++device) {
         uint64_t sequence = 0;
         std::memcpy(&sequence, payload.data() + device * sizeof sequence, sizeof sequence);

@@ -1698,6 +1698,10 @@
         <translation>格式版本</translation>
     </message>
     <message>
+        <source>Integrity</source>
+        <translation>完整性</translation>
+    </message>
+    <message>
         <source>Run</source>
         <translation>运行</translation>
     </message>

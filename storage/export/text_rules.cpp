@@ -8,6 +8,7 @@
 
 #include "storage/export/public_names.h"
 #include "storage/format/schema.h"
+#include "storage/trace/frame_role.h"
 
 namespace tidemark {
 namespace {
@@ -137,8 +138,8 @@ std::string TextRules::file(const std::string& path) {
         return allow(
             fmt::format("site-packages/{}/{}", is_public_package(package) ? package : packages_(package), stand_in));
     }
-    const bool loses_library = is_library_file(path) && !is_library_file(stand_in);
-    return allow(loses_library ? fmt::format("site-packages/{}", stand_in) : stand_in);
+    const auto is_library = [](std::string_view file) { return role_of_frame("", file, 1) == FrameRole::library; };
+    return allow(is_library(path) && !is_library(stand_in) ? fmt::format("site-packages/{}", stand_in) : stand_in);
 }
 
 std::string TextRules::library(const std::string& path) {
@@ -300,7 +301,7 @@ bool TextRules::allows_setting(const std::string& key, const std::string& value)
 bool TextRules::allows_argument(const std::string& key, const std::string& value) {
     constexpr std::array numbers{"first"sv,           "last"sv,   "events"sv,  "device"sv,   "event"sv,
                                  "segments"sv,        "blocks"sv, "from_ns"sv, "until_ns"sv, "allocations"sv,
-                                 "requested_bytes"sv, "signal"sv, "kept"sv,    "lost"sv, "limit"sv};
+                                 "requested_bytes"sv, "signal"sv, "kept"sv,    "lost"sv,     "limit"sv};
     const bool is_known_number = is_number(value) && std::find(numbers.begin(), numbers.end(), key) != numbers.end();
     const bool is_known_word = (key == "of_whole_trace" && value == "yes") || (key == "tables" && are_tables(value)) ||
                                (key == "what" && redaction_from_names(value));

@@ -24,9 +24,6 @@ constexpr int64_t most_events_in(int64_t file_bytes) {
     return most_rows_in(file_bytes) * most_events_per_row + most_events_without_row;
 }
 
-/// Number of devices that can have events in one trace.
-constexpr size_t most_devices_with_events = 64;
-
 /// Larger than any memory, in bytes.
 constexpr uint64_t largest_size = uint64_t{1} << 60;
 
