@@ -133,6 +133,7 @@ private slots:
         stretch_to(*trace, 0, longest);
         Session session(trace, Session::analyze(trace));
         TimeView& view = session.time_view();
+        view.show_all();
         for (int i = 0; i < 100; ++i) {
             view.zoom(10, view.whole_to());
         }
