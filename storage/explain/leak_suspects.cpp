@@ -34,11 +34,6 @@ std::string referrer_key(const Referrer& referrer) {
     return key;
 }
 
-NodeIndex root_of(const GraphState& state, NodeIndex node) {
-    const std::vector<NodeIndex> path = state.path_to(node);
-    return path.empty() ? node : path.front();
-}
-
 std::string site_key(const Site& site) { return fmt::format("site {} {}", site.stack, site.origin); }
 
 std::string key_of(const Site& site, const Retention& retention, const GraphContext& graph, AllocationRef allocation) {
@@ -264,9 +259,9 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     }
     for (const uint32_t saved : graph.state.retainers(allocation)) {
         const NodeIndex retainer = graph.index.saver(saved);
-        const NodeIndex root = root_of(graph.state, retainer);
+        const NodeIndex root = graph.state.root_of(retainer);
         // The variable that refers to the root now may have referred to another root at the scan.
-        const Referrer* referrer = graph.referrers.in_python(root_of(graph.scanned, retainer));
+        const Referrer* referrer = graph.referrers.in_python(graph.scanned.root_of(retainer));
         if (retention.retainer == no_node || (referrer && !retention.referrer)) {
             const int64_t time = graph.state.time();
             retention.through_graph = true;

@@ -4,6 +4,7 @@
 #include "storage/graph/graph_state.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "storage/graph/categories.h"
@@ -110,6 +111,8 @@ void GraphState::sort_parents_first(std::vector<uint32_t> parents_left) {
 
 void GraphState::find_nearest_roots() {
     nearer_.assign(shallow_.size(), no_node);
+    nearest_root_.resize(shallow_.size());
+    std::iota(nearest_root_.begin(), nearest_root_.end(), NodeIndex{0});
     std::vector<bool> reached(shallow_.size(), false);
     std::vector<NodeIndex> queue = roots_;
     for (const NodeIndex root : roots_) {
@@ -120,6 +123,7 @@ void GraphState::find_nearest_roots() {
             if (is_alive(child) && !reached[child]) {
                 reached[child] = true;
                 nearer_[child] = queue[next];
+                nearest_root_[child] = nearest_root_[queue[next]];
                 queue.push_back(child);
             }
         }

@@ -69,6 +69,8 @@ public:
     /// Returns a shortest path of alive nodes from a root to `node`, including both; empty if the node is not alive. If
     /// no root reaches the node (in a corrupt file), the path starts at a node that no root reaches.
     std::vector<NodeIndex> path_to(NodeIndex node) const;
+    /// Returns the first node of path_to(); the node itself if there is no path.
+    NodeIndex root_of(NodeIndex node) const { return is_alive(node) ? nearest_root_[node] : node; }
     /// Returns the positions in SavedTensors at which alive nodes retain this memory.
     std::vector<uint32_t> retainers(AllocationRef allocation) const;
 
@@ -100,6 +102,7 @@ private:
     std::vector<EventNumber> events_;          ///< per device: the state at that time
     std::vector<int64_t> shallow_, retained_;  ///< shallow_: -1 for nodes that are not alive
     std::vector<NodeIndex> dominator_, roots_, parents_first_;
+    std::vector<NodeIndex> nearest_root_;
     std::vector<NodeIndex> nearer_;  ///< the next node on a shortest path to a root
 };
 

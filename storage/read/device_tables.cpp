@@ -66,6 +66,14 @@ int64_t event_after(int64_t from, bool is_null, int64_t after) {
     return is_null || after < 0 || after >= never ? int64_t{never} : from + after;
 }
 
+/// Returns whether two rows are allocated by one event.
+bool overlap(const Allocations& allocations) {
+    const auto& events = allocations.alloc_event;
+    return std::adjacent_find(events.begin(), events.end(), [](EventNumber a, EventNumber b) {
+               return b <= a && b != before_history;
+           }) != events.end();
+}
+
 }  // namespace
 
 void DeviceTables::resize_events(DeviceHistory& device, int64_t events) {
@@ -80,9 +88,12 @@ Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Contex
         return read_rows(source, device, context);
     }
     const Status chunks = read_chunks(source, device, context);
-    const bool is_readable = chunks || chunks.error().kind != ErrorKind::input;
+    bool is_readable = chunks || chunks.error().kind != ErrorKind::input;
     if (!chunks && is_readable) {
         return chunks;
+    }
+    if (chunks && overlap(device.allocations)) {
+        is_readable = false;
     }
     const auto complete = is_readable ? has_all(source, device) : Result<bool>(false);
     if (!complete) {
@@ -280,7 +291,8 @@ std::optional<AllocationRow> DeviceTables::decode(const Statement& row, const Co
     const auto free_stack = context.dictionaries.stack(row.integer(11));
     const int64_t requested = row.integer(7), rounding = row.integer(8);
     if (created > never || freed > never || done > never || !stack || !free_stack || requested < 0 ||
-        requested > int64_t{largest_size} || rounding < -requested || rounding > int64_t{largest_size} || (!row.is_null(9) && !in_segment)) {
+        requested > int64_t{largest_size} || rounding < -requested || rounding > int64_t{largest_size} ||
+        (!row.is_null(9) && !in_segment)) {
         return std::nullopt;
     }
     AllocationRow decoded;

@@ -74,8 +74,9 @@ Status Dictionaries::read_stacks(RowSource& source, StackTable& table) {
         }
         stacks_.push_back(
             table.intern(StackEntry{stacks_[static_cast<size_t>(caller)], frames_[static_cast<size_t>(frame)]}));
+        depths_.push_back(depths_[static_cast<size_t>(caller)] + 1);
         // A second row for the same stack would shift all later ids.
-        return stacks_.back() == static_cast<StackId>(next);
+        return stacks_.back() == static_cast<StackId>(next) && depths_.back() <= most_frames_of_stack;
     });
 }
 

@@ -38,6 +38,7 @@ private:
     std::vector<StringId> strings_{0};
     std::vector<FrameId> frames_{0};
     std::vector<StackId> stacks_{0};
+    std::vector<uint32_t> depths_{0};  ///< of the stacks, in frames
     using OriginRow = std::array<int64_t, 6>;
     int64_t copied_bytes_ = 0, most_copied_bytes_ = 0;
     std::vector<OriginRow> origins_;  ///< as read; a later row may add a module to an origin

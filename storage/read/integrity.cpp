@@ -14,7 +14,6 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t first_version_with_seal = 4;
 constexpr int64_t largest_usual_file = int64_t{4} << 30;
 
 /// Returns the content of table seal; empty if there is none.
@@ -88,12 +87,12 @@ Result<IntegrityReport> check_integrity(const WatchedFile& file, HowLarge how_la
     if (!connection) {
         return connection.error();
     }
-    const auto version = connection->query_integer("PRAGMA user_version");
-    if (!version) {
-        return version.error();
+    // Not by the version: then one flipped bit of it would hide all others.
+    const auto has_seal = connection->query_integer("SELECT count(*) FROM sqlite_schema WHERE name='seal'");
+    if (!has_seal) {
+        return has_seal.error();
     }
-    return *version < first_version_with_seal ? IntegrityReport{Integrity::no_checksums, {}}
-                                              : check_sealed(file, *connection, progress);
+    return *has_seal == 0 ? IntegrityReport{Integrity::no_checksums, {}} : check_sealed(file, *connection, progress);
 }
 
 struct IntegrityCheck::State {

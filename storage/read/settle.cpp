@@ -7,28 +7,36 @@
 
 #include <algorithm>
 
-#include "storage/trace/limits.h"
 #include "storage/read/database.h"
 #include "storage/read/device_tables.h"
+#include "storage/trace/limits.h"
 
 namespace tidemark {
 
 namespace {
 
+/// All sizes together, in blocks of 512 bytes: sums of bytes fit into 64 bits.
+constexpr uint64_t most_blocks = uint64_t{1} << 53;
+
+/// Each event allocates once; before the history there may be any number of allocations.
+bool is_later(EventNumber before, EventNumber after) { return before < after || after == before_history; }
+
 bool is_sound(const DeviceHistory& device, const Trace& trace) {
     const Allocations& a = device.allocations;
     const uint32_t stacks = trace.stacks.stack_count();
     const auto origins = static_cast<uint32_t>(trace.origins.size());
-    bool sound = std::is_sorted(a.alloc_event.begin(), a.alloc_event.end());
+    uint64_t allocated = 0;
+    bool sound = true;
     for (uint32_t i = 0; i < a.size() && sound; ++i) {
         sound = a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins &&
-                a.block_size[i] <= largest_size;
+                a.block_size[i] <= largest_size && (i == 0 || is_later(a.alloc_event[i - 1], a.alloc_event[i]));
+        allocated += a.block_size[i] >> 9;
     }
     uint64_t total = 0;
     for (const Segment& s : device.segments) {
         total += s.size >> 9;
     }
-    return sound && total <= uint64_t{1} << 56;
+    return sound && total <= most_blocks && allocated <= most_blocks;
 }
 
 /// Returns how many events are described by a row that is not the one the event refers to.

@@ -34,6 +34,9 @@ constexpr bool is_time(int64_t time) { return -longest_time <= time && time <= l
 /// Texts that rows refer to by id are copied for each row: all copies together, for a file of this size.
 constexpr int64_t most_copied_text_in(int64_t file_bytes) { return file_bytes * 16 + (int64_t{4} << 20); }
 
+/// Frames of one stack.
+constexpr size_t most_frames_of_stack = size_t{1} << 16;
+
 /// Limit of one text that a recording contains, in bytes: names, paths, the command line, metadata.
 constexpr size_t most_text_bytes = size_t{64} << 10;
 /// Limit of a data gap's arguments as JSON, in bytes. JSON writes one byte with up to six.

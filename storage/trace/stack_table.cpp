@@ -3,7 +3,11 @@
 
 #include "storage/trace/stack_table.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "storage/trace/limits.h"
 
 namespace tidemark {
 
@@ -55,6 +59,9 @@ FrameId StackTable::intern(const Frame& frame) {
 }
 
 StackId StackTable::intern(const StackEntry& stack) {
+    if (stack.frame == 0) {
+        return stack.caller;
+    }
     const auto [entry, added] = stack_ids_.try_emplace(stack, stack_count());
     if (added) {
         stacks_.push_back(stack);
@@ -65,7 +72,7 @@ StackId StackTable::intern(const StackEntry& stack) {
 
 StackId StackTable::intern_stack(std::span<const FrameId> innermost_first) {
     StackId caller = 0;
-    for (size_t i = innermost_first.size(); i > 0; --i) {
+    for (size_t i = std::min(innermost_first.size(), most_frames_of_stack); i > 0; --i) {
         caller = intern(StackEntry{caller, innermost_first[i - 1]});
     }
     return caller;

@@ -40,8 +40,9 @@ public:
 
     StringId intern(std::string_view text);
     FrameId intern(const Frame& frame);
+    /// Returns the caller if there is no frame.
     StackId intern(const StackEntry& entry);
-    /// Adds a stack. Frames are innermost first, as in PyTorch.
+    /// Adds a stack. Frames are innermost first, as in PyTorch. Leaves out what is outside of most_frames_of_stack.
     StackId intern_stack(std::span<const FrameId> innermost_first);
 
     const std::string& string(StringId id) const { return strings_[id]; }

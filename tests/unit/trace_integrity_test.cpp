@@ -9,11 +9,11 @@
 #include <iterator>
 #include <random>
 
-#include "storage/trace/limits.h"
 #include "storage/import/import.h"
 #include "storage/read/open_trace.h"
 #include "storage/read/read_graph.h"
 #include "storage/timeline/curves.h"
+#include "storage/trace/limits.h"
 #include "storage/write/trace_writer.h"
 #include "tests/unit/change_trace.h"
 #include "tests/unit/recorded_rows.h"
@@ -117,6 +117,27 @@ TEST_F(TraceIntegrity, OlderFormatsAreNotChecked) {
     const auto old = open_trace(std::string(TIDEMARK_TEST_DATA) + "/traces/format-3.tide", progress);
     ASSERT_TRUE(old);
     EXPECT_EQ(Integrity::no_checksums, (*old)->integrity);
+}
+
+TEST_F(TraceIntegrity, AnotherVersionNumberDoesNotHideTheSeal) {
+    alter("UPDATE string SET text=text || '!' WHERE id=1; PRAGMA user_version=3");
+    EXPECT_EQ(Integrity::changed, (*open())->integrity);
+    EXPECT_EQ(1, count(DataGapReason::tables_changed));
+}
+
+TEST_F(TraceIntegrity, StacksOfAnyDepthAreRefused) {
+    forge(
+        "INSERT INTO stack WITH RECURSIVE n(id) AS (SELECT 1 + (SELECT max(id) FROM stack) UNION ALL SELECT id + 1 "
+        "FROM n WHERE id < 70000) SELECT id, id - 1, 1 FROM n");
+    EXPECT_FALSE(open());
+}
+
+TEST_F(TraceIntegrity, ChunksOfOneAllocationTwiceAreNotRead) {
+    forge(
+        "INSERT INTO allocation_chunk SELECT id + 1, device, first + count, count, data FROM allocation_chunk ORDER BY "
+        "id DESC LIMIT 1");
+    EXPECT_EQ(1, count(DataGapReason::chunks_unreadable));
+    test::expect_same_device(original_->main_device(), (*open())->main_device());
 }
 
 TEST_F(TraceIntegrity, RowsThatContradictTheirChunksAreReported) {
