@@ -144,8 +144,8 @@ Status write_redacted(const std::string& input, const Trace& original, const Tra
         return environment_error("{path} exists already; it is not overwritten.", with("path", output));
     }
     UncheckedFile file(output);
-    TIDEMARK_TRY(write_trace(shared, peak_events(shared), file.path(), IfExists::replace, progress, &graph,
-                             FileAccess::umask));
+    TIDEMARK_TRY(
+        write_trace(shared, peak_events(shared), file.path(), IfExists::replace, progress, &graph, FileAccess::umask));
     if (request.redaction.replaces_texts()) {
         TIDEMARK_TRY(check_redacted_file(input, file.path(), allowed, progress));
     }

@@ -19,7 +19,6 @@ namespace tidemark {
 
 namespace {
 
-
 int64_t number(std::string_view text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
 std::optional<int64_t> optional_integer(const Statement& row, int column) {

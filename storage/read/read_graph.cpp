@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "storage/trace/limits.h"
 #include "storage/read/damage.h"
 #include "storage/read/database.h"
 #include "storage/read/row_source.h"
+#include "storage/trace/limits.h"
 
 namespace tidemark {
 namespace {
@@ -293,7 +293,8 @@ Status GraphReader::read_saved() {
             savers.push_back(saver);
             saved.name.push_back(text_(row.integer(2)));
             saved.allocation.push_back(allocation(id_or_none(row, 3)));
-            saved.offset.push_back(static_cast<uint64_t>(std::clamp<int64_t>(row.integer(4), 0, int64_t{largest_size})));
+            saved.offset.push_back(
+                static_cast<uint64_t>(std::clamp<int64_t>(row.integer(4), 0, int64_t{largest_size})));
             saved.bytes.push_back(static_cast<uint64_t>(std::clamp<int64_t>(row.integer(5), 0, int64_t{largest_size})));
             saved.version.push_back(clamped<uint16_t>(row.integer(6)));
             saved.is_view.push_back(row.integer(7) != 0);

@@ -137,7 +137,7 @@ enum class DataGapReason : uint8_t {
     events_described_twice,  ///< by different rows
     times_out_of_range,
     ends_before_starts,
-    edges_in_cycles,  ///< of the autograd graph
+    edges_in_cycles,   ///< of the autograd graph
     numbers_left_out,  ///< of lost allocator events, before event `first`: more than a trace may have
     texts_cut,         ///< after `limit` bytes
     times_refused,     ///< records with times before the start or in the future have the time of their arrival
