@@ -156,10 +156,13 @@ def categories(trace):
 def referrers(trace, count=6_000):
     first = 900_000
     trace.execute("INSERT INTO heap_scan VALUES(?, 1, 'end', 1, 1, 1)", (first,))
-    rows = ((first + i, first, i % 50 + 1, i % 100) for i in range(count))
-    trace.executemany("INSERT INTO referrer VALUES(?, ?, ?, ?)", rows)
-    rows = ((first + i, j) for i in range(count) for j in range(60))
-    trace.executemany("INSERT INTO path_link VALUES(?, ?, 'attribute', 1, 1, 1, 1)", rows)
+    trace.executemany(
+        "INSERT INTO referrer VALUES(?, ?, ?, ?)", ((first + i, first, i % 50 + 1, i % 100) for i in range(count))
+    )
+    trace.executemany(
+        "INSERT INTO path_link VALUES(?, ?, 'attribute', 1, 1, 1, 1)",
+        ((first + i, j) for i in range(count) for j in range(60)),
+    )
 
 
 def one_text(trace):
