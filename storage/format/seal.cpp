@@ -132,7 +132,7 @@ Status seal_file(const std::string& path) {
     if (file < 0) {
         return unsealed(path);
     }
-    const Status filled = fill_seal(path, file);
+    Status filled = fill_seal(path, file);
     close(file);
     return filled;
 }

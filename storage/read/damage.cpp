@@ -50,6 +50,7 @@ std::optional<int64_t> Damage::end(int64_t start, std::optional<int64_t> end) {
 
 std::vector<DataGap> Damage::data_gaps() const {
     std::vector<DataGap> gaps;
+    gaps.reserve(counts_.size());
     for (const auto& [key, count] : counts_) {
         gaps.push_back({DataGapKind::damaged, key.first, 0, count, 0, key.second, {}, {}});
     }

@@ -87,7 +87,7 @@ Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Contex
     if (device.allocations.size() > 0 || context.file.state == TraceFile::State::being_written) {
         return read_rows(source, device, context);
     }
-    const Status chunks = read_chunks(source, device, context);
+    Status chunks = read_chunks(source, device, context);
     bool is_readable = chunks || chunks.error().kind != ErrorKind::input;
     if (!chunks && is_readable) {
         return chunks;

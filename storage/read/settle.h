@@ -14,6 +14,6 @@ namespace tidemark {
 
 /// Checks consistency across rows, reports data gaps (also for `damage` found before), and completes open values: times
 /// of events without one, ends of open spans, the duration. Errors: no device; rows refer to missing rows (input).
-Result<std::shared_ptr<const Trace>> settled(Trace trace, Damage damage);
+Result<std::shared_ptr<const Trace>> settled(Trace raw, Damage damage);
 
 }  // namespace tidemark
