@@ -40,7 +40,8 @@ bool looks_like_trace(const QString& path) {
 }
 
 bool folder_writable(const QString& folder) {
-    return PartFile::create(bytes_of_file_name(folder + QStringLiteral("/.tidemark")), FileAccess::owner).has_value();
+    const std::string target = bytes_of_file_name(folder + QStringLiteral("/.tidemark"));
+    return PartFile::create(target, IfExists::replace, FileAccess::owner).has_value();
 }
 
 bool newer(const QString& file, const QString& than) {

@@ -20,7 +20,7 @@ constexpr size_t most_buffered = 1 << 20;
 
 Status write_lines(const QString& path, const QStringList& header, const std::function<bool(QStringList&)>& next,
                    const std::atomic<bool>* canceled) {
-    auto file = PartFile::create(bytes_of_file_name(path), FileAccess::umask);
+    auto file = PartFile::create(bytes_of_file_name(path), IfExists::replace, FileAccess::umask);
     if (!file) {
         return file.error();
     }
@@ -37,7 +37,7 @@ Status write_lines(const QString& path, const QStringList& header, const std::fu
         }
     }
     TIDEMARK_TRY(file->write(buffer));
-    return file->keep(IfExists::replace);
+    return file->keep();
 }
 
 QStringList header_of(const QAbstractItemModel& model) {

@@ -36,6 +36,11 @@ Error exists_already(const std::string& path) {
     return environment_error("{path} exists already; it is not overwritten.", with("path", path));
 }
 
+bool exists(const std::string& path) {
+    struct stat about {};
+    return ::lstat(path.c_str(), &about) == 0;
+}
+
 std::string part_name(const std::string& target) {
     uint64_t number = 0;
     if (getrandom(&number, sizeof number, 0) != sizeof number) {
@@ -99,12 +104,15 @@ Descriptor create_locked(const std::string& path, FileAccess access) {
 
 }  // namespace
 
-Result<PartFile> PartFile::create(const std::string& target, FileAccess access) {
+Result<PartFile> PartFile::create(const std::string& target, IfExists if_exists, FileAccess access) {
+    if (if_exists == IfExists::fail && exists(target)) {
+        return exists_already(target);
+    }
     TIDEMARK_TRY(remove_leftovers(target));
     for (int attempt = 0; attempt < attempts; ++attempt) {
         std::string path = part_name(target);
         if (Descriptor file = create_locked(path, access)) {
-            return PartFile(target, std::move(path), std::move(file));
+            return PartFile(target, if_exists, std::move(path), std::move(file));
         }
         if (errno != EEXIST) {
             break;
@@ -115,6 +123,7 @@ Result<PartFile> PartFile::create(const std::string& target, FileAccess access) 
 
 PartFile& PartFile::operator=(PartFile&& other) noexcept {
     std::swap(target_, other.target_);
+    std::swap(if_exists_, other.if_exists_);
     std::swap(path_, other.path_);
     std::swap(file_, other.file_);
     return *this;
@@ -133,17 +142,14 @@ Status PartFile::write(std::string_view bytes) {
     return error == 0 ? Status() : Status(refusal(error));
 }
 
-Status PartFile::keep(IfExists if_exists) {
+Status PartFile::keep() {
     if (::fsync(file_.get()) != 0) {
         return refusal(errno);
     }
-    const unsigned flags = if_exists == IfExists::fail ? RENAME_NOREPLACE : 0;
+    const unsigned flags = if_exists_ == IfExists::fail ? RENAME_NOREPLACE : 0;
     int error = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), flags) == 0 ? 0 : errno;
     if (error == EINVAL && flags != 0) {  // a file system that cannot rename without replacing
-        struct stat existing {};
-        error = ::lstat(target_.c_str(), &existing) == 0           ? EEXIST
-                : std::rename(path_.c_str(), target_.c_str()) == 0 ? 0
-                                                                   : errno;
+        error = exists(target_) ? EEXIST : std::rename(path_.c_str(), target_.c_str()) == 0 ? 0 : errno;
     }
     if (error != 0) {
         return error == EEXIST ? exists_already(target_) : refusal(error);
@@ -170,12 +176,12 @@ Status write_file(const std::string& path, std::string_view bytes, FileAccess ac
         const int error = file ? write_all(file.get(), bytes) : errno;
         return error == 0 || error == EPIPE ? Status() : Status(cannot_write(path, error));
     }
-    auto part = PartFile::create(path, access);
+    auto part = PartFile::create(path, IfExists::replace, access);
     if (!part) {
         return part.error();
     }
     TIDEMARK_TRY(part->write(bytes));
-    return part->keep(IfExists::replace);
+    return part->keep();
 }
 
 }  // namespace tidemark

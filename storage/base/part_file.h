@@ -26,26 +26,30 @@ enum class FileAccess {
 /// An output file that is removed unless it is kept. Locked while it exists.
 class PartFile {
 public:
-    /// Creates the file, and removes those that killed writers of this target left. Errors (environment): the folder
-    /// cannot be written; this user is writing the same target.
-    static Result<PartFile> create(const std::string& target, FileAccess access);
+    /// Creates the file, and removes those that killed writers of this target left. Errors (environment): the target
+    /// exists and must not be replaced; the folder cannot be written; this user is writing the same target.
+    static Result<PartFile> create(const std::string& target, IfExists if_exists, FileAccess access);
     PartFile(PartFile&& other) noexcept = default;
     PartFile& operator=(PartFile&& other) noexcept;
     ~PartFile();
 
     const std::string& path() const { return path_; }
+    const std::string& target() const { return target_; }
 
     /// Appends bytes. Error (environment): a full disk.
     Status write(std::string_view bytes);
-    /// Gives the file the target's name. Errors (environment): the target exists and must not be replaced; a full disk.
-    Status keep(IfExists if_exists);
+    /// Gives the file the target's name. Errors (environment): the target was created meanwhile and must not be
+    /// replaced; a full disk.
+    Status keep();
 
 private:
-    PartFile(std::string target, std::string path, Descriptor file)
-        : target_(std::move(target)), path_(std::move(path)), file_(std::move(file)) {}
+    PartFile(std::string target, IfExists if_exists, std::string path, Descriptor file)
+        : target_(std::move(target)), if_exists_(if_exists), path_(std::move(path)), file_(std::move(file)) {}
     Error refusal(int reason) const;
 
-    std::string target_, path_;
+    std::string target_;
+    IfExists if_exists_;
+    std::string path_;
     Descriptor file_;
 };
 

@@ -5,18 +5,13 @@
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "storage/base/system_reason.h"
 #include "storage/base/units.h"
 #include "storage/export/excerpt.h"
 #include "storage/export/file_check.h"
@@ -115,45 +110,15 @@ void add_gap(Trace& shared, DataGap data_gap, AllowedTexts& allowed) {
     shared.data_gaps.push_back(std::move(data_gap));
 }
 
-/// A file beside the output. It becomes the output when it is checked, or is removed.
-class UncheckedFile {
-public:
-    explicit UncheckedFile(const std::string& output) : output_(output), path_(output + ".unchecked") {}
-    ~UncheckedFile() { std::remove(path_.c_str()); }
-    UncheckedFile(const UncheckedFile&) = delete;
-    UncheckedFile& operator=(const UncheckedFile&) = delete;
-
-    const std::string& path() const { return path_; }
-    Status keep() {
-        return std::rename(path_.c_str(), output_.c_str()) == 0
-                   ? Status()
-                   : environment_error("{path} cannot be written: {reason}.", with("path", output_),
-                                       with("reason", system_reason(errno)));
-    }
-
-private:
-    const std::string& output_;
-    std::string path_;
-};
-
-Status write_redacted(const std::string& input, const Trace& original, const Trace& shared, const GraphTables& graph,
-                      const ShareRequest& request, const AllowedTexts& allowed, const std::string& output,
-                      IfExists if_exists, Progress& progress) {
-    struct stat existing {};
-    if (if_exists == IfExists::fail && lstat(output.c_str(), &existing) == 0) {
-        return environment_error("{path} exists already; it is not overwritten.", with("path", output));
-    }
-    UncheckedFile file(output);
-    TIDEMARK_TRY(
-        write_trace(shared, peak_events(shared), file.path(), IfExists::replace, progress, &graph, FileAccess::umask));
-    if (request.redaction.replaces_texts()) {
-        TIDEMARK_TRY(check_redacted_file(input, file.path(), allowed, progress));
+/// Searches a copy, before it gets its name, for what redaction must have removed.
+Status check_copy(const std::string& input, const Trace& original, const Redaction& redaction,
+                  const AllowedTexts& allowed, const PartFile& copy, Progress& progress) {
+    if (redaction.replaces_texts()) {
+        TIDEMARK_TRY(check_redacted_file(input, copy.path(), allowed, progress));
     }
     constexpr int64_t first_date = 1'000'000'000'000'000;  // smaller numbers are no dates and appear in any trace
-    if (request.redaction.times && original.start_utc_ns >= first_date) {
-        TIDEMARK_TRY(check_has_no_number(file.path(), original.start_utc_ns));
-    }
-    return progress.canceled ? Status(canceled_error()) : file.keep();
+    const bool has_date = original.start_utc_ns >= first_date;
+    return redaction.times && has_date ? check_has_no_number(copy.path(), original.start_utc_ns) : Status();
 }
 
 }  // namespace
@@ -229,12 +194,16 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (!left_out->empty()) {
         add_gap(*shared, shared_gap(DataGapReason::tables_left_out, {{"tables", *std::move(left_out)}}), allowed);
     }
-    if (request.redaction.any()) {
-        TIDEMARK_TRY(write_redacted(input, **trace, *shared, graph, request, allowed, output, if_exists, progress));
-    } else {
-        TIDEMARK_TRY(
-            write_trace(*shared, peak_events(*shared), output, if_exists, progress, &graph, FileAccess::umask));
+    auto copy = PartFile::create(output, if_exists, FileAccess::umask);
+    if (!copy) {
+        return copy.error();
     }
+    TIDEMARK_TRY(fill_trace(*copy, *shared, peak_events(*shared), progress, &graph));
+    TIDEMARK_TRY(check_copy(input, **trace, request.redaction, allowed, *copy, progress));
+    if (progress.canceled) {
+        return canceled_error();
+    }
+    TIDEMARK_TRY(copy->keep());
 
     ShareReport report;
     report.left = private_texts(**trace);

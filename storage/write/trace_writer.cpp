@@ -4,7 +4,6 @@
 #include "storage/write/trace_writer.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -361,15 +360,17 @@ Status fill(Connection& connection, const Trace& trace, std::span<const EventNum
 
 Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events, const std::string& path,
                    IfExists if_exists, Progress& progress, const GraphTables* graph, FileAccess access) {
-    struct stat existing {};
-    if (if_exists == IfExists::fail && lstat(path.c_str(), &existing) == 0) {
-        return environment_error("{path} exists already; it is not overwritten.", with("path", path));
+    auto file = PartFile::create(path, if_exists, access);
+    if (!file) {
+        return file.error();
     }
-    auto part = PartFile::create(path, access);
-    if (!part) {
-        return part.error();
-    }
-    auto connection = Connection::open(part->path(), OpenMode::create);
+    TIDEMARK_TRY(fill_trace(*file, trace, peak_events, progress, graph));
+    return file->keep();
+}
+
+Status fill_trace(PartFile& file, const Trace& trace, std::span<const EventNumber> peak_events, Progress& progress,
+                  const GraphTables* graph) {
+    auto connection = Connection::open(file.path(), OpenMode::create);
     if (!connection) {
         return connection.error();
     }
@@ -380,14 +381,13 @@ Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events,
     if (auto filled = fill(*connection, trace, peak_events, graph, progress); !filled) {
         Error error = filled.error();
         if (error.kind != ErrorKind::canceled) {
-            error.sentence = Sentence("{path} could not be written. {sentence}", with("path", path),
+            error.sentence = Sentence("{path} could not be written. {sentence}", with("path", file.target()),
                                       with("sentence", error.sentence));
         }
         return error;
     }
     TIDEMARK_TRY(connection->close());
-    TIDEMARK_TRY(seal_file(part->path()));
-    return part->keep(if_exists);
+    return seal_file(file.path());
 }
 
 }  // namespace tidemark

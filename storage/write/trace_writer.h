@@ -27,4 +27,8 @@ Status write_trace(const Trace& trace, std::span<const EventNumber> peak_events,
                    IfExists if_exists, Progress& progress, const GraphTables* graph = nullptr,
                    FileAccess access = FileAccess::owner);
 
+/// Writes a complete trace into a new file, for callers that check the file before they keep it. Arguments as above.
+Status fill_trace(PartFile& file, const Trace& trace, std::span<const EventNumber> peak_events, Progress& progress,
+                  const GraphTables* graph);
+
 }  // namespace tidemark

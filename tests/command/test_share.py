@@ -56,6 +56,14 @@ class Share(CommandTest):
         self.assertIn(b"addmmbackward0", content)
         self.assertIsNone(self.json_of("info", shared).get("start_utc_ns") or None)
 
+    def test_leaves_the_files_beside_the_copy_alone(self):
+        trace = self.recorded()
+        precious = self.folder / "shared.tide.unchecked"
+        precious.write_text("of somebody else")
+        self.run_fine("share", trace, "-o", self.folder / "shared.tide", "--redact", "paths,names")
+        self.assertEqual(precious.read_text(), "of somebody else")
+        self.assertEqual(self.files(), ["run.tide", "shared.tide", "shared.tide.unchecked"])
+
     def test_each_category_removes_the_command_line(self):
         trace = self.recorded()
         for what in ("paths", "names", "source", "paths,names"):
