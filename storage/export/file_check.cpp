@@ -49,10 +49,7 @@ bool is_action(std::string_view name, const AllowedTexts& allowed) {
 
 bool is_category(std::string_view name, const AllowedTexts&) { return category_name(category_from_name(name)) == name; }
 
-bool is_table(std::string_view name, const AllowedTexts&) {
-    const std::vector<std::string_view> tables = table_names();
-    return std::find(tables.begin(), tables.end(), name) != tables.end();
-}
+bool is_table(std::string_view name, const AllowedTexts&) { return is_table_name(name); }
 
 bool is_data_gap(std::string_view name, const AllowedTexts&) { return data_gap_name(data_gap_from_name(name)) == name; }
 
@@ -139,9 +136,8 @@ const ColumnRule* rule_of(std::string_view table, std::string_view column) {
 
 Error leak_error(const SentenceValue& place) {
     return input_error(
-        "The copy was not written: after redaction, {place} would still contain a private text. Please report this as "
-        "a "
-        "bug of Tidemark, with the name of the place only.",
+        "The copy was not written: after redaction, {place} would still contain a private text. Please report this "
+        "as a bug of Tidemark, with the name of the place only.",
         with("place", place));
 }
 

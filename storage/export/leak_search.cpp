@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "storage/export/words.h"
+
 namespace tidemark {
 namespace {
 
@@ -23,29 +25,16 @@ uint32_t hash_of(std::string_view bytes) {
     return (value * 2654435761u) >> (32 - hash_bits);
 }
 
-template <class Visit>
-void for_each_word(std::string_view text, Visit&& visit) {
-    for (size_t at = 0; at < text.size();) {
-        size_t end = at;
-        while (end < text.size() && is_word_char(text[end])) {
-            ++end;
-        }
-        if (end > at) {
-            visit(text.substr(at, end - at));
-        }
-        at = end + 1;
-    }
-}
-
 }  // namespace
 
 void LeakSearch::add(std::string_view text) {
-    for_each_word(text, [&](std::string_view word) {
+    all_words(text, is_word_char, [&](std::string_view word) {
         if (word.size() >= shortest_word && std::any_of(word.begin(), word.end(), is_letter)) {
             std::string lowered(word);
             std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);
             words_.push_back(std::move(lowered));
         }
+        return true;
     });
 }
 

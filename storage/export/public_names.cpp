@@ -10,6 +10,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "storage/export/words.h"
+
 namespace tidemark {
 namespace {
 
@@ -273,19 +275,10 @@ bool is_public_symbol(std::string_view symbol) {
         symbol.npos) {
         return false;
     }
-    for (size_t at = 0; at < symbol.size();) {
-        size_t end = at;
-        while (end < symbol.size() && is_word_char(symbol[end])) {
-            ++end;
-        }
-        const std::string_view word = symbol.substr(at, end - at);
-        if (!word.empty() && !is_digits(word) && !is_one_of(word, known) && !is_word(word) &&
-            !is_public_op(fmt::format("aten::{}", word))) {
-            return false;
-        }
-        at = std::max(end, at + 1);
-    }
-    return true;
+    return all_words(symbol, is_word_char, [&](std::string_view word) {
+        return is_digits(word) || is_one_of(word, known) || is_word(word) ||
+               is_public_op(fmt::format("aten::{}", word));
+    });
 }
 
 bool is_public_op(std::string_view op) {
@@ -361,18 +354,9 @@ bool is_public_setting_value(std::string_view value) {
         value.npos) {
         return false;
     }
-    for (size_t at = 0; at < value.size();) {
-        size_t end = at;
-        while (end < value.size() && (is_word_char(value[end]) || value[end] == '.')) {
-            ++end;
-        }
-        const std::string_view word = value.substr(at, end - at);
-        if (!word.empty() && !is_number(word) && !is_one_of(word, known) && !is_public_setting(word)) {
-            return false;
-        }
-        at = std::max(end, at + 1);
-    }
-    return true;
+    return all_words(
+        value, [](char c) { return is_word_char(c) || c == '.'; },
+        [&](std::string_view word) { return is_number(word) || is_one_of(word, known) || is_public_setting(word); });
 }
 
 }  // namespace tidemark

@@ -72,18 +72,13 @@ std::string map_parts(const std::string& text, std::string_view separator, Part&
 }
 
 /// Returns whether a text is a list of tables: "string, mark".
-bool are_tables(std::string_view list) {
-    const std::vector<std::string_view> known = table_names();
-    for (;;) {
-        const size_t comma = list.find(", ");
-        if (std::find(known.begin(), known.end(), list.substr(0, comma)) == known.end()) {
-            return false;
-        }
-        if (comma == std::string_view::npos) {
-            return true;
-        }
-        list.remove_prefix(comma + 2);
-    }
+bool are_tables(const std::string& list) {
+    bool are_known = true;
+    map_parts(list, ", ", [&](const std::string& table) {
+        are_known = are_known && is_table_name(table);
+        return table;
+    });
+    return are_known;
 }
 
 }  // namespace
@@ -117,10 +112,13 @@ std::string TextRules::allow(std::string text) {
     return text;
 }
 
-/// Returns the text if nothing asks to replace it.
+/// Returns whether nothing asks to replace a name.
+bool TextRules::stays(const std::string& text) const {
+    return text.empty() || (!redaction_.names && !(redaction_.paths && may_contain_path(text)));
+}
+
 std::string TextRules::name(const std::string& text, StandIns& stand_ins) {
-    const bool stays = !redaction_.names && !(redaction_.paths && may_contain_path(text));
-    return allow(text.empty() || stays ? text : stand_ins(text));
+    return allow(stays(text) ? text : stand_ins(text));
 }
 
 // ---- paths ------------------------------------------------------------------------------------------------------
@@ -253,8 +251,7 @@ std::string TextRules::range(const Annotation& annotation) {
     if (annotation.kind == AnnotationKind::phase && phase != Phase::named) {
         return allow(text);
     }
-    const bool stays = !redaction_.names && !(redaction_.paths && may_contain_path(text));
-    return allow(stays || text.empty() ? text : ranges_(text));
+    return allow(stays(text) ? text : ranges_(text));
 }
 
 std::string TextRules::mark(const std::string& text) { return name(text, marks_); }

@@ -61,6 +61,7 @@ public:
 
 private:
     std::string allow(std::string text);
+    bool stays(const std::string& text) const;
     std::string name(const std::string& text, StandIns& stand_ins);
     std::string dotted(const std::string& path);
     std::string one_op(const std::string& text);

@@ -270,6 +270,12 @@ std::vector<std::string_view> table_names(int64_t version) {
     return names;
 }
 
+bool is_table_name(std::string_view name) {
+    return std::any_of(std::begin(known_tables), std::end(known_tables), [&](const KnownTable& table) {
+        return table.name == name && table.is_of(trace_format_version);
+    });
+}
+
 bool is_trace_header(std::string_view header) {
     using namespace std::string_view_literals;
     constexpr size_t application_id_at = 68;

@@ -28,6 +28,9 @@ Status create_schema(Connection& connection);
 /// Returns the names of the tables in a trace of this version.
 std::vector<std::string_view> table_names(int64_t version = trace_format_version);
 
+/// Returns whether a trace of the current version has this table.
+bool is_table_name(std::string_view name);
+
 /// Checks that a file opened for reading is a trace of a known version whose tables are ordinary tables (no virtual
 /// tables, no generated columns, no triggers). Unknown tables are ignored.
 Status check_schema(Connection& connection, const std::string& path);
