@@ -4,6 +4,7 @@
 // tidemark top: the groups of allocations that occupy GPU memory at a point in time.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -22,6 +23,9 @@ namespace tidemark::cli {
 namespace {
 
 using nlohmann::ordered_json;
+
+/// Of a stack in a text: deeper ones come from recursion, or from somebody who wants to fill the terminal.
+constexpr size_t most_frames_shown = 100;
 
 struct TopOptions {
     TimePointOptions time_point;
@@ -90,22 +94,26 @@ std::string text_row(int64_t bytes, int64_t total, int64_t allocations, std::str
                        format_count(allocations), visible_text(name));
 }
 
+std::string below_name(const std::string& text) { return fmt::format("{:34}{}\n", "", text); }
+
 std::string callers_text(const Words& words, const StackTable& stacks, StackId stack) {
     std::string text;
     const auto [frames, native] = frames_to_show(stacks, stack);
     // One line of a program can allocate at several places of a library.
     if (const FrameId innermost = stacks.innermost(stack); !frames.empty() && frames.front() != innermost) {
-        text += fmt::format("{:34}{}\n", "",
-                            words("in {frame}", with("frame", visible_text(describe_frame(stacks, innermost)))));
+        text += below_name(words("in {frame}", with("frame", visible_text(describe_frame(stacks, innermost)))));
     }
-    for (size_t i = 1; i < frames.size(); ++i) {
-        text += fmt::format("{:34}{}\n", "",
-                            words("called by {frame}", with("frame", visible_text(describe_frame(stacks, frames[i])))));
+    const size_t shown = std::min(frames.size(), most_frames_shown);
+    for (size_t i = 1; i < shown; ++i) {
+        text += below_name(words("called by {frame}", with("frame", visible_text(describe_frame(stacks, frames[i])))));
+    }
+    if (const size_t hidden = frames.size() - shown; hidden > 0) {
+        text += below_name(words.plural(static_cast<int64_t>(hidden), "({n} more frame; --format json shows it)",
+                                        "({n} more frames; --format json shows them)"));
     }
     if (native > 0) {
-        text += fmt::format("{:34}{}\n", "",
-                            words.plural(native, "({n} C++ frame; --format json shows it)",
-                                         "({n} C++ frames; --format json shows them)"));
+        text += below_name(words.plural(native, "({n} C++ frame; --format json shows it)",
+                                        "({n} C++ frames; --format json shows them)"));
     }
     return text;
 }

@@ -66,14 +66,6 @@ int64_t event_after(int64_t from, bool is_null, int64_t after) {
     return is_null || after < 0 || after >= never ? int64_t{never} : from + after;
 }
 
-/// Returns whether two rows are allocated by one event.
-bool overlap(const Allocations& allocations) {
-    const auto& events = allocations.alloc_event;
-    return std::adjacent_find(events.begin(), events.end(), [](EventNumber a, EventNumber b) {
-               return b <= a && b != before_history;
-           }) != events.end();
-}
-
 }  // namespace
 
 void DeviceTables::resize_events(DeviceHistory& device, int64_t events) {
@@ -92,7 +84,7 @@ Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Contex
     if (!chunks && is_readable) {
         return chunks;
     }
-    if (chunks && overlap(device.allocations)) {
+    if (chunks && !device.allocations.are_in_order()) {
         is_readable = false;
     }
     const auto complete = is_readable ? has_all(source, device) : Result<bool>(false);

@@ -50,8 +50,8 @@ Result<IntegrityReport> check_sealed(const WatchedFile& file, Connection& connec
     if (seal == Seal::intact) {
         return IntegrityReport{Integrity::intact, {}};
     }
-    // Between the last row and the seal, the writer still locks the file. A reader that followed the trace to its end
-    // may have kept the writer from sealing it.
+    // Checksums without a seal: the writer was stopped between them, or a reader that followed the trace to its end
+    // kept the writer from sealing it.
     auto report = check_tables(connection);
     if (report && seal == Seal::none && report->changed_tables.empty()) {
         report->integrity = Integrity::unfinished;

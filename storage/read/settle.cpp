@@ -18,18 +18,15 @@ namespace {
 /// All sizes together, in blocks of 512 bytes: sums of bytes fit into 64 bits.
 constexpr uint64_t most_blocks = uint64_t{1} << 53;
 
-/// Each event allocates once; before the history there may be any number of allocations.
-bool is_later(EventNumber before, EventNumber after) { return before < after || after == before_history; }
-
 bool is_sound(const DeviceHistory& device, const Trace& trace) {
     const Allocations& a = device.allocations;
     const uint32_t stacks = trace.stacks.stack_count();
     const auto origins = static_cast<uint32_t>(trace.origins.size());
     uint64_t allocated = 0;
-    bool sound = true;
+    bool sound = a.are_in_order();
     for (uint32_t i = 0; i < a.size() && sound; ++i) {
-        sound = a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins &&
-                a.block_size[i] <= largest_size && (i == 0 || is_later(a.alloc_event[i - 1], a.alloc_event[i]));
+        sound =
+            a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins && a.block_size[i] <= largest_size;
         allocated += a.block_size[i] >> 9;
     }
     uint64_t total = 0;
@@ -152,7 +149,8 @@ Result<std::shared_ptr<const Trace>> settled(Trace raw, Damage damage) {
     }
     for (DeviceHistory& device : trace->devices) {
         if (!is_sound(device, *trace)) {
-            return damaged(trace->path, Sentence("allocations refer to missing stacks or origins"));
+            return damaged(trace->path,
+                           Sentence("allocations are out of order, too large, or refer to missing stacks or origins"));
         }
         describe_gaps(device, trace->data_gaps, damage);
         complete_times(device.event_time, damage);

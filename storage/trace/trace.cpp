@@ -54,6 +54,12 @@ Allocation Allocations::at(size_t index) const {
     return row;
 }
 
+bool Allocations::are_in_order() const {
+    return std::adjacent_find(alloc_event.begin(), alloc_event.end(), [](EventNumber a, EventNumber b) {
+               return b <= a && b != before_history;
+           }) == alloc_event.end();
+}
+
 EventNumber DeviceHistory::events_until(int64_t time) const {
     return static_cast<EventNumber>(std::upper_bound(event_time.begin(), event_time.end(), time) - event_time.begin());
 }

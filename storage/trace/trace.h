@@ -63,6 +63,8 @@ struct Allocations {
     /// Replaces the row at `index`, or appends it.
     void put(size_t index, const Allocation& row);
     Allocation at(size_t index) const;
+    /// Each event allocates once; before the history there may be any number of allocations.
+    bool are_in_order() const;
 };
 
 /// Memory that the allocator got from the driver. A segment of expandable memory is one mapped piece; adjacent pieces

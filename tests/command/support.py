@@ -39,11 +39,12 @@ def run(*arguments, **options):
     )
 
 
-def generated_snapshot(devices=1, function="step", steps=10):
-    """Returns a small snapshot. Device D allocates 512 bytes steps * (D + 1) times and frees half of them at once."""
+def generated_snapshot(devices=1, function="step", steps=10, depth=1):
+    """Returns a small snapshot. Device D allocates 512 bytes steps * (D + 1) times, each from a stack of `depth`
+    frames, and frees half of them at once."""
     traces, segments = [], []
     for device in range(devices):
-        frames = [{"name": function, "filename": "/home/anna/train.py", "line": 7 + device}]
+        frames = [{"name": function, "filename": "/home/anna/train.py", "line": 7 + device + i} for i in range(depth)]
         base, kept = (device + 1) << 40, 0
         events = [("segment_alloc", base, 2 << 20)]
         for i in range(steps * (device + 1)):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import subprocess
 
-from support import FINE, SNAPSHOTS, STEPS, TIDEMARK, USAGE, CommandTest, make_graph_trace
+from support import FINE, SNAPSHOTS, STEPS, TIDEMARK, USAGE, CommandTest, generated_snapshot, make_graph_trace
 
 WAYS = (
     "stack",
@@ -45,6 +45,13 @@ class Top(CommandTest):
         self.assertEqual(text.splitlines()[-1].split()[-1], "total")
         group = next(group for group in self.json_of("top", trace)["groups"] if group["frames"])
         self.assertEqual(set(group["frames"][0]), {"function", "file", "line"})
+
+    def test_shows_only_the_first_frames_of_a_deep_stack(self):
+        trace = self.imported_bytes(generated_snapshot(steps=2, depth=150))
+        text = self.run_fine("top", trace, "--at", "end")
+        self.assertEqual(text.count("called by"), 99)
+        self.assertIn("(50 more frames; --format json shows them)", text)
+        self.assertEqual(len(self.json_of("top", trace, "--at", "end")["groups"][0]["frames"]), 150)
 
     def test_folds_cpp_frames(self):
         trace = self.folder / "cpp.tide"
