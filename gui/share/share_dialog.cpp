@@ -18,6 +18,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "gui/model/file_name.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "gui/widgets/ask_path.h"
@@ -210,7 +211,8 @@ void ShareDialog::start() {
     request_ = request();
     show_busy(true);
     show_status(tr("Writing and checking the file…"), false);
-    job_.start([from = input_.trace.toStdString(), to = output.toStdString(), wanted = request_](Progress& progress) {
+    job_.start([from = bytes_of_file_name(input_.trace), to = bytes_of_file_name(output),
+                wanted = request_](Progress& progress) {
         return std::make_shared<const Outcome>(share_trace(from, to, wanted, IfExists::fail, progress));
     });
 }
