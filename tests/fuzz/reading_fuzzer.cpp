@@ -42,18 +42,26 @@ std::vector<Reading> fuzzed_readings() {
     return found;
 }
 
-/// The folder of this process in memory, which is its working folder.
-std::string enter_folder() {
-    const std::string folder = "/dev/shm/tidemark-fuzz-" + std::to_string(getpid());
-    fs::create_directories(folder);
-    fs::current_path(folder);
-    return folder;
-}
-
-const std::string& folder() {
-    static const std::string path = enter_folder();
+/// The folder of this process in memory.
+const fs::path& folder() {
+    static const fs::path path = fs::path("/dev/shm") / ("tidemark-fuzz-" + std::to_string(getpid()));
     return path;
 }
+
+/// Readings write into the working folder. libFuzzer's paths are relative to the former one.
+class Inside {
+public:
+    Inside() : before_(fs::current_path()) {
+        fs::create_directories(folder());
+        fs::current_path(folder());
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() { fs::current_path(before_); }
+
+private:
+    fs::path before_;
+};
 
 bool is_documented(int status) {
     return status == exit_success || status == exit_usage || status == exit_input || status == exit_limit;
@@ -63,12 +71,17 @@ bool is_documented(int status) {
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
     prepare_readings(*argc, *argv);
+    std::atexit([] {
+        std::error_code ignored;
+        fs::remove_all(folder(), ignored);
+    });
     return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const std::vector<Reading> readings = fuzzed_readings();
-    const Paths paths{"file.tide", "first.tide", "file.tide", folder()};
+    const Inside inside;
+    const Paths paths{"file.tide", "first.tide", "file.tide", folder().string()};
     if (!fs::exists(paths.original)) {
         write(paths.original, data, size);  // the follower and diff compare with the first input
     }
