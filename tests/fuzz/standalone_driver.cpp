@@ -99,6 +99,8 @@ int main(int argc, char** argv) {
     for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
         std::signal(signal, save_crash);
     }
+    const uint8_t nothing = 0;
+    LLVMFuzzerTestOneInput(&nothing, 0);  // libFuzzer begins so
     for (const Bytes& bytes : seeds) {
         LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
     }
