@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Opens any bytes as a trace and runs the readings whose names begin with a word of FUZZED_READINGS: the commands, the
-// pictures or the follower, as they are in the programs. Run it with -close_fd_mask=3; they print.
+// pictures or the follower, as they are in the programs. The follower and diff begin with FUZZED_ORIGINAL. Run it with
+// -close_fd_mask=3; they print.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -81,13 +82,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const std::vector<Reading> readings = fuzzed_readings();
     const Inside inside;
-    const Paths paths{"file.tide", "first.tide", "file.tide", folder().string()};
-    if (size == 0) {
-        return 0;  // libFuzzer begins so; the follower and diff need a first file to compare with
-    }
-    if (!fs::exists(paths.original)) {
-        write(paths.original, data, size);
-    }
+    const Paths paths{"file.tide", FUZZED_ORIGINAL, "file.tide", folder().string()};
     write(paths.file, data, size);
     for (const Reading& reading : readings) {
         if (!is_documented(reading.run(paths))) {

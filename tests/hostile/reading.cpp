@@ -17,6 +17,7 @@
 #include "storage/base/exit_status.h"
 #include "storage/read/follow.h"
 #include "storage/read/open_trace.h"
+#include "storage/sqlite/sqlite.h"
 #include "storage/whatif/what_if.h"
 #include "tests/hostile/views.h"
 
@@ -60,11 +61,19 @@ int report(const Error& error) {
     return exit_status(error.kind);
 }
 
+/// Takes the mark of a clean end from a trace, after which a follower would not read on. Does nothing to other files.
+void remove_end(const std::string& path) {
+    if (auto connection = Connection::open(path, OpenMode::create)) {
+        (void)connection->execute("UPDATE meta SET value = '0' WHERE key = 'clean_end'").has_value();
+    }
+}
+
 /// A file that a recorder has locked, as the follower expects it.
 class LockedCopy {
 public:
     LockedCopy(const std::string& from, std::string path) : path_(std::move(path)) {
         fs::copy_file(from, path_, fs::copy_options::overwrite_existing);
+        remove_end(path_);
         file_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
         ::flock(file_, LOCK_EX);
     }
@@ -73,8 +82,8 @@ public:
     ~LockedCopy() { ::close(file_); }
 
     const std::string& path() const { return path_; }
-    void overwrite(const std::string& from) const {
-        std::ifstream in(from, std::ios::binary);
+    void overwrite(const LockedCopy& other) const {
+        std::ifstream in(other.path(), std::ios::binary);
         const std::string bytes((std::istreambuf_iterator<char>(in)), {});
         (void)!::pwrite(file_, bytes.data(), bytes.size(), 0);
         (void)!::ftruncate(file_, static_cast<off_t>(bytes.size()));
@@ -86,20 +95,28 @@ private:
     int file_;
 };
 
-/// Follows the original while it turns into the mutant, and then until its writer ends.
-int follow(const Paths& paths) {
-    const LockedCopy growing(paths.original, "growing.tide");
+/// Follows a trace until its writer ends. `turn`, between two looks, changes the file.
+template <class Turn>
+Status follow_to_end(const LockedCopy& growing, Turn&& turn) {
     auto follower = TraceFollower::open(growing.path());
     if (!follower) {
-        return report(follower.error());
+        return follower.error();
     }
     Progress progress;
-    for (const bool ended : {false, true}) {
-        (void)follower->poll(progress).has_value();
-        ended ? growing.unlock() : growing.overwrite(paths.trace);
-    }
+    (void)follower->poll(progress).has_value();
+    turn();
+    (void)follower->poll(progress).has_value();
+    growing.unlock();
     const auto last = follower->poll(progress);
-    return last ? exit_success : report(last.error());
+    return last ? Status() : Status(last.error());
+}
+
+/// Follows the original while it turns into the mutant, and the mutant from its beginning.
+int follow(const Paths& paths) {
+    const LockedCopy mutant(paths.trace, "mutant.tide"), growing(paths.original, "growing.tide");
+    const Status turned = follow_to_end(growing, [&] { growing.overwrite(mutant); });
+    const Status alone = follow_to_end(mutant, [] {});
+    return turned && alone ? exit_success : report((turned ? alone : turned).error());
 }
 
 /// Replays every device under other rules of the allocator.
