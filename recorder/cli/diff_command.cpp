@@ -94,7 +94,7 @@ struct Side {
 };
 
 Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t number) {
-    const Iterations iterations(time_point.trace(), time_point.device());
+    const Iterations iterations(time_point.trace(), time_point.device(), time_point.analysis->curves());
     for (const Iteration& iteration : iterations.all()) {
         if (iteration.number == number) {
             return iteration.last;

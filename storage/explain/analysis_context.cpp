@@ -109,7 +109,7 @@ const ReferrerGroup* GraphContext::group_of(const Referrer* referrer) const {
 }
 
 AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph)
-    : analysis_(std::move(analysis)), breakdown_(analysis_), iterations_(trace(), device()) {
+    : analysis_(std::move(analysis)), breakdown_(analysis_), iterations_(trace(), device(), curves()) {
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
     oom_ = last_out_of_memory(device());
     const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
@@ -127,14 +127,14 @@ AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::
 
 void AnalysisContext::select_now(const GraphTables* tables) {
     now_ = before_last_frees(device());
-    const bool counts_iterations = !iterations_.empty() && iterations_.source() != IterationSource::repetition;
+    const bool counts_iterations = !iterations_.empty() && iterations_.source() != IterationSource::loop;
     const EventNumber last = counts_iterations ? iterations_.all().back().last : 0;
     if (last > 0 && now_ - last < typical_length(iterations_)) {
         now_ = last;
     } else {
         now_ = end_of_work(*analysis_, tables);
     }
-    if (iterations_.source() == IterationSource::repetition) {
+    if (iterations_.source() == IterationSource::loop) {
         iterations_.end_at(now_);
     }
     if (oom_ && device().event_count() - oom_->event <= std::max(now_ / 10, 1000)) {
@@ -151,7 +151,7 @@ void AnalysisContext::use_growth_after_steps() {
     if (trend_.shape == Shape::rising || now_ - end < device().event_count() / 10) {
         return;
     }
-    Iterations behind(trace(), device(), end, now_);
+    Iterations behind(trace(), device(), curves(), end, now_);
     std::swap(iterations_, behind);
     find_floor();
     if (trend_.shape != Shape::rising) {

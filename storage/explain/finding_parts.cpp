@@ -62,7 +62,7 @@ std::string time_point_name(const AnalysisContext& context, const Words& words) 
     }
     const Iterations& iterations = context.iterations();
     if (!iterations.empty() && context.now() == iterations.all().back().last &&
-        iterations.source() != IterationSource::repetition) {
+        iterations.source() != IterationSource::loop) {
         return words("the end of {iteration}",
                      with("iteration", time_point_of_iteration(context, words, iterations.all().back())));
     }

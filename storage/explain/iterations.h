@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/timeline/curves.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
@@ -25,21 +26,22 @@ struct Iteration {
 bool is_garbage_collection(const Annotation& span);
 
 enum class IterationSource : uint8_t {
-    none,        ///< nothing repeats
-    steps,       ///< training steps: reported by the program, or detected from the optimizer
-    marks,       ///< spans or marks of one name that repeat ("ProfilerStep#3")
-    repetition,  ///< derived: the same line allocates again and again
+    none,   ///< nothing repeats
+    steps,  ///< training steps: reported by the program, or detected from the optimizer
+    marks,  ///< spans or marks of one name that repeat ("ProfilerStep#3")
+    loop,   ///< the main loop of the Python code, found from stacks
 };
 
 /// Immutable. Thread: any.
 class Iterations {
 public:
     Iterations() = default;
-    /// Uses the training steps if there are at least three; otherwise repeating marks or spans; otherwise the line that
-    /// allocates most regularly. Keeps all iterations, also in long runs.
-    Iterations(const Trace& trace, const DeviceHistory& device);
-    /// Derives iterations from repetitions between the states `first` and `last`.
-    Iterations(const Trace& trace, const DeviceHistory& device, EventNumber first, EventNumber last);
+    /// Uses the training steps if there are at least three; otherwise repeating marks or spans; otherwise the main
+    /// loop. Keeps all iterations, also in long runs.
+    Iterations(const Trace& trace, const DeviceHistory& device, const Curves& curves);
+    /// Uses the main loop between the states `first` and `last`.
+    Iterations(const Trace& trace, const DeviceHistory& device, const Curves& curves, EventNumber first,
+               EventNumber last);
 
     IterationSource source() const { return source_; }
     const std::vector<Iteration>& all() const { return iterations_; }
@@ -54,7 +56,8 @@ public:
 private:
     void use_steps(const Trace& trace, const DeviceHistory& device);
     void use_marks(const Trace& trace, const DeviceHistory& device);
-    void use_repetition(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to);
+    void use_loop(const Trace& trace, const DeviceHistory& device, const Curves& curves, EventNumber from,
+                  EventNumber to);
     void add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end);
 
     IterationSource source_ = IterationSource::none;

@@ -134,7 +134,7 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
         return words("Memory grows and is never freed.");
     }
     if (explanation.run_trend == RunTrend::too_short) {
-        return words("Too few iterations: whether memory grows is unknown.");
+        return words("The trace has too few iterations to tell whether memory grows.");
     }
     return words("Memory does not grow: after the warm-up every {iteration} ends at the same level.",
                  with("iteration", iteration_words(context, words)));
@@ -145,13 +145,44 @@ bool has_alternative_fix(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
 }
 
-std::string first_step(const Words& words, const Explanation& explanation) {
+/// Returns the line that allocated most of the memory at the peak.
+std::string largest_at_peak(const AnalysisContext& context, const Words& words) {
+    const DeviceHistory& device = context.device();
+    const StackTable& stacks = context.trace().stacks;
+    std::map<FrameId, int64_t> bytes;
+    const auto peak = context.curves().peak(Series::allocated);
+    for (const AllocationIndex a : allocated_at(context, peak.max_event)) {
+        bytes[stacks.site(device.allocations.stack[a])] += static_cast<int64_t>(device.allocations.block_size[a]);
+    }
+    bytes.erase(0);
+    const auto most =
+        std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == bytes.end()) {
+        return {};
+    }
+    return words("Of the peak of {peak}, {line} allocated {bytes}, more than any other line.",
+                 with("peak", format_bytes(peak.max)), with("line", describe_frame(stacks, most->first)),
+                 with("bytes", format_bytes(most->second)));
+}
+
+/// Without iterations nothing is known that would make a fix unnecessary.
+std::string first_look(const AnalysisContext& context, const Words& words, const Finding* notable) {
+    return notable != nullptr ? words("Most notable: {title}.", with("title", notable->title))
+                              : largest_at_peak(context, words);
+}
+
+std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
     const auto& findings = explanation.findings;
-    if (findings.empty() || findings.front().severity > Severity::pattern ||
-        findings.front().kind == FindingKind::steady) {
+    const bool has_notable = !findings.empty() && findings.front().severity <= Severity::pattern &&
+                             findings.front().kind != FindingKind::steady;
+    const Finding* notable = has_notable ? &findings.front() : nullptr;
+    if (explanation.run_trend == RunTrend::too_short && (!notable || notable->severity == Severity::pattern)) {
+        return first_look(context, words, notable);
+    }
+    if (!notable) {
         return words("No fix is needed.");
     }
-    const Finding& first = findings.front();
+    const Finding& first = *notable;
     const auto title = with("title", first.title);
     if (first.severity == Severity::pattern) {
         return words("No fix is needed; most notable: {title}.", title);
@@ -170,7 +201,8 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                           first_step(words, explanation)};
+                           first_step(context, words, explanation)};
+    std::erase(explanation.summary, std::string());
 }
 
 }  // namespace tidemark

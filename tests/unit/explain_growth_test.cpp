@@ -49,7 +49,7 @@ TEST(ExplainGrowth, ReportsMemoryThatStaysInEachIteration) {
         run.segment(4096 * mib);
         loop(run, 20, 2 * mib, steps);
         const auto made = run.make_context();
-        EXPECT_EQ(made->iterations().source(), steps ? IterationSource::steps : IterationSource::repetition);
+        EXPECT_EQ(made->iterations().source(), steps ? IterationSource::steps : IterationSource::loop);
         EXPECT_EQ(made->iterations().size(), 20u);
         const Explanation explanation = explained(*made);
         EXPECT_EQ(explanation.run_trend, RunTrend::grows);
@@ -141,7 +141,7 @@ TEST(ExplainGrowth, DetectsGrowthAfterTheLastStep) {
     loop(run, 6, 0, true);
     loop(run, 20, mib, false);
     const auto made = run.make_context();
-    EXPECT_EQ(made->iterations().source(), IterationSource::repetition);
+    EXPECT_EQ(made->iterations().source(), IterationSource::loop);
     EXPECT_EQ(made->allocated_trend().shape, Shape::rising);
 }
 

@@ -49,7 +49,7 @@ Extremes peak_of(const AnalysisContext& context, size_t iteration) {
 /// events.
 size_t usable_iterations(const AnalysisContext& context) {
     return context.iterations().size() -
-           (context.iterations().source() == IterationSource::repetition && !context.iterations().empty());
+           (context.iterations().source() == IterationSource::loop && !context.iterations().empty());
 }
 
 std::optional<Outlier> find(const AnalysisContext& context) {

@@ -41,7 +41,7 @@ public:
     /// Returns the stale results by the line that allocated them.
     std::map<StackId, StaleResult> find() {
         const size_t all = context_.iterations().size(),
-                     last = all - (context_.iterations().source() == IterationSource::repetition);
+                     last = all - (context_.iterations().source() == IterationSource::loop);
         const size_t first = std::max<size_t>(2, last - std::min(last, iterations_looked_at));
         const std::vector<int64_t> peaks = context_.peaks(Series::allocated);
         int64_t highest = 0;

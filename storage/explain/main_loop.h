@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// The program's main loop. In a loop, execution returns to an earlier line of one function, which the Python stacks of
+// consecutive allocations show. The layers of a model, the gradients of a backward pass and the states of an optimizer
+// come from loops, too, but these run within one call of the library and make up one iteration.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "storage/timeline/curves.h"
+#include "storage/trace/trace.h"
+
+namespace tidemark {
+
+struct Loop {
+    FrameId first = 0, last = 0;      ///< the first and the last line of the body that allocates; of one function
+    std::vector<EventNumber> rounds;  ///< the first allocation of each round
+};
+
+/// Returns the loop whose rounds are the iterations between two states: it covers most of them, regularly, and each
+/// round uses as much memory as a round of any loop. Returns nothing if no loop has three rounds. Visits the
+/// allocations a few times. `curves`: of the device.
+std::optional<Loop> find_main_loop(const Trace& trace, const DeviceHistory& device, const Curves& curves,
+                                   EventNumber from, EventNumber to);
+
+}  // namespace tidemark

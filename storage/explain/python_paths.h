@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// The Python frames of stacks, without the C++ frames between them, as a tree of calls.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "storage/trace/stack_table.h"
+
+namespace tidemark {
+
+/// Position of a call in PythonPaths; 0: none, the caller of all outermost calls.
+using PathId = uint32_t;
+
+/// Immutable. Keeps a reference to the table. Thread: any.
+class PythonPaths {
+public:
+    explicit PythonPaths(const StackTable& table);
+
+    /// Returns the innermost Python call of a stack; 0 if the stack has none.
+    PathId of(StackId stack) const { return path_of_[stack]; }
+    PathId caller(PathId path) const { return calls_[path].caller; }
+    FrameId frame_id(PathId path) const { return calls_[path].frame; }
+    const Frame& frame(PathId path) const { return table_.frame(calls_[path].frame); }
+    size_t size() const { return calls_.size(); }
+    bool is_same_function(FrameId a, FrameId b) const {
+        return table_.frame(a).function == table_.frame(b).function && table_.frame(a).file == table_.frame(b).file;
+    }
+    PathId outermost(PathId path) const { return calls_[path].outermost; }
+    /// Returns whether the call, or one of its callers, does a part of one iteration, however often it repeats: a
+    /// module, an optimizer, backward(), a constructor.
+    bool is_part_of_iteration(PathId path) const { return calls_[path].is_part; }
+
+    /// Returns the calls of one caller in which two paths part; 0 for the path that ends at this caller.
+    std::pair<PathId, PathId> where_they_part(PathId a, PathId b) const;
+
+private:
+    struct Call {
+        PathId caller = 0;
+        FrameId frame = 0;
+        PathId outermost = 0;
+        uint32_t depth = 0;
+        bool is_part = false;
+    };
+    PathId intern(PathId caller, FrameId frame);
+
+    const StackTable& table_;
+    std::vector<PathId> path_of_;  // by stack
+    std::vector<Call> calls_;
+    std::unordered_map<uint64_t, PathId> ids_;
+};
+
+}  // namespace tidemark

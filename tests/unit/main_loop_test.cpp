@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// The main loop: which repetition of a program is its iteration.
+#include "storage/explain/main_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "tests/unit/run_builder.h"
+
+namespace tidemark::test {
+namespace {
+
+struct Call {
+    const char* file;
+    const char* function;
+    int32_t line;
+};
+constexpr Call module_call{"/venv/lib/python3.12/site-packages/torch/nn/modules/module.py", "_call_impl", 1790};
+constexpr Call optimizer_step{"/venv/lib/python3.12/site-packages/torch/optim/adam.py", "step", 248};
+
+class Program : public RunBuilder {
+public:
+    Program() { segment(uint64_t{1} << 40); }
+
+    /// Outermost call first.
+    AllocationIndex at(std::initializer_list<Call> calls, uint64_t bytes = 1 << 20) {
+        std::vector<FrameId> frames;
+        for (const Call& call : calls) {
+            const Frame frame{trace.stacks.intern(call.function), trace.stacks.intern(call.file), call.line};
+            frames.insert(frames.begin(), trace.stacks.intern(frame));
+        }
+        return alloc(bytes, trace.stacks.intern_stack(frames));
+    }
+    /// Allocates and frees at once.
+    void use(std::initializer_list<Call> calls, uint64_t bytes = 1 << 20) { free(at(calls, bytes)); }
+
+    std::optional<Loop> loop() {
+        const Curves curves(device());
+        return find_main_loop(trace, device(), curves, 0, device().event_count());
+    }
+    size_t rounds() {
+        const auto found = loop();
+        return found ? found->rounds.size() : 0;
+    }
+};
+
+Call in_main(int32_t line) { return {"/home/anna/train.py", "main", line}; }
+
+TEST(MainLoop, IsTheOneThatReturnsToAnEarlierLine) {
+    Program program;
+    program.at({in_main(5)});
+    for (int step = 0; step < 7; ++step) {
+        program.use({in_main(10)});
+        program.use({in_main(12), module_call});
+        program.use({in_main(14)});
+    }
+    program.use({in_main(20)});
+    const auto loop = program.loop();
+    ASSERT_TRUE(loop);
+    EXPECT_EQ(7u, loop->rounds.size());
+    EXPECT_EQ(10, program.trace.stacks.frame(loop->first).line);
+    EXPECT_EQ(14, program.trace.stacks.frame(loop->last).line);
+}
+
+TEST(MainLoop, IsNotTheLayersOfOneForwardPass) {
+    Program program;
+    program.at({in_main(5)});
+    for (int layer = 0; layer < 24; ++layer) {
+        for (const int32_t line : {20, 21, 25}) {
+            program.at({in_main(10), module_call, {"/home/anna/model.py", "Block.run", line}});
+        }
+    }
+    EXPECT_EQ(0u, program.rounds());
+}
+
+TEST(MainLoop, IsNotTheStatesOfAnOptimizer) {
+    Program program;
+    for (int parameter = 0; parameter < 100; ++parameter) {
+        for (const int32_t line : {150, 155}) {
+            program.at({in_main(10), optimizer_step, {"/venv/adam.py", "_init_group", line}});
+        }
+    }
+    EXPECT_EQ(0u, program.rounds());
+}
+
+TEST(MainLoop, IsNotTheConstructionOfAModel) {
+    Program program;
+    for (int layer = 0; layer < 24; ++layer) {
+        for (const int32_t line : {30, 31}) {
+            program.at({in_main(4), {"/home/anna/model.py", "Model.__init__", line}});
+        }
+    }
+    EXPECT_EQ(0u, program.rounds());
+}
+
+TEST(MainLoop, IsNotAListMadeOnce) {
+    Program program;
+    for (int tensor = 0; tensor < 4; ++tensor) {
+        program.at({in_main(4)});
+    }
+    EXPECT_EQ(0u, program.rounds());
+}
+
+TEST(MainLoop, HasRoundsThatUseTheMemory) {
+    Program program;
+    for (int step = 0; step < 10; ++step) {
+        for (int image = 0; image < 8; ++image) {
+            program.use({in_main(10), {"/home/anna/data.py", "load", 3}}, 1 << 12);
+            program.use({in_main(10), {"/home/anna/data.py", "load", 5}}, 1 << 12);
+        }
+        program.use({in_main(12), module_call}, 1 << 26);
+    }
+    EXPECT_EQ(10u, program.rounds());
+}
+
+TEST(MainLoop, BeginsARoundWhenItIsEnteredAnew) {
+    Program program;
+    const Call train{"/home/anna/train.py", "train_epoch", 30}, back{"/home/anna/train.py", "train_epoch", 34};
+    for (int epoch = 0; epoch < 2; ++epoch) {
+        for (int step = 0; step < 6; ++step) {
+            program.use({in_main(10), train});
+            program.use({in_main(10), back});
+        }
+        program.use({in_main(11)}, 1 << 10);
+    }
+    EXPECT_EQ(12u, program.rounds());
+}
+
+TEST(MainLoop, MayBeOneLine) {
+    Program program;
+    for (int step = 0; step < 8; ++step) {
+        const AllocationIndex input = program.at({in_main(10)});
+        program.use({in_main(10), module_call});
+        program.free(input);
+    }
+    EXPECT_EQ(8u, program.rounds());
+}
+
+TEST(MainLoop, NeedsPythonStacks) {
+    Program program;
+    for (int step = 0; step < 50; ++step) {
+        program.free(program.alloc(1 << 20));
+    }
+    EXPECT_EQ(0u, program.rounds());
+}
+
+}  // namespace
+}  // namespace tidemark::test
