@@ -5,8 +5,13 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
 
 #include "recorder/cli/command.h"
@@ -125,22 +130,40 @@ int run(int argc, char** argv) {
 }
 
 Error out_of_memory() {
-    if (is_memory_limited()) {
+    if (lift_memory_limit()) {
         return input_error("The file needs more memory than its size justifies: it is damaged.");
     }
     return environment_error(
         "There is not enough memory for this. End other programs, or use a machine with more memory.");
 }
 
+int report_out_of_memory() {
+    const Error error = out_of_memory();
+    print_error(error, Words(language_of_locale()));
+    return exit_status(error.kind);
+}
+
+/// Ends the process if memory runs out where no exception may leave: the destructor of a JSON value allocates.
+[[noreturn]] void end_without_memory() {
+    try {
+        std::rethrow_exception(std::current_exception());
+    } catch (const std::bad_alloc&) {
+        const int status = report_out_of_memory();
+        std::fflush(nullptr);
+        _exit(status);
+    } catch (...) {
+        std::abort();
+    }
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+    std::set_terminate(end_without_memory);
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
-        const Error error = out_of_memory();
-        print_error(error, Words(language_of_locale()));
-        return exit_status(error.kind);
+        return report_out_of_memory();
     }
 }
 

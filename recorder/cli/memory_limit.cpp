@@ -42,9 +42,13 @@ void limit_memory_for(const std::string& path) {
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-bool is_memory_limited() {
+bool lift_memory_limit() {
     rlimit limit{};
-    return getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == limit.rlim_max) {
+        return false;
+    }
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_DATA, &limit) == 0;
 }
 
 }  // namespace tidemark::cli

@@ -13,7 +13,8 @@ namespace tidemark::cli {
 /// is thrown.
 void limit_memory_for(const std::string& path);
 
-/// Returns whether limit_memory_for() was called, so that a std::bad_alloc blames the file.
-bool is_memory_limited();
+/// Ends the limit, so that the error can be reported. Returns whether limit_memory_for() had set one: a std::bad_alloc
+/// then blames the file.
+bool lift_memory_limit();
 
 }  // namespace tidemark::cli

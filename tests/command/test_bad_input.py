@@ -3,13 +3,15 @@
 
 """Invalid input: a clear message, the right exit status, no partial output, unchanged input, no crash."""
 
+import contextlib
 import os
 import pickle
+import shutil
 import sqlite3
 import subprocess
 import unittest
 
-from support import ENVIRONMENT, FINE, INPUT, TIDEMARK, CommandTest, digest, run, snapshot
+from support import ENVIRONMENT, FINE, INPUT, SNAPSHOTS, TIDEMARK, CommandTest, digest, run, snapshot
 
 
 class System:
@@ -112,6 +114,20 @@ class BadTraces(CommandTest):
         with sqlite3.connect(trace) as database:
             database.execute("PRAGMA user_version = 9999")
         self.assertIn("newer", self.refused(trace))
+
+    def test_more_memory_than_the_size_justifies(self):
+        trace = self.folder / "deep.tide"
+        shutil.copy(SNAPSHOTS.parent / "traces" / "format-4.tide", trace)
+        depth = 60_000
+        with contextlib.closing(sqlite3.connect(trace)) as database, database:
+            (first,) = database.execute("SELECT max(id) FROM stack").fetchone()
+            deep = ((first + 1 + i, first + i if i else 0) for i in range(depth))
+            database.executemany("INSERT INTO stack VALUES(?, ?, 1)", deep)
+            database.execute("DELETE FROM allocation_chunk")
+            database.execute("UPDATE allocation SET stack = ? - id % 500", (first + depth,))
+        message = self.run_failing(INPUT, "top", trace, "--at", "peak", "--format", "json", "--limit", "0")
+        self.assertIn("more memory than its size justifies", message)
+        self.assertIn("called by", self.run_fine("top", trace, "--at", "peak"))
 
     def test_a_table_that_is_missing_or_not_a_table(self):
         for statement in (
