@@ -93,7 +93,10 @@ std::string valid_utf8(std::string_view bytes) {
     return text;
 }
 
-std::string visible_text(std::string_view text) { return with_escapes(text, false, escape_of); }
+std::string visible_text(std::string_view text) {
+    return text.size() <= most_shown_bytes ? with_escapes(text, false, escape_of)
+                                           : with_escapes(cut_text(text, most_shown_bytes), false, escape_of) + "…";
+}
 std::string visible_lines(std::string_view text) { return with_escapes(text, true, escape_of); }
 std::string visible_json(std::string_view json) { return with_escapes(json, true, json_escape_of); }
 

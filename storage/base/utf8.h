@@ -30,8 +30,10 @@ bool is_hidden(Character character);
 void append_utf8(std::string& text, uint32_t code_point);
 /// Replaces each byte that is not UTF-8 with U+FFFD.
 std::string valid_utf8(std::string_view bytes);
+constexpr size_t most_shown_bytes = 8192;  ///< above the longest path
 /// Returns text that can be printed: hidden characters become escapes such as "\n", "\x1b", "\u202e" and "\xff". Every
-/// text out of a trace, file name and message of another program passes through this before it is shown.
+/// text out of a trace, file name and message of another program passes through this before it is shown. Longer text
+/// than most_shown_bytes is cut: windows take seconds to break it into lines.
 std::string visible_text(std::string_view text);
 /// Like visible_text(), but keeps line breaks: for text whose lines are Tidemark's own.
 std::string visible_lines(std::string_view text);
