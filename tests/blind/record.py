@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records programs with a known truth on a GPU, and saves what `tidemark explain` says of each.
+
+    record.py TIDEMARK OUTPUT PROGRAM...
+
+A PROGRAM is a Python file or an executable. Writes NAME.tide, NAME.json (the explanation) and NAME.log into the folder
+OUTPUT. README.md in this folder describes the programs and the scores.
+"""
+
+import argparse
+import concurrent.futures
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+
+def command_of(program, processes):
+    if program.suffix != ".py":
+        return [str(program)]
+    if processes > 1:
+        torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+        return [*torchrun, "--nproc-per-node", str(processes), str(program)]
+    return [sys.executable, str(program)]
+
+
+def traces_of(program, output):
+    return sorted(output.glob(f"{program.stem}*.tide"))
+
+
+def record(program, options):
+    """Returns a line about the run. A program that ends with an out-of-memory error is a result like others."""
+    begin = time.monotonic()
+    trace = options.output / f"{program.stem}.tide"
+    with (options.output / f"{program.stem}.log").open("w") as log:
+        recorded = subprocess.run(
+            [options.tidemark, "record", "--force", "-o", trace, "--", *command_of(program, options.processes)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            timeout=options.seconds,
+        )
+        written = traces_of(program, options.output)
+        for one in written:
+            explained = subprocess.run(
+                [options.tidemark, "explain", one, "--format", "json"], capture_output=True, text=True
+            )
+            one.with_suffix(".json").write_text(explained.stdout)
+            log.write(explained.stderr)
+    sizes = " ".join(f"{one.name} {one.stat().st_size / 2**20:.1f} MiB" for one in written)
+    return f"{program.stem}: status {recorded.returncode}, {time.monotonic() - begin:.0f} s, {sizes or 'no trace'}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tidemark", type=shutil.which)
+    parser.add_argument("output", type=pathlib.Path)
+    parser.add_argument("programs", nargs="+", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=1, help="programs at once (default: 1)")
+    parser.add_argument("--processes", type=int, default=1, help="processes of each program, by torchrun (default: 1)")
+    parser.add_argument("--seconds", type=float, default=180, help="limit of one run (default: 180)")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = {pool.submit(record, program.absolute(), options): program for program in options.programs}
+        for run in concurrent.futures.as_completed(runs):
+            try:
+                print(run.result(), flush=True)
+            except subprocess.TimeoutExpired:
+                failed = True
+                print(f"{runs[run].stem}: not finished after {options.seconds:.0f} s", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
