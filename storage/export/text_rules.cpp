@@ -159,10 +159,21 @@ std::string TextRules::file_or_module(const std::string& text) {
 
 // ---- names ------------------------------------------------------------------------------------------------------
 
+/// The name of a method that a library calls stays, so that the copy is explained like the original:
+/// "function1.forward".
 std::string TextRules::function(const std::string& text, const std::string& file) {
     const bool is_public = is_pythons_own_name(text) || text == "??" || is_public_library(text) ||
                            (is_native(file) ? is_public_symbol(text) : is_public_function(text) && public_file(file));
-    return is_public ? allow(text) : name(text, functions_);
+    if (is_public) {
+        return allow(text);
+    }
+    const size_t dot = text.rfind('.');
+    const std::string method = text.substr(dot + 1);  // all of it without a dot
+    const bool is_called = method == "forward" || method == "backward" || is_pythons_own_name(method);
+    if (is_native(file) || !is_called || stays(text)) {
+        return name(text, functions_);
+    }
+    return allow(dot == text.npos ? method : fmt::format("{}.{}", functions_(text.substr(0, dot)), method));
 }
 
 /// "aten::mm", "MmBackward0 > aten::mm", "autograd::engine::evaluate_function: MmBackward0".

@@ -173,6 +173,25 @@ TEST(Share, ReplacesNamesThatContainAPath) {
     EXPECT_FALSE(shared->settings.contains("PYTORCH_CUDA_ALLOC_CONF"));
 }
 
+TEST(Share, KeepsTheNamesOfMethodsThatPyTorchCalls) {
+    Trace trace = test::sample_trace();
+    const auto stack = test::stack_of(trace.stacks, {{"/home/anna/model.py", "forward"},
+                                                     {"/home/anna/model.py", "AcmeBlock.forward"},
+                                                     {"/home/anna/model.py", "AcmeBlock.__init__"},
+                                                     {"/home/anna/model.py", "AcmeBlock.forward_twice"}});
+    trace.devices[0].allocations.stack[1] = stack;
+    const auto shared = prepare_to_share(trace, everything);
+    ASSERT_TRUE(shared);
+    std::vector<std::string> names;
+    for (const FrameId id : shared->stacks.frames_of(shared->devices[0].allocations.stack[1])) {
+        names.push_back(shared->stacks.string(shared->stacks.frame(id).function));
+    }
+    EXPECT_EQ(names.at(0), "forward");
+    EXPECT_TRUE(names.at(1).starts_with("function") && names.at(1).ends_with(".forward")) << names.at(1);
+    EXPECT_TRUE(names.at(2).starts_with("function") && names.at(2).ends_with(".__init__")) << names.at(2);
+    EXPECT_EQ(names.at(3).find('.'), std::string::npos) << names.at(3);
+}
+
 TEST(Share, NeverUsesAnExistingNameAsPlaceholder) {
     Trace trace = test::sample_trace();
     test::stack_of(trace.stacks, {{"file1.py", "function1"}});
