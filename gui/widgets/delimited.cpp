@@ -56,11 +56,19 @@ QStringList cells_of(const QAbstractItemModel& model, int row) {
     return cells;
 }
 
+/// Spreadsheets compute cells that begin so; names come from the trace, which may be a stranger's.
+bool is_formula(const QString& cell) {
+    bool is_number = false;
+    (void)cell.toDouble(&is_number);
+    return !cell.isEmpty() && QStringLiteral("=+-@\t\r").contains(cell.front()) && !is_number;
+}
+
 }  // namespace
 
 QString csv_line(const QStringList& cells) {
     QStringList quoted;
-    for (const QString& cell : cells) {
+    for (const QString& text : cells) {
+        const QString cell = is_formula(text) ? u'\'' + text : text;
         const bool needs_quotes = std::any_of(
             cell.begin(), cell.end(), [](QChar c) { return c == u'"' || c == u',' || c == u'\n' || c == u'\r'; });
         quoted << (needs_quotes ? u'"' + QString(cell).replace(u'"', QLatin1String("\"\"")) + u'"' : cell);

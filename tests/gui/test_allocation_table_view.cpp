@@ -187,6 +187,7 @@ private slots:
 
     void csv_cells_are_quoted() {
         QCOMPARE(csv_line({"a", "b,c", "d\"e"}), QString("a,\"b,c\",\"d\"\"e\"\r\n"));
+        QCOMPARE(csv_line({"=HYPERLINK(1)", "@x", "-5", "-x"}), QString("'=HYPERLINK(1),'@x,-5,'-x\r\n"));
         QCOMPARE(tsv_line({"a\tb", "c"}), QString("a b\tc\n"));
     }
 
