@@ -43,7 +43,9 @@ TEST(ReportLayout, EscapesUntrustedText) {
     EXPECT_EQ(visible_text("\U000e0041 \u00fcber \u4e2d\u6587"), "\\U000e0041 \u00fcber \u4e2d\u6587");
     EXPECT_EQ(visible_text("\xed\xa0\x80"), R"(\xed\xa0\x80)");
     EXPECT_EQ(visible_text(visible_text("\033\\")), visible_text("\033\\"));
-    EXPECT_EQ(visible_text(std::string(100'000, 'x')), std::string(most_shown_bytes, 'x') + "…");
+    const std::string cut = visible_text(std::string(100'000, 'x'));
+    EXPECT_EQ(cut.size(), most_shown_bytes + 3);
+    EXPECT_TRUE(cut.ends_with("x…"));
     EXPECT_EQ(visible_json("{\"a\":\n\"\u202e\x7f\U000e0041\"}"), R"({"a":)"
                                                                   "\n"
                                                                   R"("\u202e\u007f\udb40\udc41"})");
