@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "storage/export/words.h"
+#include "storage/export/all_words.h"
 
 namespace tidemark {
 namespace {

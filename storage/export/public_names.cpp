@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "storage/export/words.h"
+#include "storage/export/all_words.h"
 
 namespace tidemark {
 namespace {
