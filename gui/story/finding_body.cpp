@@ -84,16 +84,16 @@ void FindingBody::add_fixes(const Explained& explained, const Finding& finding) 
     }
     add_heading(finding.fixes.size() > 1 ? tr("Recommended fixes, any one of them") : tr("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
-        add_fix(explained, fix);
+        add_fix(explained, finding, fix);
     }
 }
 
-void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
+void FindingBody::add_fix(const Explained& explained, const Finding& finding, const Fix& fix) {
     auto* copy = tool_button(tr("Copy"), tr("Copy the recommended fix with its code"),
                              [text = fix_text(fix)] { QGuiApplication::clipboard()->setText(text); });
     copy->setObjectName(QStringLiteral("copy_fix"));
     const Theme theme = Theme::current();
-    const QString gain = to_qstring(gain_phrase(explained.reported(), fix, explained.words()));
+    const QString gain = to_qstring(gain_phrase(finding, fix, explained.words()));
     auto* text = new TextBlock(tr("Recommended fix"));
     text->show_html(rich_text(to_qstring(fix.text)) + (gain.isEmpty()
                                                            ? QString()

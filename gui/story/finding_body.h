@@ -25,7 +25,7 @@ private:
     void add_story(const Finding& finding);
     void add_evidence(const Finding& finding);
     void add_fixes(const Explained& explained, const Finding& finding);
-    void add_fix(const Explained& explained, const Fix& fix);
+    void add_fix(const Explained& explained, const Finding& finding, const Fix& fix);
     void add_confidence(const Finding& finding, const Words& words);
     void add_heading(const QString& text);
     void add_text(const QString& name, const QString& html);

@@ -109,33 +109,33 @@ const ReferrerGroup* GraphContext::group_of(const Referrer* referrer) const {
 }
 
 AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph)
-    : analysis_(std::move(analysis)), breakdown_(analysis_), iterations_(trace(), device(), curves()) {
+    : analysis_(std::move(analysis)), breakdown_(analysis_) {
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
     oom_ = last_out_of_memory(device());
     const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
-    select_now(tables);
-    find_floor();
-    use_growth_after_steps();
+    Iterations main(trace(), device(), curves());
+    select_now(main, tables);
     row_ = breakdown_.at(now_);
-    surviving_allocations_ = SurvivingAllocations(trace(), device(), iterations_, now_);
+    intervals_ = find_intervals(trace(), device(), curves(), std::move(main), now_);
+    find_floor();
     if (tables) {
         const int64_t search = time_of_scan(*tables, now_time_);
         graph_ = std::make_unique<GraphContext>(std::move(graph), now_time_, search);
     }
-    suspects_ = find_suspects(surviving_allocations_, iterations_, graph_.get(), device(), device_position_);
+    suspects_ = find_suspects(trace(), intervals_, graph_.get(), device_position_);
 }
 
-void AnalysisContext::select_now(const GraphTables* tables) {
+void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {
     now_ = before_last_frees(device());
-    const bool counts_iterations = !iterations_.empty() && iterations_.source() != IterationSource::loop;
-    const EventNumber last = counts_iterations ? iterations_.all().back().last : 0;
-    if (last > 0 && now_ - last < typical_length(iterations_)) {
+    const bool counts_iterations = !main.empty() && main.source() != IterationSource::loop;
+    const EventNumber last = counts_iterations ? main.all().back().last : 0;
+    if (last > 0 && now_ - last < typical_length(main) && !loop_after(trace(), device(), curves(), main, now_)) {
         now_ = last;
     } else {
         now_ = end_of_work(*analysis_, tables);
     }
-    if (iterations_.source() == IterationSource::loop) {
-        iterations_.end_at(now_);
+    if (main.source() == IterationSource::loop) {
+        main.end_at(now_);
     }
     if (oom_ && device().event_count() - oom_->event <= std::max(now_ / 10, 1000)) {
         now_ = oom_->event + 1;
@@ -143,26 +143,9 @@ void AnalysisContext::select_now(const GraphTables* tables) {
     now_time_ = device().time_of_state(now_);
 }
 
-void AnalysisContext::use_growth_after_steps() {
-    if (iterations_.source() != IterationSource::steps && iterations_.source() != IterationSource::marks) {
-        return;
-    }
-    const EventNumber end = iterations_.all().back().last;
-    if (trend_.shape == Shape::rising || now_ - end < device().event_count() / 10) {
-        return;
-    }
-    Iterations behind(trace(), device(), curves(), end, now_);
-    std::swap(iterations_, behind);
-    find_floor();
-    if (trend_.shape != Shape::rising) {
-        std::swap(iterations_, behind);
-        find_floor();
-    }
-}
-
 void AnalysisContext::find_floor() {
     floor_.clear();
-    for (const Iteration& iteration : iterations_.all()) {
+    for (const Iteration& iteration : iterations().all()) {
         const EventNumber first = std::min(iteration.first + 1, iteration.last);
         floor_.push_back(curves().extremes(Series::allocated, first, iteration.last).min);
     }
@@ -171,7 +154,7 @@ void AnalysisContext::find_floor() {
 
 std::vector<int64_t> AnalysisContext::peaks(Series series) const {
     std::vector<int64_t> values;
-    for (const Iteration& iteration : iterations_.all()) {
+    for (const Iteration& iteration : iterations().all()) {
         values.push_back(curves().extremes(series, iteration.first, iteration.last).max);
     }
     return values;

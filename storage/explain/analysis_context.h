@@ -11,9 +11,8 @@
 
 #include "storage/analysis/analysis.h"
 #include "storage/breakdown/breakdown.h"
-#include "storage/explain/iterations.h"
+#include "storage/explain/intervals.h"
 #include "storage/explain/leak_suspects.h"
-#include "storage/explain/surviving_allocations.h"
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
 #include "storage/graph/referrer_groups.h"
@@ -55,8 +54,9 @@ public:
     const Analysis& analysis() const { return *analysis_; }
     const Curves& curves() const { return analysis_->curves(); }
     const Breakdown& breakdown() const { return breakdown_; }
-    const Iterations& iterations() const { return iterations_; }
-    const SurvivingAllocations& surviving_allocations() const { return surviving_allocations_; }
+    const Iterations& iterations() const { return intervals_.front().iterations; }
+    /// Returns the memory that outlives iterations().
+    const SurvivingAllocations& surviving_allocations() const { return intervals_.front().surviving; }
     const std::vector<LeakSuspect>& suspects() const { return suspects_; }
     /// Returns nullptr if no graph was recorded.
     const GraphContext* graph() const { return graph_.get(); }
@@ -77,23 +77,20 @@ public:
     std::vector<int64_t> peaks(Series series) const;
 
 private:
-    void select_now(const GraphTables* tables);
-    /// Replaces the iterations with those after the last step, if memory grows there: a program may evaluate after
-    /// training.
-    void use_growth_after_steps();
+    /// Also ends the last iteration of a loop there.
+    void select_now(Iterations& main, const GraphTables* tables);
     void find_floor();
 
     std::shared_ptr<const Analysis> analysis_;
     uint32_t device_position_ = 0;
     Breakdown breakdown_;
     const OtherEvent* oom_ = nullptr;
-    Iterations iterations_;
     EventNumber now_ = 0;
     int64_t now_time_ = 0;
     BreakdownRow row_;
     std::vector<int64_t> floor_;
     Trend trend_;
-    SurvivingAllocations surviving_allocations_;
+    std::vector<Interval> intervals_;  ///< the main one first
     std::unique_ptr<GraphContext> graph_;
     std::vector<LeakSuspect> suspects_;
 };

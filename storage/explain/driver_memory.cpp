@@ -96,9 +96,11 @@ size_t growth_begin(const AnalysisContext& context, const LibraryMemory& library
 void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
                          const Words& words) {
     const auto since = static_cast<int64_t>(growth_begin(context, library));
-    finding.evidence.push_back(at_iteration(
-        context, words("The growth begins in {iteration}", with("iteration", iteration_name(context, words, since))),
-        since));
+    finding.evidence.push_back(
+        at_iteration(context, context.iterations(),
+                     words("The growth begins in {iteration}",
+                           with("iteration", iteration_name(context.iterations(), words, since))),
+                     since));
     const DriverAllocation& newest = *library.alive.back();
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(newest.bytes)));
     Evidence piece = at_event(

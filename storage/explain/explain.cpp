@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "storage/base/units.h"
 #include "storage/explain/data_gaps.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
@@ -35,7 +36,7 @@ public:
 
     bool operator()(const Finding& a, const Finding& b) const {
         if (a.severity == Severity::leak && b.severity == Severity::leak) {
-            return a.per_iteration.value_or(0) > b.per_iteration.value_or(0);
+            return a.rate > b.rate;
         }
         return std::tuple(rank(a), -a.bytes) < std::tuple(rank(b), -b.bytes);
     }
@@ -60,6 +61,31 @@ private:
     int64_t peak_;
 };
 
+/// Sets what the diagnoses leave open: device, unit and rate.
+void complete(Finding& finding, const AnalysisContext& context) {
+    finding.device = context.device().device;
+    if (finding.unit == IterationSource::none) {
+        finding.unit = context.iterations().source();
+    }
+    if (finding.rate == 0 && finding.per_iteration && !context.iterations().empty()) {
+        finding.rate = static_cast<double>(*finding.per_iteration) / context.iterations().mean_seconds();
+    }
+}
+
+/// Adds when a leak of GPU memory fills the device.
+void add_forecast(Finding& finding, const AnalysisContext& context, const Words& words) {
+    const int64_t total = context.device().total_bytes, per_iteration = finding.per_iteration.value_or(0);
+    if (!is_gpu_leak(finding) || total == 0 || per_iteration <= 0 || context.out_of_memory()) {
+        return;
+    }
+    const int64_t used = context.row().device_used.value_or(context.curves().value(Series::allocated, context.now()));
+    const int64_t left = std::max<int64_t>(total - used, 0) / per_iteration;
+    finding.text.push_back(
+        words("At this rate the {bytes} of the GPU are full after another {count} {iterations}.",
+              with("bytes", format_bytes(total)), with("count", format_count(left)),
+              with("iterations", finding.unit == IterationSource::steps ? words("steps") : words("iterations"))));
+}
+
 /// Capitalizes a title, which stands alone in a list and follows "First: " in the summary. Code and names (cuBLAS) keep
 /// their case.
 std::string capitalized(std::string text) {
@@ -81,7 +107,8 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
     explanation.time_point = time_point_name(context, words);
     explanation.findings = run_diagnoses(context, words, progress);
     for (Finding& finding : explanation.findings) {
-        finding.device = context.device().device;
+        complete(finding, context);
+        add_forecast(finding, context, words);
     }
     std::stable_sort(explanation.findings.begin(), explanation.findings.end(), Order(context));
     explanation.unknowns = what_was_not_recorded(context, words);

@@ -31,4 +31,8 @@ std::optional<FindingKind> finding_from_word(std::string_view word) {
     return found == kinds.end() ? std::nullopt : std::optional(static_cast<FindingKind>(found - kinds.begin()));
 }
 
+bool is_gpu_leak(const Finding& finding) {
+    return finding.severity == Severity::leak && finding.kind != FindingKind::pinned_memory_growth;
+}
+
 }  // namespace tidemark

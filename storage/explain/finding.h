@@ -12,6 +12,7 @@
 
 #include "storage/breakdown/breakdown.h"
 #include "storage/explain/finding_kinds.h"
+#include "storage/explain/iterations.h"
 #include "storage/trace/graph_tables.h"
 
 namespace tidemark {
@@ -63,17 +64,23 @@ struct Finding {
 
     int64_t bytes = 0;                     ///< at the context's time point
     std::optional<int64_t> per_iteration;  ///< bytes added by each iteration; nothing: does not grow
+    double rate = 0;                       ///< per_iteration in bytes per second
     int64_t count = 0;                     ///< allocations, graphs, calls, ...; 0: does not apply
     std::optional<int64_t> since;          ///< ns since trace start
     std::optional<int64_t> since_iteration;
-    std::optional<ComponentKind> component;  ///< of the memory breakdown
-    StackId stack = 0;                       ///< the user's stack that allocated it
-    std::string line;                        ///< the same in words: "train.py:31 main"
-    std::string referrer;                    ///< "list `results` (variable of <module>, train.py:29), elements 0 to 59"
+    IterationSource unit = IterationSource::none;  ///< of per_iteration and since_iteration
+    std::optional<ComponentKind> component;        ///< of the memory breakdown
+    StackId stack = 0;                             ///< the user's stack that allocated it
+    std::vector<StackId> accounts_for;             ///< all stacks whose memory it explains, if there are several
+    std::string line;                              ///< the same in words: "train.py:31 main"
+    std::string referrer;  ///< "list `results` (variable of <module>, train.py:29), elements 0 to 59"
 
     std::vector<Evidence> evidence;     ///< in the order in which to examine it
     std::vector<Fix> fixes;             ///< each is sufficient by itself; best first
     std::vector<std::string> unknowns;  ///< unknown facts, and the recording that would show them
 };
+
+/// Returns whether the finding is a leak of GPU memory; pinned host memory is not GPU memory.
+bool is_gpu_leak(const Finding& finding);
 
 }  // namespace tidemark

@@ -21,10 +21,15 @@
     CLASSIFIER(hook_retains_activations, "hook-retains-activations")       \
     CLASSIFIER(create_graph_cycle, "create-graph-cycle")                   \
     CLASSIFIER(hook_reference_cycle, "hook-reference-cycle")               \
+    CLASSIFIER(models_retained, "models-retained")                         \
+    CLASSIFIER(optimizer_state_grows, "optimizer-state-grows")             \
+    CLASSIFIER(parameters_grow, "parameters-grow")                         \
     CLASSIFIER(loss_accumulated_with_graph, "loss-accumulated-with-graph") \
     CLASSIFIER(hidden_state_not_detached, "hidden-state-not-detached")     \
     CLASSIFIER(retained_graph, "retained-graph")                           \
     BOTH(eval_without_no_grad, "eval-without-no-grad")                     \
+    CLASSIFIER(growing_tensor, "growing-tensor")                           \
+    BOTH(garbage_cycles, "garbage-cycles")                                 \
     CLASSIFIER(growing_container, "growing-container")                     \
     CLASSIFIER(autocast_cache, "autocast-cache")                           \
     CLASSIFIER(unexplained_growth, "unexplained-growth")                   \
@@ -33,7 +38,6 @@
     DIAGNOSIS(pinned_memory_growth, "pinned-memory-growth")                \
     DIAGNOSIS(out_of_memory, "out-of-memory")                              \
     DIAGNOSIS(fragmentation, "fragmentation")                              \
-    DIAGNOSIS(garbage_cycles, "garbage-cycles")                            \
     DIAGNOSIS(stale_local, "stale-local")                                  \
     DIAGNOSIS(retain_grad, "retain-grad")                                  \
     DIAGNOSIS(gradients_not_cleared, "gradients-not-cleared")              \
@@ -49,6 +53,7 @@
     DIAGNOSIS(gradient_accumulation, "gradient-accumulation")              \
     DIAGNOSIS(second_iteration_peak, "second-iteration-peak")              \
     DIAGNOSIS(reserved_high_water, "reserved-high-water")                  \
+    DIAGNOSIS(late_memory, "late-memory")                                  \
     DIAGNOSIS(outlier_iteration, "outlier-iteration")                      \
     DIAGNOSIS(released_graph, "released-graph")                            \
     DIAGNOSIS(op_temporary, "op-temporary")                                \

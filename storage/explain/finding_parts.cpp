@@ -8,10 +8,10 @@
 namespace tidemark {
 namespace {
 
-std::string time_point_of_iteration(const AnalysisContext& context, const Words& words, const Iteration& iteration) {
+std::string time_point_of_iteration(const Iterations& iterations, const Words& words, const Iteration& iteration) {
     const auto number = with("number", iteration.number);
-    return context.iterations().source() == IterationSource::steps ? words("step {number}", number)
-                                                                   : words("iteration {number}", number);
+    return iterations.source() == IterationSource::steps ? words("step {number}", number)
+                                                         : words("iteration {number}", number);
 }
 
 }  // namespace
@@ -40,20 +40,19 @@ std::string doing_of(const Trace& trace, const Words& words, uint32_t origin) {
     return about.empty() ? what.op : words("{op} ({about})", with("op", what.op), with("about", words.list(about)));
 }
 
-std::string iteration_name(const AnalysisContext& context, const Words& words, int64_t position) {
-    const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
-    return last < 0
-               ? std::string()
-               : time_point_of_iteration(
-                     context, words, context.iterations()[static_cast<size_t>(std::clamp<int64_t>(position, 0, last))]);
+std::string iteration_name(const Iterations& iterations, const Words& words, int64_t position) {
+    const auto last = static_cast<int64_t>(iterations.size()) - 1;
+    return last < 0 ? std::string()
+                    : time_point_of_iteration(iterations, words,
+                                              iterations[static_cast<size_t>(std::clamp<int64_t>(position, 0, last))]);
 }
 
-std::string iteration_words(const AnalysisContext& context, const Words& words) {
-    return context.iterations().source() == IterationSource::steps ? words("step") : words("iteration");
+std::string iteration_words(IterationSource unit, const Words& words) {
+    return unit == IterationSource::steps ? words("step") : words("iteration");
 }
 
-std::string each_iteration(const AnalysisContext& context, const Words& words) {
-    return context.iterations().source() == IterationSource::steps ? words("per step") : words("per iteration");
+std::string each_iteration(IterationSource unit, const Words& words) {
+    return unit == IterationSource::steps ? words("per step") : words("per iteration");
 }
 
 std::string time_point_name(const AnalysisContext& context, const Words& words) {
@@ -64,7 +63,7 @@ std::string time_point_name(const AnalysisContext& context, const Words& words) 
     if (!iterations.empty() && context.now() == iterations.all().back().last &&
         iterations.source() != IterationSource::loop) {
         return words("the end of {iteration}",
-                     with("iteration", time_point_of_iteration(context, words, iterations.all().back())));
+                     with("iteration", time_point_of_iteration(iterations, words, iterations.all().back())));
     }
     return words("the end of the run");
 }
@@ -77,8 +76,9 @@ Evidence at_event(const AnalysisContext& context, std::string text, EventNumber 
     return evidence;
 }
 
-Evidence at_iteration(const AnalysisContext& context, std::string text, int64_t position) {
-    const Iteration& iteration = context.iterations()[static_cast<size_t>(position)];
+Evidence at_iteration(const AnalysisContext& context, const Iterations& iterations, std::string text,
+                      int64_t position) {
+    const Iteration& iteration = iterations[static_cast<size_t>(position)];
     Evidence evidence = at_event(context, std::move(text), iteration.last);
     evidence.time = context.device().time_of_state(std::min(iteration.first + 1, iteration.last));
     evidence.until = iteration.end;
@@ -113,9 +113,10 @@ void set_line(Finding& finding, const AnalysisContext& context, StackId stack) {
     finding.line = line_of(context.trace(), stack);
 }
 
-void set_since(Finding& finding, const AnalysisContext& context, size_t iteration) {
-    finding.since = context.iterations()[iteration].start;
-    finding.since_iteration = context.iterations()[iteration].number;
+void set_since(Finding& finding, const Iterations& iterations, size_t position) {
+    finding.since = iterations[position].start;
+    finding.since_iteration = iterations[position].number;
+    finding.unit = iterations.source();
 }
 
 }  // namespace tidemark

@@ -18,17 +18,17 @@ std::string line_of(const Trace& trace, StackId stack);
 /// is known.
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);
 /// Returns "step 12" or "iteration 12".
-std::string iteration_name(const AnalysisContext& context, const Words& words, int64_t position);
+std::string iteration_name(const Iterations& iterations, const Words& words, int64_t position);
 /// Returns "step" or "iteration".
-std::string iteration_words(const AnalysisContext& context, const Words& words);
+std::string iteration_words(IterationSource unit, const Words& words);
 /// Returns "per step" or "per iteration".
-std::string each_iteration(const AnalysisContext& context, const Words& words);
+std::string each_iteration(IterationSource unit, const Words& words);
 /// Returns the context's time point: "the end of step 59", "the out-of-memory error", "the end of the run".
 std::string time_point_name(const AnalysisContext& context, const Words& words);
 
 /// Returns evidence for a state of the device, with the caller's text.
 Evidence at_event(const AnalysisContext& context, std::string text, EventNumber event);
-Evidence at_iteration(const AnalysisContext& context, std::string text, int64_t position);
+Evidence at_iteration(const AnalysisContext& context, const Iterations& iterations, std::string text, int64_t position);
 /// Returns evidence for the state right after the allocation.
 Evidence at_allocation(const AnalysisContext& context, std::string text, AllocationIndex allocation);
 Evidence at_node(const AnalysisContext& context, std::string text, NodeIndex node);
@@ -37,6 +37,6 @@ Evidence at_component(const AnalysisContext& context, std::string text, Componen
 /// Sets `stack` and `line`.
 void set_line(Finding& finding, const AnalysisContext& context, StackId stack);
 /// Sets `since` and `since_iteration` from a position in Iterations.
-void set_since(Finding& finding, const AnalysisContext& context, size_t iteration);
+void set_since(Finding& finding, const Iterations& iterations, size_t position);
 
 }  // namespace tidemark

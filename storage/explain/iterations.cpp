@@ -99,6 +99,11 @@ void Iterations::use_loop(const Trace& trace, const DeviceHistory& device, const
     }
 }
 
+double Iterations::mean_seconds() const {
+    const auto ns = static_cast<double>(std::max<int64_t>(iterations_.back().end - iterations_.front().start, 1));
+    return ns * 1e-9 / static_cast<double>(iterations_.size());
+}
+
 int64_t Iterations::at(EventNumber event) const {
     const auto after = std::upper_bound(iterations_.begin(), iterations_.end(), event,
                                         [](EventNumber e, const Iteration& iteration) { return e < iteration.first; });

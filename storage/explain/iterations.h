@@ -22,9 +22,6 @@ struct Iteration {
     int64_t start = 0, end = 0;  ///< ns since trace start
 };
 
-/// Returns whether the span is a run of Python's garbage collector.
-bool is_garbage_collection(const Annotation& span);
-
 enum class IterationSource : uint8_t {
     none,   ///< nothing repeats
     steps,  ///< training steps: reported by the program, or detected from the optimizer
@@ -50,6 +47,8 @@ public:
     const Iteration& operator[](size_t i) const { return iterations_[i]; }
     /// Returns the position of the iteration that contains the event; -1 before the first, size() after the last.
     int64_t at(EventNumber event) const;
+    /// Returns the mean duration of an iteration in seconds; at least 1 ns. Requires iterations.
+    double mean_seconds() const;
     /// Ends the last iteration at this state.
     void end_at(EventNumber state) { iterations_.back().last = std::max(iterations_.back().first, state); }
 

@@ -11,89 +11,14 @@
 #include <set>
 
 #include "storage/explain/analysis_context.h"
-#include "storage/text/referrer_words.h"
+#include "storage/explain/autocast_copies.h"
+#include "storage/explain/growing_tensors.h"
 
 namespace tidemark {
 namespace {
 
-constexpr size_t samples_per_site = 5;
 constexpr size_t fewest_iterations = 3;
 constexpr size_t most_roots_counted = 4096;
-
-/// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys, and
-/// variables of an exception's frames.
-std::string referrer_key(const Referrer& referrer) {
-    std::string key;
-    for (const PathLink& link : referrer.links) {
-        if (link.kind == PathLinkKind::exception) {
-            return key + word_of(link.kind);
-        }
-        key += fmt::format("{} {} {} {}\n", word_of(link.kind), is_element(link) ? 0 : link.name, link.function,
-                           link.file);
-    }
-    return key;
-}
-
-std::string site_key(const Site& site) { return fmt::format("site {} {}", site.stack, site.origin); }
-
-std::string key_of(const Site& site, const Retention& retention, const GraphContext& graph, AllocationRef allocation) {
-    if (retention.referrer) {
-        return referrer_key(*retention.referrer);
-    }
-    if (graph.was_scanned(allocation)) {
-        return "nobody";
-    }
-    if (retention.through_graph) {
-        return fmt::format("graph {} {}", graph.tables().nodes.type[retention.root],
-                           static_cast<int>(retention.root_state));
-    }
-    return site_key(site);
-}
-
-/// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. With a
-/// heap scan, returns only allocations that the scan could find.
-std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph, uint32_t device) {
-    size_t usable = site.now.size() > 2 ? site.now.size() - 1 : site.now.size();
-    if (graph) {
-        const auto begin = site.now.begin(), end = begin + static_cast<std::ptrdiff_t>(usable);
-        const auto unseen = std::partition_point(begin, end, [&](AllocationIndex a) {
-            return graph->was_scanned({device, a});
-        });
-        usable = unseen == begin ? usable : static_cast<size_t>(unseen - begin);
-    }
-    std::vector<AllocationIndex> selected;
-    for (size_t i = 0; i < std::min(samples_per_site, usable); ++i) {
-        selected.push_back(site.now[(usable - 1) - i * usable / samples_per_site]);
-    }
-    return selected;
-}
-
-struct SampledRetention {
-    AllocationRef allocation;
-    Retention retention;
-    std::string key;
-};
-
-/// Returns how most of the site's samples are retained.
-SampledRetention typical_retention(const Site& site, const GraphContext& graph, uint32_t device) {
-    std::vector<SampledRetention> all;
-    std::map<std::string, int> votes;
-    for (const AllocationIndex a : sample(site, &graph, device)) {
-        const AllocationRef allocation{device, a};
-        const Retention retention = retention_of(graph, allocation);
-        all.push_back({allocation, retention, key_of(site, retention, graph, allocation)});
-        // A known referrer counts more than an unknown one.
-        votes[all.back().key] += retention.referrer || retention.through_graph ? 2 : 1;
-    }
-    const auto most = std::max_element(
-        all.begin(), all.end(),
-        [&](const SampledRetention& a, const SampledRetention& b) { return votes[a.key] < votes[b.key]; });
-    // Selects one from the middle, because both ends are less typical.
-    const std::string key = most->key;
-    const auto alike =
-        std::stable_partition(all.begin(), all.end(), [&](const SampledRetention& one) { return one.key == key; });
-    return all[static_cast<size_t>((alike - all.begin()) / 2)];
-}
 
 /// Returns whether an allocation of a site belongs to the suspect. A workspace of the first pass does not belong. A
 /// heap scan cannot find allocations made around it or later, so they count like earlier ones.
@@ -102,7 +27,7 @@ bool belongs(const LeakSuspect& suspect, const GraphContext& graph, AllocationRe
         return false;
     }
     const EventNumber made = graph.index.trace().devices[allocation.device].allocations.alloc_event[allocation.index];
-    return !suspect.referrer || made >= sure_before || graph.referrers.in_python(allocation) ||
+    return !suspect.referrer || suspect.is_model || made >= sure_before || graph.referrers.in_python(allocation) ||
            !graph.state.retainers(allocation).empty();
 }
 
@@ -198,8 +123,7 @@ void update_retention(LeakSuspect& suspect, const SampledRetention& sampled) {
     }
 }
 
-/// Returns whether the alive allocations come from at least this many iterations. A single tensor that becomes larger
-/// is no suspect.
+/// Returns whether the alive allocations come from at least this many iterations.
 bool is_of_many_iterations(const Site& site, const Iterations& iterations, const DeviceHistory& device) {
     size_t count = 0;
     int64_t before = -2;
@@ -221,76 +145,128 @@ bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t posi
     return graph.categories.at(newest, graph.state.time()) == Category::workspace;
 }
 
-std::vector<const Site*> rising_sites(const SurvivingAllocations& surviving_allocations, const Iterations& iterations,
-                                      const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
-    std::vector<const Site*> rising;
-    for (const Site& site : surviving_allocations.sites()) {
-        if (site.trend.shape == Shape::rising && site.count > 0 && is_of_many_iterations(site, iterations, device) &&
-            !(graph && is_of_workspaces(site, *graph, position))) {
-            rising.push_back(&site);
+/// Finds the suspects of one interval.
+class SuspectFinder {
+public:
+    SuspectFinder(const Trace& trace, const Interval& interval, const GraphContext* graph, uint32_t position)
+        : trace_(trace),
+          device_(trace.devices[position]),
+          interval_(interval),
+          graph_(graph),
+          position_(position),
+          growing_tensors_(trace, device_, interval.iterations) {}
+
+    /// Appends the suspects to `all`, except for sites in `known`, and adds theirs to `known`.
+    void find(std::set<std::pair<StackId, bool>>& known, std::vector<LeakSuspect>& all) {
+        for (const Site& site : interval_.surviving.sites()) {
+            const std::optional<Growth> growth = growth_of(site);
+            if (growth && known.emplace(site.stack, site.is_backward).second) {
+                add(site, *growth);
+            }
+        }
+        divide_unknown();
+        for (auto& [key, suspect] : by_key_) {
+            finish(suspect);
+            all.push_back(std::move(suspect));
         }
     }
-    std::sort(rising.begin(), rising.end(),
-              [](const Site* a, const Site* b) { return a->trend.per_iteration > b->trend.per_iteration; });
-    return rising;
-}
 
-void finish(LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph, const DeviceHistory& device,
-            uint32_t position) {
-    suspect.since = std::min(suspect.since, iterations.size() - 1);
-    suspect.referrer = suspect.retention.referrer;
-    for (const Site* site : suspect.sites) {
-        const Grown grown = grown_at(*site, suspect, iterations, graph, device, position);
-        suspect.bytes += grown.bytes;
-        suspect.count += grown.count;
+private:
+    std::optional<Growth> growth_of(const Site& site) const {
+        if (site.trend.shape != Shape::rising || site.count == 0 ||
+            (graph_ && is_of_workspaces(site, *graph_, position_))) {
+            return std::nullopt;
+        }
+        if (is_of_many_iterations(site, interval_.iterations, device_)) {
+            return Growth::of_count;
+        }
+        return growing_tensors_.has(site) ? std::optional(Growth::of_size) : std::nullopt;
     }
-    if (graph && suspect.through_graph()) {
-        suspect.root_type = graph->tables().nodes.type[suspect.retention.root];
-        suspect.roots = count_roots(suspect, *graph, position);
+
+    void add(const Site& site, Growth growth) {
+        const SampledRetention sampled = typical_retention(site, graph_, position_);
+        if (sampled.key.empty()) {
+            unknown_.push_back({&site, growth, sampled});
+        } else {
+            add(sampled.key, site, growth, sampled);
+        }
     }
-}
+
+    void add(const std::string& key, const Site& site, Growth growth, const SampledRetention& sampled) {
+        LeakSuspect& suspect = by_key_[(growth == Growth::of_size ? "size " : "") + key];
+        suspect.growth = growth;
+        suspect.is_model = sampled.key == model_key;
+        add_site(suspect, site, interval_.surviving.iterations_per_slice());
+        update_retention(suspect, sampled);
+    }
+
+    /// Divides memory without a known referrer by the line that allocated it, unless autocast's cache retains it.
+    void divide_unknown() {
+        std::vector<const Site*> sites;
+        for (const UnknownSite& unknown : unknown_) {
+            sites.push_back(unknown.site);
+        }
+        const bool is_cache = graph_ && count_autocast_copies(trace_, device_, sites) >= fewest_autocast_copies;
+        for (const UnknownSite& unknown : unknown_) {
+            const FrameId line = trace_.stacks.site(unknown.site->stack);
+            const std::string key = is_cache    ? std::string("autocast")
+                                    : line != 0 ? fmt::format("line {}", line)
+                                                : fmt::format("stack {}", unknown.site->stack);
+            add(key, *unknown.site, unknown.growth, unknown.sampled);
+        }
+    }
+
+    void finish(LeakSuspect& suspect) const {
+        suspect.iterations = &interval_.iterations;
+        std::sort(suspect.sites.begin(), suspect.sites.end(),
+                  [](const Site* a, const Site* b) { return a->trend.per_iteration > b->trend.per_iteration; });
+        suspect.since = std::min(suspect.since, interval_.iterations.size() - 1);
+        suspect.referrer = suspect.retention.referrer;
+        for (const Site* site : suspect.sites) {
+            const Grown grown = grown_at(*site, suspect, interval_.iterations, graph_, device_, position_);
+            suspect.bytes += grown.bytes;
+            suspect.count += grown.count;
+        }
+        if (graph_ && suspect.through_graph()) {
+            suspect.root_type = graph_->tables().nodes.type[suspect.retention.root];
+            suspect.roots = count_roots(suspect, *graph_, position_);
+        }
+    }
+
+    struct UnknownSite {
+        const Site* site;
+        Growth growth;
+        SampledRetention sampled;
+    };
+
+    const Trace& trace_;
+    const DeviceHistory& device_;
+    const Interval& interval_;
+    const GraphContext* graph_;
+    uint32_t position_;
+    GrowingTensors growing_tensors_;
+    std::map<std::string, LeakSuspect> by_key_;
+    std::vector<UnknownSite> unknown_;
+};
 
 }  // namespace
 
-Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
-    Retention retention;
-    if (const Referrer* referrer = graph.referrers.of(allocation)) {
-        (is_native(*referrer) ? retention.native : retention.referrer) = referrer;
-    }
-    for (const uint32_t saved : graph.state.retainers(allocation)) {
-        const NodeIndex retainer = graph.index.saver(saved);
-        const NodeIndex root = graph.state.root_of(retainer);
-        // The variable that refers to the root now may have referred to another root at the scan.
-        const Referrer* referrer = graph.referrers.in_python(graph.scanned.root_of(retainer));
-        if (retention.retainer == no_node || (referrer && !retention.referrer)) {
-            const int64_t time = graph.state.time();
-            retention.through_graph = true;
-            retention.retainer = retainer;
-            retention.root = root;
-            retention.root_state = graph.index.state(root, time);
-            retention.retainer_state = graph.index.state(retainer, time);
-            retention.referrer = retention.referrer ? retention.referrer : referrer;
-        }
-    }
-    return retention;
+void join(LeakSuspect& suspect, const LeakSuspect& other) {
+    suspect.sites.insert(suspect.sites.end(), other.sites.begin(), other.sites.end());
+    suspect.is_model = suspect.is_model && other.is_model;
+    suspect.roots = std::max(suspect.roots, other.roots);
+    suspect.bytes += other.bytes;
+    suspect.count += other.count;
+    suspect.per_iteration += other.per_iteration;
+    suspect.since = std::min(suspect.since, other.since);
 }
 
-std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_allocations, const Iterations& iterations,
-                                       const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
-    std::map<std::string, LeakSuspect> by_key;
-    for (const Site* site : rising_sites(surviving_allocations, iterations, graph, device, position)) {
-        SampledRetention sampled{{position, sample(*site, graph, position).front()}, {}, site_key(*site)};
-        if (graph) {
-            sampled = typical_retention(*site, *graph, position);
-        }
-        LeakSuspect& suspect = by_key[sampled.key];
-        add_site(suspect, *site, surviving_allocations.iterations_per_slice());
-        update_retention(suspect, sampled);
-    }
+std::vector<LeakSuspect> find_suspects(const Trace& trace, const std::vector<Interval>& intervals,
+                                       const GraphContext* graph, uint32_t position) {
     std::vector<LeakSuspect> suspects;
-    for (auto& [key, suspect] : by_key) {
-        finish(suspect, iterations, graph, device, position);
-        suspects.push_back(std::move(suspect));
+    std::set<std::pair<StackId, bool>> known;
+    for (const Interval& interval : intervals) {
+        SuspectFinder(trace, interval, graph, position).find(known, suspects);
     }
     std::sort(suspects.begin(), suspects.end(),
               [](const LeakSuspect& a, const LeakSuspect& b) { return a.per_iteration > b.per_iteration; });

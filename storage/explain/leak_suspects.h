@@ -9,28 +9,22 @@
 #include <string>
 #include <vector>
 
-#include "storage/explain/surviving_allocations.h"
-#include "storage/graph/graph_state.h"
-#include "storage/graph/referrer_groups.h"
+#include "storage/explain/intervals.h"
+#include "storage/explain/retention.h"
 
 namespace tidemark {
 
-struct GraphContext;
-
-/// How an allocation is retained.
-struct Retention {
-    const Referrer* referrer = nullptr;  ///< of the tensor, or of the root that retains it; nullptr: unknown
-    const Referrer* native = nullptr;    ///< of the tensor, if only C++ refers to it: a cache, a hook
-    bool through_graph = false;          ///< whether a node saved it
-    NodeIndex retainer = no_node;        ///< that node
-    NodeIndex root = no_node;            ///< the first node of the path to the retainer
-    NodeState root_state = NodeState::not_created;
-    NodeState retainer_state = NodeState::not_created;
+/// What becomes more.
+enum class Growth : uint8_t {
+    of_count,  ///< allocations: those of earlier iterations stay
+    of_size,   ///< a tensor is made again in each iteration, larger than before
 };
-Retention retention_of(const GraphContext& graph, AllocationRef allocation);
 
 struct LeakSuspect {
-    std::vector<const Site*> sites;      ///< growing sites; most bytes per iteration first
+    Growth growth = Growth::of_count;
+    bool is_model = false;                   ///< parameters, buffers, gradients or optimizer state
+    const Iterations* iterations = nullptr;  ///< of the interval in which it grows
+    std::vector<const Site*> sites;          ///< growing sites; most bytes per iteration first
     const Referrer* referrer = nullptr;  ///< of one allocation or root; the other paths differ only in elements or keys
     Retention retention;                 ///< of a typical allocation
     AllocationRef example;               ///< that allocation
@@ -42,9 +36,13 @@ struct LeakSuspect {
     bool through_graph() const { return retention.through_graph; }
 };
 
-/// Returns the leak suspects, most bytes per iteration first. Allocations without a referrer in Python form one
-/// suspect. Without a graph, each growing site is a suspect. `position`: of the device in Trace::devices.
-std::vector<LeakSuspect> find_suspects(const SurvivingAllocations& surviving_allocations, const Iterations& iterations,
-                                       const GraphContext* graph, const DeviceHistory& device, uint32_t position);
+/// Adds the memory of another suspect of the same interval, which has the same cause.
+void join(LeakSuspect& suspect, const LeakSuspect& other);
+
+/// Returns the leak suspects, most bytes per iteration first. What one referrer retains forms one suspect; so does
+/// memory from one line without a known referrer. A site that grows in several intervals counts in the first.
+/// `position`: of the device in Trace::devices.
+std::vector<LeakSuspect> find_suspects(const Trace& trace, const std::vector<Interval>& intervals,
+                                       const GraphContext* graph, uint32_t position);
 
 }  // namespace tidemark

@@ -76,11 +76,6 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     }
 }
 
-/// Returns whether the finding is a leak of GPU memory; pinned host memory is not GPU memory.
-bool is_gpu_leak(const Finding& finding) {
-    return finding.severity == Severity::leak && finding.kind != FindingKind::pinned_memory_growth;
-}
-
 RunTrend run_trend_of(const AnalysisContext& context, const Explanation& explanation) {
     const auto& findings = explanation.findings;
     if (context.out_of_memory()) {
@@ -116,28 +111,49 @@ std::string where_it_is(const AnalysisContext& context, const Words& words, cons
     return text;
 }
 
-std::string growth(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+const Finding* find(const Explanation& explanation, FindingKind kind) {
+    const auto& findings = explanation.findings;
+    const auto found =
+        std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.kind == kind; });
+    return found == findings.end() ? nullptr : &*found;
+}
+
+/// Sums the leaks that have the unit of the first one: bytes per step and per iteration of a loop do not add up.
+std::string leaks(const Finding& first, const Words& words, const Explanation& explanation) {
     int64_t per_iteration = 0;
-    size_t leaks = 0;
     for (const Finding& finding : explanation.findings) {
-        if (is_gpu_leak(finding)) {
-            ++leaks;
-            per_iteration += finding.per_iteration.value_or(0);
-        }
+        per_iteration += is_gpu_leak(finding) && finding.unit == first.unit ? finding.per_iteration.value_or(0) : 0;
     }
-    const auto each = with("each", each_iteration(context, words));
-    if (leaks > 0 && per_iteration > 0) {
-        return words("Memory grows by {bytes} {each} and is never freed.", with("bytes", format_bytes(per_iteration)),
-                     each);
+    return per_iteration > 0
+               ? words("Memory grows by {bytes} {each} and is never freed.", with("bytes", format_bytes(per_iteration)),
+                       with("each", each_iteration(first.unit, words)))
+               : words("Memory grows and is never freed.");
+}
+
+/// Says what the plot of allocated memory shows.
+std::string growth(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+    const auto leak = std::find_if(explanation.findings.begin(), explanation.findings.end(), is_gpu_leak);
+    if (leak != explanation.findings.end()) {
+        return leaks(*leak, words, explanation);
     }
-    if (leaks > 0) {
-        return words("Memory grows and is never freed.");
+    const bool is_short = context.iterations().size() < fewest_iterations;
+    if (is_short && context.out_of_memory()) {
+        return {};
     }
-    if (explanation.run_trend == RunTrend::too_short) {
+    if (is_short) {
         return words("The trace has too few iterations to tell whether memory grows.");
     }
-    return words("Memory does not grow: after the warm-up every {iteration} ends at the same level.",
-                 with("iteration", iteration_words(context, words)));
+    const auto iteration = with("iteration", iteration_words(context.iterations().source(), words));
+    if (find(explanation, FindingKind::steady) != nullptr) {
+        return words("Memory does not grow: after the warm-up every {iteration} ends at the same level.", iteration);
+    }
+    if (const Finding* late = find(explanation, FindingKind::late_memory)) {
+        return words("Memory rose by {bytes} after the warm-up and stays there.",
+                     with("bytes", format_bytes(late->bytes)));
+    }
+    return context.allocated_trend().shape == Shape::rising
+               ? words("Memory rises, but no line was found that allocates more with each {iteration}.", iteration)
+               : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
 }
 
 /// Returns whether each of the first two fixes frees all of it.
@@ -165,7 +181,7 @@ std::string largest_at_peak(const AnalysisContext& context, const Words& words) 
                  with("bytes", format_bytes(most->second)));
 }
 
-/// Without iterations nothing is known that would make a fix unnecessary.
+/// Without iterations, or with memory that nothing accounts for, a fix may be necessary.
 std::string first_look(const AnalysisContext& context, const Words& words, const Finding* notable) {
     return notable != nullptr ? words("Most notable: {title}.", with("title", notable->title))
                               : largest_at_peak(context, words);
@@ -176,7 +192,10 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
     const bool has_notable = !findings.empty() && findings.front().severity <= Severity::pattern &&
                              findings.front().kind != FindingKind::steady;
     const Finding* notable = has_notable ? &findings.front() : nullptr;
-    if (explanation.run_trend == RunTrend::too_short && (!notable || notable->severity == Severity::pattern)) {
+    const bool is_unknown = explanation.run_trend == RunTrend::too_short ||
+                            context.allocated_trend().shape == Shape::rising ||
+                            find(explanation, FindingKind::late_memory) != nullptr;
+    if (is_unknown && (!notable || notable->severity == Severity::pattern)) {
         return first_look(context, words, notable);
     }
     if (!notable) {

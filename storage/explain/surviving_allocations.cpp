@@ -63,6 +63,7 @@ private:
         if (is_new) {
             Site& site = sites_.emplace_back();
             site.stack = stack;
+            site.is_backward = is_backward;
             site.origin = origin;
             site.level.resize(ends_.size());
         }

@@ -17,6 +17,7 @@ namespace tidemark {
 /// All allocations of one stack in one phase.
 struct Site {
     StackId stack = 0;
+    bool is_backward = false;      ///< whether a backward pass allocated; it has the stack of its forward op
     uint32_t origin = 0;           ///< position in Trace::origins, of its first allocation: op, module, phase
     std::vector<int64_t> level;    ///< bytes allocated at the end of each slice of iterations
     Trend trend;                   ///< of level

@@ -65,6 +65,16 @@ bool is_the_graphs_own(const GraphState& state, const Referrer& referrer) {
            (referrer.allocation && !state.retainers(referrer.allocation).empty());
 }
 
+/// Returns the same key for all referrers of one tensor.
+uint64_t key_of(const Referrer& referrer) {
+    return referrer.allocation ? memory_key(referrer.allocation) : ~uint64_t{referrer.node};
+}
+
+/// Returns whether the path starts at no variable of the program.
+bool has_no_name(const Referrer& referrer) {
+    return is_native(referrer) || referrer.links.front().kind == PathLinkKind::cycle;
+}
+
 }  // namespace
 
 bool append_link(std::string& text, const GraphTables& tables, const PathLink& link) {
@@ -96,17 +106,28 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
                                         [](int64_t t, const HeapScan& scan) { return t < scan.time; });
     scan_ = static_cast<uint32_t>(after == scans.begin() ? 0 : after - scans.begin() - 1);
     const auto& referrers = index.tables().referrers;
-    for (uint32_t h = 0; h < referrers.size(); ++h) {
-        if (referrers[h].scan != *scan_) {
-            continue;
+    std::unordered_map<uint64_t, uint32_t> earlier;
+    for (uint32_t h = 0; h < referrers.size() && referrers[h].scan <= *scan_; ++h) {
+        const uint64_t key = key_of(referrers[h]);
+        if (referrers[h].scan < *scan_) {
+            if (!has_no_name(referrers[h]) && referrers[h].links.size() > 1) {
+                earlier[key] = h;
+            }
+        } else {
+            const auto better = has_no_name(referrers[h]) ? earlier.find(key) : earlier.end();
+            use(better == earlier.end() ? h : better->second);
         }
-        referrers_.push_back(h);
-        if (referrers[h].node != no_node) {
-            by_node_.try_emplace(referrers[h].node, h);
-        }
-        if (referrers[h].allocation) {
-            by_memory_.try_emplace(memory_key(referrers[h].allocation), h);
-        }
+    }
+}
+
+void ReferrerIndex::use(uint32_t referrer) {
+    const Referrer& used = index_.tables().referrers[referrer];
+    referrers_.push_back(referrer);
+    if (used.node != no_node) {
+        by_node_.try_emplace(used.node, referrer);
+    }
+    if (used.allocation) {
+        by_memory_.try_emplace(memory_key(used.allocation), referrer);
     }
 }
 

@@ -18,7 +18,9 @@ namespace tidemark {
 /// Returns whether the scan found only C++ referrers: no path starts at a Python name.
 bool is_native(const Referrer& referrer);
 
-/// The referrers found by one heap scan, by node and by memory. Keeps a reference to the index. Immutable. Thread: any.
+/// The referrers found by one heap scan, by node and by memory. A scan at the end of a program comes too late for
+/// variables of functions that have returned: for what it reaches only from C++ or through a reference cycle, the path
+/// of an earlier scan counts, if it led through an object. Keeps a reference to the index. Immutable. Thread: any.
 class ReferrerIndex {
 public:
     /// Uses the last scan at or before `time`; if there is none, the first scan after it.
@@ -33,13 +35,15 @@ public:
     /// Like of(), but returns nullptr if only C++ refers to the tensor.
     const Referrer* in_python(NodeIndex node) const { return unless_native(of(node)); }
     const Referrer* in_python(AllocationRef allocation) const { return unless_native(of(allocation)); }
-    /// Returns all referrers of that scan, as positions in GraphTables::referrers.
+    /// Returns all referrers of that scan, with such earlier ones, as positions in GraphTables::referrers.
     const std::vector<uint32_t>& referrers() const { return referrers_; }
 
 private:
     static const Referrer* unless_native(const Referrer* referrer) {
         return referrer && !is_native(*referrer) ? referrer : nullptr;
     }
+
+    void use(uint32_t referrer);
 
     const GraphIndex& index_;
     std::optional<uint32_t> scan_;

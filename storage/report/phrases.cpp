@@ -12,12 +12,12 @@ namespace {
 std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
 
 /// Returns "step 3 (1.234567 s)", or only one of the two.
-std::string since_value(const ReportInput& reported, const Finding& finding, const Words& words) {
+std::string since_value(const Finding& finding, const Words& words) {
     const std::string time = finding.since ? format_time_point(*finding.since) : "";
     if (!finding.since_iteration) {
         return time;
     }
-    const bool is_step = reported.context.iterations().source() == IterationSource::steps;
+    const bool is_step = finding.unit == IterationSource::steps;
     const auto number = with("number", *finding.since_iteration);
     const std::string iteration = is_step ? words("step {number}", number) : words("iteration {number}", number);
     return time.empty() ? iteration : fmt::format("{} ({})", iteration, time);
@@ -73,9 +73,9 @@ std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& fi
     add(words("Count"), finding.count > 1 ? format_count(finding.count) : "");
     add(words("Grows"), finding.per_iteration
                             ? words("{bytes} {each_iteration}", with("bytes", signed_bytes(*finding.per_iteration)),
-                                    with("each_iteration", each_iteration(reported.context, words)))
+                                    with("each_iteration", each_iteration(finding.unit, words)))
                             : "");
-    add(words("Since"), since_value(reported, finding, words));
+    add(words("Since"), since_value(finding, words));
     add(words("Line"), finding.line);
     add(words("Retained by"), finding.referrer);
     return facts;
@@ -106,10 +106,10 @@ std::string evidence_ids(const ReportInput& reported, const Evidence& evidence, 
     return text;
 }
 
-std::string gain_phrase(const ReportInput& reported, const Fix& fix, const Words& words) {
+std::string gain_phrase(const Finding& finding, const Fix& fix, const Words& words) {
     const auto bytes = with("bytes", format_bytes(fix.bytes.value_or(0)));
     const auto more = with("more", format_bytes(fix.per_iteration.value_or(0)));
-    const auto iteration = with("each_iteration", each_iteration(reported.context, words));
+    const auto iteration = with("each_iteration", each_iteration(finding.unit, words));
     if (fix.bytes && fix.per_iteration) {
         return words("Frees {bytes}, and {more} {each_iteration}.", bytes, more, iteration);
     }
@@ -132,7 +132,7 @@ std::string size_phrase(const ReportInput& reported, const Finding& finding, con
     }
     return words("{bytes}, {more} {each_iteration}", with("bytes", format_bytes(finding.bytes)),
                  with("more", signed_bytes(*finding.per_iteration)),
-                 with("each_iteration", each_iteration(reported.context, words)));
+                 with("each_iteration", each_iteration(finding.unit, words)));
 }
 
 std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words) {

@@ -32,7 +32,7 @@ std::string time_point_argument(const Evidence& evidence);
 /// Returns ids for other commands: "allocation 12, node 5, until 3.400000 s"; "" without ids.
 std::string evidence_ids(const ReportInput& reported, const Evidence& evidence, const Words& words);
 /// Returns "Frees 480 KiB, and 8.00 KiB per step."; "" if unknown.
-std::string gain_phrase(const ReportInput& reported, const Fix& fix, const Words& words);
+std::string gain_phrase(const Finding& finding, const Fix& fix, const Words& words);
 /// Returns "certain. Every allocation was seen."
 std::string confidence_phrase(const Finding& finding, const Words& words);
 /// Returns the bytes and the growth: "480 KiB, +8.00 KiB per step".

@@ -117,7 +117,7 @@ std::string fix_list(const ReportInput& reported, const Finding& finding, const 
     std::string items;
     for (const Fix& fix : finding.fixes) {
         items +=
-            fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(reported, fix, words)})),
+            fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(finding, fix, words)})),
                         fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped_lines(fix.code)));
     }
     return items.empty() ? ""

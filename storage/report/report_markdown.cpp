@@ -102,7 +102,7 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
 std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
-        text += fmt::format("- {}\n", escaped(words.sentences({fix.text, gain_phrase(reported, fix, words)})));
+        text += fmt::format("- {}\n", escaped(words.sentences({fix.text, gain_phrase(finding, fix, words)})));
         text += fix.code.empty() ? "" : '\n' + fenced(fix.code) + '\n';
     }
     return text;

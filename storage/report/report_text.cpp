@@ -193,7 +193,7 @@ void Page::fixes(const Finding& finding) {
         finding.fixes.size() == 1 ? words_("Recommended fix") : words_("Recommended fixes, each sufficient by itself"),
         bold);
     for (const Fix& fix : finding.fixes) {
-        labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(reported_, fix, words_)}));
+        labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(finding, fix, words_)}));
         for (const std::string& line : split_lines(visible_lines(fix.code))) {
             text_ += std::string(12, ' ') + colored(green, line) + '\n';
         }

@@ -117,7 +117,7 @@ std::vector<Cache> find(const AnalysisContext& context) {
 void report(Finding& finding, const AnalysisContext& context, const Cache& cache, size_t full, const Words& words) {
     const auto bytes = with("bytes", format_bytes(cache.bytes));
     const auto tensors = with("tensors", words.plural(cache.count, "{n} tensor", "{n} tensors"));
-    const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(full)));
+    const auto iteration = with("iteration", iteration_name(context.iterations(), words, static_cast<int64_t>(full)));
     finding.title =
         finding.referrer.empty()
             ? words("tensors from {line} filled {bytes} and no longer grow ({tensors})", tensors, bytes,
@@ -146,16 +146,20 @@ Finding make_finding(const AnalysisContext& context, const Cache& cache, const W
     finding.count = cache.count;
     finding.component = ComponentKind::requested;
     set_line(finding, context, cache.sites.front()->stack);
+    for (const Site* site : cache.sites) {
+        finding.accounts_for.push_back(site->stack);
+    }
     if (cache.referrer) {
         finding.referrer = referrer_words(context.graph()->tables(), words, *cache.referrer);
     }
     report(finding, context, cache, full, words);
-    finding.evidence = {at_allocation(context, words("The oldest entry"), cache.oldest),
-                        at_iteration(context, words("The cache is full"), static_cast<int64_t>(full)),
-                        at_event(context,
-                                 words("The cache has the same size at {time_point}",
-                                       with("time_point", time_point_name(context, words))),
-                                 context.now())};
+    finding.evidence = {
+        at_allocation(context, words("The oldest entry"), cache.oldest),
+        at_iteration(context, context.iterations(), words("The cache is full"), static_cast<int64_t>(full)),
+        at_event(
+            context,
+            words("The cache has the same size at {time_point}", with("time_point", time_point_name(context, words))),
+            context.now())};
     finding.fixes = {{words("If it is too large: reduce the maximum size, or keep the entries in host memory."),
                       "entry = entry.to(\"cpu\")", cache.bytes, std::nullopt}};
     return finding;

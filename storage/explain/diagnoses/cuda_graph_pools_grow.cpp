@@ -14,7 +14,7 @@ namespace tidemark {
 namespace {
 
 void report_growth(Finding& finding, const AnalysisContext& context, const PrivatePools& found, const Words& words) {
-    const auto each = with("each", each_iteration(context, words));
+    const auto each = with("each", each_iteration(context.iterations().source(), words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
     finding.title = words("the private pools of CUDA graphs grow by {bytes} {each}", bytes, each);
     finding.text = {
@@ -45,11 +45,13 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.per_iteration = std::llround(found.trend.per_iteration);
     const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
     const auto since = std::clamp<int64_t>(context.iterations().at(found.now.front()->alloc_event), 0, last);
-    set_since(finding, context, static_cast<size_t>(since));
+    set_since(finding, context.iterations(), static_cast<size_t>(since));
     report_growth(finding, context, found, words);
-    finding.evidence.push_back(at_iteration(
-        context, words("The growth begins in {iteration}", with("iteration", iteration_name(context, words, since))),
-        since));
+    finding.evidence.push_back(
+        at_iteration(context, context.iterations(),
+                     words("The growth begins in {iteration}",
+                           with("iteration", iteration_name(context.iterations(), words, since))),
+                     since));
     add_pool_evidence(finding, context, found, words);
     findings.push_back(std::move(finding));
 }

@@ -65,7 +65,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
             time_words(words, sum),
         words("The peak does not change: each {iteration} needs the same memory again. Between the calls other "
               "programs can take the memory; the next {iteration} then ends with an out-of-memory error.",
-              with("iteration", iteration_words(context, words)))};
+              with("iteration", iteration_words(context.iterations().source(), words)))};
     finding.evidence.push_back(at_event(context, words("Before the first call"), calls.front().event));
     finding.evidence.push_back(at_event(context, words("Before the last call"), calls.back().event));
     finding.evidence.push_back(

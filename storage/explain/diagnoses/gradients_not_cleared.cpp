@@ -55,7 +55,7 @@ bool is_worth_reporting(const Overlap& overlap) {
 void report(Finding& finding, const AnalysisContext& context, const Overlap& overlap, const Words& words) {
     const auto gradients = with("gradients", format_bytes(overlap.gradients));
     const auto activations = with("activations", format_bytes(overlap.activations));
-    const auto each = with("each", each_iteration(context, words));
+    const auto each = with("each", each_iteration(context.iterations().source(), words));
     finding.title = words("{gradients} of old gradients exist beside the activations of every forward pass", gradients);
     finding.text = {
         words("The same {gradients} of gradients stay allocated from one update of the parameters to the next. "

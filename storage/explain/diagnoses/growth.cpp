@@ -3,6 +3,8 @@
 
 // Leak suspects: memory that grows from iteration to iteration. The first classifier that recognizes the cause reports
 // it.
+#include <algorithm>
+
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/private_pools.h"
@@ -16,14 +18,45 @@ bool lies_in_private_pool(const AnalysisContext& context, const LeakSuspect& sus
     return segment != no_segment && is_private(context, context.device().segments[segment]);
 }
 
+/// Returns whether two suspects without a known referrer have one cause. Memory of unknown cause does not.
+bool is_same_cause(const LeakSuspect& a, const Finding& of_a, const LeakSuspect& b, const Finding& of_b) {
+    return of_a.kind == of_b.kind && of_a.kind != FindingKind::unexplained_growth && a.iterations == b.iterations &&
+           a.growth == b.growth && !a.referrer && !b.referrer;
+}
+
+/// A suspect and the finding about it.
+struct Classified {
+    LeakSuspect suspect;
+    Finding finding;
+};
+
+void add(std::vector<Classified>& all, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    std::optional<Finding> finding = classify_suspect(context, suspect, words);
+    if (!finding) {
+        return;
+    }
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Classified& one) {
+        return is_same_cause(one.suspect, one.finding, suspect, *finding);
+    });
+    if (same == all.end()) {
+        all.push_back({suspect, std::move(*finding)});
+        return;
+    }
+    join(same->suspect, suspect);
+    if (std::optional<Finding> joined = classify_suspect(context, same->suspect, words)) {
+        same->finding = std::move(*joined);
+    }
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    std::vector<Classified> all;
     for (const LeakSuspect& suspect : context.suspects()) {
-        if (lies_in_private_pool(context, suspect)) {
-            continue;
+        if (!lies_in_private_pool(context, suspect)) {
+            add(all, context, suspect, words);
         }
-        if (std::optional<Finding> finding = classify_suspect(context, suspect, words)) {
-            findings.push_back(std::move(*finding));
-        }
+    }
+    for (Classified& one : all) {
+        findings.push_back(std::move(one.finding));
     }
 }
 

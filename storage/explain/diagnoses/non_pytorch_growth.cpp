@@ -48,10 +48,10 @@ Finding make_library_finding(const AnalysisContext& context, const LibraryMemory
     finding.per_iteration = std::llround(library.trend.per_iteration);
     finding.count = static_cast<int64_t>(library.alive.size());
     finding.component = ComponentKind::library;
-    set_since(finding, context, growth_begin(context, library));
+    set_since(finding, context.iterations(), growth_begin(context, library));
     set_line(finding, context, library.stack);
     const auto name = with("library", library_words(words, library.name));
-    const auto each = with("each", each_iteration(context, words));
+    const auto each = with("each", each_iteration(context.iterations().source(), words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
     finding.title = words("memory of {library} outside PyTorch's allocator grows by {bytes} {each}", name, bytes, each);
     finding.text = {words("Memory of {library} grows by {bytes} {each} and is not freed: {total} in {pieces} so far.",
@@ -115,7 +115,7 @@ void report_unknown_growth(const AnalysisContext& context, const Words& words, F
     finding.per_iteration = trend.rise / iterations;
     finding.title =
         words("non-PyTorch memory grows by {bytes} {each}", with("bytes", format_bytes(*finding.per_iteration)),
-              with("each", each_iteration(context, words)));
+              with("each", each_iteration(context.iterations().source(), words)));
     finding.text = {
         words("NVML shows that the process's memory grew by {bytes} since {time}, and PyTorch's segments do not "
               "account for it: a library or an extension allocates from the driver.",

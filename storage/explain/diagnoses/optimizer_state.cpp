@@ -160,7 +160,7 @@ Finding make_finding(const AnalysisContext& context, const State& state, const W
     finding.since = context.device().time_of_state(std::max(made, 0));
     const int64_t iteration = context.iterations().at(made);
     if (iteration >= 0 && iteration < static_cast<int64_t>(context.iterations().size())) {
-        set_since(finding, context, static_cast<size_t>(iteration));
+        set_since(finding, context.iterations(), static_cast<size_t>(iteration));
     }
     report(finding, context, state, words);
     add_evidence(finding, context, state, words);

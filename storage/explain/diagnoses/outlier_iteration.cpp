@@ -166,9 +166,11 @@ double times_the_work(const AnalysisContext& context, const Outlier& outlier) {
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Outlier& outlier, const Words& words) {
-    const auto iteration = with("iteration", iteration_name(context, words, static_cast<int64_t>(outlier.iteration)));
+    const auto iteration =
+        with("iteration", iteration_name(context.iterations(), words, static_cast<int64_t>(outlier.iteration)));
     const auto typical_iteration =
-        with("typical_iteration", iteration_name(context, words, static_cast<int64_t>(outlier.typical_iteration)));
+        with("typical_iteration",
+             iteration_name(context.iterations(), words, static_cast<int64_t>(outlier.typical_iteration)));
     const auto peak = with("peak", format_bytes(outlier.peak.max));
     const auto usual = with("usual", format_bytes(outlier.usual.max));
     const double work = times_the_work(context, outlier);
@@ -199,13 +201,13 @@ Finding make_finding(const AnalysisContext& context, const Outlier& outlier, con
     finding.count = outlier.count;
     finding.component = ComponentKind::requested;
     set_line(finding, context, line_of_most(context, outlier));
-    set_since(finding, context, outlier.iteration);
+    set_since(finding, context.iterations(), outlier.iteration);
     report(finding, context, outlier, words);
-    finding.evidence = {
-        at_event(context, words("The peak of the larger iteration"), outlier.peak.max_event),
-        at_event(context, words("The peak of a typical iteration"), outlier.usual.max_event),
-        at_iteration(context, words("The larger iteration has ended: memory is back at its earlier level"),
-                     static_cast<int64_t>(outlier.iteration))};
+    finding.evidence = {at_event(context, words("The peak of the larger iteration"), outlier.peak.max_event),
+                        at_event(context, words("The peak of a typical iteration"), outlier.usual.max_event),
+                        at_iteration(context, context.iterations(),
+                                     words("The larger iteration has ended: memory is back at its earlier level"),
+                                     static_cast<int64_t>(outlier.iteration))};
     finding.fixes = {{words("If the peak is too high: batch by number of tokens instead of number of samples, or "
                             "truncate or split samples that are much longer than the rest."),
                       "", outlier.more(), std::nullopt}};

@@ -13,11 +13,15 @@
 namespace tidemark {
 namespace {
 
+/// PyTorch's cache of pinned blocks fills slowly; less does not matter to a host.
+constexpr int64_t least_pinned_rise = 16 << 20;
+
 /// Returns the library whose pinned memory grows most.
 const LibraryMemory* most_growing(const std::vector<LibraryMemory>& libraries) {
     const LibraryMemory* most = nullptr;
     for (const LibraryMemory& library : libraries) {
-        if (library.grows() && (!most || library.trend.per_iteration > most->trend.per_iteration)) {
+        if (library.grows() && library.trend.rise >= least_pinned_rise &&
+            (!most || library.trend.per_iteration > most->trend.per_iteration)) {
             most = &library;
         }
     }
@@ -55,8 +59,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.per_iteration = std::llround(library->trend.per_iteration);
     finding.count = static_cast<int64_t>(library->alive.size());
     set_line(finding, context, library->stack);
-    set_since(finding, context, growth_begin(context, *library));
-    const auto each = with("each", each_iteration(context, words));
+    set_since(finding, context.iterations(), growth_begin(context, *library));
+    const auto each = with("each", each_iteration(context.iterations().source(), words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
     finding.title = words("pinned host memory grows by {bytes} {each}; this is not GPU memory", bytes, each);
     report(finding, each, words);

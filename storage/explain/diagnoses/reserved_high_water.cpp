@@ -47,7 +47,8 @@ StackId stack_of_peak(const AnalysisContext& context, EventNumber state) {
 }
 
 Evidence evidence_of(const AnalysisContext& context, const Words& words, const Rise& rise, const std::string& name) {
-    return rise.iteration ? at_iteration(context, words("The largest peak: {iteration}", with("iteration", name)),
+    return rise.iteration ? at_iteration(context, context.iterations(),
+                                         words("The largest peak: {iteration}", with("iteration", name)),
                                          static_cast<int64_t>(*rise.iteration))
                           : at_event(context, words("The peak before the first iteration"), rise.event);
 }
@@ -85,8 +86,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     set_line(finding, context, stack_of_peak(context, rise->event));
     std::string iteration = words("the work before the first iteration");
     if (rise->iteration) {
-        set_since(finding, context, *rise->iteration);
-        iteration = iteration_name(context, words, static_cast<int64_t>(*rise->iteration));
+        set_since(finding, context.iterations(), *rise->iteration);
+        iteration = iteration_name(context.iterations(), words, static_cast<int64_t>(*rise->iteration));
     }
     finding.title = words("reserved memory stays at the {bytes} that {iteration} needed", with("iteration", iteration),
                           with("bytes", format_bytes(reserved)));

@@ -153,7 +153,7 @@ void report(Finding& finding, const AnalysisContext& context, const StaleResult&
             const Words& words) {
     const auto bytes = with("bytes", format_bytes(stale.bytes));
     const auto line = with("line", finding.line);
-    const auto iteration = with("iteration", iteration_words(context, words));
+    const auto iteration = with("iteration", iteration_words(context.iterations().source(), words));
     finding.title =
         words("the result of {line} from the last {iteration} exists until the next one is allocated", line, iteration);
     finding.text = {

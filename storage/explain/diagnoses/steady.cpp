@@ -65,9 +65,11 @@ bool stays_down(const std::vector<int64_t>& floor) {
 }
 
 bool is_steady(const AnalysisContext& context, const Findings& findings) {
-    const bool is_leak = std::any_of(findings.begin(), findings.end(),
-                                     [](const Finding& finding) { return finding.severity <= Severity::failure; });
-    return context.iterations().size() >= fewest_iterations && !is_leak && !context.out_of_memory() &&
+    const bool is_more = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+        return finding.severity <= Severity::failure || finding.kind == FindingKind::late_memory ||
+               finding.kind == FindingKind::exception_retains_frames;
+    });
+    return context.iterations().size() >= fewest_iterations && !is_more && !context.out_of_memory() &&
            context.suspects().empty() && context.allocated_trend().shape != Shape::rising &&
            stays_down(context.allocated_floor());
 }
@@ -103,8 +105,8 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     finding.basis = words("The allocator's events of all iterations were read.");
     report(finding, context, turnover_of(context), words);
     const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
-    finding.evidence = {at_iteration(context, words("After the first iterations"), warm_up),
-                        at_iteration(context, words("At the end of the last iteration"), last)};
+    finding.evidence = {at_iteration(context, context.iterations(), words("After the first iterations"), warm_up),
+                        at_iteration(context, context.iterations(), words("At the end of the last iteration"), last)};
     findings.push_back(std::move(finding));
 }
 

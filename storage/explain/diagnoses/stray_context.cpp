@@ -12,8 +12,10 @@
 namespace tidemark {
 namespace {
 
-/// A device whose tensors never exceeded this size was used by mistake.
+/// A device with larger tensors at the end is in use.
 constexpr int64_t most_tensors = 1 << 20;
+/// A device with more events than this part of the main device's is in use: 1 / 50.
+constexpr EventNumber least_event_fraction = 50;
 /// Every context takes at least this much.
 constexpr int64_t least_context = 64 << 20;
 
@@ -70,9 +72,19 @@ std::vector<int> devices_of(const Trace& trace) {
     return devices;
 }
 
+/// Returns the bytes that are allocated when the recording ends.
+int64_t left_of(const DeviceHistory* history) {
+    int64_t bytes = 0;
+    for (AllocationIndex a = 0; history && a < history->allocations.size(); ++a) {
+        const bool is_left = history->allocations.free_event[a] == never;
+        bytes += is_left ? static_cast<int64_t>(history->allocations.block_size[a]) : 0;
+    }
+    return bytes;
+}
+
 struct Stray {
     int device = 0;
-    int64_t context = 0, tensors = 0;
+    int64_t context = 0, tensors = 0;  ///< tensors: the most at one time
     const DeviceHistory* history = nullptr;
 };
 
@@ -82,8 +94,11 @@ std::optional<Stray> stray_on(const Trace& trace, int device) {
         return std::nullopt;
     }
     stray.tensors = peak_of(stray.history);
-    const bool is_hardly_used = stray.tensors <= most_tensors && stray.tensors * 4 <= peak_of(&trace.main_device());
-    return is_hardly_used ? std::optional(stray) : std::nullopt;
+    const EventNumber events = stray.history ? stray.history->event_count() : 0;
+    const bool is_small = stray.tensors <= most_tensors && stray.tensors * 4 <= peak_of(&trace.main_device());
+    const bool was_brief =
+        left_of(stray.history) <= most_tensors && events <= trace.main_device().event_count() / least_event_fraction;
+    return is_small || was_brief ? std::optional(stray) : std::nullopt;
 }
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const Stray& stray, const Words& words) {
@@ -100,6 +115,37 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Stray&
     first.stack = stack;
     first.allocation = {static_cast<uint32_t>(stray.history - context.trace().devices.data()), 0};
     finding.evidence.push_back(std::move(first));
+}
+
+/// Returns whether torch.load made the first tensor on the device.
+bool was_loaded(const AnalysisContext& context, const Stray& stray) {
+    if (!stray.history || stray.history->allocations.size() == 0) {
+        return false;
+    }
+    const StackTable& stacks = context.trace().stacks;
+    for (const FrameId id : stacks.frames_of(stray.history->allocations.stack[0])) {
+        const Frame& frame = stacks.frame(id);
+        if (stacks.string(frame.file).ends_with("torch/serialization.py")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::vector<Fix> fixes_of(const AnalysisContext& context, const Stray& stray, const Words& words) {
+    const Fix load{words("Load checkpoints and create helper tensors on the GPU in use, or on the CPU."),
+                   "torch.load(path, map_location=\"cpu\")",
+                   stray.context,
+                   {}};
+    const Fix set_device{words("Set the GPU of the process before anything else uses CUDA."),
+                         "torch.cuda.set_device(local_rank)",
+                         stray.context,
+                         {}};
+    const Fix visible{words("Make only the GPU that it works on visible to the process."),
+                      fmt::format("CUDA_VISIBLE_DEVICES={} python train.py", context.trace().main_device().device),
+                      stray.context,
+                      {}};
+    return was_loaded(context, stray) ? std::vector{load, set_device, visible} : std::vector{set_device, visible, load};
 }
 
 Finding make_finding(const AnalysisContext& context, const Stray& stray, const Words& words) {
@@ -125,18 +171,7 @@ Finding make_finding(const AnalysisContext& context, const Stray& stray, const W
         stray.device == context.device().device
             ? at_component(context, words("The CUDA context"), ComponentKind::context)
             : at_component(context, words("What the program uses on its own GPU"), ComponentKind::requested));
-    finding.fixes = {{words("Set the GPU of the process before anything else uses CUDA."),
-                      "torch.cuda.set_device(local_rank)",
-                      stray.context,
-                      {}},
-                     {words("Make only the GPU that it works on visible to the process."),
-                      fmt::format("CUDA_VISIBLE_DEVICES={} python train.py", context.trace().main_device().device),
-                      stray.context,
-                      {}},
-                     {words("Load checkpoints and create helper tensors on the GPU in use, or on the CPU."),
-                      "torch.load(path, map_location=\"cpu\")",
-                      stray.context,
-                      {}}};
+    finding.fixes = fixes_of(context, stray, words);
     return finding;
 }
 

@@ -34,7 +34,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "gradient in .grad refers to its graph, the graph to the parameter, and the parameter to the gradient: a "
               "reference cycle. No Python object refers to it, and the garbage collector does not see it.",
               with("nodes", format_count(nodes))),
-        retained_so_far(context, suspect, words)};
+        retained_so_far(suspect, words)};
     finding.fixes = {
         {words("Request the gradients instead of storing them in .grad."),
          "gradients = torch.autograd.grad(loss, parameters, create_graph=True)", suspect.bytes, suspect.per_iteration},

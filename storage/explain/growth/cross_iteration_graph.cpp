@@ -3,15 +3,17 @@
 
 #include "storage/explain/growth/cross_iteration_graph.h"
 
+#include <set>
+
 namespace tidemark {
 namespace {
 
-constexpr int64_t fewest_iterations = 4;
+constexpr size_t fewest_iterations = 4;
 
 /// Returns the position of the iteration in which a node was created; -1: before the recording.
-int64_t iteration_of(const AnalysisContext& context, NodeIndex node) {
+int64_t iteration_of(const AnalysisContext& context, const LeakSuspect& suspect, NodeIndex node) {
     const int64_t made = context.graph()->tables().nodes.created[node];
-    return made == before_recording ? -1 : context.iterations().at(context.device().events_until(made));
+    return made == before_recording ? -1 : suspect.iterations->at(context.device().events_until(made));
 }
 
 NodeIndex newest_child_of_type(const GraphContext& graph, NodeIndex node) {
@@ -37,11 +39,16 @@ std::optional<Link> cross_iteration_link(const AnalysisContext& context, const L
     const Retention retention = retention_of(graph, oldest);
     const std::vector<NodeIndex> path =
         retention.retainer == no_node ? std::vector<NodeIndex>() : graph.state.path_to(retention.retainer);
-    if (path.empty() || iteration_of(context, path.front()) - iteration_of(context, path.back()) < fewest_iterations) {
+    std::set<int64_t> iterations;
+    for (const NodeIndex node : path) {
+        iterations.insert(iteration_of(context, suspect, node));
+    }
+    // Outputs of all iterations that were joined at the end form one graph, too, but no chain.
+    if (iterations.size() < fewest_iterations) {
         return std::nullopt;
     }
     for (size_t i = 1; i < path.size(); ++i) {
-        if (iteration_of(context, path[i]) < iteration_of(context, path[i - 1])) {
+        if (iteration_of(context, suspect, path[i]) < iteration_of(context, suspect, path[i - 1])) {
             return Link{path[i - 1], path[i]};
         }
     }

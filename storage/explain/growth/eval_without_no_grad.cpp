@@ -16,12 +16,15 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto graphs = with("graphs", words.plural(suspect.roots, "{n} autograd graph", "{n} autograd graphs"));
+    // Outputs that were joined have one root; each iteration built a graph all the same.
+    const auto iterations = static_cast<int64_t>(suspect.iterations->size() - suspect.since);
+    const int64_t count = suspect.roots > 1 ? suspect.roots : iterations;
+    const auto graphs = with("graphs", words.plural(count, "{n} autograd graph", "{n} autograd graphs"));
     const auto referrer = with("referrer", finding.referrer);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
     const auto total = with("total", format_bytes(suspect.bytes));
-    const auto each = with("iteration", iteration_words(context, words));
-    finding.count = suspect.roots;
+    const auto each = with("iteration", iteration_words(suspect.iterations->source(), words));
+    finding.count = count;
     finding.title = finding.referrer.empty()
                         ? words("{graphs} never backpropagated", graphs)
                         : words("{graphs} never backpropagated, retained by {referrer}", graphs, referrer);

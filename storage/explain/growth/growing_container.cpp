@@ -20,8 +20,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.title = words("{tensors} retained by {referrer}", tensors, referrer);
     finding.text = {words(
         "Every {iteration} adds {bytes} of GPU tensors from {line}, and none is freed: {total} in {tensors} so far.",
-        with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
-        with("line", finding.line), tensors, with("total", format_bytes(suspect.bytes)))};
+        with("iteration", iteration_words(suspect.iterations->source(), words)),
+        with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line), tensors,
+        with("total", format_bytes(suspect.bytes)))};
     const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
     const bool is_element = container_end(suspect.referrer->links) < suspect.referrer->links.size();
     finding.fixes.push_back({words("If only the values are needed: keep them in host memory, without their graph."),

@@ -26,7 +26,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const auto& nodes = context.graph()->tables().nodes;
     Finding finding = suspect_finding(context, suspect, words);
     const std::string line = line_of(context.trace(), nodes.stack[link->earlier]);
-    const auto iteration = with("iteration", iteration_words(context, words));
+    const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
     finding.title =
         words("one graph spans all iterations: the tensor from {line} is passed on with its graph", with("line", line));
     finding.text = {

@@ -7,10 +7,18 @@
 namespace tidemark {
 namespace {
 
+/// Returns whether C++ refers to the variables of a function. PyTorch's hooks are functions that C++ refers to; their
+/// variables are in a tuple of cells.
+bool is_closure(const GraphContext& graph, const Referrer& native) {
+    if (native.links.empty()) {
+        return false;
+    }
+    const std::string& name = graph.text(native.links.front().name);
+    return name == "tuple" || name == "function" || name == "cell" || name == "method" || name == "Tensor";
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    // Only C++ refers to a Python object that refers to the tensor: the closure of a hook.
-    if (suspect.referrer || !suspect.retention.native || suspect.retention.native->links.empty() ||
-        context.graph()->text(suspect.retention.native->links.front().name).empty()) {
+    if (suspect.referrer || !suspect.retention.native || !is_closure(*context.graph(), *suspect.retention.native)) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
@@ -19,7 +27,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.text = {words("The tensors are reachable only through a Python object that C++ refers to, such as the "
                           "variables of a hook function. A hook that uses a tensor of its own graph closes a reference "
                           "cycle: graph, hook, tensor, graph. The garbage collector does not see it."),
-                    retained_so_far(context, suspect, words)};
+                    retained_so_far(suspect, words)};
     finding.fixes = {{words("Let the hook use a detached tensor."),
                       "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))",
                       suspect.bytes, suspect.per_iteration},

@@ -46,11 +46,13 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "hook does that records activations. The attribute is never cleared: it grows by {bytes} every "
               "{iteration}, {total} so far. It grows with gradients enabled or disabled.",
               with("module", module), with("bytes", format_bytes(suspect.per_iteration)),
-              with("iteration", iteration_words(context, words)), with("total", format_bytes(suspect.bytes)))};
+              with("iteration", iteration_words(suspect.iterations->source(), words)),
+              with("total", format_bytes(suspect.bytes)))};
     finding.fixes = {
         {words("Remove the hook after it has recorded what is needed."),
          "handle = module.register_forward_hook(hook)\n...\nhandle.remove()", suspect.bytes, suspect.per_iteration},
-        {words("Or clear what the hook fills every {iteration}.", with("iteration", iteration_words(context, words))),
+        {words("Or clear what the hook fills every {iteration}.",
+               with("iteration", iteration_words(suspect.iterations->source(), words))),
          expression.substr(expression.find_last_of('.') + 1) + ".clear()", suspect.bytes, suspect.per_iteration}};
     return finding;
 }

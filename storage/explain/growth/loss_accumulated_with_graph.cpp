@@ -35,8 +35,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         words("Each addition at {line} creates a node that refers to the previous sum: a chain of {sums} nodes so far. "
               "The sum retains a part of every {iteration}: {bytes} each, {total} in total.",
               with("line", finding.line), with("sums", format_count(sums)),
-              with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
-              with("total", format_bytes(suspect.bytes)))};
+              with("iteration", iteration_words(suspect.iterations->source(), words)),
+              with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)))};
     if (suspect.retention.retainer_state == NodeState::never_executed) {
         finding.text.push_back(
             words("The sum was never backpropagated, so the nodes below it still retain their saved tensors."));

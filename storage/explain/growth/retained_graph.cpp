@@ -76,7 +76,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const auto referrer = with("referrer", finding.referrer);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
     const auto total = with("total", format_bytes(suspect.bytes));
-    const auto each = with("iteration", iteration_words(context, words));
+    const auto each = with("iteration", iteration_words(suspect.iterations->source(), words));
     finding.title = finding.referrer.empty() ? words("{graphs} retained after backward(retain_graph=True)", graphs)
                                              : words("{graphs} retained by {referrer}", graphs, referrer);
     finding.text.push_back(

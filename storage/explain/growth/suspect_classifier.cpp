@@ -14,10 +14,11 @@ namespace {
 
 void add_evidence(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const auto iteration = static_cast<int64_t>(suspect.since);
-    finding.evidence.push_back(at_iteration(
-        context,
-        words("The growth begins in {iteration}", with("iteration", iteration_name(context, words, iteration))),
-        iteration));
+    finding.evidence.push_back(
+        at_iteration(context, *suspect.iterations,
+                     words("The growth begins in {iteration}",
+                           with("iteration", iteration_name(*suspect.iterations, words, iteration))),
+                     iteration));
     const AllocationIndex a = suspect.example.index;
     const auto bytes = with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.block_size[a])));
     const auto line = with("line", line_of(context.trace(), context.device().allocations.stack[a]));
@@ -42,7 +43,7 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const LeakSu
 
 std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const auto iterations =
-        with("iterations", format_count(static_cast<int64_t>(context.iterations().size() - suspect.since)));
+        with("iterations", format_count(static_cast<int64_t>(suspect.iterations->size() - suspect.since)));
     if (!context.graph()) {
         return words("The allocator's events of {iterations} iterations show the growth; referrers were not recorded.",
                      iterations);
@@ -77,10 +78,10 @@ std::optional<Finding> classify_suspect(const AnalysisContext& context, const Le
     return std::nullopt;
 }
 
-std::string retained_so_far(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+std::string retained_so_far(const LeakSuspect& suspect, const Words& words) {
     return words("Every {iteration} retains another {bytes}: {total} so far.",
-                 with("iteration", iteration_words(context, words)), with("bytes", format_bytes(suspect.per_iteration)),
-                 with("total", format_bytes(suspect.bytes)));
+                 with("iteration", iteration_words(suspect.iterations->source(), words)),
+                 with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
 }
 
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -93,7 +94,11 @@ Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspe
     finding.count = suspect.count;
     finding.component = ComponentKind::requested;
     set_line(finding, context, suspect.sites.front()->stack);
-    set_since(finding, context, suspect.since);
+    set_since(finding, *suspect.iterations, suspect.since);
+    for (const Site* site : suspect.sites) {
+        finding.accounts_for.push_back(site->stack);
+    }
+    finding.rate = static_cast<double>(suspect.per_iteration) / suspect.iterations->mean_seconds();
     if (suspect.referrer) {
         const ReferrerGroup* group = context.graph()->group_of(suspect.referrer);
         finding.referrer = group ? referrer_words(context.graph()->tables(), words, *group)

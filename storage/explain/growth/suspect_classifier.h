@@ -41,6 +41,6 @@ std::optional<Finding> classify_suspect(const AnalysisContext& context, const Le
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
 /// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far."
-std::string retained_so_far(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
+std::string retained_so_far(const LeakSuspect& suspect, const Words& words);
 
 }  // namespace tidemark

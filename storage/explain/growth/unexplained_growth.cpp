@@ -14,7 +14,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.title = finding.line.empty() ? words("memory grows; the stack of its allocations was not recorded")
                                          : words("memory from {line} grows", with("line", finding.line));
     finding.text = {words("Every {iteration} retains another {bytes} from {line}: {total} so far.",
-                          with("iteration", iteration_words(context, words)),
+                          with("iteration", iteration_words(suspect.iterations->source(), words)),
                           with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line),
                           with("total", format_bytes(suspect.bytes)))};
     finding.fixes = {{words("Find what retains the result of this line beyond its iteration: a list, a dict, an "

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory rose once, after the warm-up, and stays: a step, not a leak.
+#include <algorithm>
+
+#include "storage/base/units.h"
+#include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/explain/late_memory.h"
+#include "storage/text/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t most_findings = 3;
+constexpr int64_t least_bytes = 1 << 20;
+
+bool is_by_exception(const LateMemory& late) {
+    const Referrer* referrer = late.retention.retention.referrer;
+    return referrer != nullptr && std::any_of(referrer->links.begin(), referrer->links.end(), [](const PathLink& link) {
+               return link.kind == PathLinkKind::exception;
+           });
+}
+
+void describe(Finding& finding, const AnalysisContext& context, const LateMemory& late, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(late.bytes));
+    const auto line = with("line", finding.line);
+    const auto since = with("iteration", iteration_name(context.iterations(), words, static_cast<int64_t>(late.since)));
+    finding.title = words("{bytes} from {line} stay since {iteration}", bytes, line, since);
+    finding.text = {
+        words("Memory rose by {bytes} in {iteration}, after the warm-up, and stays at that level ({tensors}). "
+              "It does not grow further.",
+              bytes, since, with("tensors", words.plural(late.count, "{n} tensor", "{n} tensors")))};
+    if (!finding.referrer.empty()) {
+        finding.text.push_back(words("It is retained by {referrer}.", with("referrer", finding.referrer)));
+    }
+    finding.fixes = {{words("If it is no longer needed: release what refers to it."), "", late.bytes, {}}};
+}
+
+void describe_exception(Finding& finding, const LateMemory& late, const Words& words) {
+    finding.kind = FindingKind::exception_retains_frames;
+    finding.severity = Severity::waste;
+    const auto bytes = with("bytes", format_bytes(late.bytes));
+    finding.title = words("a stored exception retains {bytes}", bytes);
+    finding.text = {
+        words("An exception refers to its traceback, the traceback to the frames of all functions on the "
+              "way, and each frame to its variables: inputs, activations, a whole forward pass. The "
+              "exception is retained by {referrer}, and with it {bytes}, for the rest of the run.",
+              with("referrer", finding.referrer), bytes)};
+    finding.fixes = {{words("Store only the text of the message."),
+                      "except RuntimeError as error:\n    failed = str(error)",
+                      late.bytes,
+                      {}},
+                     {words("Or remove the traceback before the exception is stored."),
+                      "failed = error.with_traceback(None)",
+                      late.bytes,
+                      {}}};
+}
+
+Finding make_finding(const AnalysisContext& context, const LateMemory& late, const Words& words) {
+    const Referrer* referrer = late.retention.retention.referrer;
+    Finding finding = diagnoses::late_memory.new_finding();
+    finding.confidence = referrer ? Confidence::certain : Confidence::likely;
+    finding.basis = referrer ? words("The allocator's events show the rise; a heap scan found the referrer.")
+                             : words("The allocator's events show the rise; what retains it was not found.");
+    finding.bytes = late.bytes;
+    finding.count = late.count;
+    finding.component = ComponentKind::requested;
+    set_line(finding, context, late.sites.front()->stack);
+    set_since(finding, context.iterations(), std::min(late.since, context.iterations().size() - 1));
+    if (referrer) {
+        finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
+    }
+    is_by_exception(late) ? describe_exception(finding, late, words) : describe(finding, context, late, words);
+    for (const Site* site : late.sites) {
+        finding.accounts_for.push_back(site->stack);
+    }
+    finding.evidence = {
+        at_iteration(context, context.iterations(), words("Memory rises"), static_cast<int64_t>(late.since)),
+        at_allocation(context, words("One of the retained allocations"), late.retention.allocation.index)};
+    return finding;
+}
+
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+    if (context.out_of_memory()) {
+        return;
+    }
+    std::vector<StackId> explained;
+    for (const Finding& finding : earlier) {
+        explained.insert(explained.end(), finding.accounts_for.begin(), finding.accounts_for.end());
+        explained.push_back(finding.stack);
+    }
+    size_t reported = 0;
+    for (const LateMemory& late : find_late_memory(context, explained)) {
+        if (reported++ < most_findings && late.bytes >= least_bytes) {
+            findings.push_back(make_finding(context, late, words));
+        }
+    }
+}
+
+}  // namespace
+
+const Diagnosis diagnoses::late_memory{FindingKind::late_memory, Severity::pattern, DiagnosisPhase::comparison, run};
+
+}  // namespace tidemark

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Growing tensors: a tensor that is made again in each iteration, larger each time, as by torch.cat. Only one of them
+// is alive at a time, so no number of allocations shows the growth.
+#pragma once
+
+#include "storage/explain/iterations.h"
+#include "storage/explain/surviving_allocations.h"
+#include "storage/trace/trace.h"
+
+namespace tidemark {
+
+/// Keeps references to its arguments. Thread: any.
+class GrowingTensors {
+public:
+    GrowingTensors(const Trace& trace, const DeviceHistory& device, const Iterations& iterations)
+        : trace_(trace), device_(device), iterations_(iterations) {}
+
+    /// Returns whether the site's last tensor grew out of earlier ones of the site. Sizes alone do not prove that: the
+    /// inputs of later iterations may be larger. The proof is an op that joins tensors, or a tensor that was appended:
+    /// the sizes of the old one and of another add up to that of the new one, in most iterations.
+    bool has(const Site& site) const;
+
+private:
+    const Trace& trace_;
+    const DeviceHistory& device_;
+    const Iterations& iterations_;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/growth/model_parts.h"
+
+#include <unordered_map>
+
+#include "storage/base/units.h"
+
+namespace tidemark {
+namespace {
+
+/// Returns the class of the model in a name, "GPT" of "GPT.h.0.weight" and of "exp_avg of GPT.h.0.weight"; "" if the
+/// tensor is known by its optimizer only: "param_groups[0][3]".
+std::string model_in(std::string_view name) {
+    const size_t of = name.rfind(" of ");
+    name.remove_prefix(of == std::string_view::npos ? 0 : of + 4);
+    const size_t end = name.find('.');
+    return end == std::string_view::npos || name.starts_with("param_groups[") ? std::string()
+                                                                              : std::string(name.substr(0, end));
+}
+
+void add(ModelParts& parts, Category category, int64_t bytes) {
+    switch (category) {
+        case Category::parameter:
+        case Category::buffer:
+            ++parts.parameters;
+            parts.parameter_bytes += bytes;
+            break;
+        case Category::gradient: parts.gradient_bytes += bytes; break;
+        case Category::optimizer_state: parts.state_bytes += bytes; break;
+        default: break;
+    }
+}
+
+}  // namespace
+
+std::string ModelParts::words_of_parts(const Words& words) const {
+    std::vector<std::string> list;
+    if (parameter_bytes > 0) {
+        list.push_back(words("parameters {bytes}", with("bytes", format_bytes(parameter_bytes))));
+    }
+    if (gradient_bytes > 0) {
+        list.push_back(words("gradients {bytes}", with("bytes", format_bytes(gradient_bytes))));
+    }
+    if (state_bytes > 0) {
+        list.push_back(words("optimizer state {bytes}", with("bytes", format_bytes(state_bytes))));
+    }
+    return words.list(list);
+}
+
+ModelParts model_parts_of(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const Categories& categories = context.graph()->categories;
+    const Allocations& allocations = context.device().allocations;
+    ModelParts parts;
+    std::unordered_map<std::string, int64_t> named;
+    for (const Site* site : suspect.sites) {
+        for (const AllocationIndex a : site->now) {
+            const AllocationRef allocation{context.device_position(), a};
+            const Category category = categories.at(allocation, context.now_time());
+            add(parts, category, static_cast<int64_t>(allocations.block_size[a]));
+            const std::string& name = categories.name(allocation);
+            const std::string model = category == Category::gradient ? std::string() : model_in(name);
+            if (!model.empty() && ++named[name] > parts.same_name) {
+                parts.same_name = named[name];
+                parts.model = model;
+            }
+        }
+    }
+    return parts;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/late_memory.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "storage/explain/private_pools.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t least_bytes = 1 << 20;
+constexpr int64_t least_fraction = 20;  ///< 1 / 20 of the allocated memory
+constexpr size_t warm_up = 2;           ///< iterations
+constexpr size_t fewest_slices = 8;
+
+/// Returns the bytes by which the site's level rose after the warm-up, and at which it stayed for the last quarter.
+int64_t late_bytes(const Site& site, size_t first) {
+    const auto last = site.level.end() - static_cast<std::ptrdiff_t>(site.level.size() / 4);
+    const int64_t lowest = std::min(*std::min_element(last, site.level.end()), site.bytes);
+    return lowest - site.level[first];
+}
+
+/// Returns the slice in which the level passes the middle of the rise.
+size_t slice_of_rise(const Site& site, size_t first, int64_t rise) {
+    const int64_t middle = site.level[first] + rise / 2;
+    size_t slice = site.level.size() - 1;
+    while (slice > first && site.level[slice - 1] > middle) {
+        --slice;
+    }
+    return slice;
+}
+
+/// Returns whether a model, an optimizer, a library or a private pool is known to retain the site's memory.
+bool is_accounted_for(const AnalysisContext& context, const Site& site) {
+    const AllocationIndex newest = site.now.back();
+    const uint32_t segment = context.device().allocations.segment[newest];
+    if (segment != no_segment && is_private(context, context.device().segments[segment])) {
+        return true;
+    }
+    if (!context.graph()) {
+        return false;
+    }
+    const Category category = context.graph()->categories.at({context.device_position(), newest}, context.now_time());
+    return is_retained_outside_graph(category) || category == Category::workspace;
+}
+
+bool has_name(const LateMemory& late) { return late.retention.retention.referrer != nullptr; }
+
+/// Memory without a known referrer that appeared in the same iteration as memory with one belongs to it.
+void join_unnamed(std::vector<LateMemory>& sorted) {
+    for (size_t i = sorted.size(); i-- > 1;) {
+        LateMemory& late = sorted[i];
+        if (!has_name(late) && has_name(sorted.front()) && late.since == sorted.front().since) {
+            sorted.front().sites.insert(sorted.front().sites.end(), late.sites.begin(), late.sites.end());
+            sorted.front().bytes += late.bytes;
+            sorted.front().count += late.count;
+            sorted.erase(sorted.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+}
+
+class LateMemoryFinder {
+public:
+    LateMemoryFinder(const AnalysisContext& context, const std::vector<StackId>& explained)
+        : context_(context), explained_(explained.begin(), explained.end()) {
+        for (const LeakSuspect& suspect : context.suspects()) {
+            for (const Site* site : suspect.sites) {
+                explained_.insert(site->stack);
+            }
+        }
+    }
+
+    std::vector<LateMemory> find() {
+        const SurvivingAllocations& surviving = context_.surviving_allocations();
+        first_ = warm_up / surviving.iterations_per_slice();
+        for (const Site& site : surviving.sites()) {
+            if (site.count > 0 && site.level.size() >= fewest_slices && explained_.count(site.stack) == 0) {
+                add(site);
+            }
+        }
+        return finish();
+    }
+
+private:
+    void add(const Site& site) {
+        const int64_t bytes = late_bytes(site, first_);
+        if (bytes <= 0 || is_accounted_for(context_, site)) {
+            return;
+        }
+        const SampledRetention sampled = typical_retention(site, context_.graph(), context_.device_position());
+        LateMemory& late = by_key_[sampled.key];
+        if (late.sites.empty()) {
+            late.retention = sampled;
+            late.since = slice_of_rise(site, first_, bytes) * context_.surviving_allocations().iterations_per_slice();
+        }
+        late.sites.push_back(&site);
+        late.bytes += bytes;
+        late.count += site.count;
+        total_ += bytes;
+    }
+
+    std::vector<LateMemory> finish() {
+        std::vector<LateMemory> found;
+        const int64_t allocated = context_.curves().value(Series::allocated, context_.now());
+        if (total_ < least_bytes || total_ * least_fraction < allocated) {
+            return found;
+        }
+        for (auto& [key, late] : by_key_) {
+            found.push_back(std::move(late));
+        }
+        std::sort(found.begin(), found.end(), [](const LateMemory& a, const LateMemory& b) {
+            return std::pair(has_name(a), a.bytes) > std::pair(has_name(b), b.bytes);
+        });
+        join_unnamed(found);
+        return found;
+    }
+
+    const AnalysisContext& context_;
+    std::set<StackId> explained_;
+    size_t first_ = 0;  ///< the slice after the warm-up
+    int64_t total_ = 0;
+    std::map<std::string, LateMemory> by_key_;
+};
+
+}  // namespace
+
+std::vector<LateMemory> find_late_memory(const AnalysisContext& context, const std::vector<StackId>& explained) {
+    return LateMemoryFinder(context, explained).find();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/retention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "storage/explain/analysis_context.h"
+#include "storage/text/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t samples_per_site = 5;
+
+/// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys, and
+/// variables of an exception's frames.
+std::string referrer_key(const Referrer& referrer) {
+    std::string key;
+    for (const PathLink& link : referrer.links) {
+        if (link.kind == PathLinkKind::exception) {
+            return key + word_of(link.kind);
+        }
+        key += fmt::format("{} {} {} {}\n", word_of(link.kind), is_element(link) ? 0 : link.name, link.function,
+                           link.file);
+    }
+    return key;
+}
+
+std::string key_of(const Retention& retention, const GraphContext& graph, AllocationRef allocation) {
+    if (!retention.through_graph && is_retained_outside_graph(graph.categories.at(allocation, graph.state.time()))) {
+        return std::string(model_key);
+    }
+    if (retention.referrer) {
+        return referrer_key(*retention.referrer);
+    }
+    if (!graph.was_scanned(allocation) && retention.through_graph) {
+        return fmt::format("graph {} {}", graph.tables().nodes.type[retention.root],
+                           static_cast<int>(retention.root_state));
+    }
+    return std::string(retention.through_graph || retention.native ? native_key : "");
+}
+
+/// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. With a
+/// heap scan, returns only allocations that the scan could find.
+std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph, uint32_t device) {
+    size_t usable = site.now.size() > 2 ? site.now.size() - 1 : site.now.size();
+    if (graph) {
+        const auto begin = site.now.begin(), end = begin + static_cast<std::ptrdiff_t>(usable);
+        const auto unseen = std::partition_point(begin, end, [&](AllocationIndex a) {
+            return graph->was_scanned({device, a});
+        });
+        usable = unseen == begin ? usable : static_cast<size_t>(unseen - begin);
+    }
+    std::vector<AllocationIndex> selected;
+    for (size_t i = 0; i < std::min(samples_per_site, usable); ++i) {
+        selected.push_back(site.now[(usable - 1) - i * usable / samples_per_site]);
+    }
+    return selected;
+}
+
+}  // namespace
+
+Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
+    Retention retention;
+    if (const Referrer* referrer = graph.referrers.of(allocation)) {
+        (is_native(*referrer) ? retention.native : retention.referrer) = referrer;
+    }
+    for (const uint32_t saved : graph.state.retainers(allocation)) {
+        const NodeIndex retainer = graph.index.saver(saved);
+        const NodeIndex root = graph.state.root_of(retainer);
+        // The variable that refers to the root now may have referred to another root at the scan.
+        const Referrer* referrer = graph.referrers.in_python(graph.scanned.root_of(retainer));
+        if (retention.retainer == no_node || (referrer && !retention.referrer)) {
+            const int64_t time = graph.state.time();
+            retention.through_graph = true;
+            retention.retainer = retainer;
+            retention.root = root;
+            retention.root_state = graph.index.state(root, time);
+            retention.retainer_state = graph.index.state(retainer, time);
+            retention.referrer = retention.referrer ? retention.referrer : referrer;
+        }
+    }
+    return retention;
+}
+
+SampledRetention typical_retention(const Site& site, const GraphContext* graph, uint32_t device) {
+    std::vector<SampledRetention> all;
+    std::map<std::string, int> votes;
+    for (const AllocationIndex a : sample(site, graph, device)) {
+        const AllocationRef allocation{device, a};
+        if (!graph) {
+            return {allocation, {}, {}};
+        }
+        const Retention retention = retention_of(*graph, allocation);
+        all.push_back({allocation, retention, key_of(retention, *graph, allocation)});
+        // A known referrer counts more than an unknown one.
+        votes[all.back().key] += retention.referrer || retention.through_graph ? 2 : 1;
+    }
+    const auto most = std::max_element(
+        all.begin(), all.end(),
+        [&](const SampledRetention& a, const SampledRetention& b) { return votes[a.key] < votes[b.key]; });
+    // Selects one from the middle, because both ends are less typical.
+    const std::string key = most->key;
+    const auto alike =
+        std::stable_partition(all.begin(), all.end(), [&](const SampledRetention& one) { return one.key == key; });
+    return all[static_cast<size_t>((alike - all.begin()) / 2)];
+}
+
+}  // namespace tidemark

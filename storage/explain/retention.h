@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// How memory is retained: by a referrer in Python, through the graph, or by C++ only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "storage/explain/surviving_allocations.h"
+#include "storage/graph/graph_state.h"
+#include "storage/graph/referrer_groups.h"
+
+namespace tidemark {
+
+struct GraphContext;
+
+/// How an allocation is retained.
+struct Retention {
+    const Referrer* referrer = nullptr;  ///< of the tensor, or of the root that retains it; nullptr: unknown
+    const Referrer* native = nullptr;    ///< of the tensor, if only C++ refers to it: a cache, a hook
+    bool through_graph = false;          ///< whether a node saved it
+    NodeIndex retainer = no_node;        ///< that node
+    NodeIndex root = no_node;            ///< the first node of the path to the retainer
+    NodeState root_state = NodeState::not_created;
+    NodeState retainer_state = NodeState::not_created;
+};
+Retention retention_of(const GraphContext& graph, AllocationRef allocation);
+
+/// SampledRetention::key of parameters, buffers, gradients and optimizer state, whatever retains their model.
+inline constexpr std::string_view model_key = "model";
+/// SampledRetention::key of memory that a graph or another C++ object retains.
+inline constexpr std::string_view native_key = "native";
+
+/// The retention of one allocation that stands for its site.
+struct SampledRetention {
+    AllocationRef allocation;
+    Retention retention;
+    std::string key;  ///< equal for all memory that one variable, container, exception or model retains; "": unknown
+};
+
+/// Returns how most of a few allocations of the site are retained: allocations spread over the site's lifetime, without
+/// the newest one, which may be work in progress, and only those that the heap scan could find. `device`: position in
+/// Trace::devices.
+SampledRetention typical_retention(const Site& site, const GraphContext* graph, uint32_t device);
+
+}  // namespace tidemark
