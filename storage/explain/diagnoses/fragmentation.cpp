@@ -1,14 +1,17 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #15: an out-of-memory error although enough memory was free, because it was split into free gaps that are too small.
+// #15: enough memory was free, but split into free gaps that are too small: the allocator took more from the driver, or
+// an out-of-memory error followed.
 #include <algorithm>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/free_gap_finder.h"
 #include "storage/explain/oom_analysis.h"
+#include "storage/explain/reserved_growth.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -89,8 +92,71 @@ std::vector<Fix> fixes_of_the_failure(const Findings& earlier) {
     return failure == earlier.end() ? std::vector<Fix>() : failure->fixes;
 }
 
-void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+void add_expandable(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
+    const Experiments experiments = try_expandable(context, words, progress);
+    if (!experiments.was_tried) {
+        if (!experiments.why_not.empty()) {
+            finding.unknowns.push_back(experiments.why_not);
+        }
+        return;
+    }
+    const Outcome& outcome = experiments.tried.front().outcome;
+    const int64_t saved = experiments.as_recorded.peak_reserved - outcome.peak_reserved;
+    if (saved > 0) {
+        finding.fixes.push_back({words("With expandable_segments:True the same requests would have reserved {bytes} at "
+                                       "most, instead of {recorded}.",
+                                       with("bytes", format_bytes(outcome.peak_reserved)),
+                                       with("recorded", format_bytes(experiments.as_recorded.peak_reserved))),
+                                 experiments.tried.front().code,
+                                 saved,
+                                 {}});
+    }
+}
+
+Finding make_finding(const AnalysisContext& context, const ReservedGrowth& growth, const Words& words,
+                     Progress& progress) {
+    const Allocations& allocations = context.device().allocations;
+    Finding finding = diagnoses::fragmentation.new_finding();
+    finding.basis = words("Each request to the driver, and the free memory at that time, was recorded.");
+    finding.bytes = growth.reserved - growth.allocated;
+    finding.count = growth.segments;
+    finding.component = ComponentKind::free_in_segments;
+    set_line(finding, context, allocations.stack[growth.request]);
+    const auto reserved = with("reserved", format_bytes(growth.reserved));
+    const auto allocated = with("allocated", format_bytes(growth.allocated));
+    finding.title =
+        words("fragmentation: {reserved} were reserved, but at most {allocated} allocated", reserved, allocated);
+    finding.text = {
+        words("{segments} of {bytes} in total came from the driver although at least as much memory was free as was "
+              "requested: it was in gaps that are too small, or belonged to another stream. The last time, {line} "
+              "requested {request} while {free} were free.",
+              with("segments", words.plural(growth.segments, "{n} segment", "{n} segments")),
+              with("bytes", format_bytes(growth.bytes)), with("line", finding.line),
+              with("request", format_bytes(static_cast<int64_t>(allocations.block_size[growth.request]))),
+              with("free", format_bytes(growth.free))),
+        words("Such gaps remain when sizes change from {iteration} to {iteration}, or when small tensors that stay are "
+              "allocated between large ones that do not.",
+              with("iteration", iteration_words(context.iterations().source(), words)))};
+    finding.evidence = {at_event(context, words("The state before the last such segment"), growth.last),
+                        at_allocation(context, words("The request that caused it"), growth.request)};
+    add_expandable(finding, context, words, progress);
+    finding.fixes.push_back({words("Allocate long-lived tensors before the large temporaries."), "", {}, {}});
+    finding.fixes.push_back(
+        {words("Pad inputs to a few fixed sizes, so that freed blocks fit the next request."), "", {}, {}});
+    return finding;
+}
+
+bool has(const Findings& findings, FindingKind kind) {
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.kind == kind; });
+}
+
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,
+         Progress& progress) {
     if (!context.out_of_memory()) {
+        const auto growth = find_reserved_growth(context);
+        if (growth && !has(earlier, FindingKind::reserved_high_water) && !has(earlier, FindingKind::pending_free)) {
+            findings.push_back(make_finding(context, *growth, words, progress));
+        }
         return;
     }
     const OomAnalysis oom_analysis(context, *context.out_of_memory());

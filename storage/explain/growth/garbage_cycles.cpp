@@ -11,15 +11,26 @@
 namespace tidemark {
 namespace {
 
-bool is_cycle(const LeakSuspect& suspect) {
-    return suspect.referrer && !suspect.referrer->links.empty() &&
-           suspect.referrer->links.front().kind == PathLinkKind::cycle;
+bool is_cycle(const Referrer& referrer) {
+    return !referrer.links.empty() && referrer.links.front().kind == PathLinkKind::cycle;
 }
 
-/// Returns whether a garbage collection ran since the growth began. What it left is no garbage.
+/// Returns whether a scan found the suspect's memory in a cycle while the program worked. At its end, variables are gone
+/// that referred to the cycle.
+bool was_in_cycle(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const GraphTables& tables = context.graph()->tables();
+    const auto& stack = context.device().allocations.stack;
+    return std::any_of(tables.referrers.begin(), tables.referrers.end(), [&](const Referrer& referrer) {
+        return is_cycle(referrer) && tables.scans[referrer.scan].reason != ScanReason::end &&
+               referrer.allocation.device == context.device_position() &&
+               stack[referrer.allocation.index] == suspect.sites.front()->stack;
+    });
+}
+
+/// Returns whether a garbage collection ran since the oldest of the allocations. What it left is no garbage.
 bool was_collected(const AnalysisContext& context, const LeakSuspect& suspect) {
     const auto& spans = context.trace().annotations;
-    const int64_t since = (*suspect.iterations)[suspect.since].start;
+    const int64_t since = context.device().alloc_time(suspect.sites.front()->now.front());
     return std::any_of(spans.begin(), spans.end(), [&](const Annotation& span) {
         return span.kind == AnnotationKind::garbage_collection && span.start >= since &&
                span.start < context.now_time();
@@ -27,7 +38,8 @@ bool was_collected(const AnalysisContext& context, const LeakSuspect& suspect) {
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (!is_cycle(suspect) || was_collected(context, suspect)) {
+    if (!suspect.referrer || !is_cycle(*suspect.referrer) || was_collected(context, suspect) ||
+        !was_in_cycle(context, suspect)) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/reserved_growth.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t least_bytes = 128 << 20;
+/// The first iterations of every program leave gaps.
+constexpr size_t fewest_iterations = 3;
+constexpr int64_t least_fraction = 4;  ///< 1 / 4 of the peak of allocated memory
+/// Smaller requests have segments of their own, which take little memory.
+constexpr int64_t small_request = 1 << 20;
+
+/// Returns the allocation that the event after a new segment makes in it.
+AllocationIndex request_of(const DeviceHistory& device, EventNumber segment_event) {
+    const auto next = static_cast<size_t>(segment_event + 1);
+    const bool is_alloc = next < device.event_ref.size() && device.event_ref[next].action() == Action::alloc;
+    return is_alloc ? device.event_ref[next].index() : no_allocation;
+}
+
+}  // namespace
+
+std::optional<ReservedGrowth> find_reserved_growth(const AnalysisContext& context) {
+    const DeviceHistory& device = context.device();
+    ReservedGrowth growth;
+    growth.reserved = context.curves().extremes(Series::reserved, 0, context.now()).max;
+    growth.allocated = context.curves().extremes(Series::allocated, 0, context.now()).max;
+    const int64_t least = std::max(least_bytes, growth.allocated / least_fraction);
+    if (growth.reserved - growth.allocated < least) {
+        return std::nullopt;
+    }
+    std::set<int64_t> iterations;
+    for (const Segment& segment : device.segments) {
+        const EventNumber event = segment.alloc_event;
+        const AllocationIndex request = event >= 0 && event < context.now() ? request_of(device, event) : no_allocation;
+        if (request == no_allocation) {
+            continue;
+        }
+        const auto bytes = static_cast<int64_t>(device.allocations.block_size[request]);
+        const int64_t free =
+            context.curves().value(Series::reserved, event) - context.curves().value(Series::allocated, event);
+        if (bytes > small_request && free >= bytes) {
+            ++growth.segments;
+            growth.bytes += static_cast<int64_t>(segment.size);
+            growth.last = event;
+            growth.request = request;
+            growth.free = free;
+            iterations.insert(context.iterations().empty() ? event : context.iterations().at(event));
+        }
+    }
+    return growth.bytes >= least && iterations.size() >= fewest_iterations ? std::optional(growth) : std::nullopt;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Reserved memory beyond what tensors ever needed at once: the allocator took segments from the driver although enough
+// memory was free, because no free gap was large enough.
+#pragma once
+
+#include <optional>
+
+#include "storage/explain/analysis_context.h"
+
+namespace tidemark {
+
+struct ReservedGrowth {
+    int64_t reserved = 0, allocated = 0;      ///< peaks
+    int64_t segments = 0;                     ///< taken although at least as much was free as was requested
+    int64_t bytes = 0;                        ///< of these segments
+    EventNumber last = 0;                     ///< state before the last of them
+    AllocationIndex request = no_allocation;  ///< that caused it
+    int64_t free = 0;                         ///< bytes in that state
+};
+
+/// Returns nothing if reserved memory follows the peaks of allocated memory.
+std::optional<ReservedGrowth> find_reserved_growth(const AnalysisContext& context);
+
+}  // namespace tidemark
