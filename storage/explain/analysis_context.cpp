@@ -47,6 +47,18 @@ EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables) {
     return searched > before && allocated(searched) * 2 >= allocated(before) ? searched : before;
 }
 
+/// Returns the time of the last driver allocation on the device, before a program without PyTorch frees its memory; the
+/// trace's end if there is none.
+int64_t last_driver_allocation(const Trace& trace, const DeviceHistory& device) {
+    std::optional<int64_t> last;
+    for (const DriverAllocation& a : trace.driver_allocations) {
+        if (a.device == device.device) {
+            last = std::max(last.value_or(a.time), a.time);
+        }
+    }
+    return last.value_or(trace.duration);
+}
+
 const OtherEvent* last_out_of_memory(const DeviceHistory& device) {
     const auto found = std::find_if(device.others.rbegin(), device.others.rend(),
                                     [](const OtherEvent& event) { return event.action == Action::oom; });
@@ -140,7 +152,7 @@ void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {
     if (oom_ && device().event_count() - oom_->event <= std::max(now_ / 10, 1000)) {
         now_ = oom_->event + 1;
     }
-    now_time_ = device().time_of_state(now_);
+    now_time_ = device().event_count() > 0 ? device().time_of_state(now_) : last_driver_allocation(trace(), device());
 }
 
 void AnalysisContext::find_floor() {

@@ -35,6 +35,11 @@ Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Iteratio
     for (const Iteration& iteration : iterations.all()) {
         levels.push_back(amount.at(iteration.end).bytes);
     }
+    if (iterations.empty()) {
+        for (const DriverAllocation* a : taken) {
+            levels.push_back(amount.at(a->time).bytes);
+        }
+    }
     return find_trend(levels);
 }
 

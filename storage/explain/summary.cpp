@@ -98,6 +98,10 @@ std::string where_it_is(const AnalysisContext& context, const Words& words, cons
             largest.push_back(words("{share} {name}", with("share", size), with("name", share.name)));
         }
     }
+    if (largest.empty()) {
+        return words("At {time_point} no GPU memory is known to be in use.",
+                     with("time_point", explanation.time_point));
+    }
     const auto total = with("total", format_bytes(mine));
     const auto time_point = with("time_point", explanation.time_point);
     const auto parts = with("parts", words.list(largest));

@@ -39,26 +39,55 @@ int64_t growing_bytes(const LibraryMemory& library) {
     return std::max(bytes, library.trend.rise);
 }
 
-Finding make_library_finding(const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
-    Finding finding = growth(words);
-    finding.confidence = Confidence::certain;
+/// Describes growth from iteration to iteration.
+void describe_per_iteration(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
+                            const Words& words) {
     finding.basis = words("Each driver call was recorded over {iterations} iterations.",
                           with("iterations", format_count(static_cast<int64_t>(context.iterations().size()))));
-    finding.bytes = growing_bytes(library);
     finding.per_iteration = std::llround(library.trend.per_iteration);
-    finding.count = static_cast<int64_t>(library.alive.size());
-    finding.component = ComponentKind::library;
     set_since(finding, context.iterations(), growth_begin(context, library));
-    set_line(finding, context, library.stack);
     const auto name = with("library", library_words(words, library.name));
     const auto each = with("each", each_iteration(context.iterations().source(), words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
     finding.title = words("memory of {library} outside PyTorch's allocator grows by {bytes} {each}", name, bytes, each);
     finding.text = {words("Memory of {library} grows by {bytes} {each} and is not freed: {total} in {pieces} so far.",
                           name, bytes, each, with("total", format_bytes(finding.bytes)),
-                          with("pieces", words.plural(finding.count, "{n} allocation", "{n} allocations"))),
-                    words("PyTorch does not know this memory: nvidia-smi shows it; torch.cuda.memory_allocated() does "
-                          "not count it, and empty_cache() does not free it.")};
+                          with("pieces", words.plural(finding.count, "{n} allocation", "{n} allocations")))};
+    add_growth_evidence(finding, context, library, words);
+}
+
+/// Describes growth of a program whose iterations are unknown, such as one without PyTorch.
+void describe_per_allocation(Finding& finding, const LibraryMemory& library, const Words& words) {
+    finding.basis = words("Each driver call was recorded.");
+    finding.since = library.taken.front()->time;
+    const auto name = with("library", library_words(words, library.name));
+    const auto total = with("total", format_bytes(finding.bytes));
+    const auto taken =
+        with("taken", words.plural(static_cast<int64_t>(library.taken.size()), "{n} allocation", "{n} allocations"));
+    finding.title = words("memory of {library} grows: {total} are not freed", name, total);
+    finding.text = {words("Of {taken} by {library}, {alive} were not freed: {total}. Their total rises to the end.",
+                          taken, name, total, with("alive", format_count(finding.count)))};
+    Evidence newest;
+    newest.text = words("The newest allocation: {bytes} at {time}",
+                        with("bytes", format_bytes(static_cast<int64_t>(library.alive.back()->bytes))),
+                        with("time", format_time_point(library.alive.back()->time)));
+    newest.time = library.alive.back()->time;
+    newest.stack = library.alive.back()->stack;
+    finding.evidence.push_back(std::move(newest));
+}
+
+Finding make_library_finding(const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
+    Finding finding = growth(words);
+    finding.confidence = Confidence::certain;
+    finding.bytes = growing_bytes(library);
+    finding.count = static_cast<int64_t>(library.alive.size());
+    finding.component = ComponentKind::library;
+    set_line(finding, context, library.stack);
+    context.iterations().empty() ? describe_per_allocation(finding, library, words)
+                                 : describe_per_iteration(finding, context, library, words);
+    finding.text.push_back(
+        words("PyTorch does not know this memory: nvidia-smi shows it; torch.cuda.memory_allocated() does not count "
+              "it, and empty_cache() does not free it."));
     if (!finding.line.empty()) {
         finding.text.push_back(words("The calls come from {line}.", with("line", finding.line)));
     }
@@ -66,7 +95,6 @@ Finding make_library_finding(const AnalysisContext& context, const LibraryMemory
         fix.bytes = finding.bytes;
         fix.per_iteration = finding.per_iteration;
     }
-    add_growth_evidence(finding, context, library, words);
     finding.evidence.push_back(
         at_component(context, words("Accumulated by {time_point}", with("time_point", time_point_name(context, words))),
                      ComponentKind::library));
