@@ -21,6 +21,7 @@ struct Experiment {
     std::string code;  ///< lines to copy
     Change change;
     Outcome outcome;
+    bool surely_fails = false;  ///< even with the largest capacity that the recording allows
 };
 
 /// The results of the replays. Nothing is replayed if the model cannot reproduce the recording, or if the trace is too
@@ -33,11 +34,11 @@ struct Experiments {
     std::optional<Capacity> capacity;
 };
 
-/// Replays expandable segments, max_split_size, roundup divisions, garbage collection, empty_cache() right before the
-/// failure, and the run without its leak suspects.
+/// Replays expandable segments, max_split_size, roundup divisions and garbage collection unless they are on already,
+/// empty_cache() right before the failure, and the run without its leak suspects.
 Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
                          Progress& progress);
-/// Replays expandable segments only.
+/// Replays expandable segments only; nothing if they are on.
 Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/free_gap_finder.h"
-#include "storage/explain/oom_analysis.h"
+#include "storage/explain/oom/oom_analysis.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {

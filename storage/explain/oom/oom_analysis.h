@@ -15,6 +15,9 @@ struct OomAnalysis {
     MemoryState state;       ///< replayed up to `before`
     int64_t free_on_device;  ///< bytes, as reported by the driver
 
+    /// Fewer free bytes than this part of the reserved ones are not called fragmentation (1 / 50).
+    static constexpr uint64_t least_free_part = 50;
+
     OomAnalysis(const AnalysisContext& context, const OtherEvent& event)
         : oom(event),
           before(event.event),
@@ -25,8 +28,14 @@ struct OomAnalysis {
     int64_t free_in_segments() const {
         return static_cast<int64_t>(state.free_in_gaps + state.free_in_cached_segments);
     }
-    /// Returns whether PyTorch had enough free bytes, but not in one piece.
-    bool is_fragmented() const { return free_in_segments() >= requested(); }
+    /// Returns whether PyTorch had enough free bytes, but not in one piece. Small remainders between large blocks exist
+    /// in every full allocator; together they would not serve the next requests.
+    bool is_fragmented() const {
+        return free_in_segments() >= requested() &&
+               free_in_segments() >= static_cast<int64_t>(state.reserved / least_free_part);
+    }
+    /// Returns whether the device had enough free memory, so that a limit of the process refused the request.
+    bool is_refused_by_limit() const { return free_on_device > requested(); }
 };
 
 }  // namespace tidemark
