@@ -16,10 +16,36 @@ namespace {
 
 constexpr size_t most_named = 3;  ///< blocks or lines that are named one by one
 
-/// Names the work that failed.
-std::string request_words(const AnalysisContext& context, const OtherEvent& oom, const Words& words) {
-    const std::string doing = doing_of(context.trace(), words, oom.origin);
-    return doing.empty() ? std::string() : words("The request came from {doing}.", with("doing", doing));
+/// Returns "in the forward pass"; "" if the phase is unknown.
+std::string phase_words(Phase phase, const Words& words) {
+    switch (phase) {
+        case Phase::forward: return words("in a forward pass");
+        case Phase::backward: return words("in a backward pass");
+        case Phase::optimizer: return words("in an optimizer step");
+        case Phase::eval: return words("in an evaluation");
+        default: return {};
+    }
+}
+
+/// Names the operation that failed, its module and phase, and the complete iterations before it.
+std::string request_words(const OomCase& oom, const Words& words) {
+    const Origin& origin = oom.origin();
+    std::string doing = origin.op;
+    if (!doing.empty() && !origin.module.empty()) {
+        doing = words("{op} of module `{module}`", with("op", doing), with("module", origin.module));
+    }
+    if (doing.empty()) {
+        return {};
+    }
+    const std::string phase = phase_words(oom.phase(), words);
+    const auto what = with("doing", doing);
+    std::string text = phase.empty() ? words("The request came from {doing}.", what)
+                                     : words("The request came from {doing} {phase}.", what, with("phase", phase));
+    if (oom.iteration() && oom.context().iterations().source() == IterationSource::steps) {
+        text = words.sentences({std::move(text), words.plural(static_cast<int64_t>(oom.iteration()->good),
+                                                              "{n} step was complete.", "{n} steps were complete.")});
+    }
+    return text;
 }
 
 std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
@@ -96,7 +122,7 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
 /// Adds the causes, which come first, and the fixes.
 void add_answer(Finding& finding, const OomCase& oom, const Words& words, Progress& progress) {
     OomAnswer answer = answer_oom(oom, words, progress);
-    answer.text.insert(answer.text.begin(), request_words(oom.context(), oom.oom(), words));
+    answer.text.insert(answer.text.begin(), request_words(oom, words));
     std::erase(answer.text, std::string());
     finding.text.insert(finding.text.begin(), answer.text.begin(), answer.text.end());
     finding.evidence.insert(finding.evidence.end(), answer.evidence.begin(), answer.evidence.end());

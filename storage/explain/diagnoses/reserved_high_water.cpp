@@ -72,7 +72,10 @@ void add_expandable(Finding& finding, const AnalysisContext& context, const Word
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress& progress) {
     const int64_t reserved = context.curves().value(Series::reserved, context.now());
     const std::optional<Rise> rise = find_rise(context);
-    if (!rise || reserved < rise->peak || reserved - rise->later < least_bytes || !context.suspects().empty()) {
+    // At an out-of-memory error the memory is in use.
+    const bool is_failure = context.out_of_memory() && context.now() == context.out_of_memory()->event + 1;
+    if (is_failure || !rise || reserved < rise->peak || reserved - rise->later < least_bytes ||
+        !context.suspects().empty()) {
         return;
     }
     const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);

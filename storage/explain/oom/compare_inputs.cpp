@@ -34,14 +34,33 @@ bool has_square(const InputComparison& comparison) {
     return false;
 }
 
+/// Names the request if it is larger than that of the same site before: a tensor that collects.
+std::string grown_words(const OomCase& oom, const Words& words, const InputComparison& last) {
+    const auto before = last.base.find(oom.sizes().key_of_request());
+    if (before == last.base.end() || before->second >= oom.oom().size) {
+        return {};
+    }
+    return words("The request of {asked} is larger than the {bytes} that the same line requested then.",
+                 with("asked", format_bytes(oom.analysis().requested())),
+                 with("bytes", format_bytes(static_cast<int64_t>(before->second))));
+}
+
 std::string size_words(const OomCase& oom, const Words& words, const InputComparison& last) {
     const auto iteration = with("iteration", name_of(oom, words, last));
     const auto ratio = with("ratio", number(last.ratio));
     if (!is_other_size(last.ratio)) {
-        return words("Its tensors have the same sizes as those of {iteration}, the last that fit.", iteration);
+        const std::string grown = grown_words(oom, words, last);
+        return words.sentences(
+            {grown.empty()
+                 ? words("This iteration's tensors have the same sizes as those of {iteration}, the last that fit.",
+                         iteration)
+                 : words("Most of this iteration's tensors have the same sizes as those of {iteration}, the last that "
+                         "fit.",
+                         iteration),
+             grown});
     }
     std::string text = words(
-        "Its input is {ratio} times as large as that of {iteration}, the last that fit: the same lines "
+        "This iteration's input is {ratio} times as large as that of {iteration}, the last that fit: the same lines "
         "allocated {ratio} times as much.",
         ratio, iteration);
     if (has_square(last)) {
@@ -56,24 +75,24 @@ std::string added_words(const OomCase& oom, const Words& words, const InputCompa
     if (static_cast<double>(last.bytes_before) < least_added * static_cast<double>(oom.in_use())) {
         return {};
     }
-    return words("When it began, {bytes} more were in use than when {iteration} began.",
+    return words("When this iteration began, {bytes} more were in use than when {iteration} began.",
                  with("bytes", format_bytes(last.bytes_before)), with("iteration", name_of(oom, words, last)));
 }
 
-std::string largest_words(const OomCase& oom, const Words& words) {
+std::optional<LargestInput> find_largest(const OomCase& oom) {
     const auto& compared = oom.with_largest();
-    if (!compared || !oom.capacity()) {
-        return {};
-    }
-    const auto largest = largest_input(oom.context(), oom.sizes(), *oom.iteration(), *compared, *oom.capacity());
-    if (!largest) {
-        return {};
-    }
+    return compared && oom.capacity()
+               ? largest_input(oom.context(), oom.sizes(), *oom.iteration(), *compared, *oom.capacity())
+               : std::nullopt;
+}
+
+std::string largest_words(const OomCase& oom, const Words& words, const LargestInput& largest) {
+    const InputComparison& compared = *oom.with_largest();
     return words(
         "An estimate from the peak of {iteration}: an input of up to {part} times this one's size, or {times} "
         "times that of {iteration}, would have fitted.",
-        with("iteration", name_of(oom, words, *compared)), with("part", fmt::format("{:.2f}", largest->of_failed)),
-        with("times", number(largest->of_iteration)));
+        with("iteration", name_of(oom, words, compared)), with("part", fmt::format("{:.2f}", largest.of_failed)),
+        with("times", number(largest.of_iteration)));
 }
 
 }  // namespace
@@ -83,8 +102,16 @@ void oom_advice::compare_inputs(const OomCase& oom, const Words& words, OomAnswe
     if (!last) {
         return;
     }
-    answer.text.push_back(
-        words.sentences({size_words(oom, words, *last), added_words(oom, words, *last), largest_words(oom, words)}));
+    const auto largest = find_largest(oom);
+    answer.text.push_back(words.sentences({size_words(oom, words, *last), added_words(oom, words, *last),
+                                           largest ? largest_words(oom, words, *largest) : std::string()}));
+    if (largest && is_other_size(oom.with_largest()->ratio)) {
+        add_fix(answer,
+                words("Limit the input to {part} of this one: a smaller batch, inputs grouped by size, or long ones "
+                      "cropped or split.",
+                      with("part", Words::percent(largest->of_failed))),
+                "");
+    }
     answer.evidence.push_back(at_iteration(
         oom.context(), words("The last that fit: {iteration}", with("iteration", name_of(oom, words, *last))),
         static_cast<int64_t>(last->iteration)));

@@ -88,14 +88,15 @@ std::string name_of_optimizer(const OomCase& oom) {
 
 void describe(const OomCase& oom, const Words& words, const StateInMaking& state, OomAnswer& answer) {
     const std::string name = name_of_optimizer(oom);
-    answer.text.push_back(name.empty() ? words("The optimizer creates its state, which happens at its first step().")
-                                       : words("{optimizer} creates its state, which happens at its first step().",
-                                               with("optimizer", name)));
+    std::string text = name.empty() ? words("The optimizer was creating its state, as it does at its first step().")
+                                    : words("{optimizer} was creating its state, as it does at its first step().",
+                                            with("optimizer", name));
     if (state.trained_bytes == 0 || state.missing() <= 0) {
+        answer.text.push_back(std::move(text));
         return;
     }
     const int64_t rest = oom.in_use() - state.parameter_bytes - state.made_bytes;
-    std::string text = words.plural(
+    const std::string sizes = words.plural(
         state.per_parameter,
         "It keeps {n} tensor for each parameter, as large as its gradient: {total} together, of which {made} exist "
         "and {missing} are missing.",
@@ -103,6 +104,7 @@ void describe(const OomCase& oom, const Words& words, const StateInMaking& state
         "exist and {missing} are missing.",
         with("total", format_bytes(state.total())), with("made", format_bytes(state.made_bytes)),
         with("missing", format_bytes(state.missing())));
+    text = words.sentences({std::move(text), sizes});
     if (rest < state.missing()) {
         text = words.sentences(
             {text, words("A smaller batch does not help: parameters, gradients and this state use all but {rest} of "

@@ -38,13 +38,15 @@ void oom_advice::other_processes(const OomCase& oom, const Words& words, OomAnsw
                           "fit.",
                           bytes, with("total", format_bytes(total)))
                   : words("Other processes use {bytes} of this GPU. Without them the request would have fit.", bytes));
-    Fix fix{words("Stop process {pid}, which uses {bytes}, move it to another GPU, or limit its share of this one.",
-                  with("pid", process->pid), with("bytes", format_bytes(process->bytes))),
-            "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv",
-            process->bytes,
-            {}};
-    answer.fixes.push_back(
-        {std::move(fix), oom.analysis().free_on_device + process->bytes >= oom.analysis().requested()});
+    std::string text =
+        words("Stop process {pid}, which uses {bytes}, move it to another GPU, or limit its share of this one.",
+              with("pid", process->pid), with("bytes", format_bytes(process->bytes)));
+    const bool fits = oom.analysis().free_on_device + process->bytes >= oom.analysis().requested();
+    if (fits) {
+        text = words.sentences({std::move(text), words("The request would then have fit.")});
+    }
+    Fix fix{std::move(text), "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv", process->bytes, {}};
+    answer.fixes.push_back({std::move(fix), fits});
 }
 
 }  // namespace tidemark

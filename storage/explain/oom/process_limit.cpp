@@ -11,7 +11,8 @@ namespace tidemark {
 
 void oom_advice::process_limit(const OomCase& oom, const Words& words, OomAnswer& answer, Progress&) {
     const int64_t total = oom.context().device().total_bytes;
-    if (!oom.analysis().is_refused_by_limit() || total <= 0) {
+    // A leak reaches every limit.
+    if (!oom.analysis().is_refused_by_limit() || total <= 0 || !oom.context().suspects().empty()) {
         return;
     }
     const int64_t needed = static_cast<int64_t>(oom.analysis().state.reserved) + oom.analysis().requested();

@@ -56,6 +56,13 @@ SiteKey SiteSizes::key(StackId stack, uint32_t origin) const {
     return {stacks.site(stack), stacks.innermost(stack), work_[origin]};
 }
 
+bool SiteSizes::has_size_of_parameter(AllocationIndex a) const {
+    const auto history = context_.graph() ? context_.graph()->categories.history({context_.device_position(), a})
+                                          : std::span<const CategoryChange>();
+    const Category category = history.empty() ? Category::unknown : history.back().category;
+    return category == Category::parameter || category == Category::gradient || category == Category::optimizer_state;
+}
+
 SiteKey SiteSizes::key_of(AllocationIndex allocation) const {
     const Allocations& allocations = context_.device().allocations;
     return key(allocations.stack[allocation], allocations.origin[allocation]);
@@ -68,8 +75,10 @@ Sizes SiteSizes::between(EventNumber first, EventNumber last) const {
     Sizes sizes;
     for (auto at = begin; at != made.end() && *at < last; ++at) {
         const auto a = static_cast<AllocationIndex>(at - made.begin());
-        uint64_t& size = sizes[key_of(a)];
-        size = std::max(size, allocations.requested[a]);
+        if (!has_size_of_parameter(a)) {
+            uint64_t& size = sizes[key_of(a)];
+            size = std::max(size, allocations.requested[a]);
+        }
     }
     return sizes;
 }
@@ -86,7 +95,7 @@ std::optional<double> input_ratio(const Sizes& sizes, const Sizes& base) {
     if (!ratios) {
         return std::nullopt;
     }
-    std::erase_if(*ratios, [](double ratio) { return is_near(ratio, 1); });
+    const size_t equal = std::erase_if(*ratios, [](double ratio) { return is_near(ratio, 1); });
     if (ratios->empty()) {
         return 1;
     }
@@ -94,8 +103,11 @@ std::optional<double> input_ratio(const Sizes& sizes, const Sizes& base) {
         return std::pair(agreement(*ratios, a), -std::abs(std::log(a))) <
                std::pair(agreement(*ratios, b), -std::abs(std::log(b)));
     });
-    const bool do_agree =
-        static_cast<double>(agreement(*ratios, best)) >= least_agreement * static_cast<double>(ratios->size());
+    const size_t agreeing = agreement(*ratios, best);
+    if (agreeing < equal) {
+        return 1;
+    }
+    const bool do_agree = static_cast<double>(agreeing) >= least_agreement * static_cast<double>(ratios->size());
     return do_agree ? std::optional(best) : std::nullopt;
 }
 

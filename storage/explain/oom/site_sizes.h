@@ -31,13 +31,15 @@ public:
 
     SiteKey key_of(AllocationIndex allocation) const;
     SiteKey key_of_request() const { return key(oom_.stack, oom_.origin); }
-    /// Returns the sizes of all allocations between two states.
+    /// Returns the sizes of all allocations between two states, except parameters, gradients and optimizer state.
     Sizes between(EventNumber first, EventNumber last) const;
     /// Returns the sizes of the failed iteration, including the request that failed.
     Sizes of_failure(EventNumber first) const;
 
 private:
     SiteKey key(StackId stack, uint32_t origin) const;
+    /// Returns whether the size does not depend on the input.
+    bool has_size_of_parameter(AllocationIndex a) const;
 
     const AnalysisContext& context_;
     const OtherEvent& oom_;
@@ -45,8 +47,8 @@ private:
 };
 
 /// Returns how many times as large the input behind `sizes` was as that behind `base`: the ratio of most sites that
-/// differ; their square counts for it, too. Returns 1 if the sizes are equal, and nothing if the sites are other ones
-/// or have no common ratio.
+/// differ; its square counts, too. Returns 1 if more sites are equal, and nothing if the sites are other ones or have
+/// no common ratio.
 std::optional<double> input_ratio(const Sizes& sizes, const Sizes& base);
 
 /// Returns the power of the input with which a site grows, 0 to 2, given the ratio of the inputs. Returns nothing if

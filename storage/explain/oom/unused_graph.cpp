@@ -128,10 +128,10 @@ void oom_advice::unused_graph(const OomCase& oom, const Words& words, OomAnswer&
         text = words("If no backward pass is to follow, disable gradients: the graph would not retain {bytes}.", bytes);
     } else {
         const auto function = with("function", name_of(oom, unused->caller));
-        answer.text.push_back(
-            words("The autograd graph of this forward pass retains {bytes}. `{function}` ({line}) called it; all "
-                  "backward passes of the run began in other functions.",
-                  bytes, function, with("line", describe_frame(oom.stacks(), unused->caller))));
+        answer.text.push_back(words(
+            "The autograd graph of this forward pass retains {bytes}. The pass was called at {line}; no backward pass "
+            "of the run used a forward pass of that function.",
+            bytes, with("line", describe_frame(oom.stacks(), unused->caller))));
         text = words("If `{function}` only evaluates, disable gradients in it: the graph would not retain {bytes}.",
                      bytes, function);
         code = fmt::format("@torch.no_grad()\ndef {}(...):", name_of(oom, unused->caller));
