@@ -103,6 +103,7 @@ bool surely_fails(const AnalysisContext& context, const Experiment& experiment, 
 
 Experiments run(const AnalysisContext& context, const Words& words, std::vector<Experiment> list, Progress& progress) {
     Experiments experiments;
+    experiments.capacity = find_capacity(context.trace(), context.device());
     if (context.device().event_count() > most_events) {
         experiments.why_not = words("The trace has too many events for a replay with other settings.");
         return experiments;
@@ -114,7 +115,6 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
             with("difference", *check.difference));
         return experiments;
     }
-    experiments.capacity = find_capacity(context.trace(), context.device());
     const auto recorded = what_if(context.trace(), context.device(), {}, {}, progress);
     if (!recorded) {
         return experiments;

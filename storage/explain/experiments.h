@@ -31,7 +31,7 @@ struct Experiments {
     std::string why_not;  ///< a sentence, if nothing was replayed
     Outcome as_recorded;
     std::vector<Experiment> tried;
-    std::optional<Capacity> capacity;
+    std::optional<Capacity> capacity;  ///< known without replays, too
 };
 
 /// Replays expandable segments, max_split_size, roundup divisions and garbage collection unless they are on already,

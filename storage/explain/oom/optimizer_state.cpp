@@ -138,7 +138,7 @@ void add_fixes(const OomCase& oom, const Words& words, const StateInMaking& stat
                       "optimizer = torch.optim.Adafactor(model.parameters(), lr=1e-3)", 0);
     add_fix(answer, words("If the parameters are float32, bfloat16 halves parameters, gradients and state."),
             "model = model.to(torch.bfloat16)");
-    add_fix(answer, words("With several GPUs, shard the state, as FSDP and ZeroRedundancyOptimizer do."),
+    add_fix(answer, words("With several GPUs the state can be sharded, as FSDP and ZeroRedundancyOptimizer do."),
             "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
             "    model.parameters(), optimizer_class=torch.optim.AdamW, lr=1e-3)");
 }
