@@ -14,7 +14,9 @@ namespace {
 /// A replay takes about 100 ns per event, so all replays together take less than a second.
 constexpr int64_t most_events = 1'000'000;
 
-std::string environment(std::string_view setting) { return "export PYTORCH_CUDA_ALLOC_CONF=" + std::string(setting); }
+constexpr std::string_view variable = "export PYTORCH_CUDA_ALLOC_CONF=";
+
+std::string environment(std::string_view setting) { return std::string(variable) + std::string(setting); }
 
 Experiment setting(const Words& words, std::string_view text, Change change) {
     return {words("with {setting}", with("setting", text)), environment(text), std::move(change), {}};
@@ -138,6 +140,8 @@ Experiments try_settings(const AnalysisContext& context, const Words& words, std
                          Progress& progress) {
     return run(context, words, settings_to_try(context, words, failure), progress);
 }
+
+bool is_allocator_setting(const Fix& fix) { return fix.code.starts_with(variable); }
 
 Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress) {
     if (uses_expandable(context)) {

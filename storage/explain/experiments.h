@@ -38,6 +38,8 @@ struct Experiments {
 /// empty_cache() right before the failure, and the run without its leak suspects.
 Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
                          Progress& progress);
+/// Returns whether the fix only sets an option of the allocator.
+bool is_allocator_setting(const Fix& fix);
 /// Replays expandable segments only; nothing if they are on.
 Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress);
 

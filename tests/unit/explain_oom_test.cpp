@@ -158,6 +158,16 @@ TEST(ExplainOomInput, FindsNoRatioInATensorThatCollects) {
     EXPECT_THAT(text, HasSubstr("The request of 600 MiB is larger than the 480 MiB"));
 }
 
+TEST(ExplainOomInput, ARequestMayBeginAnIteration) {
+    FailingProgram program;
+    const StackId collect = program.run.line("main");
+    for (int i = 0; i < 8; ++i) {
+        program.run.alloc(100 * MiB, collect);
+    }
+    program.fails(300 * MiB, collect);
+    EXPECT_THAT(text_of(program.finding()), HasSubstr("iteration 7, the last that fit"));
+}
+
 TEST(ExplainOomInput, RatioIsThatOfMostSites) {
     const auto key = [](FrameId site) { return SiteKey{site, site, 0}; };
     const Sizes base{{key(1), 100}, {key(2), 200}, {key(3), 50}, {key(4), 7}};
@@ -217,6 +227,30 @@ TEST(ExplainOomUnusedGraph, ReportsNothingInATrainingStep) {
     const Finding finding = program.diagnose(diagnoses::out_of_memory).at(0);
     EXPECT_EQ(fix_with(finding, "no_grad"), nullptr);
     EXPECT_NE(fix_with(finding, "batch.chunk(2)"), nullptr) << "activations of a training step";
+}
+
+/// Forward passes without any backward pass; the last one fails.
+Finding inference(int complete) {
+    FailingProgram program;
+    const StackId forward = program.run.line("forward");
+    for (int i = 0; i <= complete; ++i) {
+        const AllocationIndex activation = program.run.alloc(200 * MiB, forward);
+        const AllocationIndex other = program.run.alloc(200 * MiB, forward);
+        const NodeIndex node = program.node("MmBackward0", {}, {activation, other}, other, "forward");
+        if (i < complete) {
+            program.run.free(activation);
+            program.run.free(other);
+            program.is_destroyed(node);
+            program.run.step();
+        }
+    }
+    program.fails(900 * MiB, forward);
+    return program.finding();
+}
+
+TEST(ExplainOomUnusedGraph, NeedsAnEarlierOneBeforeTheFirstBackwardPass) {
+    EXPECT_NE(fix_with(inference(3), "with torch.no_grad():"), nullptr);
+    EXPECT_EQ(fix_with(inference(0), "no_grad"), nullptr) << "may be the first step of a training";
 }
 
 void sample(RunBuilder& run, int64_t own_bytes, int64_t other_bytes) {

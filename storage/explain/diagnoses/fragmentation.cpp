@@ -3,9 +3,11 @@
 
 // #15: an out-of-memory error although enough memory was free, because it was split into free gaps that are too small.
 #include <algorithm>
+#include <iterator>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/free_gap_finder.h"
 #include "storage/explain/oom/oom_analysis.h"
@@ -81,12 +83,16 @@ void name_blocking_blocks(Finding& finding, const AnalysisContext& context, cons
                                  with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
-/// Returns the fixes of the out-of-memory finding: settings that let the request fit help here as well.
-std::vector<Fix> fixes_of_the_failure(const Findings& earlier) {
+/// Returns the allocator settings that let the request fit: they avoid the fragmentation.
+std::vector<Fix> settings_that_fit(const Findings& earlier) {
     const auto failure = std::find_if(earlier.begin(), earlier.end(), [](const Finding& finding) {
         return finding.kind == FindingKind::out_of_memory;
     });
-    return failure == earlier.end() ? std::vector<Fix>() : failure->fixes;
+    std::vector<Fix> settings;
+    if (failure != earlier.end()) {
+        std::copy_if(failure->fixes.begin(), failure->fixes.end(), std::back_inserter(settings), is_allocator_setting);
+    }
+    return settings;
 }
 
 void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
@@ -113,7 +119,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     name_blocking_blocks(finding, context, oom_analysis, words);
     finding.evidence.insert(finding.evidence.begin(),
                             at_event(context, words("The state right before the error"), oom_analysis.before));
-    finding.fixes = fixes_of_the_failure(earlier);
+    finding.fixes = settings_that_fit(earlier);
     finding.fixes.push_back({words("Allocate long-lived tensors before the large temporaries."), "", {}, {}});
     findings.push_back(std::move(finding));
 }

@@ -17,7 +17,7 @@ struct FailedIteration {
 };
 
 /// Returns nothing if no iteration was complete before the error.
-std::optional<FailedIteration> find_failed_iteration(const AnalysisContext& context, EventNumber oom);
+std::optional<FailedIteration> find_failed_iteration(const AnalysisContext& context, const OtherEvent& oom);
 
 /// Returns the highest allocated bytes of a complete iteration.
 Extremes peak_of_iteration(const AnalysisContext& context, size_t iteration);

@@ -15,7 +15,7 @@ OomCase::OomCase(const AnalysisContext& context, const OomAnalysis& analysis, co
       analysis_(analysis),
       experiments_(experiments),
       alive_(allocated_at(context, analysis.before)),
-      iteration_(find_failed_iteration(context, analysis.oom.event)),
+      iteration_(find_failed_iteration(context, analysis.oom)),
       sizes_(context, analysis.oom) {
     std::sort(alive_.begin(), alive_.end());
     in_use_ = bytes(alive_);

@@ -28,7 +28,7 @@ void oom_advice::other_processes(const OomCase& oom, const Words& words, OomAnsw
     const Component* process = largest_process(oom);
     const int64_t others = oom.context().row().bytes_of(ComponentKind::other_processes);
     const bool driver_refused = !oom.analysis().is_refused_by_limit();
-    if (!process || !driver_refused || oom.analysis().free_on_device + others < oom.analysis().requested()) {
+    if (!process || !driver_refused || oom.analysis().free_on_device + others < oom.analysis().segment_bytes) {
         return;
     }
     const int64_t total = oom.context().device().total_bytes;
@@ -41,7 +41,7 @@ void oom_advice::other_processes(const OomCase& oom, const Words& words, OomAnsw
     std::string text =
         words("Stop process {pid}, which uses {bytes}, move it to another GPU, or limit its share of this one.",
               with("pid", process->pid), with("bytes", format_bytes(process->bytes)));
-    const bool fits = oom.analysis().free_on_device + process->bytes >= oom.analysis().requested();
+    const bool fits = oom.analysis().free_on_device + process->bytes >= oom.analysis().segment_bytes;
     if (fits) {
         text = words.sentences({std::move(text), words("The request would then have fit.")});
     }

@@ -54,6 +54,19 @@ FrameId caller_outside_training(const OomCase& oom, const std::set<Function>& tr
     return found == frames.end() ? 0 : *found;
 }
 
+/// Returns whether an earlier iteration built a graph and destroyed it unused. Before the first backward pass, a single
+/// forward pass may belong to training as well.
+bool had_unused_graph(const OomCase& oom, const GraphContext& graph) {
+    const GraphNodes& nodes = graph.tables().nodes;
+    const int64_t began = oom.context().device().time_of_state(oom.began());
+    for (NodeIndex node = 0; node < nodes.size(); ++node) {
+        if (oom.iteration() && nodes.destroyed[node] <= began && !graph.index.is_leaf(node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Adds the memory of this iteration that only alive nodes retain. Without a graph, the last operation that saved it
 /// would have been the last to use it.
 void add_retained(const OomCase& oom, const GraphContext& graph, UnusedGraph& unused) {
@@ -87,8 +100,7 @@ std::optional<UnusedGraph> find_unused_graph(const OomCase& oom) {
     const std::set<Function> training = functions_of_training(oom, *graph);
     UnusedGraph unused;
     unused.caller = training.empty() ? 0 : caller_outside_training(oom, training);
-    // Before the first backward pass, a single forward pass may belong to training as well.
-    if (training.empty() ? !oom.iteration().has_value() : unused.caller == 0) {
+    if (training.empty() ? !had_unused_graph(oom, *graph) : unused.caller == 0) {
         return std::nullopt;
     }
     add_retained(oom, *graph, unused);
