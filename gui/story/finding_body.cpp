@@ -82,7 +82,12 @@ void FindingBody::add_fixes(const Explained& explained, const Finding& finding) 
     if (finding.fixes.empty()) {
         return;
     }
-    add_heading(finding.fixes.size() > 1 ? tr("Recommended fixes, any one of them") : tr("Recommended fix"));
+    if (finding.fixes.size() == 1) {
+        add_heading(tr("Recommended fix"));
+    } else {
+        add_heading(finding.severity == Severity::failure ? tr("Recommended fixes, best first")
+                                                          : tr("Recommended fixes, any one of them"));
+    }
     for (const Fix& fix : finding.fixes) {
         add_fix(explained, finding, fix);
     }

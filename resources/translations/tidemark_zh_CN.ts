@@ -1467,6 +1467,10 @@
         <translation>带我看这一发现的证据</translation>
     </message>
     <message>
+        <source>Recommended fixes, best first</source>
+        <translation>建议的修复（最佳者在前）</translation>
+    </message>
+    <message>
         <source>Recommended fixes, any one of them</source>
         <translation>建议的修复（任选其一）</translation>
     </message>

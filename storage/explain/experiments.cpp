@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "storage/allocator/rules.h"
 #include "storage/base/units.h"
 
 namespace tidemark {
@@ -13,10 +14,19 @@ namespace {
 /// A replay takes about 100 ns per event, so all replays together take less than a second.
 constexpr int64_t most_events = 1'000'000;
 
-std::string environment(std::string_view setting) { return "export PYTORCH_CUDA_ALLOC_CONF=" + std::string(setting); }
+constexpr std::string_view variable = "export PYTORCH_CUDA_ALLOC_CONF=";
+
+std::string environment(std::string_view setting) { return std::string(variable) + std::string(setting); }
 
 Experiment setting(const Words& words, std::string_view text, Change change) {
     return {words("with {setting}", with("setting", text)), environment(text), std::move(change), {}};
+}
+
+/// Programs can turn expandable segments on while they run, which the recorded settings do not show.
+bool uses_expandable(const AnalysisContext& context) {
+    const auto& segments = context.device().segments;
+    return AllocatorSettings::from_text(context.trace().settings).expandable_segments ||
+           std::any_of(segments.begin(), segments.end(), [](const Segment& segment) { return segment.is_expandable; });
 }
 
 Change with_expandable() {
@@ -42,21 +52,37 @@ Change without_suspects(const AnalysisContext& context) {
     return change;
 }
 
+/// Adds the settings that the recording does not use: one that is on would be recommended in vain.
+void add_settings_that_are_off(std::vector<Experiment>& list, const AnalysisContext& context, const Words& words) {
+    const AllocatorSettings recorded = AllocatorSettings::from_text(context.trace().settings);
+    Change split, divisions, collecting;
+    split.max_split_size = 128 << 20;
+    divisions.roundup_power2_divisions = 8;
+    collecting.garbage_collection_threshold = 0.8;
+    if (!uses_expandable(context)) {
+        list.push_back(setting(words, "expandable_segments:True", with_expandable()));
+    }
+    if (recorded.max_split_size == UINT64_MAX) {
+        list.push_back(setting(words, "max_split_size_mb:128", std::move(split)));
+    }
+    if (std::all_of(recorded.roundup_divisions.begin(), recorded.roundup_divisions.end(),
+                    [](uint64_t count) { return count <= 1; })) {
+        list.push_back(setting(words, "roundup_power2_divisions:8", std::move(divisions)));
+    }
+    if (recorded.garbage_collection_threshold <= 0) {
+        list.push_back(setting(words, "garbage_collection_threshold:0.8", std::move(collecting)));
+    }
+}
+
 std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Words& words,
                                         std::optional<EventNumber> failure) {
     std::vector<Experiment> list;
     if (!context.suspects().empty()) {
         list.push_back({words("with the leak suspects freed after each iteration"), "", without_suspects(context), {}});
     }
-    list.push_back(setting(words, "expandable_segments:True", with_expandable()));
-    Change split, divisions, collecting, emptied;
-    split.max_split_size = 128 << 20;
-    divisions.roundup_power2_divisions = 8;
-    collecting.garbage_collection_threshold = 0.8;
-    list.push_back(setting(words, "max_split_size_mb:128", std::move(split)));
-    list.push_back(setting(words, "roundup_power2_divisions:8", std::move(divisions)));
-    list.push_back(setting(words, "garbage_collection_threshold:0.8", std::move(collecting)));
+    add_settings_that_are_off(list, context, words);
     if (failure) {
+        Change emptied;
         emptied.empty_cache_at = {*failure};
         list.push_back({words("with torch.cuda.empty_cache() right before the request"),
                         "torch.cuda.empty_cache()",
@@ -66,8 +92,20 @@ std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Wo
     return list;
 }
 
+/// Returns whether the replay fails for every capacity that the recording allows.
+bool surely_fails(const AnalysisContext& context, const Experiment& experiment, const std::optional<Capacity>& capacity,
+                  Progress& progress) {
+    if (experiment.outcome.fits || !capacity || capacity->is_exact || capacity->at_most == INT64_MAX) {
+        return !experiment.outcome.fits;
+    }
+    const Capacity largest{capacity->at_most - 1, true, capacity->at_most};
+    const auto outcome = what_if(context.trace(), context.device(), experiment.change, largest, progress);
+    return outcome && !outcome->fits;
+}
+
 Experiments run(const AnalysisContext& context, const Words& words, std::vector<Experiment> list, Progress& progress) {
     Experiments experiments;
+    experiments.capacity = find_capacity(context.trace(), context.device());
     if (context.device().event_count() > most_events) {
         experiments.why_not = words("The trace has too many events for a replay with other settings.");
         return experiments;
@@ -79,7 +117,6 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
             with("difference", *check.difference));
         return experiments;
     }
-    experiments.capacity = find_capacity(context.trace(), context.device());
     const auto recorded = what_if(context.trace(), context.device(), {}, {}, progress);
     if (!recorded) {
         return experiments;
@@ -89,6 +126,7 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
         if (auto outcome =
                 what_if(context.trace(), context.device(), experiment.change, experiments.capacity, progress)) {
             experiment.outcome = *outcome;
+            experiment.surely_fails = surely_fails(context, experiment, experiments.capacity, progress);
             experiments.tried.push_back(std::move(experiment));
         }
     }
@@ -103,10 +141,36 @@ Experiments try_settings(const AnalysisContext& context, const Words& words, std
     return run(context, words, settings_to_try(context, words, failure), progress);
 }
 
+bool is_allocator_setting(const Fix& fix) { return fix.code.starts_with(variable); }
+
 Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress) {
+    if (uses_expandable(context)) {
+        return {};
+    }
     std::vector<Experiment> one;
     one.push_back(setting(words, "expandable_segments:True", with_expandable()));
     return run(context, words, std::move(one), progress);
+}
+
+void add_expandable_fix(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
+    const Experiments experiments = try_expandable(context, words, progress);
+    if (!experiments.was_tried) {
+        if (!experiments.why_not.empty()) {
+            finding.unknowns.push_back(experiments.why_not);
+        }
+        return;
+    }
+    const Outcome& outcome = experiments.tried.front().outcome;
+    const int64_t saved = experiments.as_recorded.peak_reserved - outcome.peak_reserved;
+    if (saved > 0) {
+        finding.fixes.push_back({words("With expandable_segments:True the same requests would have reserved {bytes} at "
+                                       "most, instead of {recorded}.",
+                                       with("bytes", format_bytes(outcome.peak_reserved)),
+                                       with("recorded", format_bytes(experiments.as_recorded.peak_reserved))),
+                                 experiments.tried.front().code,
+                                 saved,
+                                 {}});
+    }
 }
 
 }  // namespace tidemark

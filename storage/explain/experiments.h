@@ -21,6 +21,7 @@ struct Experiment {
     std::string code;  ///< lines to copy
     Change change;
     Outcome outcome;
+    bool surely_fails = false;  ///< even with the largest capacity that the recording allows
 };
 
 /// The results of the replays. Nothing is replayed if the model cannot reproduce the recording, or if the trace is too
@@ -30,14 +31,19 @@ struct Experiments {
     std::string why_not;  ///< a sentence, if nothing was replayed
     Outcome as_recorded;
     std::vector<Experiment> tried;
-    std::optional<Capacity> capacity;
+    std::optional<Capacity> capacity;  ///< known without replays, too
 };
 
-/// Replays expandable segments, max_split_size, roundup divisions, garbage collection, empty_cache() right before the
-/// failure, and the run without its leak suspects.
+/// Replays expandable segments, max_split_size, roundup divisions and garbage collection unless they are on already,
+/// empty_cache() right before the failure, and the run without its leak suspects.
 Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
                          Progress& progress);
-/// Replays expandable segments only.
+/// Returns whether the fix only sets an option of the allocator.
+bool is_allocator_setting(const Fix& fix);
+/// Replays expandable segments only; nothing if they are on.
 Experiments try_expandable(const AnalysisContext& context, const Words& words, Progress& progress);
+
+/// Adds the fix of expandable segments with the bytes that a replay saved, or why nothing was replayed.
+void add_expandable_fix(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress);
 
 }  // namespace tidemark

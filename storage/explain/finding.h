@@ -75,8 +75,9 @@ struct Finding {
     std::string line;                              ///< the same in words: "train.py:31 main"
     std::string referrer;  ///< "list `results` (variable of <module>, train.py:29), elements 0 to 59"
 
-    std::vector<Evidence> evidence;     ///< in the order in which to examine it
-    std::vector<Fix> fixes;             ///< each is sufficient by itself; best first
+    std::vector<Evidence> evidence;  ///< in the order in which to examine it
+    /// Best first. Each is sufficient by itself; of a failure, the text says which are.
+    std::vector<Fix> fixes;
     std::vector<std::string> unknowns;  ///< unknown facts, and the recording that would show them
 };
 

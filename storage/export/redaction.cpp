@@ -123,6 +123,9 @@ void Redactor::redact_origins() {
     };
     for (DeviceHistory& device : trace_.devices) {
         std::for_each(device.allocations.origin.begin(), device.allocations.origin.end(), move);
+        for (OtherEvent& other : device.others) {
+            move(other.origin);
+        }
     }
     if (graph_ != nullptr) {
         std::for_each(graph_->nodes.origin.begin(), graph_->nodes.origin.end(), move);

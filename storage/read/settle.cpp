@@ -33,6 +33,8 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     for (const Segment& s : device.segments) {
         total += s.size >> 9;
     }
+    sound = sound && std::all_of(device.others.begin(), device.others.end(),
+                                 [origins](const OtherEvent& other) { return other.origin < origins; });
     return sound && total <= most_blocks && allocated <= most_blocks;
 }
 

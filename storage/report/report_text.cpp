@@ -184,14 +184,19 @@ void Page::evidence(const Finding& finding) {
     }
 }
 
+std::string heading_of_fixes(const Finding& finding, const Words& words) {
+    if (finding.fixes.size() == 1) {
+        return words("Recommended fix");
+    }
+    return finding.severity == Severity::failure ? words("Recommended fixes, best first")
+                                                 : words("Recommended fixes, each sufficient by itself");
+}
+
 void Page::fixes(const Finding& finding) {
     if (finding.fixes.empty()) {
         return;
     }
-    paragraph(
-        4,
-        finding.fixes.size() == 1 ? words_("Recommended fix") : words_("Recommended fixes, each sufficient by itself"),
-        bold);
+    paragraph(4, heading_of_fixes(finding, words_), bold);
     for (const Fix& fix : finding.fixes) {
         labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(finding, fix, words_)}));
         for (const std::string& line : split_lines(visible_lines(fix.code))) {

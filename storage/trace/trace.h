@@ -93,6 +93,7 @@ struct OtherEvent {
     uint64_t address = 0;  ///< oom: free bytes of the device
     uint64_t size = 0;     ///< oom: bytes requested (rounded); snapshot: active bytes
     StackId stack = 0;
+    uint32_t origin = 0;  ///< index into Trace::origins (0: unknown)
 };
 
 /// The action of an event, and its index in allocations, segments or others.

@@ -192,7 +192,7 @@ private:
                 next_segment_++, {device.device, s, time_of(device, s.alloc_event), time_of(device, s.free_event)}));
         }
         for (const OtherEvent& e : device.others) {
-            TIDEMARK_TRY(rows_.event(device.device, e, time_of(device, e.event), 0));
+            TIDEMARK_TRY(rows_.event(device.device, e, time_of(device, e.event), e.origin));
         }
         return {};
     }

@@ -145,19 +145,6 @@ TEST(ExplainGrowth, DetectsGrowthAfterTheLastStep) {
     EXPECT_EQ(made->allocated_trend().shape, Shape::rising);
 }
 
-OtherEvent out_of_memory(RunBuilder& run, uint64_t requested, uint64_t free_on_device, StackId stack) {
-    OtherEvent oom;
-    oom.event = run.device().event_count();
-    oom.action = Action::oom;
-    oom.size = requested;
-    oom.address = free_on_device;
-    oom.stack = stack;
-    run.device().event_time.push_back(run.now() + RunBuilder::millisecond);
-    run.device().event_ref.push_back(EventRef(Action::oom, static_cast<uint32_t>(run.device().others.size())));
-    run.device().others.push_back(oom);
-    return oom;
-}
-
 TEST(ExplainOutOfMemory, ReportsTheRequestAndTheUsersOfTheMemory) {
     RunBuilder run;
     run.segment(100 * mib);
@@ -165,7 +152,7 @@ TEST(ExplainOutOfMemory, ReportsTheRequestAndTheUsersOfTheMemory) {
     for (int i = 0; i < 50; ++i) {
         run.alloc(2 * mib, keep);
     }
-    out_of_memory(run, 8 * mib, mib, requesting_line);
+    run.out_of_memory(8 * mib, mib, requesting_line);
     const auto made = run.make_context();
     const Explanation explanation = explained(*made);
     EXPECT_EQ(explanation.run_trend, RunTrend::out_of_memory);
@@ -189,7 +176,7 @@ TEST(ExplainOutOfMemory, ReportsFragmentationIfEnoughMemoryIsFree) {
     for (const AllocationIndex a : freed) {
         run.free(a);
     }
-    out_of_memory(run, 20 * mib, mib, large);
+    run.out_of_memory(20 * mib, mib, large);
     const auto made = run.make_context();
     const Explanation explanation = explained(*made);
     const Finding* finding = find(explanation, FindingKind::fragmentation);

@@ -60,6 +60,17 @@ public:
     }
     void request_free(AllocationIndex a) { device().allocations.free_event[a] = event(Action::free_requested, a); }
     void complete_free(AllocationIndex a) { device().allocations.free_completed[a] = event(Action::free_completed, a); }
+    /// Adds an out-of-memory error.
+    void out_of_memory(uint64_t requested, uint64_t free_on_device, StackId stack, uint32_t origin = 0) {
+        OtherEvent oom;
+        oom.action = Action::oom;
+        oom.size = requested;
+        oom.address = free_on_device;
+        oom.stack = stack;
+        oom.origin = origin;
+        oom.event = event(Action::oom, static_cast<uint32_t>(device().others.size()));
+        device().others.push_back(oom);
+    }
     /// Ends a step at the last event. The next one starts there.
     void step() {
         const int64_t start = trace.steps.empty() ? 0 : *trace.steps.back().end;

@@ -4,13 +4,14 @@
 // #15: enough memory was free, but split into free gaps that are too small: the allocator took more from the driver, or
 // an out-of-memory error followed.
 #include <algorithm>
+#include <iterator>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/free_gap_finder.h"
-#include "storage/explain/oom_analysis.h"
+#include "storage/explain/oom/oom_analysis.h"
 #include "storage/explain/reserved_growth.h"
 #include "storage/text/referrer_words.h"
 
@@ -84,33 +85,16 @@ void name_blocking_blocks(Finding& finding, const AnalysisContext& context, cons
                                  with("bytes", format_bytes(window.in_use)), with("named", words.list(named))));
 }
 
-/// Returns the fixes of the out-of-memory finding: settings that let the request fit help here as well.
-std::vector<Fix> fixes_of_the_failure(const Findings& earlier) {
+/// Returns the allocator settings that let the request fit: they avoid the fragmentation.
+std::vector<Fix> settings_that_fit(const Findings& earlier) {
     const auto failure = std::find_if(earlier.begin(), earlier.end(), [](const Finding& finding) {
         return finding.kind == FindingKind::out_of_memory;
     });
-    return failure == earlier.end() ? std::vector<Fix>() : failure->fixes;
-}
-
-void add_expandable(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
-    const Experiments experiments = try_expandable(context, words, progress);
-    if (!experiments.was_tried) {
-        if (!experiments.why_not.empty()) {
-            finding.unknowns.push_back(experiments.why_not);
-        }
-        return;
+    std::vector<Fix> settings;
+    if (failure != earlier.end()) {
+        std::copy_if(failure->fixes.begin(), failure->fixes.end(), std::back_inserter(settings), is_allocator_setting);
     }
-    const Outcome& outcome = experiments.tried.front().outcome;
-    const int64_t saved = experiments.as_recorded.peak_reserved - outcome.peak_reserved;
-    if (saved > 0) {
-        finding.fixes.push_back({words("With expandable_segments:True the same requests would have reserved {bytes} at "
-                                       "most, instead of {recorded}.",
-                                       with("bytes", format_bytes(outcome.peak_reserved)),
-                                       with("recorded", format_bytes(experiments.as_recorded.peak_reserved))),
-                                 experiments.tried.front().code,
-                                 saved,
-                                 {}});
-    }
+    return settings;
 }
 
 Finding make_finding(const AnalysisContext& context, const ReservedGrowth& growth, const Words& words,
@@ -139,7 +123,7 @@ Finding make_finding(const AnalysisContext& context, const ReservedGrowth& growt
               with("iteration", iteration_words(context.iterations().source(), words)))};
     finding.evidence = {at_event(context, words("The state before the last such segment"), growth.last),
                         at_allocation(context, words("The request that caused it"), growth.request)};
-    add_expandable(finding, context, words, progress);
+    add_expandable_fix(finding, context, words, progress);
     finding.fixes.push_back({words("Allocate long-lived tensors before the large temporaries."), "", {}, {}});
     finding.fixes.push_back(
         {words("Pad inputs to a few fixed sizes, so that freed blocks fit the next request."), "", {}, {}});
@@ -179,7 +163,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     name_blocking_blocks(finding, context, oom_analysis, words);
     finding.evidence.insert(finding.evidence.begin(),
                             at_event(context, words("The state right before the error"), oom_analysis.before));
-    finding.fixes = fixes_of_the_failure(earlier);
+    finding.fixes = settings_that_fit(earlier);
     finding.fixes.push_back({words("Allocate long-lived tensors before the large temporaries."), "", {}, {}});
     findings.push_back(std::move(finding));
 }

@@ -7,15 +7,46 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
-#include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
-#include "storage/explain/oom_analysis.h"
+#include "storage/explain/oom/oom_answer.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
 constexpr size_t most_named = 3;  ///< blocks or lines that are named one by one
+
+/// Returns "in the forward pass"; "" if the phase is unknown.
+std::string phase_words(Phase phase, const Words& words) {
+    switch (phase) {
+        case Phase::forward: return words("in a forward pass");
+        case Phase::backward: return words("in a backward pass");
+        case Phase::optimizer: return words("in an optimizer step");
+        case Phase::eval: return words("in an evaluation");
+        default: return {};
+    }
+}
+
+/// Names the operation that failed, its module and phase, and the complete iterations before it.
+std::string request_words(const OomCase& oom, const Words& words) {
+    const Origin& origin = oom.origin();
+    std::string doing = origin.op;
+    if (!doing.empty() && !origin.module.empty()) {
+        doing = words("{op} of module `{module}`", with("op", doing), with("module", origin.module));
+    }
+    if (doing.empty()) {
+        return {};
+    }
+    const std::string phase = phase_words(oom.phase(), words);
+    const auto what = with("doing", doing);
+    std::string text = phase.empty() ? words("The request came from {doing}.", what)
+                                     : words("The request came from {doing} {phase}.", what, with("phase", phase));
+    if (oom.iteration() && oom.context().iterations().source() == IterationSource::steps) {
+        text = words.sentences({std::move(text), words.plural(static_cast<int64_t>(oom.iteration()->good),
+                                                              "{n} step was complete.", "{n} steps were complete.")});
+    }
+    return text;
+}
 
 std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
     if (oom_analysis.free_in_segments() == 0) {
@@ -32,7 +63,7 @@ std::string inside_words(const OomAnalysis& oom_analysis, const Words& words) {
 
 std::string device_words(const OomAnalysis& oom_analysis, const Words& words) {
     const auto free = with("free", format_bytes(oom_analysis.free_on_device));
-    return oom_analysis.free_on_device > oom_analysis.requested()
+    return oom_analysis.is_refused_by_limit()
                ? words(
                      "The device still had {free} free: the process's own limit (memory fraction) refused the request.",
                      free)
@@ -88,30 +119,19 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
     }
 }
 
-void add_experiments(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
-                     const Words& words, Progress& progress) {
-    const Experiments experiments = try_settings(context, words, oom_analysis.before, progress);
-    if (!experiments.was_tried) {
+/// Adds the causes, which come first, and the fixes.
+void add_answer(Finding& finding, const OomCase& oom, const Words& words, Progress& progress) {
+    OomAnswer answer = answer_oom(oom, words, progress);
+    answer.text.insert(answer.text.begin(), request_words(oom, words));
+    std::erase(answer.text, std::string());
+    finding.text.insert(finding.text.begin(), answer.text.begin(), answer.text.end());
+    finding.evidence.insert(finding.evidence.end(), answer.evidence.begin(), answer.evidence.end());
+    finding.fixes = ranked(std::move(answer.fixes));
+}
+
+void add_unknowns(Finding& finding, const Experiments& experiments, const Words& words) {
+    if (!experiments.was_tried && !experiments.why_not.empty()) {
         finding.unknowns.push_back(experiments.why_not);
-        return;
-    }
-    std::vector<std::string> in_vain;
-    for (const Experiment& experiment : experiments.tried) {
-        const auto peak = with("peak", format_bytes(experiment.outcome.peak_reserved));
-        const auto change = with("change", experiment.text);
-        if (experiment.outcome.fits) {
-            finding.fixes.push_back(
-                {words("The request would have fit {change}: {peak} reserved at most.", change, peak),
-                 experiment.code,
-                 {},
-                 {}});
-        } else {
-            in_vain.push_back(experiment.text);
-        }
-    }
-    if (!in_vain.empty()) {
-        finding.text.push_back(
-            words("A replay with other settings fails as well: {settings}.", with("settings", words.list(in_vain))));
     }
     if (experiments.capacity && !experiments.capacity->is_exact) {
         finding.unknowns.push_back(words("The exact capacity of the process is unknown; {bytes} were assumed.",
@@ -139,7 +159,9 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     finding.evidence.push_back(at_event(context, words("The state right before the error"), oom_analysis.before));
     add_owners(finding, context, words);
-    add_experiments(finding, context, oom_analysis, words, progress);
+    const Experiments experiments = try_settings(context, words, oom_analysis.before, progress);
+    add_answer(finding, OomCase(context, oom_analysis, experiments), words, progress);
+    add_unknowns(finding, experiments, words);
     findings.push_back(std::move(finding));
 }
 

@@ -53,27 +53,13 @@ Evidence evidence_of(const AnalysisContext& context, const Words& words, const R
                           : at_event(context, words("The peak before the first iteration"), rise.event);
 }
 
-void add_expandable(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
-    const Experiments experiments = try_expandable(context, words, progress);
-    if (experiments.was_tried) {
-        const Outcome& outcome = experiments.tried.front().outcome;
-        const int64_t saved = experiments.as_recorded.peak_reserved - outcome.peak_reserved;
-        finding.fixes.push_back({words("With expandable_segments:True the same requests would have reserved {bytes} at "
-                                       "most, instead of {recorded}.",
-                                       with("bytes", format_bytes(outcome.peak_reserved)),
-                                       with("recorded", format_bytes(experiments.as_recorded.peak_reserved))),
-                                 experiments.tried.front().code,
-                                 std::max<int64_t>(saved, 0),
-                                 {}});
-    } else if (!experiments.why_not.empty()) {
-        finding.unknowns.push_back(experiments.why_not);
-    }
-}
-
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress& progress) {
     const int64_t reserved = context.curves().value(Series::reserved, context.now());
     const std::optional<Rise> rise = find_rise(context);
-    if (!rise || reserved < rise->peak || reserved - rise->later < least_bytes || !context.suspects().empty()) {
+    // At an out-of-memory error the memory is in use.
+    const bool is_failure = context.out_of_memory() && context.now() == context.out_of_memory()->event + 1;
+    if (is_failure || !rise || reserved < rise->peak || reserved - rise->later < least_bytes ||
+        !context.suspects().empty()) {
         return;
     }
     const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);
@@ -104,7 +90,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
          "torch.cuda.empty_cache()",
          cached,
          {}}};
-    add_expandable(finding, context, words, progress);
+    add_expandable_fix(finding, context, words, progress);
     findings.push_back(std::move(finding));
 }
 

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/library_advice.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "storage/base/sentence.h"
+
+namespace tidemark {
+namespace {
+
+/// When a stack with such a frame proves the use of the API.
+enum class Proof : uint8_t {
+    request,  ///< the frame itself accumulates or copies
+    growth,   ///< only if the memory grows: the same frames also allocate temporaries
+};
+
+constexpr size_t most_functions = 5;
+
+/// A known place in a library.
+struct Place {
+    std::string_view file;                                   ///< a part of the path, from the package on
+    std::array<std::string_view, most_functions> functions;  ///< without class; empty: all
+    Proof proof;
+    Literal text;
+    std::string_view code;
+    std::string_view within = {};  ///< a function that must be a caller
+
+    bool has_all_functions() const { return functions.front().empty(); }
+};
+
+// Sources: transformers 4.30 to 5, pytorch-lightning and lightning 2, torchmetrics 1, accelerate 1, peft 0.18,
+// torch_geometric 2.6, diffusers 0.30, torch 2.11. The first place that matches a frame wins; inner frames come first.
+constexpr std::array places{
+    Place{
+        "/transformers/trainer_pt_utils.py",
+        {"nested_concat", "torch_pad_and_concatenate", "add", "distributed_concat"},
+        Proof::request,
+        Literal(
+            "Trainer.evaluate() gathers the outputs of all batches on the GPU. Move them to the CPU every few batches, "
+            "or keep only what the metric needs."),
+        "TrainingArguments(..., eval_accumulation_steps=1)\n"
+        "Trainer(..., preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(dim=-1))"},
+    Place{
+        "/transformers/loss/loss_utils.py",
+        {},
+        Proof::request,
+        Literal(
+            "The loss of transformers copies the logits of the whole vocabulary to float32. A fused loss computes them "
+            "in pieces."),
+        "TrainingArguments(..., use_liger_kernel=True)"},
+    Place{
+        "/transformers/cache_utils.py",
+        {"update", "append", "lazy_initialization"},
+        Proof::request,
+        Literal(
+            "The key-value cache keeps keys and values of all tokens. Limit the tokens, keep the cache in host memory, "
+            "and drop `past_key_values` of finished requests."),
+        "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")",
+        "generate"},
+    Place{
+        "/transformers/cache_utils.py",
+        {"update", "append", "lazy_initialization"},
+        Proof::growth,
+        Literal(
+            "The key-value cache keeps keys and values of all tokens. Limit the tokens, keep the cache in host memory, "
+            "and drop `past_key_values` of finished requests."),
+        "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")"},
+    Place{
+        "/torchmetrics/",
+        {"compute", "dim_zero_cat"},
+        Proof::request,
+        Literal(
+            "The metric keeps the tensors of every update() until reset(). Reset it after each compute(), or keep its "
+            "states in host memory."),
+        "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)"},
+    Place{
+        "/torchmetrics/",
+        {},
+        Proof::growth,
+        Literal(
+            "The metric keeps the tensors of every update() until reset(). Reset it after each compute(), or keep its "
+            "states in host memory."),
+        "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)"},
+    Place{"/diffusers/models/autoencoders/",
+          {},
+          Proof::request,
+          Literal("The autoencoder decodes the whole image at once. Decode it in tiles."),
+          "pipe.vae.enable_tiling()"},
+    Place{"/loops/prediction_loop.py",
+          {},
+          Proof::growth,
+          Literal("Trainer.predict() keeps the predictions of all batches. Write them out in a BasePredictionWriter "
+                  "instead."),
+          "trainer.predict(model, loader, return_predictions=False)"},
+    Place{
+        "/loops/evaluation_loop.py",
+        {},
+        Proof::growth,
+        Literal(
+            "Lightning does not clear what validation_step() or test_step() collects in an attribute. Clear it at the "
+            "end of each epoch."),
+        "def on_validation_epoch_end(self):\n    self.outputs.clear()"},
+    Place{"/loops/training_epoch_loop.py",
+          {},
+          Proof::growth,
+          Literal("Lightning does not clear what training_step() collects in an attribute. Clear it at the end of each "
+                  "epoch."),
+          "def on_train_epoch_end(self):\n    self.outputs.clear()"},
+    Place{"/accelerate/accelerator.py",
+          {"prepare", "prepare_model", "prepare_optimizer", "_prepare_one"},
+          Proof::growth,
+          Literal("The Accelerator keeps every model and optimizer that it prepared. Release them before the next."),
+          "model, optimizer = accelerator.free_memory(model, optimizer)"},
+    Place{"/accelerate/utils/operations.py",
+          {"gather", "_gpu_gather", "_gpu_gather_one"},
+          Proof::growth,
+          Literal("gather_for_metrics() returns tensors on the GPU. Move them to the CPU before you collect them."),
+          "predictions.append(accelerator.gather_for_metrics(output).cpu())"},
+    Place{"/peft/",
+          {"add_adapter", "load_adapter", "inject_adapter", "update_layer", "_create_and_replace"},
+          Proof::growth,
+          Literal("The model keeps every adapter until it is deleted. Delete adapters that are no longer used."),
+          "model.delete_adapter(adapter_name)"},
+    Place{
+        "/torch/distributed/distributed_c10d.py",
+        {"new_group", "init_process_group", "_new_group_with_tag"},
+        Proof::growth,
+        Literal("Each process group keeps its communicator and buffers. Create a group once, or destroy it after use."),
+        "torch.distributed.destroy_process_group(group)"},
+    Place{"/torch_geometric/data/",
+          {"to", "cuda", "apply", "apply_"},
+          Proof::growth,
+          Literal("`.to()` of PyTorch Geometric moves the Data object itself, so the data set stays on the GPU. Move a "
+                  "copy."),
+          "batch = data.clone().to(device)"}};
+
+/// Returns the name without class and enclosing functions, which PyTorch's own recording lacks.
+std::string_view last_part(std::string_view function) { return function.substr(function.rfind('.') + 1); }
+
+bool is_at(const Place& place, std::string_view file, std::string_view function) {
+    return file.find(place.file) != file.npos &&
+           (place.has_all_functions() ||
+            std::find(place.functions.begin(), place.functions.end(), last_part(function)) != place.functions.end());
+}
+
+bool has_function(const StackTable& stacks, const std::vector<FrameId>& frames, std::string_view function) {
+    return std::any_of(frames.begin(), frames.end(),
+                       [&](FrameId id) { return last_part(stacks.string(stacks.frame(id).function)) == function; });
+}
+
+const Place* find_place(const StackTable& stacks, StackId stack, bool grows) {
+    const std::vector<FrameId> frames = stacks.frames_of(stack);
+    for (const FrameId id : frames) {
+        // A folder of the program may have the name of a library.
+        if (stacks.role(id) != FrameRole::library) {
+            continue;
+        }
+        const Frame& frame = stacks.frame(id);
+        const auto found = std::find_if(places.begin(), places.end(), [&](const Place& place) {
+            return (grows || place.proof == Proof::request) &&
+                   is_at(place, stacks.string(frame.file), stacks.string(frame.function)) &&
+                   (place.within.empty() || has_function(stacks, frames, place.within));
+        });
+        if (found != places.end()) {
+            return &*found;
+        }
+    }
+    return nullptr;
+}
+
+std::optional<Fix> fix_at(const Place* place, const Words& words) {
+    return place ? std::optional(Fix{words.translate(Sentence(place->text)), std::string(place->code), {}, {}})
+                 : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack) {
+    return fix_at(find_place(trace.stacks, stack, true), words);
+}
+
+std::optional<Fix> library_fix_of_request(const Trace& trace, const Words& words, StackId stack) {
+    return fix_at(find_place(trace.stacks, stack, false), words);
+}
+
+}  // namespace tidemark

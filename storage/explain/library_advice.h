@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Fixes that the API of a library offers for memory that the library allocates or retains. The stack of the allocation
+// shows the library.
+#pragma once
+
+#include <optional>
+
+#include "storage/explain/finding.h"
+#include "storage/text/words.h"
+#include "storage/trace/trace.h"
+
+namespace tidemark {
+
+/// Returns the fix for memory that this stack allocated and that grows: the library retains it, or calls code of the
+/// program that does. Returns nothing if no library in the stack is known for it. The fix has no bytes.
+std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack);
+
+/// Returns the fix for memory that this stack requests, whether it grows or not: the library itself accumulates or
+/// copies it. Returns nothing if no library in the stack is known for it. The fix has no bytes.
+std::optional<Fix> library_fix_of_request(const Trace& trace, const Words& words, StackId stack);
+
+}  // namespace tidemark

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// What is unusual about the failed iteration: its input compared with inputs that fit, and the largest that would have
+// fitted.
+#include <cmath>
+
+#include "storage/base/units.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/explain/oom/oom_answer.h"
+
+namespace tidemark {
+namespace {
+
+constexpr double least_difference = 0.02;
+/// Memory that was added since the last iteration must be at least this part of the memory in use.
+constexpr double least_added = 0.05;
+
+std::string number(double value) { return value < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value); }
+
+bool is_other_size(double ratio) { return std::abs(ratio - 1) > least_difference; }
+
+std::string name_of(const OomCase& oom, const Words& words, const InputComparison& comparison) {
+    return iteration_name(oom.context().iterations(), words, static_cast<int64_t>(comparison.iteration));
+}
+
+/// Returns whether sites of the failed iteration grow with the square of the input.
+bool has_square(const InputComparison& comparison) {
+    for (const auto& [key, size] : comparison.failed) {
+        if (growth_power(key, comparison.failed, comparison.base, comparison.ratio) == 2) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Names the request if it is larger than that of the same site before: a tensor that collects.
+std::string grown_words(const OomCase& oom, const Words& words, const InputComparison& last) {
+    const auto before = last.base.find(oom.sizes().key_of_request());
+    if (before == last.base.end() || before->second >= oom.oom().size) {
+        return {};
+    }
+    return words("The request of {asked} is larger than the {bytes} that the same line requested then.",
+                 with("asked", format_bytes(oom.analysis().requested())),
+                 with("bytes", format_bytes(static_cast<int64_t>(before->second))));
+}
+
+std::string size_words(const OomCase& oom, const Words& words, const InputComparison& last) {
+    const auto iteration = with("iteration", name_of(oom, words, last));
+    const auto ratio = with("ratio", number(last.ratio));
+    if (!is_other_size(last.ratio)) {
+        const std::string grown = grown_words(oom, words, last);
+        return words.sentences(
+            {grown.empty()
+                 ? words("This iteration's tensors have the same sizes as those of {iteration}, the last that fit.",
+                         iteration)
+                 : words("Most of this iteration's tensors have the same sizes as those of {iteration}, the last that "
+                         "fit.",
+                         iteration),
+             grown});
+    }
+    std::string text = words(
+        "This iteration's input is {ratio} times as large as that of {iteration}, the last that fit: the same lines "
+        "allocated {ratio} times as much.",
+        ratio, iteration);
+    if (has_square(last)) {
+        text = words.sentences({text, words("Some tensors are {square} times as large: they grow with the square of "
+                                            "the input.",
+                                            with("square", number(last.ratio * last.ratio)))});
+    }
+    return text;
+}
+
+std::string added_words(const OomCase& oom, const Words& words, const InputComparison& last) {
+    if (static_cast<double>(last.bytes_before) < least_added * static_cast<double>(oom.in_use())) {
+        return {};
+    }
+    return words("When this iteration began, {bytes} more were in use than when {iteration} began.",
+                 with("bytes", format_bytes(last.bytes_before)), with("iteration", name_of(oom, words, last)));
+}
+
+std::optional<LargestInput> find_largest(const OomCase& oom) {
+    const auto& compared = oom.with_largest();
+    return compared && oom.capacity()
+               ? largest_input(oom.context(), oom.sizes(), *oom.iteration(), *compared, *oom.capacity())
+               : std::nullopt;
+}
+
+std::string largest_words(const OomCase& oom, const Words& words, const LargestInput& largest) {
+    const InputComparison& compared = *oom.with_largest();
+    return words(
+        "An estimate from the peak of {iteration}: an input of up to {part} times this one's size, or {times} "
+        "times that of {iteration}, would have fitted.",
+        with("iteration", name_of(oom, words, compared)), with("part", fmt::format("{:.2f}", largest.of_failed)),
+        with("times", number(largest.of_iteration)));
+}
+
+}  // namespace
+
+void oom_advice::compare_inputs(const OomCase& oom, const Words& words, OomAnswer& answer, Progress&) {
+    const auto& last = oom.with_last();
+    if (!last) {
+        return;
+    }
+    const auto largest = find_largest(oom);
+    answer.text.push_back(words.sentences({size_words(oom, words, *last), added_words(oom, words, *last),
+                                           largest ? largest_words(oom, words, *largest) : std::string()}));
+    if (largest && is_other_size(oom.with_largest()->ratio)) {
+        add_fix(answer,
+                words("Limit the input to {part} of this one: a smaller batch, inputs grouped by size, or long ones "
+                      "cropped or split.",
+                      with("part", Words::percent(largest->of_failed))),
+                "");
+    }
+    answer.evidence.push_back(
+        at_iteration(oom.context(), oom.context().iterations(),
+                     words("The last that fit: {iteration}", with("iteration", name_of(oom, words, *last))),
+                     static_cast<int64_t>(last->iteration)));
+}
+
+}  // namespace tidemark

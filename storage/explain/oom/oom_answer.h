@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// The answer to an out-of-memory error: why this request failed, and the fixes with the bytes that they would have
+// saved.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/explain/finding.h"
+#include "storage/explain/oom/oom_case.h"
+#include "storage/text/words.h"
+
+namespace tidemark {
+
+struct OomFix {
+    Fix fix;
+    bool fits = false;  ///< the request would have been served
+};
+
+struct OomAnswer {
+    std::vector<std::string> text;  ///< causes
+    std::vector<OomFix> fixes;
+    std::vector<Evidence> evidence;
+};
+
+/// Adds a fix that frees `bytes` at the error, and says whether the request would have fit.
+void add_fix(OomAnswer& answer, const OomCase& oom, const Words& words, std::string text, std::string code,
+             int64_t bytes);
+/// Adds a fix whose bytes are unknown.
+void add_fix(OomAnswer& answer, std::string text, std::string code);
+
+/// Returns the fixes: those with which the request would have fit first, each part by bytes.
+std::vector<Fix> ranked(std::vector<OomFix> fixes);
+
+/// Each adds what it can prove from the recording, and nothing otherwise.
+using OomAdvice = void (*)(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+namespace oom_advice {
+void compare_inputs(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void other_processes(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void optimizer_state(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void unused_graph(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void attention_scores(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void second_copy(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void library_api(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void activations(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void refused_workspaces(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void allocator_settings(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void process_limit(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+}  // namespace oom_advice
+
+/// Returns the answer of all advice.
+OomAnswer answer_oom(const OomCase& oom, const Words& words, Progress& progress);
+
+}  // namespace tidemark

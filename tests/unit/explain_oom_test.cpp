@@ -1,0 +1,432 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Causes and fixes of out-of-memory errors, and the fixes that libraries offer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "storage/explain/experiments.h"
+#include "storage/explain/library_advice.h"
+#include "storage/explain/oom/oom_answer.h"
+#include "storage/explain/oom/site_sizes.h"
+#include "tests/unit/program_builder.h"
+#include "tests/unit/whatif_traces.h"
+
+namespace tidemark::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* own = "/home/anna/project/train.py";
+const std::string packages = "/venv/lib/python3.12/site-packages/";
+
+std::string text_of(const Finding& finding) {
+    std::string text;
+    for (const std::string& sentence : finding.text) {
+        text += sentence + '\n';
+    }
+    return text;
+}
+
+/// Returns the fix with this code, or nullptr.
+const Fix* fix_with(const Finding& finding, const std::string& code) {
+    for (const Fix& fix : finding.fixes) {
+        if (fix.code.find(code) != std::string::npos) {
+            return &fix;
+        }
+    }
+    return nullptr;
+}
+
+/// A process that can reserve 1 GiB.
+struct FailingProgram : Program {
+    StackId stack(std::initializer_list<std::pair<std::string_view, std::string_view>> frames) {
+        return stack_of(run.trace.stacks, frames);
+    }
+    /// Returns a stack of one function of PyTorch at a line, called by the program.
+    StackId torch_line(const std::string& file, const std::string& function, int32_t line) {
+        StackTable& stacks = run.trace.stacks;
+        const std::array frames{
+            stacks.intern(Frame{stacks.intern(function), stacks.intern(packages + "torch/" + file), line}),
+            stacks.intern(Frame{stacks.intern("fit"), stacks.intern(own), 38})};
+        return stacks.intern_stack(frames);
+    }
+    uint32_t op(const std::string& name, Phase phase = Phase::forward) {
+        const uint32_t origin = run.origin(name);
+        run.trace.origins[origin].phase = phase;
+        return origin;
+    }
+    void fails(int64_t bytes, StackId requesting, uint32_t origin = 0, int64_t free_on_device = 0) {
+        run.out_of_memory(static_cast<uint64_t>(bytes), static_cast<uint64_t>(free_on_device), requesting, origin);
+    }
+    Finding finding() { return diagnose(diagnoses::out_of_memory).at(0); }
+};
+
+/// Four parameters and gradients of 100 MiB; the state of the first parameter exists.
+struct FirstStep : FailingProgram {
+    explicit FirstStep(const std::string& function) {
+        for (int i = 0; i < 4; ++i) {
+            labeled(100 * MiB, "main", Category::parameter);
+            labeled(100 * MiB, "fit", Category::gradient);
+        }
+        const uint32_t zeros = op("aten::zeros_like", Phase::optimizer);
+        run.alloc(100 * MiB, torch_line("optim/adam.py", function, 182), zeros);
+        run.alloc(100 * MiB, torch_line("optim/adam.py", function, 187), zeros);
+        fails(100 * MiB, torch_line("optim/adam.py", function, 182), zeros);
+    }
+};
+
+TEST(ExplainOomOptimizer, CountsTheStateThatIsMissing) {
+    const Finding finding = FirstStep("Adam._init_group").finding();
+    EXPECT_THAT(text_of(finding), HasSubstr("2 tensors for each parameter"));
+    EXPECT_THAT(text_of(finding), HasSubstr("800 MiB together, of which 200 MiB exist and 600 MiB are missing"));
+    EXPECT_THAT(text_of(finding), HasSubstr("A smaller batch does not help"));
+    const Fix* in_8_bits = fix_with(finding, "AdamW8bit");
+    ASSERT_NE(in_8_bits, nullptr);
+    EXPECT_EQ(in_8_bits->bytes, 150 * MiB);
+    EXPECT_THAT(in_8_bits->text, HasSubstr("200 MiB instead of 800 MiB"));
+    EXPECT_THAT(in_8_bits->text, HasSubstr("The whole state would then have fit."));
+}
+
+TEST(ExplainOomOptimizer, RecommendsAnUpdateWithoutTemporaries) {
+    const Finding finding = FirstStep("_multi_tensor_adamw").finding();
+    const Fix* fused = fix_with(finding, "fused=True");
+    ASSERT_NE(fused, nullptr);
+    EXPECT_EQ(fused->bytes, 200 * MiB);
+    EXPECT_EQ(fix_with(finding, "AdamW8bit"), nullptr) << "temporaries are no state";
+}
+
+/// Steps with inputs of one to two units, then one of 24; scores take the square.
+struct LongSequence : FailingProgram {
+    explicit LongSequence(const std::string& softmax = "aten::softmax") {
+        bmm = op("aten::bmm");
+        scale = op("aten::mul");
+        embed = op("aten::embedding");
+        soft = op(softmax);
+        for (const int64_t length : {1, 2, 1, 2, 1, 2}) {
+            std::vector<AllocationIndex> made = forward(length);
+            made.push_back(run.alloc(length * length * MiB, attention, scale));
+            made.push_back(run.alloc(length * length * MiB, attention, soft));
+            for (const AllocationIndex a : made) {
+                run.free(a);
+            }
+            run.step();
+        }
+        forward(24);
+        fails(24 * 24 * MiB, attention, scale);
+    }
+    std::vector<AllocationIndex> forward(int64_t length) {
+        return {run.alloc(length * MiB, run.line("embed"), embed), run.alloc(length * length * MiB, attention, bmm)};
+    }
+
+    StackId attention = run.line("attention");
+    uint32_t bmm = 0, scale = 0, embed = 0, soft = 0;
+};
+
+TEST(ExplainOomInput, ComparesWithTheLastThatFit) {
+    const std::string text = text_of(LongSequence().finding());
+    EXPECT_THAT(text, HasSubstr("input is 12 times as large as that of step 5, the last that fit"));
+    EXPECT_THAT(text, HasSubstr("144 times as large: they grow with the square"));
+}
+
+TEST(ExplainOomInput, SolvesForTheLargestThatFits) {
+    // 2 MiB grow with the input and 12 MiB with its square; 1024 MiB are reached at 9.15 times the input of step 3.
+    EXPECT_THAT(text_of(LongSequence().finding()), HasSubstr("up to 0.76 times this one's size, or 9.2 times"));
+}
+
+TEST(ExplainOomInput, FindsNoRatioInATensorThatCollects) {
+    FailingProgram program;
+    const StackId collect = program.run.line("collect");
+    AllocationIndex collected = no_allocation;
+    for (int64_t i = 1; i <= 8; ++i) {
+        for (const char* line : {"embed", "attend", "project"}) {
+            program.run.free(program.run.alloc(4 * MiB, program.run.line(line)));
+        }
+        const AllocationIndex larger = program.run.alloc(static_cast<uint64_t>(i * 60 * MiB), collect);
+        if (collected != no_allocation) {
+            program.run.free(collected);
+        }
+        collected = larger;
+        program.run.step();
+    }
+    for (const char* line : {"embed", "attend", "project"}) {
+        program.run.free(program.run.alloc(4 * MiB, program.run.line(line)));
+    }
+    program.fails(600 * MiB, collect);
+    const std::string text = text_of(program.finding());
+    EXPECT_THAT(text, HasSubstr("Most of this iteration's tensors have the same sizes"));
+    EXPECT_THAT(text, HasSubstr("The request of 600 MiB is larger than the 480 MiB"));
+}
+
+TEST(ExplainOomInput, ARequestMayBeginAnIteration) {
+    FailingProgram program;
+    const StackId collect = program.run.line("main");
+    for (int i = 0; i < 8; ++i) {
+        program.run.alloc(100 * MiB, collect);
+    }
+    program.fails(300 * MiB, collect);
+    EXPECT_THAT(text_of(program.finding()), HasSubstr("iteration 7, the last that fit"));
+}
+
+TEST(ExplainOomInput, RatioIsThatOfMostSites) {
+    const auto key = [](FrameId site) { return SiteKey{site, site, 0}; };
+    const Sizes base{{key(1), 100}, {key(2), 200}, {key(3), 50}, {key(4), 7}};
+    const Sizes failed{{key(1), 300}, {key(2), 600}, {key(3), 450}, {key(4), 7}};
+    EXPECT_NEAR(input_ratio(failed, base).value_or(0), 3, 0.01);
+    EXPECT_EQ(growth_power(key(1), failed, base, 3), 1);
+    EXPECT_EQ(growth_power(key(3), failed, base, 3), 2);
+    EXPECT_EQ(growth_power(key(4), failed, base, 3), 0);
+    EXPECT_EQ(growth_power(key(5), failed, base, 3), std::nullopt);
+    const Sizes other{{key(8), 100}};
+    EXPECT_EQ(input_ratio(failed, other), std::nullopt) << "other work";
+}
+
+TEST(ExplainOomAttention, CountsTheScores) {
+    const Finding finding = LongSequence().finding();
+    const Fix* fix = fix_with(finding, "scaled_dot_product_attention");
+    ASSERT_NE(fix, nullptr);
+    EXPECT_EQ(fix->bytes, 576 * MiB);
+    EXPECT_THAT(fix->text, HasSubstr("The request would then have fit."));
+    EXPECT_EQ(fix, finding.fixes.data()) << "the best";
+}
+
+TEST(ExplainOomAttention, NeedsASoftmax) {
+    EXPECT_EQ(fix_with(LongSequence("aten::log_softmax").finding(), "scaled_dot_product_attention"), nullptr);
+}
+
+/// Three training steps, then a forward pass that saves 300 MiB.
+struct Evaluation : Training {
+    explicit Evaluation(const std::string& caller) {
+        for (int i = 0; i < 3; ++i) {
+            pass();
+            update();
+        }
+        const StackId stack = stack_of(run.trace.stacks, {{own, "forward"}, {own, caller}});
+        NodeIndex last = leaf;
+        for (int i = 0; i < 3; ++i) {
+            const AllocationIndex activation = run.alloc(100 * MiB, stack);
+            GraphBuilder::Lifetime lifetime;
+            lifetime.created = run.now();
+            last = graph.node("MmBackward0", {last}, {memory(activation)}, lifetime, memory(activation), stack);
+        }
+        run.out_of_memory(900 * MiB, 0, stack);
+    }
+};
+
+TEST(ExplainOomUnusedGraph, RecommendsNoGradInTheFunctionThatNeverTrains) {
+    Evaluation program("validate");
+    const Finding finding = program.diagnose(diagnoses::out_of_memory).at(0);
+    const Fix* fix = fix_with(finding, "@torch.no_grad()\ndef validate(...):");
+    ASSERT_NE(fix, nullptr) << text_of(finding);
+    EXPECT_EQ(fix->bytes, 300 * MiB);
+    EXPECT_THAT(text_of(finding), HasSubstr("train.py:20 validate"));
+}
+
+TEST(ExplainOomUnusedGraph, ReportsNothingInATrainingStep) {
+    Evaluation program("loss");
+    const Finding finding = program.diagnose(diagnoses::out_of_memory).at(0);
+    EXPECT_EQ(fix_with(finding, "no_grad"), nullptr);
+    EXPECT_NE(fix_with(finding, "batch.chunk(2)"), nullptr) << "activations of a training step";
+}
+
+/// Forward passes without any backward pass; the last one fails.
+Finding inference(int complete) {
+    FailingProgram program;
+    const StackId forward = program.run.line("forward");
+    for (int i = 0; i <= complete; ++i) {
+        const AllocationIndex activation = program.run.alloc(200 * MiB, forward);
+        const AllocationIndex other = program.run.alloc(200 * MiB, forward);
+        const NodeIndex node = program.node("MmBackward0", {}, {activation, other}, other, "forward");
+        if (i < complete) {
+            program.run.free(activation);
+            program.run.free(other);
+            program.is_destroyed(node);
+            program.run.step();
+        }
+    }
+    program.fails(900 * MiB, forward);
+    return program.finding();
+}
+
+TEST(ExplainOomUnusedGraph, NeedsAnEarlierOneBeforeTheFirstBackwardPass) {
+    EXPECT_NE(fix_with(inference(3), "with torch.no_grad():"), nullptr);
+    EXPECT_EQ(fix_with(inference(0), "no_grad"), nullptr) << "may be the first step of a training";
+}
+
+void sample(RunBuilder& run, int64_t own_bytes, int64_t other_bytes) {
+    constexpr int64_t total = int64_t{140} << 30;
+    run.device().total_bytes = total;
+    run.trace.samples.push_back({run.now(), 0, 100, own_bytes, 0, SampleSource::nvml});
+    run.trace.samples.push_back({run.now(), 0, 7, other_bytes, 0, SampleSource::nvml});
+    run.trace.samples.push_back({run.now(), 0, std::nullopt, own_bytes + other_bytes, total, SampleSource::nvml});
+}
+
+TEST(ExplainOomOtherProcesses, AreTheCauseOnlyIfTheDriverRefused) {
+    for (const bool is_limited : {false, true}) {
+        SCOPED_TRACE(is_limited);
+        FailingProgram program;
+        program.run.alloc(900 * MiB, program.run.line("main"));
+        sample(program.run, 2048 * MiB, 100'000 * MiB);
+        program.fails(512 * MiB, program.run.line("main"), 0, is_limited ? 1024 * MiB : MiB);
+        const Finding finding = program.finding();
+        const Fix* fix = fix_with(finding, "nvidia-smi");
+        EXPECT_EQ(fix != nullptr, !is_limited);
+        EXPECT_EQ(fix_with(finding, "set_per_process_memory_fraction") != nullptr, is_limited);
+        if (fix) {
+            EXPECT_EQ(fix->bytes, 100'000 * MiB);
+            EXPECT_THAT(fix->text, HasSubstr("process 7"));
+        }
+    }
+}
+
+/// A model of five tensors, and a second load of them that fails at the fourth.
+Finding load_again(int64_t third_size) {
+    FailingProgram program;
+    const std::string module = packages + "torch/nn/modules/module.py";
+    const StackId first = program.stack({{module, "Module._apply"}, {module, "Module.to"}, {own, "build"}});
+    const StackId again = program.stack({{module, "Module._apply"}, {module, "Module.to"}, {own, "reload"}});
+    for (const int64_t size : {200, 120, 180, 140, 160}) {
+        program.run.alloc(static_cast<uint64_t>(size * MiB), first);
+    }
+    program.run.free(program.run.alloc(MiB, program.run.line("train")));
+    for (const int64_t size : {int64_t{200}, int64_t{120}, third_size}) {
+        program.run.alloc(static_cast<uint64_t>(size * MiB), again);
+    }
+    program.fails(140 * MiB, again);
+    return program.finding();
+}
+
+TEST(ExplainOomSecondCopy, ComparesTheLoads) {
+    const Finding finding = load_again(180);
+    EXPECT_THAT(text_of(finding), HasSubstr("3 tensors so far have the sizes of those that"));
+    EXPECT_THAT(text_of(finding), HasSubstr("build loaded before"));
+    const Fix* fix = fix_with(finding, "del model");
+    ASSERT_NE(fix, nullptr);
+    EXPECT_EQ(fix->bytes, 800 * MiB);
+}
+
+TEST(ExplainOomSecondCopy, IsNoCopyWithOtherSizes) {
+    const Finding finding = load_again(170);
+    EXPECT_EQ(fix_with(finding, "del model"), nullptr);
+    EXPECT_THAT(text_of(finding), HasSubstr("The program was loading a model: 490 MiB of it are on the GPU."));
+}
+
+TEST(ExplainOomWorkspaces, MentionsThoseThatCudnnDidWithout) {
+    FailingProgram program;
+    const uint32_t convolution = program.op("aten::conv2d");
+    program.run.alloc(900 * MiB, program.run.line("main"));
+    program.fails(700 * MiB, program.run.line("forward"), convolution);
+    program.fails(600 * MiB, program.run.line("forward"), convolution);
+    program.fails(200 * MiB, program.run.line("forward"), program.op("aten::group_norm"));
+    EXPECT_THAT(text_of(program.finding()), HasSubstr("2 workspaces of convolutions of up to 700 MiB were refused"));
+}
+
+TEST(ExplainOomRequest, NamesOperationPhaseAndSteps) {
+    FailingProgram program;
+    const uint32_t origin = program.op("aten::mul", Phase::backward);
+    program.run.trace.origins[origin].module = "net.0";
+    for (int i = 0; i < 3; ++i) {
+        program.run.free(program.run.alloc(MiB, program.run.line("main")));
+        program.run.step();
+    }
+    program.fails(MiB, program.run.line("main"), origin);
+    EXPECT_THAT(
+        text_of(program.finding()),
+        HasSubstr("The request came from aten::mul of module `net.0` in a backward pass. 3 steps were complete."));
+}
+
+StackId evaluation_of_trainer(StackTable& stacks) {
+    return stack_of(stacks, {{packages + "transformers/trainer_pt_utils.py", "nested_concat"},
+                             {packages + "transformers/trainer.py", "Trainer.evaluation_loop"},
+                             {own, "main"}});
+}
+
+TEST(ExplainOomLibrary, NamesTheOptionOfTheTrainerWithoutAGraph) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    const StackId gather = evaluation_of_trainer(run.trace.stacks);
+    run.alloc(500 * MiB, gather);
+    run.out_of_memory(600 * MiB, 0, gather);
+    Findings findings;
+    Progress progress;
+    diagnoses::out_of_memory.run(*run.make_context(), {}, Words(Language::english), findings, progress);
+    const Fix* fix = fix_with(findings.at(0), "eval_accumulation_steps=1");
+    ASSERT_NE(fix, nullptr);
+    EXPECT_EQ(fix->bytes, 500 * MiB);
+}
+
+TEST(ExplainOomFixes, AreRankedByFitAndBytes) {
+    const std::vector<Fix> fixes = ranked({{{"unknown", "", {}, {}}, false},
+                                           {{"large", "", 300, {}}, false},
+                                           {{"setting", "", {}, {}}, true},
+                                           {{"small", "", 100, {}}, true}});
+    std::vector<std::string> order;
+    for (const Fix& fix : fixes) {
+        order.push_back(fix.text);
+    }
+    EXPECT_THAT(order, testing::ElementsAre("small", "setting", "large", "unknown"));
+}
+
+TEST(ExplainExperiments, OmitASettingThatIsOn) {
+    const auto trace = open_snapshot("varlen_expandable");
+    const AnalysisContext context(std::make_shared<const Analysis>(trace, trace->main_device()), nullptr);
+    Progress progress;
+    const Experiments experiments = try_settings(context, Words(Language::english), std::nullopt, progress);
+    for (const Experiment& experiment : experiments.tried) {
+        EXPECT_EQ(experiment.text.find("expandable"), std::string::npos);
+    }
+    EXPECT_FALSE(try_expandable(context, Words(Language::english), progress).was_tried);
+}
+
+struct LibraryCase {
+    std::string file, function, code;
+    bool if_requested;  ///< a request proves it, too
+};
+
+TEST(LibraryAdvice, NamesTheApi) {
+    const std::vector<LibraryCase> cases{
+        {"transformers/trainer_pt_utils.py", "EvalLoopContainer.add", "eval_accumulation_steps", true},
+        {"transformers/loss/loss_utils.py", "ForCausalLMLoss", "use_liger_kernel", true},
+        {"transformers/cache_utils.py", "DynamicLayer.update", "cache_implementation", false},
+        {"torchmetrics/utilities/data.py", "dim_zero_cat", "metric.reset()", true},
+        {"torchmetrics/classification/auroc.py", "BinaryAUROC.update", "metric.reset()", false},
+        {"diffusers/models/autoencoders/vae.py", "Decoder.forward", "enable_tiling", true},
+        {"lightning/pytorch/loops/prediction_loop.py", "_PredictionLoop._predict_step", "return_predictions", false},
+        {"pytorch_lightning/loops/evaluation_loop.py", "_evaluation_step", "on_validation_epoch_end", false},
+        {"lightning/pytorch/loops/training_epoch_loop.py", "advance", "on_train_epoch_end", false},
+        {"accelerate/accelerator.py", "Accelerator.prepare", "free_memory", false},
+        {"accelerate/utils/operations.py", "gather", ".cpu()", false},
+        {"peft/peft_model.py", "PeftModel.add_adapter", "delete_adapter", false},
+        {"torch/distributed/distributed_c10d.py", "new_group", "destroy_process_group", false},
+        {"torch_geometric/data/data.py", "BaseData.to", "data.clone()", false}};
+    const Words words(Language::english);
+    for (const LibraryCase& known : cases) {
+        SCOPED_TRACE(known.file);
+        RunBuilder run;
+        const StackId stack = stack_of(
+            run.trace.stacks,
+            {{packages + "torch/functional.py", "op"}, {packages + known.file, known.function}, {own, "main"}});
+        const auto growth = library_fix_of_growth(run.trace, words, stack);
+        ASSERT_TRUE(growth);
+        EXPECT_THAT(growth->code, HasSubstr(known.code));
+        EXPECT_FALSE(growth->text.empty());
+        EXPECT_EQ(library_fix_of_request(run.trace, words, stack).has_value(), known.if_requested);
+    }
+}
+
+TEST(LibraryAdvice, NamesTheCacheOfGenerate) {
+    RunBuilder run;
+    const StackId stack = stack_of(run.trace.stacks, {{packages + "transformers/cache_utils.py", "DynamicLayer.update"},
+                                                      {packages + "transformers/generation/utils.py", "generate"}});
+    EXPECT_TRUE(library_fix_of_request(run.trace, Words(Language::english), stack));
+}
+
+TEST(LibraryAdvice, IgnoresFoldersOfTheProgram) {
+    RunBuilder run;
+    const StackId stack = stack_of(run.trace.stacks, {{"/home/anna/torchmetrics/mine.py", "update"}});
+    EXPECT_FALSE(library_fix_of_growth(run.trace, Words(Language::english), stack));
+    EXPECT_FALSE(library_fix_of_growth(run.trace, Words(Language::english), 0));
+}
+
+}  // namespace
+}  // namespace tidemark::test
