@@ -22,7 +22,8 @@ bool is_alive(const DriverAllocation& a, int64_t time) {
     return a.time <= time && (!a.free_time || *a.free_time > time);
 }
 
-Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Iterations& iterations) {
+Trend trend_of(const std::vector<const DriverAllocation*>& taken, const AnalysisContext& context) {
+    const Iterations& iterations = context.iterations();
     Amount amount;
     for (const DriverAllocation* a : taken) {
         amount.change(a->time, static_cast<int64_t>(a->bytes), 1);
@@ -35,7 +36,7 @@ Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Iteratio
     for (const Iteration& iteration : iterations.all()) {
         levels.push_back(amount.at(iteration.end).bytes);
     }
-    if (iterations.empty()) {
+    if (context.device().event_count() == 0) {
         for (const DriverAllocation* a : taken) {
             levels.push_back(amount.at(a->time).bytes);
         }
@@ -46,7 +47,9 @@ Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Iteratio
 StackId typical_stack(const std::vector<const DriverAllocation*>& alive) {
     std::map<StackId, uint64_t> bytes;
     for (const DriverAllocation* a : alive) {
-        bytes[a->stack] += a->bytes;
+        if (a->stack != 0) {  // a library's own threads have no stack of the program
+            bytes[a->stack] += a->bytes;
+        }
     }
     const auto most =
         std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -72,7 +75,7 @@ std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
     std::vector<LibraryMemory> libraries;
     for (auto& [name, library] : by_name) {
         library.name = name;
-        library.trend = trend_of(library.taken, context.iterations());
+        library.trend = trend_of(library.taken, context);
         library.stack = typical_stack(library.alive);
         libraries.push_back(std::move(library));
     }

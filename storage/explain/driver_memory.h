@@ -26,7 +26,7 @@ struct LibraryMemory {
     std::vector<const DriverAllocation*> taken;  ///< by time
     std::vector<const DriverAllocation*> alive;  ///< those that are alive at the context's time point
     int64_t bytes = 0;                           ///< total bytes of `alive`
-    Trend trend;  ///< of its level at the ends of iterations; without iterations, after each of its allocations
+    Trend trend;  ///< of its level at the ends of iterations; without PyTorch, after each of its allocations
     /// The user's stack that allocated most of the alive bytes; 0: unknown.
     StackId stack = 0;
 

@@ -35,6 +35,7 @@
     CLASSIFIER(unexplained_growth, "unexplained-growth")                   \
     DIAGNOSIS(cuda_graph_pools_grow, "cuda-graph-pools-grow")              \
     DIAGNOSIS(non_pytorch_growth, "non-pytorch-growth")                    \
+    DIAGNOSIS(process_groups_grow, "process-groups-grow")                  \
     DIAGNOSIS(pinned_memory_growth, "pinned-memory-growth")                \
     DIAGNOSIS(out_of_memory, "out-of-memory")                              \
     DIAGNOSIS(fragmentation, "fragmentation")                              \

@@ -91,7 +91,8 @@ private:
         if (bytes <= 0 || is_accounted_for(context_, site)) {
             return;
         }
-        const SampledRetention sampled = typical_retention(site, context_.graph(), context_.device_position());
+        const SampledRetention sampled =
+            typical_retention(site, Growth::of_count, context_.graph(), context_.device_position());
         LateMemory& late = by_key_[sampled.key];
         if (late.sites.empty()) {
             late.retention = sampled;

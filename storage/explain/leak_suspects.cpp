@@ -184,7 +184,7 @@ private:
     }
 
     void add(const Site& site, Growth growth) {
-        const SampledRetention sampled = typical_retention(site, graph_, position_);
+        const SampledRetention sampled = typical_retention(site, growth, graph_, position_);
         if (sampled.key.empty()) {
             unknown_.push_back({&site, growth, sampled});
         } else {

@@ -14,12 +14,6 @@
 
 namespace tidemark {
 
-/// What becomes more.
-enum class Growth : uint8_t {
-    of_count,  ///< allocations: those of earlier iterations stay
-    of_size,   ///< a tensor is made again in each iteration, larger than before
-};
-
 struct LeakSuspect {
     Growth growth = Growth::of_count;
     bool is_model = false;                   ///< parameters, buffers, gradients or optimizer state

@@ -44,6 +44,13 @@ std::string key_of(const Retention& retention, const GraphContext& graph, Alloca
     return std::string(retention.through_graph || retention.native ? native_key : "");
 }
 
+/// Returns whether the referrer is a variable whose value is the tensor itself.
+bool is_single_tensor(const Retention& retention) {
+    return retention.referrer && !retention.through_graph && retention.referrer->links.size() == 1 &&
+           (retention.referrer->links[0].kind == PathLinkKind::local ||
+            retention.referrer->links[0].kind == PathLinkKind::global);
+}
+
 /// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. With a
 /// heap scan, returns only allocations that the scan could find.
 std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph, uint32_t device) {
@@ -87,7 +94,7 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     return retention;
 }
 
-SampledRetention typical_retention(const Site& site, const GraphContext* graph, uint32_t device) {
+SampledRetention typical_retention(const Site& site, Growth growth, const GraphContext* graph, uint32_t device) {
     std::vector<SampledRetention> all;
     std::map<std::string, int> votes;
     for (const AllocationIndex a : sample(site, graph, device)) {
@@ -95,7 +102,10 @@ SampledRetention typical_retention(const Site& site, const GraphContext* graph, 
         if (!graph) {
             return {allocation, {}, {}};
         }
-        const Retention retention = retention_of(*graph, allocation);
+        Retention retention = retention_of(*graph, allocation);
+        if (growth == Growth::of_count && site.count > 1 && is_single_tensor(retention)) {
+            retention.referrer = nullptr;
+        }
         all.push_back({allocation, retention, key_of(retention, *graph, allocation)});
         // A known referrer counts more than an unknown one.
         votes[all.back().key] += retention.referrer || retention.through_graph ? 2 : 1;

@@ -32,6 +32,12 @@ inline constexpr std::string_view model_key = "model";
 /// SampledRetention::key of memory that a graph or another C++ object retains.
 inline constexpr std::string_view native_key = "native";
 
+/// What becomes more.
+enum class Growth : uint8_t {
+    of_count,  ///< allocations: those of earlier iterations stay
+    of_size,   ///< a tensor is made again in each iteration, larger than before
+};
+
 /// The retention of one allocation that stands for its site.
 struct SampledRetention {
     AllocationRef allocation;
@@ -40,8 +46,8 @@ struct SampledRetention {
 };
 
 /// Returns how most of a few allocations of the site are retained: allocations spread over the site's lifetime, without
-/// the newest one, which may be work in progress, and only those that the heap scan could find. `device`: position in
-/// Trace::devices.
-SampledRetention typical_retention(const Site& site, const GraphContext* graph, uint32_t device);
+/// the newest one, which may be work in progress, and only those that the heap scan could find. A variable without
+/// elements or attributes retains one tensor, so it explains no growth of count. `device`: position in Trace::devices.
+SampledRetention typical_retention(const Site& site, Growth growth, const GraphContext* graph, uint32_t device);
 
 }  // namespace tidemark

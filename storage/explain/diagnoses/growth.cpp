@@ -7,6 +7,7 @@
 
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/library_advice.h"
 #include "storage/explain/private_pools.h"
 
 namespace tidemark {
@@ -48,6 +49,15 @@ void add(std::vector<Classified>& all, const AnalysisContext& context, const Lea
     }
 }
 
+/// Adds the fix of the library that retains the memory, before the general ones.
+void add_library_fix(Finding& finding, const AnalysisContext& context, const Words& words) {
+    if (std::optional<Fix> fix = library_fix_of_growth(context.trace(), words, finding.stack)) {
+        fix->bytes = finding.bytes;
+        fix->per_iteration = finding.per_iteration;
+        finding.fixes.insert(finding.fixes.begin(), std::move(*fix));
+    }
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     std::vector<Classified> all;
     for (const LeakSuspect& suspect : context.suspects()) {
@@ -56,6 +66,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         }
     }
     for (Classified& one : all) {
+        add_library_fix(one.finding, context, words);
         findings.push_back(std::move(one.finding));
     }
 }

@@ -164,7 +164,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     for (const LibraryMemory& library : device_memory_by_library(context)) {
-        if (library.grows() && !library.alive.empty()) {
+        const bool is_reported = library.is_of("nccl") && !context.iterations().empty();  // by process_groups_grow
+        if (library.grows() && !library.alive.empty() && !is_reported) {
             findings.push_back(make_library_finding(context, library, words));
         }
     }
