@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Callable
 
-from tidemark import _garbage, _heap, _introspect, _labels, _poller, _referrers
+from tidemark import _garbage, _heap, _introspect, _labels, _modules, _poller, _referrers
 from tidemark._core import Core
 from tidemark._plugin import Plugin
 
@@ -45,16 +45,24 @@ class Graph:
     """Records the graph of one recording. Any thread may call every method. The constructor raises OSError if the heap
     of this Python cannot be scanned.
 
-    report_gap: reports a data gap."""
+    modules: gets the modules that exist now, and must get later ones. report_gap: reports a data gap."""
 
-    def __init__(self, torch: Any, plugin: Plugin, core: Core, report_gap: Callable[[str, str, object], None]) -> None:
+    def __init__(
+        self,
+        torch: Any,
+        plugin: Plugin,
+        core: Core,
+        modules: _modules.Modules,
+        report_gap: Callable[[str, str, object], None],
+    ) -> None:
         heap = _heap.Heap()
+        modules.add(_modules.all_modules(torch.nn.Module, heap))
         self._torch = torch
         self._plugin = plugin
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._report_gap = report_gap
-        self._labels = _labels.Labels(torch, plugin, heap)
-        self._referrers = _referrers.Referrers(torch, plugin, core, heap, self._labels)
+        self._labels = _labels.Labels(torch, plugin, modules)
+        self._referrers = _referrers.Referrers(torch, plugin, core, heap, modules, self._labels)
         self._scanning = threading.Lock()
         self._began, self._spent = time.monotonic(), 0.0
         self._last_scan_s = 0.0
@@ -80,10 +88,6 @@ class Graph:
             self._failures.add(what)
             details = f"{what}: {type(failure).__name__}: {failure}"
             self._report_gap("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
-
-    def modules_changed(self) -> None:
-        """Marks that there may be new modules."""
-        self._labels.modules_changed()
 
     @_reports_failures
     def backward_begins(self, roots: Iterable[Any]) -> None:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 import tidemark._abi as _abi
-from tidemark import _heap, _labels, _links, _paths, _records, _roots
+from tidemark import _heap, _labels, _links, _modules, _paths, _records, _roots
 from tidemark._core import Core
 from tidemark._plugin import Plugin
 
@@ -56,11 +56,20 @@ def _search_all(search: _heap.Search, contexts: Sequence[Any], traceback: Traceb
 class Referrers:
     """Scans the heap for one recording. Not thread-safe."""
 
-    def __init__(self, torch: Any, plugin: Plugin, core: Core, heap: _heap.Heap, labels: _labels.Labels) -> None:
+    def __init__(
+        self,
+        torch: Any,
+        plugin: Plugin,
+        core: Core,
+        heap: _heap.Heap,
+        modules: _modules.Modules,
+        labels: _labels.Labels,
+    ) -> None:
         self._torch = torch
         self._plugin = plugin
         self._core = core
         self._heap = heap
+        self._modules = modules
         self._labels = labels
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
 
@@ -71,7 +80,8 @@ class Referrers:
         began = time.perf_counter_ns()
         parts = self._torch._C
         tensors, modules, contexts = self._heap.instances(parts.TensorBase, self._torch.nn.Module, parts._FunctionBase)
-        self._labels.label_modules(modules)
+        self._modules.add(modules)
+        self._labels.find_new()
         tensors, places = self._targets(tensors)
         found, visited = find(self._heap, tensors, contexts, traceback)
         self._core.push(_records.heap_scan(reason, time.perf_counter_ns() - began, visited, len(places)))
