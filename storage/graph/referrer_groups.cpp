@@ -25,11 +25,11 @@ std::optional<int64_t> index_of(const GraphTables& tables, const PathLink& link)
     return link.kind == PathLinkKind::index && is_number ? std::optional(number) : std::nullopt;
 }
 
-/// Returns the same text for paths that differ only in indices.
+/// Returns the same text for paths that differ only in indices and in the sizes of views.
 std::string shape_of(const GraphTables& tables, const Referrer& referrer) {
     std::string shape;
     for (const PathLink& link : referrer.links) {
-        const uint32_t name = index_of(tables, link) ? 0 : link.name;
+        const uint32_t name = index_of(tables, link) || link.kind == PathLinkKind::view ? 0 : link.name;
         shape += fmt::format("{} {} {} {} {}\n", word_of(link.kind), name, link.function, link.file, link.line);
     }
     return shape;
