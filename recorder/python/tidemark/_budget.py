@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 
 class Budget:
-    """Time to spend: `free_s` at the start, then a share of the run's time. Saves at most `most_saved_s`, so that a long
-    run does not pay for a burst. Not thread-safe."""
+    """Time to spend: `free_s` at the start, then a share of the run's time. Saves at most `most_saved_s`, so that a
+    long run does not pay for a burst. Not thread-safe."""
 
     def __init__(self, share: float, free_s: float, most_saved_s: float = 1.0) -> None:
         self._share = share

@@ -58,10 +58,10 @@ def _kinds() -> Iterator[tuple[type, int, int]]:
     Other types have the distance 1: a path through containers and attributes is better than one through the
     interpreter's own objects."""
     yield type, 8, 0
-    for each in (types.FrameType, types.TracebackType):
-        yield each, 6, 0
-    for each in (types.FunctionType, types.BuiltinFunctionType):
-        yield each, 4, 0
+    yield types.FrameType, 6, 0
+    yield types.TracebackType, 6, 0
+    yield types.FunctionType, 4, 0
+    yield types.BuiltinFunctionType, 4, 0
     numpy = sys.modules.get("numpy")
     array = getattr(numpy, "ndarray", None)
     if array is not None and _has_base(array):

@@ -74,7 +74,7 @@ def _let_other_threads_run() -> None:
 
 
 class _Target(typing.NamedTuple):
-    """Memory whose path is that of a tensor. is_gradient: it belongs to the tensor's .grad, to which only C++ refers."""
+    """Memory whose path is that of a tensor. is_gradient: it belongs to the tensor's .grad, which C++ retains."""
 
     place: Place
     is_gradient: bool = False

@@ -23,8 +23,8 @@ _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdli
 _INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
 
 
-# Distances of roots: a path from a variable of the program is better than one from a variable of a library, unless it is
-# longer by this number of references.
+# Distances of roots: a path from a variable of the program is better than one from a variable of a library, unless it
+# is longer by this number of references.
 _OF_LIBRARY_FRAME = 30
 _OF_LIBRARY_MODULE = 40
 _OF_TORCH = 60
