@@ -29,7 +29,7 @@ namespace tidemark::recorder {
 constexpr int region_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 /// Limit of the blocks that the recorder names for a heap scan.
-constexpr uint32_t most_growing_blocks = 4096;
+constexpr uint32_t most_growing_blocks = 1024;
 
 constexpr uint64_t region_magic = 0x31676e6972656474;  // "tdering1"
 

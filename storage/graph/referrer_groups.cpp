@@ -95,17 +95,32 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
     const auto after = std::upper_bound(scans.begin(), scans.end(), time,
                                         [](int64_t t, const HeapScan& scan) { return t < scan.time; });
     scan_ = static_cast<uint32_t>(after == scans.begin() ? 0 : after - scans.begin() - 1);
-    const auto& referrers = index.tables().referrers;
+    uint32_t first = *scan_;
+    while (first > 0 && scans[first].reason == ScanReason::growing_sites) {
+        --first;
+    }
+    for (uint32_t scan = *scan_ + 1; scan-- > first;) {
+        add(scan);
+    }
+}
+
+/// Adds the referrers of a scan to those of later scans. What these found is more recent.
+void ReferrerIndex::add(uint32_t scan) {
+    const auto& referrers = index_.tables().referrers;
+    const auto by_node_before = by_node_;
+    const auto by_memory_before = by_memory_;
     for (uint32_t h = 0; h < referrers.size(); ++h) {
-        if (referrers[h].scan != *scan_) {
+        const auto& [of_scan, node, allocation, links] = referrers[h];
+        if (of_scan != scan || (node != no_node && by_node_before.contains(node)) ||
+            (allocation && by_memory_before.contains(memory_key(allocation)))) {
             continue;
         }
         referrers_.push_back(h);
-        if (referrers[h].node != no_node) {
-            by_node_.try_emplace(referrers[h].node, h);
+        if (node != no_node) {
+            by_node_.try_emplace(node, h);
         }
-        if (referrers[h].allocation) {
-            by_memory_.try_emplace(memory_key(referrers[h].allocation), h);
+        if (allocation) {
+            by_memory_.try_emplace(memory_key(allocation), h);
         }
     }
 }

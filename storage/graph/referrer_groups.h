@@ -18,13 +18,15 @@ namespace tidemark {
 /// Returns whether the scan found only C++ referrers: no path starts at a Python name.
 bool is_native(const Referrer& referrer);
 
-/// The referrers found by one heap scan, by node and by memory. Keeps a reference to the index. Immutable. Thread: any.
+/// The referrers found by one heap scan and by the later ones that looked for growing memory only, by node and by
+/// memory. Keeps a reference to the index. Immutable. Thread: any.
 class ReferrerIndex {
 public:
-    /// Uses the last scan at or before `time`; if there is none, the first scan after it.
+    /// Uses the last complete scan at or before `time`, and what later scans up to then found instead or in addition;
+    /// if there is none, the first scan after it.
     ReferrerIndex(const GraphIndex& index, int64_t time);
 
-    /// Returns nullptr if the heap was never scanned.
+    /// Returns the latest of these scans; nullptr if the heap was never scanned.
     const HeapScan* scan() const;
     /// Returns the referrer of the tensor that a node produced: the node's own referrer, or that of its output's
     /// memory. Returns nullptr if none was found.
@@ -33,10 +35,11 @@ public:
     /// Like of(), but returns nullptr if only C++ refers to the tensor.
     const Referrer* in_python(NodeIndex node) const { return unless_native(of(node)); }
     const Referrer* in_python(AllocationRef allocation) const { return unless_native(of(allocation)); }
-    /// Returns all referrers of that scan, as positions in GraphTables::referrers.
+    /// Returns all referrers of these scans, as positions in GraphTables::referrers.
     const std::vector<uint32_t>& referrers() const { return referrers_; }
 
 private:
+    void add(uint32_t scan);
     static const Referrer* unless_native(const Referrer* referrer) {
         return referrer && !is_native(*referrer) ? referrer : nullptr;
     }

@@ -46,7 +46,7 @@ def declare(library: Any, functions: dict[str, tuple[Any, list[Any]]]) -> Any:
     return library
 
 
-_MOST_BLOCKS = 4096
+_MOST_BLOCKS = 1024
 
 
 class Core:

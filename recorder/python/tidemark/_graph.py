@@ -184,10 +184,10 @@ class Graph:
 
     def _scan_if_affordable(self, reason: str) -> None:
         if self._budget.allows(self._last_scan_s):
-            began = time.monotonic()
+            began = time.thread_time()
             with self._budget.spend():
                 self._scan(reason)
-            self._last_scan_s = time.monotonic() - began
+            self._last_scan_s = time.thread_time() - began
 
     def _serve_request(self) -> None:
         """Scans for the memory of growing allocation sites if the recorder has requested it. A request that is too
@@ -195,17 +195,17 @@ class Graph:
         wanted = self._core.scans_wanted()
         if wanted == self._requests_served or not self._may_scan_growing():
             return
-        began = time.monotonic()
+        began = time.thread_time()
         with self._growth_budget.spend(), self._exclusively() as is_free:
             if not is_free:
                 return
+            self._requests_served = wanted
+            self._growth_scans += 1
             found = self._referrers.scan_growing(_GROWTH_REASON)
-            self._last_growth_scan_s = time.monotonic() - began
+            self._last_growth_scan_s = time.thread_time() - began
             if not found and self._growth_budget.allows(self._last_scan_s):
                 self._referrers.scan_all_growing(_GROWTH_REASON)
-                self._last_scan_s = time.monotonic() - began
-        self._requests_served = wanted
-        self._growth_scans += 1
+                self._last_scan_s = time.thread_time() - began
 
     def _may_scan_growing(self) -> bool:
         return self._growth_scans < _FIRST_SCANS or self._growth_budget.allows(self._last_growth_scan_s)

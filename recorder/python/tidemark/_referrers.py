@@ -41,10 +41,10 @@ def find(
     autograd_contexts: those of autograd functions, which only C++ refers to. contexts: those of context variables.
     Empties the list `targets` as soon as the search knows their addresses, so that the list is not a referrer
     itself."""
-    count = len(targets)
-    with heap.search(targets, _roots.barriers()) as search:
+    count, modules = len(targets), _roots.namespaces()
+    with heap.search(targets, _roots.barriers(modules)) as search:
         targets.clear()
-        roots = _search_all(search, _roots.of_objects(autograd_contexts, contexts), traceback)
+        roots = _search_all(search, modules, _roots.of_objects(autograd_contexts, contexts), traceback)
         places = _links.Places(heap)
         paths = (search.path_to(number) for number in range(count))
         named = [path and _paths.links(places, path, roots) for path in paths]
@@ -52,11 +52,19 @@ def find(
 
 
 def _search_all(
-    search: _heap.Search, of_objects: list[_roots.Root], traceback: TracebackType | None
+    search: _heap.Search,
+    modules: _roots.Namespaces,
+    of_objects: list[_roots.Root],
+    traceback: TracebackType | None,
 ) -> list[_roots.Root]:
     """Searches from the roots with the best names first, until all targets have a path. Returns the roots used."""
     roots: list[_roots.Root] = []
-    for stage in (lambda: _roots.nearest(traceback), lambda: of_objects, _roots.furthest):
+    stages = (
+        lambda: _roots.nearest(modules, traceback),
+        lambda: of_objects,
+        lambda: _roots.furthest(modules),
+    )
+    for stage in stages:
         found = stage()
         missing = search.search_from([root.for_search() for root in found])
         if missing and not roots:
@@ -112,13 +120,19 @@ class Referrers:
         """Records the retention paths of the memory of growing allocation sites. Returns False if a part of it has no
         path yet, since the time was too short, or since nothing that is reachable retains it."""
         blocks = self._core.growing_blocks()
-        if not blocks or self._offset_of_impl == 0:
-            return not blocks
         began = time.perf_counter_ns()
+        if not blocks or self._offset_of_impl == 0:
+            self._send(reason, began, 0, len(blocks), [])  # the recorder waits for the answer
+            return not blocks
         wanted = _heap.Blocks(blocks, self._torch._C.TensorBase, self._plugin.block_of(), self._offset_of_impl)
-        roots = _roots.nearest(None) + _roots.furthest()
-        with self._heap.search((), _roots.barriers(), wanted, LONGEST_PAUSE_S) as search:
-            search.search_from([root.for_search() for root in roots])
+        modules = _roots.namespaces()
+        roots = _roots.nearest(modules, None)
+        with self._heap.search((), _roots.barriers(modules), wanted, LONGEST_PAUSE_S) as search:
+            if search.search_from([root.for_search() for root in roots]):
+                _let_other_threads_run()
+                further = _roots.furthest(modules)
+                search.search_from([root.for_search() for root in further])
+                roots += further
             found = list(self._found(search, roots, set(blocks)))
             self._send(reason, began, search.objects(), len(blocks), found)
         return 2 * len({target.place.address for target, _ in found}) >= len(blocks)

@@ -116,15 +116,17 @@ def _of_traceback(traceback: TracebackType | None) -> Iterator[Root]:
         traceback = traceback.tb_next
 
 
-def namespaces() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields (name, dictionary) of all modules, each once."""
-    seen: set[int] = set()
+Namespaces = list[tuple[str, dict[str, Any]]]
+
+
+def namespaces() -> Namespaces:
+    """Returns (name, dictionary) of all modules, each once."""
+    found: dict[int, tuple[str, dict[str, Any]]] = {}
     for name, module in list(sys.modules.items()):
-        if _introspect.is_a(module, types.ModuleType):
+        if issubclass(type(module), types.ModuleType):
             names = _introspect.module_attributes(module)
-            if id(names) not in seen:
-                seen.add(id(names))
-                yield name, names
+            found.setdefault(id(names), (name, names))
+    return list(found.values())
 
 
 def _of_namespace(name: str, names: dict[str, Any]) -> Root:
@@ -135,14 +137,14 @@ def _is_own_module(name: str) -> bool:
     return name == "tidemark" or name.startswith("tidemark.")
 
 
-def nearest(traceback: TracebackType | None) -> list[Root]:
+def nearest(modules: Namespaces, traceback: TracebackType | None) -> list[Root]:
     """Returns locals of running frames, frames of exceptions, globals of the program's modules and registered
     callbacks, in this order, then locals of library frames."""
     frames = list(running_frames())
     roots = list(_of_running(frame for frame in frames if is_users(frame.f_code.co_filename)))
     for each in (traceback, *tracebacks()):
         roots += _of_traceback(each)
-    roots += _of_users_modules()
+    roots += _of_users_modules(modules)
     roots += _of_callbacks()
     of_libraries = _of_running(frame for frame in frames if not is_users(frame.f_code.co_filename))
     return roots + [root._replace(distance=_OF_LIBRARY_FRAME) for root in of_libraries]
@@ -153,15 +155,15 @@ def _of_callbacks() -> Iterator[Root]:
         yield Root("callback", item, *_links.place_of_callable(function))
 
 
-def _of_users_modules() -> list[Root]:
+def _of_users_modules(modules: Namespaces) -> list[Root]:
     """Returns the namespaces of the program's modules, __main__ first. __main__ may have no file (interactive mode)."""
     users: list[Root] = []
-    for name, names in namespaces():
-        root = _of_namespace(name, names)
+    for name, names in modules:
+        file = names.get("__file__")
         if name == "__main__":
-            users.insert(0, root)
-        elif not _is_own_module(name) and os.sep in root.file and is_users(root.file):
-            users.append(root)
+            users.insert(0, _of_namespace(name, names))
+        elif type(file) is str and os.sep in file and is_users(file):
+            users.append(_of_namespace(name, names))
     return users
 
 
@@ -170,15 +172,15 @@ def of_objects(autograd_contexts: Sequence[Any], contexts: Sequence[Any]) -> lis
     return [Root("ctx", each) for each in autograd_contexts] + [Root("context", each) for each in contexts]
 
 
-def furthest() -> list[Root]:
+def furthest(modules: Namespaces) -> list[Root]:
     """Returns the globals of all other modules."""
     return [
         _of_namespace(name, names)._replace(distance=_OF_TORCH if name.split(".")[0] == "torch" else _OF_LIBRARY_MODULE)
-        for name, names in namespaces()
+        for name, names in modules
         if not _is_own_module(name)
     ]
 
 
-def barriers() -> list[Any]:
+def barriers(modules: Namespaces) -> list[Any]:
     """Returns the objects that a search enters only as roots, because a module does not belong to its importer."""
-    return [sys.modules, *(names for _, names in namespaces()), *own_frames()]
+    return [sys.modules, *(names for _, names in modules), *own_frames()]
