@@ -190,6 +190,18 @@ TIDEMARK_EXPORT int tidemark_stop(int how, const char* sentence, uint32_t wait_m
     return recording->end(wait_ms);
 }
 
+TIDEMARK_EXPORT uint32_t tidemark_scans_wanted(void) {
+    const Recording* recording = active_recording();
+    return recording == nullptr ? 0 : recording->scans_wanted();
+}
+
+TIDEMARK_EXPORT int tidemark_growing_blocks(uint64_t* addresses, int capacity) {
+    const Recording* recording = active_recording();
+    return recording == nullptr || capacity <= 0
+               ? 0
+               : static_cast<int>(recording->growing_blocks({addresses, static_cast<size_t>(capacity)}));
+}
+
 TIDEMARK_EXPORT const char* tidemark_output(void) {
     Recording* recording = current.load(std::memory_order_acquire);
     return recording == nullptr ? "" : recording->output().c_str();

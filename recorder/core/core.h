@@ -49,6 +49,11 @@ int tidemark_start_from_environment(char* error, size_t error_size);
  * of an uncaught exception; NULL: none. Returns 1 when the trace is complete. */
 int tidemark_stop(int how, const char* sentence, uint32_t wait_ms);
 
+/* Returns how many heap scans the recorder has requested, because memory of some allocation sites keeps growing. */
+uint32_t tidemark_scans_wanted(void);
+/* Stores the addresses of at most `capacity` blocks of these sites, and returns their number. */
+int tidemark_growing_blocks(uint64_t* addresses, int capacity);
+
 /* Returns the path of the trace; empty before the first recording. Valid until the next start. */
 const char* tidemark_output(void);
 

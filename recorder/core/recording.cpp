@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -272,6 +273,16 @@ bool Recording::sample_now(uint32_t wait_ms) {
     };
     wait_until([&] { return taken() || !active(); }, milliseconds(wait_ms), std::chrono::microseconds(100));
     return taken();
+}
+
+size_t Recording::growing_blocks(std::span<uint64_t> addresses) const {
+    const RegionHeader& header = region_.header();
+    const size_t written = std::min<size_t>(header.growing_blocks.load(std::memory_order_acquire), most_growing_blocks);
+    const size_t count = std::min(written, addresses.size());
+    for (size_t i = 0; i < count; ++i) {
+        addresses[i] = header.growing[i].load(std::memory_order_relaxed);
+    }
+    return count;
 }
 
 bool Recording::end(uint32_t wait_ms) {

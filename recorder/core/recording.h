@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "recorder/core/core.h"
@@ -50,6 +51,10 @@ public:
 
     /// Asks for an NVML sample; see tidemark_api::sample_now.
     bool sample_now(uint32_t wait_ms);
+    /// Returns how many heap scans the recorder has requested.
+    uint32_t scans_wanted() const { return region_.header().scans_wanted.load(std::memory_order_acquire); }
+    /// Stores the blocks that the next heap scan looks for. Returns their number.
+    size_t growing_blocks(std::span<uint64_t> addresses) const;
     /// Rejects further records. Returns true when the recorder completes the trace within `wait_ms`.
     bool end(uint32_t wait_ms);
 

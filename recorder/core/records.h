@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define TIDEMARK_RECORDS_VERSION 2u
+#define TIDEMARK_RECORDS_VERSION 3u
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,

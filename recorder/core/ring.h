@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,9 @@ namespace tidemark::recorder {
 
 /// Seals of the shared file. No process can truncate it under another one that reads it, or remove the seals.
 constexpr int region_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+/// Limit of the blocks that the recorder names for a heap scan.
+constexpr uint32_t most_growing_blocks = 1024;
 
 constexpr uint64_t region_magic = 0x31676e6972656474;  // "tdering1"
 
@@ -48,6 +52,11 @@ struct RegionHeader {
     alignas(64) std::atomic<uint32_t> samples_taken{0};
     /// ticks() when the recorder last read the rings. The program uses it to detect that the recorder has died.
     std::atomic<uint64_t> heartbeat{0};
+    /// The recorder raises this to request a heap scan, after it has written the blocks of the sites that grow. It may
+    /// replace the blocks at any time: a block that is not there any more costs nothing.
+    alignas(64) std::atomic<uint32_t> scans_wanted{0};
+    std::atomic<uint32_t> growing_blocks{0};
+    std::array<std::atomic<uint64_t>, most_growing_blocks> growing{};  ///< their addresses
     char failure[512] = {};  ///< the sentence, when recorder_state is failed; written before it
 };
 

@@ -32,8 +32,8 @@ std::vector<StartBlock> blocks_of(const AllocatorState& state) {
 }  // namespace
 
 DeviceReplay::DeviceReplay(int device, StreamingWriter& writer, const AllocatorSettings& settings,
-                           const AllocatorState& start)
-    : device_(device), writer_(writer), settings_(settings), folder_(settings, *this) {
+                           const AllocatorState& start, SiteWatch* sites)
+    : device_(device), writer_(writer), sites_(sites), settings_(settings), folder_(settings, *this) {
     folder_.start(segments_of(start), blocks_of(start));
 }
 
@@ -98,7 +98,12 @@ void DeviceReplay::skip(uint64_t count) {
     recent_.clear();
 }
 
-FoldSink::LifetimeId DeviceReplay::created(const AllocationRow& row) { return writer_.created(device_, row); }
+FoldSink::LifetimeId DeviceReplay::created(const AllocationRow& row) {
+    if (sites_ != nullptr) {
+        sites_->allocated(row.lifetime.address, row.lifetime.stack, row.lifetime.block_size);
+    }
+    return writer_.created(device_, row);
+}
 
 void DeviceReplay::free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) {
     writer_.free_requested(lifetime, event, time, stack);
@@ -112,6 +117,9 @@ void DeviceReplay::free_completed(LifetimeId lifetime, uint64_t address, EventNu
         ended_.pop_front();
     }
     writer_.free_completed(lifetime, event, time);
+    if (sites_ != nullptr) {
+        sites_->freed(address);
+    }
 }
 
 uint32_t DeviceReplay::segment_added(const Segment& segment, int64_t time) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recorder/daemon/allocator_state.h"
+#include "recorder/daemon/site_watch.h"
 #include "storage/allocator/event_folder.h"
 #include "storage/write/streaming_writer.h"
 
@@ -29,7 +30,9 @@ struct SegmentChange {
 /// Writes the rows of one device to a StreamingWriter, which must outlive it. Not thread-safe.
 class DeviceReplay final : private FoldSink {
 public:
-    DeviceReplay(int device, StreamingWriter& writer, const AllocatorSettings& settings, const AllocatorState& start);
+    /// `sites`: gets the blocks of each allocation site; nullptr: nobody does.
+    DeviceReplay(int device, StreamingWriter& writer, const AllocatorSettings& settings, const AllocatorState& start,
+                 SiteWatch* sites = nullptr);
     DeviceReplay(const DeviceReplay&) = delete;
     DeviceReplay& operator=(const DeviceReplay&) = delete;
 
@@ -92,6 +95,7 @@ private:
 
     const int device_;
     StreamingWriter& writer_;
+    SiteWatch* const sites_;
     const AllocatorSettings settings_;
     EventFolder folder_;
     std::deque<EndedLifetime> ended_;  ///< the latest, by event

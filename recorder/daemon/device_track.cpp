@@ -71,7 +71,7 @@ void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinition
 
 void DeviceTrack::begin(const AllocatorState& start) {
     reported_segments_ = !start.segments.empty();
-    replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start);
+    replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start, &context_.sites);
     answer_due_questions(0);
 }
 

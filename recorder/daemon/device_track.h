@@ -43,6 +43,7 @@ struct TrackContext {
     Origins& origins;
     const TickClock& clock;
     NumberBudget& budget;
+    SiteWatch& sites;
     const std::map<std::string, std::string>& settings;  ///< of the allocator, values as JSON
 };
 

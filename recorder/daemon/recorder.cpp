@@ -63,6 +63,7 @@ Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& cloc
       writer_(std::move(writer)),
       gpu_usage_(writer_, driver_, clock_, options.program),
       sampler_(region.header()),
+      scan_requests_(region.header()),
       program_(options.program),
       session_(options.session, options.program, options.output) {
     for (uint32_t i = 0; i < region_.ring_count(); ++i) {
@@ -100,6 +101,7 @@ Status Recorder::record(const std::atomic<int>& stop_signal) {
         sampler_.serve_requests();
         sample_if_requested();
         take_readings();
+        scan_requests_.update();
         TIDEMARK_TRY(commit());
         do_every_second();
         if (taken < slice) {
@@ -234,8 +236,13 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
         case TIDEMARK_NODE_RUN:
         case TIDEMARK_NODE_DESTROYED:
         case TIDEMARK_LABEL:
-        case TIDEMARK_HEAP_SCAN:
         case TIDEMARK_REFERRER: graph_.on_record(record, payload, thread); break;
+        case TIDEMARK_HEAP_SCAN:
+            graph_.on_record(record, payload, thread);
+            if (fact_from_word<ScanReason>(text_of(payload)) == ScanReason::growing_sites) {
+                scan_requests_.on_scan();
+            }
+            break;
         default: break;  // from a newer program: unknown
     }
 }
@@ -251,7 +258,8 @@ DeviceTrack* Recorder::track(uint32_t device) {
     }
     return &tracks_
                 .try_emplace(device, static_cast<int>(device),
-                             TrackContext{writer_, definitions_, origins_, clock_, budget_, run_log_.settings()})
+                             TrackContext{writer_, definitions_, origins_, clock_, budget_, scan_requests_.sites(),
+                                          run_log_.settings()})
                 .first->second;
 }
 

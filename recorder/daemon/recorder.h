@@ -21,6 +21,7 @@
 #include "recorder/daemon/program_monitor.h"
 #include "recorder/daemon/ring_reader.h"
 #include "recorder/daemon/run_log.h"
+#include "recorder/daemon/scan_requests.h"
 #include "recorder/daemon/session_folder.h"
 #include "recorder/daemon/tick_clock.h"
 
@@ -101,6 +102,7 @@ private:
     GraphLog graph_{writer_, definitions_, origins_, clock_, [this](uint32_t device) { return track(device); }};
     GpuUsage gpu_usage_;
     NvmlSampler sampler_;
+    ScanRequests scan_requests_;
     ProgramMonitor program_;
     SessionFolder session_;
     std::vector<RingInUse> rings_;

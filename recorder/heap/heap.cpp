@@ -22,7 +22,7 @@ namespace {
 // A process has one interpreter: its layout and its functions.
 const FrameLayout* layout = nullptr;
 CountReference count_up = nullptr, count_down = nullptr;
-int (*is_subtype)(void* type, void* base) = nullptr;
+IsSubtype is_subtype = nullptr;
 int (*append)(void* list, void* object) = nullptr;
 TrackedObjects::Call call = nullptr;
 Address get_objects = 0;
@@ -105,11 +105,9 @@ TIDEMARK_EXPORT void tidemark_heap_variables(uint64_t frame, uint64_t* objects, 
     }
 }
 
-TIDEMARK_EXPORT tidemark_heap_scan* tidemark_heap_begin(const uint64_t* targets, int64_t target_count,
-                                                        const uint64_t* barriers, int64_t barrier_count) {
+TIDEMARK_EXPORT tidemark_heap_scan* tidemark_heap_begin(const tidemark_heap_plan* plan) {
     try {
-        return new tidemark_heap_scan(*layout, std::span(targets, static_cast<size_t>(target_count)),
-                                      std::span(barriers, static_cast<size_t>(barrier_count)));
+        return new tidemark_heap_scan(*layout, is_subtype, *plan);
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
@@ -128,6 +126,10 @@ TIDEMARK_EXPORT int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan
 TIDEMARK_EXPORT int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan) {
     const TrackedObjects collected(call, count_down, get_objects);
     return run(*scan, [&] { scan->search_unreachable(collected.objects()); });
+}
+
+TIDEMARK_EXPORT int64_t tidemark_heap_targets(const tidemark_heap_scan* scan) {
+    return static_cast<int64_t>(scan->targets());
 }
 
 TIDEMARK_EXPORT tidemark_heap_path tidemark_heap_path_to(const tidemark_heap_scan* scan, int64_t target,

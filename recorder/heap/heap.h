@@ -44,7 +44,34 @@ void tidemark_heap_variables(uint64_t frame, uint64_t* objects, int32_t count);
 /* A GC root of a search: an object, or the variables of a frame. */
 struct tidemark_heap_root {
     uint64_t object;
-    int64_t variables; /* -1: the object itself; else a frame with this number of variables */
+    int32_t variables; /* -1: the object itself; else a frame with this number of variables */
+    int32_t distance;  /* of the root itself: at most TIDEMARK_HEAP_FURTHEST */
+};
+
+/* Objects of this type, or of a type derived from it, are unlike others. */
+struct tidemark_heap_type {
+    uint64_t type;
+    int32_t distance;  /* from an object that refers to one of this type, at most TIDEMARK_HEAP_FURTHEST; others: 1 */
+    int32_t reference; /* offset of the only reference of an object that the garbage collector does not know; else 0 */
+};
+#define TIDEMARK_HEAP_FURTHEST 63
+
+/* What a search looks for, and where. */
+struct tidemark_heap_plan {
+    const uint64_t* targets;
+    int64_t target_count;
+    /* In addition, the first tensor found for each of these blocks of memory. */
+    const uint64_t* blocks;
+    int64_t block_count;
+    uint64_t tensor_type;
+    uint64_t block_of;   /* address of tidemark_plugin_block_of() */
+    int64_t impl_offset; /* of the address of its TensorImpl in a tensor object */
+    /* Their references are followed only if they are roots. */
+    const uint64_t* barriers;
+    int64_t barrier_count;
+    const struct tidemark_heap_type* types;
+    int64_t type_count;
+    int64_t longest_ns; /* a search from roots stops after this time; 0: never */
 };
 
 enum tidemark_heap_path_start {
@@ -67,22 +94,22 @@ struct tidemark_heap_path {
 
 typedef struct tidemark_heap_scan tidemark_heap_scan;
 
-/* Begins a search, which the caller ends. It follows references of `barriers` only if they are roots. Returns NULL if
- * out of memory. */
-tidemark_heap_scan* tidemark_heap_begin(const uint64_t* targets, int64_t target_count, const uint64_t* barriers,
-                                        int64_t barrier_count);
+/* Begins a search, which the caller ends. Returns NULL if out of memory. */
+tidemark_heap_scan* tidemark_heap_begin(const struct tidemark_heap_plan* plan);
 
-/* The next three functions return the number of targets without a path, or -1 if out of memory. A path never changes
- * once it is found. */
+/* The next three functions return the number of targets and blocks without a path, or -1 if out of memory. A path never
+ * changes once it is found. */
 
-/* Searches breadth first from the roots. Of several paths, it selects the shortest; of equally long ones, that of the
- * earlier root. */
+/* Searches from the roots. Of several paths, it selects that of the smallest distance; of equally distant ones, that of
+ * the earlier root. */
 int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const struct tidemark_heap_root* roots, int64_t count);
 /* Drops targets that no object of the garbage collector refers to. */
 int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan);
 /* Searches among the objects that no root reaches. */
 int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan);
 
+/* Returns the number of targets: those of the plan, then one for each block found. */
+int64_t tidemark_heap_targets(const tidemark_heap_scan* scan);
 /* Returns the path to target number `target` and stores at most `capacity` of its objects, which are alive until the
  * search ends. */
 struct tidemark_heap_path tidemark_heap_path_to(const tidemark_heap_scan* scan, int64_t target, uint64_t* objects,

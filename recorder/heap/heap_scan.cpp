@@ -4,6 +4,7 @@
 #include "recorder/heap/heap_scan.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "recorder/heap/unreachable.h"
@@ -14,6 +15,13 @@ namespace {
 
 constexpr size_t prefetched_objects = 6;
 constexpr uint32_t longest_path = 2 * TIDEMARK_HEAP_NEAR_ROOT;
+constexpr size_t objects_between_clock_reads = 256;
+
+uint64_t now_ns() {
+    return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+std::span<const Address> span_of(const uint64_t* first, int64_t count) { return {first, static_cast<size_t>(count)}; }
 
 struct Referenced {
     const AddressSet& targets;
@@ -36,27 +44,40 @@ int mark_target(void* object, void* context) noexcept {
 
 }  // namespace
 
-HeapScan::HeapScan(const FrameLayout& layout, std::span<const Address> targets, std::span<const Address> barriers)
-    : layout_(layout), paths_(targets.size()), missing_(targets.size()) {
-    for (size_t i = 0; i < targets.size(); ++i) {
-        targets_.insert(targets[i]);
-        target_numbers_.emplace(targets[i], i);
+HeapScan::HeapScan(const FrameLayout& layout, IsSubtype is_subtype, const tidemark_heap_plan& plan)
+    : layout_(layout),
+      kinds_(is_subtype, {plan.types, static_cast<size_t>(plan.type_count)},
+             plan.block_count > 0 ? plan.tensor_type : 0),
+      block_of_(reinterpret_cast<uint64_t (*)(uint64_t)>(plan.block_of)),
+      impl_offset_(static_cast<size_t>(plan.impl_offset)),
+      longest_ns_(static_cast<uint64_t>(plan.longest_ns)),
+      missing_(0) {
+    for (const Address target : span_of(plan.targets, plan.target_count)) {
+        add_target(target);
+        ++missing_;
     }
-    for (const Address barrier : barriers) {
+    for (const Address block : span_of(plan.blocks, plan.block_count)) {
+        blocks_.insert(block);
+    }
+    blocks_missing_ = blocks_.size();
+    for (const Address barrier : span_of(plan.barriers, plan.barrier_count)) {
         barriers_.insert(barrier);
         visited_.insert(barrier);
     }
+}
+
+void HeapScan::add_target(Address object) {
+    targets_.insert(object);
+    target_numbers_.emplace(object, paths_.size());
+    paths_.emplace_back();
 }
 
 void HeapScan::search_from(std::span<const tidemark_heap_root> roots) {
     nodes_.clear();
     starts_.clear();
     reached_.clear();
-    for (size_t i = 0; i < roots.size(); ++i) {
-        enter(roots[i], roots_before_ + static_cast<int32_t>(i));
-    }
+    expand(roots);
     roots_before_ += static_cast<int32_t>(roots.size());
-    expand();
     for (const auto& [target, node] : reached_) {
         found(target, node);
     }
@@ -72,7 +93,7 @@ void HeapScan::enter(const tidemark_heap_root& root, int32_t number) {
     const Address variables = variables_of(layout_, root.object);
     for (int32_t i = 0; i < root.variables; ++i) {
         const Address object = value_at(layout_, variables, static_cast<size_t>(i));
-        if (object != 0 && is_tracked(object) && visited_.insert(object)) {
+        if (object != 0 && (is_tracked(object) || kinds_.of(object).reference != 0) && visited_.insert(object)) {
             start(object, number, i);
         }
     }
@@ -88,35 +109,86 @@ void HeapScan::add(Address object, uint32_t parent) {
     const bool is_start = (parent & root_flag) != 0;
     const uint32_t depth = is_start ? 0 : nodes_[parent].depth + 1;
     nodes_.push_back({object, parent, depth, depth < TIDEMARK_HEAP_NEAR_ROOT ? number : nodes_[parent].anchor});
+    // The distance depends on the object only, not on the reference, so the first path found is the nearest.
+    queue_.push(number, queue_.distance() + kinds_.of(object).distance);
+    note_target(object, number);
+}
+
+void HeapScan::note_target(Address object, uint32_t node) {
+    if (is_wanted_block(object) && !is_target(object)) {
+        add_target(object);
+        --blocks_missing_;
+        ++missing_;
+    }
     if (is_target(object)) {
         const size_t target = target_numbers_.at(object);
         if (paths_[target].is_missing) {
             paths_[target].is_missing = false;
             --missing_;
-            reached_.emplace_back(target, number);
+            reached_.emplace_back(target, node);
         }
     }
 }
 
-void HeapScan::expand() {
-    for (visiting_ = 0; visiting_ < nodes_.size() && missing_ > 0; ++visiting_) {
-        if (visiting_ + prefetched_objects < nodes_.size()) {
-            __builtin_prefetch(reinterpret_cast<const void*>(nodes_[visiting_ + prefetched_objects].object));
+/// Returns whether this is the first tensor found for a wanted block.
+bool HeapScan::is_wanted_block(Address object) {
+    if (blocks_missing_ == 0 || !kinds_.of(object).is_tensor) {
+        return false;
+    }
+    const auto impl = read(object, impl_offset_);
+    const uint64_t block = impl == 0 ? 0 : block_of_(impl);
+    return block != 0 && blocks_.contains(block) && blocks_found_.insert(block);
+}
+
+void HeapScan::expand(std::span<const tidemark_heap_root> roots) {
+    queue_ = {};
+    late_after_ns_ = now_ns() + longest_ns_;
+    for (size_t i = 0; i < roots.size(); ++i) {
+        queue_.push(root_flag | static_cast<uint32_t>(i), static_cast<uint32_t>(roots[i].distance));
+    }
+    while (!queue_.empty() && missing() > 0 && !is_late()) {
+        const uint32_t next = queue_.pop();
+        if ((next & root_flag) != 0) {
+            const uint32_t root = next & ~root_flag;
+            enter(roots[root], roots_before_ + static_cast<int32_t>(root));
+        } else {
+            expand_node(next);
         }
-        for_each_child(nodes_[visiting_].object, visit, this);
         if (out_of_memory_) {
             throw std::bad_alloc();
         }
     }
-    objects_ += visiting_;
+}
+
+void HeapScan::expand_node(uint32_t node) {
+    if (!queue_.empty()) {
+        const uint32_t ahead = queue_.ahead(prefetched_objects);
+        if ((ahead & root_flag) == 0) {
+            __builtin_prefetch(reinterpret_cast<const void*>(nodes_[ahead].object));
+        }
+    }
+    visiting_ = node;
+    ++objects_;
+    const Address object = nodes_[node].object;
+    if (const size_t reference = kinds_.of(object).reference; reference != 0) {
+        if (void* child = read<void*>(object, reference)) {
+            visit(child, this);
+        }
+    } else {
+        for_each_child(object, visit, this);
+    }
+}
+
+bool HeapScan::is_late() const {
+    return longest_ns_ != 0 && objects_ % objects_between_clock_reads == 0 && now_ns() > late_after_ns_;
 }
 
 int HeapScan::visit(void* object, void* context) noexcept {
     auto& scan = *static_cast<HeapScan*>(context);
     const auto address = reinterpret_cast<Address>(object);
     try {
-        if (is_tracked(address) && scan.visited_.insert(address)) {
-            scan.add(address, static_cast<uint32_t>(scan.visiting_));
+        if ((is_tracked(address) || scan.kinds_.of(address).reference != 0) && scan.visited_.insert(address)) {
+            scan.add(address, scan.visiting_);
         }
     } catch (const std::bad_alloc&) {  // an exception must not pass through Python's code
         scan.out_of_memory_ = true;

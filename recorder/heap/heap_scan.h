@@ -14,6 +14,8 @@
 #include "recorder/heap/address_set.h"
 #include "recorder/heap/frame_locals.h"
 #include "recorder/heap/heap.h"
+#include "recorder/heap/object_kinds.h"
+#include "recorder/heap/search_queue.h"
 
 namespace tidemark::heap {
 
@@ -22,13 +24,14 @@ using CountReference = void (*)(void* object);
 
 class HeapScan {
 public:
-    HeapScan(const FrameLayout& layout, std::span<const Address> targets, std::span<const Address> barriers);
+    HeapScan(const FrameLayout& layout, IsSubtype is_subtype, const tidemark_heap_plan& plan);
 
     void search_from(std::span<const tidemark_heap_root> roots);
     void drop_unreferenced(std::span<const Address> objects);
     void search_unreachable(std::span<const Address> objects);
 
-    size_t missing() const { return missing_; }
+    size_t missing() const { return missing_ + blocks_missing_; }
+    size_t targets() const { return paths_.size(); }
     size_t objects() const { return objects_; }
     const tidemark_heap_path& path(size_t target) const { return paths_[target].description; }
     std::span<const Address> objects_of(size_t target) const { return paths_[target].objects; }
@@ -57,21 +60,34 @@ private:
     void enter(const tidemark_heap_root& root, int32_t number);
     void start(Address object, int32_t root, int32_t variable);
     void add(Address object, uint32_t parent);
-    void expand();
+    void note_target(Address object, uint32_t node);
+    bool is_wanted_block(Address tensor);
+    void add_target(Address object);
+    void expand(std::span<const tidemark_heap_root> roots);
+    void expand_node(uint32_t node);
+    bool is_late() const;
     void found(size_t target, uint32_t node);
     bool is_target(Address object) const { return targets_.contains(object); }
     void store(size_t target, tidemark_heap_path path, std::vector<Address> objects);
     static int visit(void* object, void* search) noexcept;
 
     const FrameLayout& layout_;
+    ObjectKinds kinds_;
     AddressSet targets_, barriers_, visited_;
+    AddressSet blocks_, blocks_found_;
+    uint64_t (*block_of_)(uint64_t impl);
+    size_t impl_offset_;
+    const uint64_t longest_ns_;   ///< of one search from roots; 0: unlimited
+    uint64_t late_after_ns_ = 0;  ///< on the steady clock
     std::unordered_map<Address, size_t> target_numbers_;
     std::vector<Path> paths_;  ///< by target
     std::vector<size_t> new_paths_;
-    std::vector<Node> nodes_;  ///< of one call: the queue, and the parent of each object
+    std::vector<Node> nodes_;  ///< of one call: the parent of each object
     std::vector<Start> starts_;
+    SearchQueue queue_;                                 ///< of one call: `root_flag | index of a root`, or a node
     std::vector<std::pair<size_t, uint32_t>> reached_;  ///< targets of this call, and their nodes
-    size_t missing_, objects_ = 0, visiting_ = 0;
+    size_t missing_, blocks_missing_, objects_ = 0;
+    uint32_t visiting_ = 0;
     int32_t roots_before_ = 0;
     bool out_of_memory_ = false;
 };

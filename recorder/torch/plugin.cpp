@@ -204,10 +204,21 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out) {
     const c10::TensorImpl& impl = *tensor_at(tensor);
     const TensorPlace place = place_of(impl);
     torch::autograd::Node* node = node_of(impl);
-    *out = {node == nullptr ? 0 : report_node(*node, impl, {}), place.device, place.address, 0};
+    *out = {node == nullptr ? 0 : report_node(*node, impl, {}),
+            place.device,
+            place.address,
+            0,
+            place.storage_bytes,
+            extent_of(impl, place).bytes};
     if (place.device != TIDEMARK_NO_DEVICE) {
         out->sequence = events_so_far(place.device);
     }
+}
+
+uint64_t tidemark_plugin_block_of(uint64_t tensor) { return place_of(*tensor_at(tensor)).address; }
+
+uint64_t tidemark_plugin_gradient_of(uint64_t tensor) {
+    return reinterpret_cast<uintptr_t>(gradient_of(*tensor_at(tensor)));
 }
 
 void tidemark_plugin_label(uint64_t tensor, int category, const char* name) {

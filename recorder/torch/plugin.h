@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_PLUGIN_VERSION 2u
+#define TIDEMARK_PLUGIN_VERSION 3u
 
 uint32_t tidemark_plugin_version(void);
 
@@ -59,8 +59,15 @@ struct tidemark_tensor {
     uint32_t device;   /* TIDEMARK_NO_DEVICE: not on a GPU */
     uint64_t address;  /* of its storage */
     uint64_t sequence; /* events of its device so far */
+    uint64_t storage_bytes;
+    uint64_t bytes; /* of the tensor itself; less than storage_bytes for a view of a part */
 };
 void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out);
+
+/* Returns the address of the tensor's storage; 0: none. */
+uint64_t tidemark_plugin_block_of(uint64_t tensor);
+/* Returns the tensor in .grad, read from the field; 0: none. */
+uint64_t tidemark_plugin_gradient_of(uint64_t tensor);
 
 /* Labels the memory of a parameter, buffer or optimizer state (`category`: tidemark_category). Stores a weak reference
  * to the tensor. */

@@ -56,6 +56,13 @@ bool is_numbered_context(std::string_view text) {
     return text.find_first_not_of("0123456789/_ []") == text.npos && text.find_first_of("0123456789") != text.npos;
 }
 
+/// "40 of 4000": the bytes of a view and of its storage.
+bool are_sizes(std::string_view text) {
+    constexpr std::string_view of = " of ";
+    const size_t at = text.find(of);
+    return at != text.npos && is_number(text.substr(0, at)) && is_number(text.substr(at + of.size()));
+}
+
 template <class Part>
 std::string map_parts(const std::string& text, std::string_view separator, Part&& part) {
     std::string result;
@@ -237,7 +244,10 @@ std::string TextRules::attribute(const std::string& text) {
 }
 
 std::string TextRules::variable(const std::string& text, const Fact<PathLinkKind>& kind) {
-    if ((kind == PathLinkKind::index && is_number(text)) || is_public_library(text)) {
+    const bool is_ours = (kind == PathLinkKind::index && is_number(text)) ||
+                         (kind == PathLinkKind::view && are_sizes(text)) ||
+                         (kind == PathLinkKind::callback && text == "atexit");
+    if (is_ours || is_public_library(text)) {
         return allow(text);
     }
     return kind == PathLinkKind::attribute && redaction_.names ? attribute(text) : name(text, variables_);

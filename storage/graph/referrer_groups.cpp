@@ -25,11 +25,11 @@ std::optional<int64_t> index_of(const GraphTables& tables, const PathLink& link)
     return link.kind == PathLinkKind::index && is_number ? std::optional(number) : std::nullopt;
 }
 
-/// Returns the same text for paths that differ only in indices.
+/// Returns the same text for paths that differ only in indices and in the sizes of views.
 std::string shape_of(const GraphTables& tables, const Referrer& referrer) {
     std::string shape;
     for (const PathLink& link : referrer.links) {
-        const uint32_t name = index_of(tables, link) ? 0 : link.name;
+        const uint32_t name = index_of(tables, link) || link.kind == PathLinkKind::view ? 0 : link.name;
         shape += fmt::format("{} {} {} {} {}\n", word_of(link.kind), name, link.function, link.file, link.line);
     }
     return shape;
@@ -75,6 +75,24 @@ bool has_no_name(const Referrer& referrer) {
     return is_native(referrer) || referrer.links.front().kind == PathLinkKind::cycle;
 }
 
+/// What the scans found last, by key_of().
+struct Latest {
+    std::unordered_map<uint64_t, uint32_t> scan;   ///< the last scan that found the tensor
+    std::unordered_map<uint64_t, uint32_t> named;  ///< the last path that starts at a name and leads through an object
+};
+
+Latest latest_of(const GraphTables& tables, uint32_t last_scan) {
+    Latest latest;
+    for (uint32_t h = 0; h < tables.referrers.size() && tables.referrers[h].scan <= last_scan; ++h) {
+        const Referrer& referrer = tables.referrers[h];
+        latest.scan[key_of(referrer)] = referrer.scan;
+        if (!has_no_name(referrer) && referrer.links.size() > 1) {
+            latest.named[key_of(referrer)] = h;
+        }
+    }
+    return latest;
+}
+
 }  // namespace
 
 bool append_link(std::string& text, const GraphTables& tables, const PathLink& link) {
@@ -105,19 +123,31 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
     const auto after = std::upper_bound(scans.begin(), scans.end(), time,
                                         [](int64_t t, const HeapScan& scan) { return t < scan.time; });
     scan_ = static_cast<uint32_t>(after == scans.begin() ? 0 : after - scans.begin() - 1);
+    uint32_t complete = *scan_;
+    while (complete > 0 && scans[complete].reason == ScanReason::growing_sites) {
+        --complete;
+    }
+    const Latest latest = latest_of(index.tables(), *scan_);
     const auto& referrers = index.tables().referrers;
-    std::unordered_map<uint64_t, uint32_t> earlier;
     for (uint32_t h = 0; h < referrers.size() && referrers[h].scan <= *scan_; ++h) {
         const uint64_t key = key_of(referrers[h]);
-        if (referrers[h].scan < *scan_) {
-            if (!has_no_name(referrers[h]) && referrers[h].links.size() > 1) {
-                earlier[key] = h;
-            }
-        } else {
-            const auto better = has_no_name(referrers[h]) ? earlier.find(key) : earlier.end();
-            use(better == earlier.end() ? h : better->second);
+        const bool is_missed = referrers[h].scan < complete;
+        if (referrers[h].scan != latest.scan.at(key) ||
+            (is_missed &&
+             !(scans[referrers[h].scan].reason == ScanReason::growing_sites && is_alive(referrers[h], time)))) {
+            continue;
         }
+        const auto better = has_no_name(referrers[h]) ? latest.named.find(key) : latest.named.end();
+        use(better == latest.named.end() ? h : better->second);
     }
+}
+
+bool ReferrerIndex::is_alive(const Referrer& referrer, int64_t time) const {
+    if (!referrer.allocation) {
+        return false;
+    }
+    const DeviceHistory& device = index_.trace().devices[referrer.allocation.device];
+    return device.allocations.free_event[referrer.allocation.index] >= device.events_until(time);
 }
 
 void ReferrerIndex::use(uint32_t referrer) {

@@ -18,15 +18,17 @@ namespace tidemark {
 /// Returns whether the scan found only C++ referrers: no path starts at a Python name.
 bool is_native(const Referrer& referrer);
 
-/// The referrers found by one heap scan, by node and by memory. A scan at the end of a program comes too late for
-/// variables of functions that have returned: for what it reaches only from C++ or through a reference cycle, the path
-/// of an earlier scan counts, if it led through an object. Keeps a reference to the index. Immutable. Thread: any.
+/// The referrers found by the last complete heap scan and by the later ones that looked for growing memory only, by
+/// node and by memory. A scan at the end of a program comes too late for variables of functions that have returned: for
+/// what it missed, or reached only from C++ or through a reference cycle, what an earlier scan found counts. Keeps a
+/// reference to the index. Immutable. Thread: any.
 class ReferrerIndex {
 public:
-    /// Uses the last scan at or before `time`; if there is none, the first scan after it.
+    /// Uses the last complete scan at or before `time`, and what later scans up to then found instead or in addition;
+    /// if there is none, the first scan after it.
     ReferrerIndex(const GraphIndex& index, int64_t time);
 
-    /// Returns nullptr if the heap was never scanned.
+    /// Returns the latest of these scans; nullptr if the heap was never scanned.
     const HeapScan* scan() const;
     /// Returns the referrer of the tensor that a node produced: the node's own referrer, or that of its output's
     /// memory. Returns nullptr if none was found.
@@ -35,7 +37,7 @@ public:
     /// Like of(), but returns nullptr if only C++ refers to the tensor.
     const Referrer* in_python(NodeIndex node) const { return unless_native(of(node)); }
     const Referrer* in_python(AllocationRef allocation) const { return unless_native(of(allocation)); }
-    /// Returns all referrers of that scan, with such earlier ones, as positions in GraphTables::referrers.
+    /// Returns all these referrers, as positions in GraphTables::referrers.
     const std::vector<uint32_t>& referrers() const { return referrers_; }
 
 private:
@@ -44,6 +46,7 @@ private:
     }
 
     void use(uint32_t referrer);
+    bool is_alive(const Referrer& referrer, int64_t time) const;
 
     const GraphIndex& index_;
     std::optional<uint32_t> scan_;

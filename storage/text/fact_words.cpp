@@ -187,6 +187,7 @@ std::string scan_reason_words(const Words& words, const Fact<ScanReason>& reason
         case ScanReason::out_of_memory: return words("out of memory");
         case ScanReason::mark: return words("mark `{mark}`", with("mark", reason.text));
         case ScanReason::memory_grows: return words("memory grows");
+        case ScanReason::growing_sites: return words("allocation sites grow");
         case ScanReason::asked: return words("on request");
         case ScanReason::unknown: return reason.text;
     }

@@ -12,7 +12,7 @@ std::string expression(const GraphTables& tables, std::span<const PathLink> link
     std::string text;
     for (const PathLink& link : links) {
         const std::string& name = tables.texts[link.name];
-        if (!append_link(text, tables, link) && !name.empty()) {
+        if (link.kind != PathLinkKind::view && !append_link(text, tables, link) && !name.empty()) {
             text += fmt::format("<{}>", name);
         }
     }
@@ -36,6 +36,7 @@ std::string kind_of_variable(const GraphTables& tables, const Words& words, cons
         case PathLinkKind::ctx:
         case PathLinkKind::cycle:
         case PathLinkKind::native: return {};
+        case PathLinkKind::callback: return words("registered function {function}", context);
         default: return function.empty() ? words("variable") : words("variable of {function}", context);
     }
 }
@@ -54,6 +55,7 @@ std::string kind_words(const Words& words, const std::vector<PathLink>& links, s
         case PathLinkKind::ctx: return words("ctx of a custom Function ");
         case PathLinkKind::cycle: return words("reference cycle ");
         case PathLinkKind::native: return words("native code ");
+        case PathLinkKind::callback: return words("callbacks of ");
         default: break;
     }
     return end == links.size()                        ? std::string()
@@ -150,6 +152,8 @@ std::string link_words(const GraphTables& tables, const Words& words, const Path
         case PathLinkKind::ctx: return words("the context of a custom function");
         case PathLinkKind::cycle: return words("a reference cycle that waits for the garbage collector");
         case PathLinkKind::native: return words("native code, invisible to Python");
+        case PathLinkKind::callback: return words("a function registered with {name}", name);
+        case PathLinkKind::view: return words("a view of {name} bytes", name);
         case PathLinkKind::unknown: return text.empty() ? link.kind.text : link.kind.text + ' ' + text;
     }
     return {};

@@ -7,10 +7,13 @@ namespace tidemark {
 namespace {
 
 constexpr FactWord<PathLinkKind> path_link_words[]{
-    {PathLinkKind::global, "global"},   {PathLinkKind::local, "local"},         {PathLinkKind::attribute, "attribute"},
-    {PathLinkKind::item, "item"},       {PathLinkKind::index, "index"},         {PathLinkKind::element, "element"},
-    {PathLinkKind::closure, "closure"}, {PathLinkKind::exception, "exception"}, {PathLinkKind::hook, "hook"},
-    {PathLinkKind::ctx, "ctx"},         {PathLinkKind::cycle, "cycle"},         {PathLinkKind::native, "native"},
+    {PathLinkKind::global, "global"},       {PathLinkKind::local, "local"},
+    {PathLinkKind::attribute, "attribute"}, {PathLinkKind::item, "item"},
+    {PathLinkKind::index, "index"},         {PathLinkKind::element, "element"},
+    {PathLinkKind::closure, "closure"},     {PathLinkKind::exception, "exception"},
+    {PathLinkKind::hook, "hook"},           {PathLinkKind::ctx, "ctx"},
+    {PathLinkKind::cycle, "cycle"},         {PathLinkKind::native, "native"},
+    {PathLinkKind::callback, "callback"},   {PathLinkKind::view, "view"},
     {PathLinkKind::unknown, "", true},
 };
 
@@ -29,9 +32,13 @@ constexpr FactWord<Phase> phase_words[]{
 };
 
 constexpr FactWord<ScanReason> scan_reason_words[]{
-    {ScanReason::end, "end"},          {ScanReason::out_of_memory, "out of memory"},
-    {ScanReason::mark, "mark ", true}, {ScanReason::memory_grows, "memory grows"},
-    {ScanReason::asked, "asked"},      {ScanReason::unknown, "", true},
+    {ScanReason::end, "end"},
+    {ScanReason::out_of_memory, "out of memory"},
+    {ScanReason::mark, "mark ", true},
+    {ScanReason::memory_grows, "memory grows"},
+    {ScanReason::growing_sites, "allocation sites grow"},
+    {ScanReason::asked, "asked"},
+    {ScanReason::unknown, "", true},
 };
 
 constexpr FactWord<ProcessEnd> process_end_words[]{

@@ -27,9 +27,11 @@ enum class PathLinkKind : uint8_t {
     closure,
     exception,
     hook,
-    ctx,     ///< the context of a custom autograd function
-    cycle,   ///< a reference cycle that the garbage collector will free
-    native,  ///< only C++ refers to the tensor
+    ctx,       ///< the context of a custom autograd function
+    cycle,     ///< a reference cycle that the garbage collector will free
+    native,    ///< only C++ refers to the tensor
+    callback,  ///< a function registered with the interpreter; the text is where: "atexit"
+    view,  ///< the last link: the tensor is a view; the text is "4096 of 1048576": its bytes and those of the storage
     unknown,
 };
 
@@ -64,6 +66,7 @@ enum class ScanReason : uint8_t {
     out_of_memory,
     mark,  ///< the text is its name
     memory_grows,
+    growing_sites,  ///< looks for the memory of allocation sites that keep growing, and for nothing else
     asked,
     unknown,
 };

@@ -47,7 +47,7 @@ def main():
     for _ in range(ITERATIONS):
         times["list_ms"].append(timed(gc.get_objects))
         with heap.search([Node(0)], []) as search:
-            times["scan_ms"].append(timed(lambda: search.search_from([(everything, -1)])))
+            times["scan_ms"].append(timed(lambda: search.search_from([_heap.Root(everything, -1)])))
             scanned = search.objects()
         with heap.search([Node(0)], []) as search:
             times["unreferenced_ms"].append(timed(search.drop_unreferenced))

@@ -199,7 +199,7 @@ class Capture(unittest.TestCase):
                 return grad
 
         y = Same.apply(torch.ones(2, requires_grad=True))
-        number, address, sequence, device = self.core.plugin.identify(y._cdata)
+        number, address, sequence, device = self.core.plugin.identify(y._cdata)[:4]
         self.assertEqual((self.core.nodes[number].type, device), ("SameBackward", 255))
         self.assertEqual(address, y.data_ptr())
 
@@ -265,6 +265,15 @@ class Capture(unittest.TestCase):
         self.assertIsNone(gone())
         self.assertIsNone(storage())
         self.assertEqual(self.core.alive(), [])
+
+    def test_views_storages_and_gradients_are_identified(self):
+        weight = torch.ones(100, 10, requires_grad=True)
+        weight.grad = torch.ones(100, 10)
+        part = self.core.plugin.identify(weight.detach()[3:5]._cdata)
+        self.assertEqual((part.address, part.bytes, part.storage_bytes), (weight.data_ptr(), 80, 4000))
+        gradient = self.core.plugin.identify(self.core.plugin.gradient_of(weight._cdata))
+        self.assertEqual(gradient.address, weight.grad.data_ptr())
+        self.assertEqual(self.core.plugin.gradient_of(weight.grad._cdata), 0)
 
     def test_labels_follow_tensors(self):
         layer = torch.nn.Linear(2, 2)

@@ -173,6 +173,41 @@ class Runs(unittest.TestCase):
         )
         self.assertIn(("global kept > index 0",), referrers)
 
+    def test_memory_that_grows_is_scanned_while_the_program_runs(self):
+        # Reports tensors of the CPU as the plugin reports those of a GPU.
+        self.run_program(
+            "import time\n"
+            "from tidemark import _abi, _records\n"
+            "recording = tidemark._api.current(); core = recording.core\n"
+            "def state(part):\n"
+            "    record = _records._record(_abi.STATE, part); core.push((record, b''))\n"
+            "state(_abi.STATE_BEGIN); state(_abi.STATE_END)\n"
+            "def event(action, address, size):\n"
+            "    global events\n"
+            "    record = _records._record(_abi.EVENT, action)\n"
+            "    record.event.sequence, events = events, events + 1\n"
+            "    record.event.address, record.event.size = address, size\n"
+            "    core.push((record, b''))\n"
+            "events, segment_alloc, alloc = 0, 3, 0\n"
+            "def main():\n"
+            "    scores = []\n"
+            "    for _ in range(60):\n"
+            "        scores.append(torch.ones(1 << 19))\n"
+            "        event(segment_alloc, scores[-1].data_ptr(), 2 << 20)\n"
+            "        event(alloc, scores[-1].data_ptr(), 2 << 20)\n"
+            "        time.sleep(0.05)\n"
+            "main()\n"
+        )
+        scans = self.rows("SELECT id, tensors FROM heap_scan WHERE reason = 'allocation sites grow' ORDER BY id")
+        self.assertGreaterEqual(len(scans), 2)
+        paths = self.rows(
+            "SELECT group_concat(kind || ' ' || text, ' > ') FROM (SELECT * FROM path_link ORDER BY referrer, position)"
+            f" JOIN referrer ON referrer.id = referrer JOIN string ON string.id = name WHERE scan = {scans[-1][0]}"
+            " GROUP BY referrer"
+        )
+        self.assertGreaterEqual(len(paths), 10)
+        self.assertEqual(paths[-1][0][: len("local scores > index ")], "local scores > index ")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -183,16 +183,43 @@ class Package(unittest.TestCase):
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_modules_get_their_qualified_names(self):
         done = self.run_program(
-            "import torch\nfrom tidemark import _modules\n"
+            "import copy, torch\nfrom tidemark import _modules\n"
             "class Net(torch.nn.Module):\n"
             "    def __init__(self):\n"
             "        super().__init__(); self.h = torch.nn.ModuleList([torch.nn.Linear(2, 2) for _ in range(2)])\n"
-            "net = Net()\n"
-            "wanted = [id(net), id(net.h[1]), 4711]\n"
-            "print([(path, module is net) for module, path in _modules.name_modules(wanted, torch.nn.Module)])",
+            "before = Net()\n"
+            "modules = tidemark.record(sys.argv[1], parts=['stacks', 'modules'])._modules\n"
+            "later, copied = Net(), copy.deepcopy(before)\n"
+            "for net in before, later, copied:\n"
+            "    print([modules.path(modules.at(id(module))) for module in (net, net.h[1])])\n"
+            "before.h[1] = torch.nn.Tanh(); print(modules.path(before.h[1]), modules.at(4711))\n"
+            "address = id(later); del net, later; print(modules.at(address))\n",
             TORCH_PYTHON,
         )
-        self.assertEqual(done.stdout, "[('Net', True), ('Net.h.1', False)]\n")
+        self.assertEqual(done.stdout, "['Net', 'Net.h.1']\n" * 3 + "Net.h.1 None\nNone\n")
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
+    def test_no_step_lists_all_objects(self):
+        done = self.run_program(
+            "import gc, torch\nfrom tidemark import _heap\n"
+            "model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh())\n"
+            "recording = tidemark.record(sys.argv[1], parts=['stacks', 'ops', 'modules', 'graph'])\n"
+            "if recording._graph: recording._graph._poller.stop()\n"
+            "calls, get_objects, instances = [], gc.get_objects, _heap.Heap.instances\n"
+            "gc.get_objects = lambda *a: calls.append('get_objects') or get_objects(*a)\n"
+            "_heap.Heap.instances = lambda *a: calls.append('instances') or instances(*a)\n"
+            "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+            "for step in range(5):\n"
+            # Lives for one step only, as in models of the library transformers.
+            "    loss_of = torch.nn.CrossEntropyLoss()\n"
+            "    recording._frames.new_modules = lambda: [id(loss_of), id(model[0]), 4711]\n"
+            "    loss_of(model(torch.ones(2, 4)), torch.zeros(2, dtype=torch.long)).backward()\n"
+            "    optimizer.step(); optimizer.zero_grad(); tidemark.mark('m')\n"
+            "print(calls, id(model[0]) in recording._named)\n"
+            "gc.get_objects, _heap.Heap.instances = get_objects, instances\n",
+            TORCH_PYTHON,
+        )
+        self.assertEqual(done.stdout, "[] True\n")
 
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_an_unsupported_torch_is_rejected_with_a_message(self):

@@ -386,7 +386,7 @@ class Harmless(unittest.TestCase):
     def test_many_targets_in_one_list(self):
         things = [Thing() for _ in range(5000)]
         with HEAP.search(things, []) as search:
-            self.assertEqual(search.search_from([(things, -1)]), 0)
+            self.assertEqual(search.search_from([_heap.Root(things, -1)]), 0)
             places = _links.Places(HEAP)
             named = [_links.link(places, search.path_to(i).objects, 0)[0].name for i in range(5000)]
         self.assertEqual(named, list(map(str, range(5000))))

@@ -18,7 +18,7 @@ HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=
 # The fake plugin reports a node for every tensor that went through made().
 TORCH_PROGRAM = """
 import time, torch
-from tidemark import _abi, _graph
+from tidemark import _abi, _graph, _hooks, _modules, _plugin
 
 class Core:
     messages = []
@@ -26,11 +26,17 @@ class Core:
         self.messages.append(message)
     def recording(self):
         return False
+    def scans_wanted(self):
+        return 0
+    def growing_blocks(self):
+        return []
 
 class Plugin:
     made, labels, updates, alive = {}, [], 0, 0
     def identify(self, cdata):
-        return self.made.get(cdata, 0), 0, 0, 255
+        return _plugin.Place(self.made.get(cdata, 0), 0, 0, 255)
+    def gradient_of(self, cdata):
+        return 0
     def label(self, cdata, category, name):
         self.labels.append((category, name))
     def update_labels(self):
@@ -55,7 +61,21 @@ def print_messages():
     core.messages.clear()
 
 core, plugin = Core(), Plugin()
-graph = _graph.Graph(torch, plugin, core, lambda sentence: print("lost:", sentence))
+modules = _modules.Modules()
+
+class Listener:  # only what names modules
+    def running(self):
+        return True
+    def module_changed(self, module):
+        modules.changed(module)
+    def module_got_part(self, *part):
+        modules.got_part(*part)
+    def __getattr__(self, name):
+        return lambda *arguments: None
+
+_hooks.report_to(Listener())
+_hooks.install(torch)
+graph = _graph.Graph(torch, plugin, core, modules, lambda *gap: print("lost:", gap))
 """
 
 

@@ -148,6 +148,23 @@ TEST(ReferrerGroups, MergeElementsOfOneList) {
     EXPECT_EQ(groups[1].freed_bytes, 0);
 }
 
+TEST(ReferrerIndex, AddsWhatScansForGrowingMemoryFound) {
+    ListOfOutputs list;
+    list.builder.tables.scans.push_back({20001, ScanReason::growing_sites, 1, 1, 1});
+    list.retention(list.roots[7], memory(15), "moved", -1, 2);
+    list.retention(no_node, memory(0), "grown", -1, 2);
+    const Graph graph(list.trace, list.builder.tables);
+    const auto name_of = [&](const ReferrerIndex& referrers, uint32_t position) {
+        const Referrer* found = referrers.of(memory(position));
+        return found == nullptr ? "" : graph.index.tables().texts[found->links.front().name];
+    };
+    const ReferrerIndex later(graph.index, 30000), before(graph.index, 20000);
+    EXPECT_EQ(name_of(later, 3) + name_of(later, 15) + name_of(later, 0), "outputsmovedgrown");
+    EXPECT_EQ(name_of(before, 3) + name_of(before, 15) + name_of(before, 0), "outputsoutputs");
+    EXPECT_EQ(later.referrers().size(), before.referrers().size() + 1) << "each memory has one path";
+    EXPECT_EQ(later.scan()->reason, ScanReason::growing_sites);
+}
+
 TEST(ReferrerIndex, UsesTheLastScanBeforeATimeOrElseTheNext) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.builder.tables);

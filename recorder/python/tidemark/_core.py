@@ -46,6 +46,9 @@ def declare(library: Any, functions: dict[str, tuple[Any, list[Any]]]) -> Any:
     return library
 
 
+_MOST_BLOCKS = 1024
+
+
 class Core:
     """libtidemark_core.so. The constructor raises OSError when it is missing or of another version."""
 
@@ -59,6 +62,8 @@ class Core:
         if not self.table:
             raise OSError(f"{path} belongs to another version of this package. Reinstall Tidemark.")
         self._api = self.table.contents
+        self._blocks = (ctypes.c_uint64 * _MOST_BLOCKS)()
+        self.scans_wanted = self._library.tidemark_scans_wanted  # number of heap scans that the recorder requested
 
     def start(self, output: str | os.PathLike[str], force: bool) -> None:
         """Starts a recording. Raises OSError with the cause and the fix."""
@@ -89,6 +94,10 @@ class Core:
     def sample_now(self, wait_ms: int) -> bool:
         """Asks the recorder for an NVML sample. Returns True if it was taken within `wait_ms`."""
         return bool(self._api.sample_now(wait_ms))
+
+    def growing_blocks(self) -> list[int]:
+        """Returns the addresses of blocks of the allocation sites that grow."""
+        return self._blocks[: self._library.tidemark_growing_blocks(self._blocks, len(self._blocks))]
 
     def recording(self) -> bool:
         """Returns whether this process records now."""

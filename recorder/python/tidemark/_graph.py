@@ -9,25 +9,30 @@ No failure may end or change the program. Each kind of failure is reported once 
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Callable
 
-from tidemark import _garbage, _heap, _introspect, _labels, _poller, _referrers
+from tidemark import _budget, _callbacks, _garbage, _heap, _introspect, _labels, _modules, _poller, _referrers
 from tidemark._core import Core
 from tidemark._plugin import Plugin
 
-_LARGEST_SHARE = 0.01  # fraction of the run's time for automatic scans
-_FREE_S = 0.2  # seconds for automatic scans in addition
+# Automatic scans get 1 % of the run's time: those that the recorder requests, and all others, one half each.
+_SHARE = 0.005
+_FREE_S = 0.1  # seconds for each of both in addition
+_FIRST_SCAN_S = 0.04  # expected
+_FIRST_SCANS = 2  # requested scans that are always made, for programs of a few seconds
 _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
 _GROWTH = 1.5  # factor by which retained bytes grow before the next scan
 _POLLS = 3  # retained bytes are the minimum over this number of polls
 _ALWAYS_SCANNED_OOMS = 3
 _LONGEST_WAIT_S = 5.0
+_GROWTH_REASON = "allocation sites grow"  # as in facts.cpp: the recorder waits for it
 
 
 def _reports_failures(method: Callable[..., None]) -> Callable[..., None]:
@@ -45,19 +50,30 @@ class Graph:
     """Records the graph of one recording. Any thread may call every method. The constructor raises OSError if the heap
     of this Python cannot be scanned.
 
-    report_gap: reports a data gap."""
+    modules: gets the modules that exist now, and must get later ones. report_gap: reports a data gap."""
 
-    def __init__(self, torch: Any, plugin: Plugin, core: Core, report_gap: Callable[[str, str, object], None]) -> None:
+    def __init__(
+        self,
+        torch: Any,
+        plugin: Plugin,
+        core: Core,
+        modules: _modules.Modules,
+        report_gap: Callable[[str, str, object], None],
+    ) -> None:
         heap = _heap.Heap()
+        modules.add(_modules.all_modules(torch.nn.Module, heap))
         self._torch = torch
         self._plugin = plugin
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._report_gap = report_gap
-        self._labels = _labels.Labels(torch, plugin, heap)
-        self._referrers = _referrers.Referrers(torch, plugin, core, heap, self._labels)
+        self._labels = _labels.Labels(torch, plugin, modules)
+        self._referrers = _referrers.Referrers(torch, plugin, core, heap, modules, self._labels)
         self._scanning = threading.Lock()
-        self._began, self._spent = time.monotonic(), 0.0
-        self._last_scan_s = 0.0
+        self._core = core
+        self._budget, self._growth_budget = (_budget.Budget(_SHARE, _FREE_S) for _ in range(2))
+        self._last_scan_s = self._last_growth_scan_s = _FIRST_SCAN_S
+        self._requests_served = core.scans_wanted()
+        self._growth_scans = 0
         self._nodes_at_scan = self._bytes_at_scan = 0
         self._allocated: collections.deque[int] = collections.deque(maxlen=_POLLS)
         # Ids of the newest nodes at the last two steps, and at the last two marks.
@@ -68,6 +84,7 @@ class Graph:
         self._ended = False
         self._failures: set[str] = set()
         self._garbage = _garbage.Collections(core, heap.ticks)
+        _callbacks.watch()
         self._poller = _poller.Poller(self._poll)
 
     def close(self) -> None:
@@ -80,10 +97,6 @@ class Graph:
             self._failures.add(what)
             details = f"{what}: {type(failure).__name__}: {failure}"
             self._report_gap("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
-
-    def modules_changed(self) -> None:
-        """Marks that there may be new modules."""
-        self._labels.modules_changed()
 
     @_reports_failures
     def backward_begins(self, roots: Iterable[Any]) -> None:
@@ -113,6 +126,7 @@ class Graph:
         self._labels.find_new()
         self._plugin.update_labels()
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
+        self._serve_request()
 
     @_reports_failures
     def marked(self, name: str) -> None:
@@ -155,6 +169,7 @@ class Graph:
 
     @_reports_failures
     def _poll(self) -> None:
+        self._serve_request()
         alive, _ = self._plugin.live_nodes()
         self._allocated.append(self._allocated_bytes())
         retained = min(self._allocated) if len(self._allocated) == _POLLS else 0
@@ -168,18 +183,46 @@ class Graph:
         return sum(map(cuda.memory_allocated, range(cuda.device_count()))) if cuda.is_initialized() else 0
 
     def _scan_if_affordable(self, reason: str) -> None:
-        began = time.monotonic()
-        if self._spent + self._last_scan_s <= _FREE_S + _LARGEST_SHARE * (began - self._began):
-            self._scan(reason)
-            self._last_scan_s = time.monotonic() - began
-            self._spent += self._last_scan_s
+        if self._budget.allows(self._last_scan_s):
+            began = time.thread_time()
+            with self._budget.spend():
+                self._scan(reason)
+            self._last_scan_s = time.thread_time() - began
+
+    def _serve_request(self) -> None:
+        """Scans for the memory of growing allocation sites if the recorder has requested it. A request that is too
+        expensive now is served later."""
+        wanted = self._core.scans_wanted()
+        if wanted == self._requests_served or not self._may_scan_growing():
+            return
+        began = time.thread_time()
+        with self._growth_budget.spend(), self._exclusively() as is_free:
+            if not is_free:
+                return
+            self._requests_served = wanted
+            self._growth_scans += 1
+            found = self._referrers.scan_growing(_GROWTH_REASON)
+            self._last_growth_scan_s = time.thread_time() - began
+            if not found and self._growth_budget.allows(self._last_scan_s):
+                self._referrers.scan_all_growing(_GROWTH_REASON)
+                self._last_scan_s = time.thread_time() - began
+
+    def _may_scan_growing(self) -> bool:
+        return self._growth_scans < _FIRST_SCANS or self._growth_budget.allows(self._last_growth_scan_s)
 
     def _scan(self, reason: str, traceback: TracebackType | None = None, wait_s: float = 0.0) -> None:
-        if not self._scanning.acquire(timeout=wait_s):
-            return
+        with self._exclusively(wait_s) as is_free:
+            if is_free:
+                self._nodes_at_scan = self._plugin.live_nodes()[0]
+                self._bytes_at_scan = min(self._allocated, default=0)
+                self._referrers.scan(reason, traceback)
+
+    @contextlib.contextmanager
+    def _exclusively(self, wait_s: float = 0.0) -> Iterator[bool]:
+        """Yields whether this thread may scan. Waits at most `wait_s` for another one."""
+        is_free = self._scanning.acquire(timeout=wait_s)
         try:
-            self._nodes_at_scan = self._plugin.live_nodes()[0]
-            self._bytes_at_scan = min(self._allocated, default=0)
-            self._referrers.scan(reason, traceback)
+            yield is_free
         finally:
-            self._scanning.release()
+            if is_free:
+                self._scanning.release()

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
 import os
 import sys
+import types
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, FrameType
@@ -19,6 +21,7 @@ import tidemark._abi as _abi
 from tidemark import _core
 
 _LONGEST_PATH = 256
+_BASE_OF_ARRAY = 48  # offset of PyArrayObject.base, the same in all versions of NumPy
 
 
 class Path(typing.NamedTuple):
@@ -30,6 +33,49 @@ class Path(typing.NamedTuple):
     cycle_length: int
     omitted: int
     objects: list[Any]
+
+
+class Blocks(typing.NamedTuple):
+    """Blocks of memory whose tensors a search looks for."""
+
+    addresses: Sequence[int]
+    tensor_type: type
+    block_of: int  # address of tidemark_plugin_block_of()
+    offset: int  # of the address of its TensorImpl in a tensor object
+
+
+class Root(typing.NamedTuple):
+    """Where a search begins. variables: their number in a frame; -1: the object is no frame."""
+
+    object: Any
+    variables: int
+    distance: int = 0
+
+
+def _kinds() -> Iterator[tuple[type, int, int]]:
+    """Yields (type, distance from objects that refer to one of this type, offset of its only reference or 0).
+
+    Other types have the distance 1: a path through containers and attributes is better than one through the
+    interpreter's own objects."""
+    yield type, 8, 0
+    yield types.FrameType, 6, 0
+    yield types.TracebackType, 6, 0
+    yield types.FunctionType, 4, 0
+    yield types.BuiltinFunctionType, 4, 0
+    numpy = sys.modules.get("numpy")
+    array = getattr(numpy, "ndarray", None)
+    if array is not None and _has_base(array):
+        yield array, 1, _BASE_OF_ARRAY
+
+
+@functools.cache
+def _has_base(array: type) -> bool:
+    """Checks on a known array where NumPy's arrays store the object whose memory they show."""
+    if array.__flags__ & 1 << 14 or array.__basicsize__ < _BASE_OF_ARRAY + 8:  # the garbage collector knows the type
+        return False
+    whole = array(2)
+    part = whole[1:]
+    return ctypes.c_uint64.from_address(id(part) + _BASE_OF_ARRAY).value == id(whole) == id(part.base)
 
 
 def variables_of(code: CodeType) -> tuple[str, ...]:
@@ -94,11 +140,26 @@ class Heap:
         return list(addresses)
 
     @contextlib.contextmanager
-    def search(self, targets: Sequence[Any], barriers: Sequence[Any]) -> Iterator[Search]:
-        """Yields a Search for paths to `targets`. It follows references of `barriers` only if they are roots. Raises
-        MemoryError."""
+    def search(
+        self, targets: Sequence[Any], barriers: Sequence[Any], blocks: Blocks | None = None, longest_s: float = 0.0
+    ) -> Iterator[Search]:
+        """Yields a Search for paths to `targets`, and to one tensor of each of `blocks`. It follows references of
+        `barriers` only if they are roots, and stops after `longest_s`; 0: never. Raises MemoryError."""
         wanted, shut = (_addresses(map(id, items)) for items in (targets, barriers))
-        handle = self._library.tidemark_heap_begin(wanted, len(wanted), shut, len(shut))
+        kinds = [_abi.HeapType(id(kind), distance, reference) for kind, distance, reference in _kinds()]
+        plan = _abi.HeapPlan(
+            targets=wanted,
+            target_count=len(wanted),
+            barriers=shut,
+            barrier_count=len(shut),
+            types=(_abi.HeapType * len(kinds))(*kinds),
+            type_count=len(kinds),
+            longest_ns=int(longest_s * 1e9),
+        )
+        if blocks is not None:
+            plan.blocks, plan.block_count = _addresses(blocks.addresses), len(blocks.addresses)
+            plan.tensor_type, plan.block_of, plan.impl_offset = id(blocks.tensor_type), blocks.block_of, blocks.offset
+        handle = self._library.tidemark_heap_begin(ctypes.byref(plan))
         if not handle:
             raise MemoryError
         del targets, barriers
@@ -116,9 +177,9 @@ class Search:
         self._handle = handle
         self._addresses = (ctypes.c_uint64 * _LONGEST_PATH)()
 
-    def search_from(self, roots: Sequence[tuple[Any, int]]) -> int:
-        """Searches breadth first from roots: (object, its number of variables, or -1 if it is not a frame)."""
-        array = (_abi.HeapRoot * len(roots))(*[_abi.HeapRoot(id(item), variables) for item, variables in roots])
+    def search_from(self, roots: Sequence[Root]) -> int:
+        """Searches from roots, the nearest objects first."""
+        array = (_abi.HeapRoot * len(roots))(*[_abi.HeapRoot(id(item), *how) for item, *how in roots])
         return self._missing(self._library.tidemark_heap_search_from(self._handle, array, len(array)))
 
     def drop_unreferenced(self) -> int:
@@ -134,6 +195,10 @@ class Search:
         if count < 0:
             raise MemoryError
         return count
+
+    def targets(self) -> int:
+        """Returns the number of targets: those given, then one for each block found."""
+        return self._library.tidemark_heap_targets(self._handle)
 
     def path_to(self, target: int) -> Path | None:
         """Returns the path to target number `target`, or None."""

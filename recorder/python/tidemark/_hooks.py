@@ -36,8 +36,11 @@ class Listener(Protocol):
     def backward_ends(self) -> None:
         """Handles the end of the pass, also after an exception."""
 
-    def modules_changed(self) -> None:
-        """Handles that a module got a parameter."""
+    def module_changed(self, module: Any) -> None:
+        """Handles that a module is new, or got a parameter or a buffer."""
+
+    def module_got_part(self, module: Any, name: str, part: Any) -> None:
+        """Handles that a module gets another one as its part."""
 
     def pause_driver(self) -> None:
         """Releases CUPTI for the user's profiler."""
@@ -72,7 +75,7 @@ def install(torch: Any) -> None:
     _installed = True
     _hook_optimizers()
     _hook_backward(torch)
-    _hook_parameters()
+    _hook_modules(torch)
     _hook_profiler()
 
 
@@ -142,14 +145,36 @@ def _hook_backward(torch: Any) -> None:
         torch.autograd._engine_run_backward = run_and_report
 
 
-def _hook_parameters() -> None:
-    from torch.nn.modules import module
+def _hook_modules(torch: Any) -> None:
+    """Reports modules that register something, are copied or unpickled. A module that does none of it is not new to
+    anyone, so the next heap scan finds it."""
+    from torch.nn.modules import module as torch_modules
 
-    def registered(_module: Any, _name: str, _parameter: Any) -> None:
+    def got_tensor(module: Any, _name: str, _tensor: Any) -> None:
         if listener := _running():
-            listener.modules_changed()
+            listener.module_changed(module)
 
-    module.register_module_parameter_registration_hook(registered)
+    def got_part(module: Any, name: str, part: Any) -> None:
+        listener = _running()
+        if listener is not None and part is not None:
+            listener.module_got_part(module, name, part)
+
+    torch_modules.register_module_parameter_registration_hook(got_tensor)
+    torch_modules.register_module_buffer_registration_hook(got_tensor)
+    torch_modules.register_module_module_registration_hook(got_part)
+    _hook_copies(torch.nn.Module)
+
+
+def _hook_copies(module_type: Any) -> None:
+    set_state = module_type.__setstate__
+
+    @functools.wraps(set_state)
+    def set_state_and_report(self: Any, state: Any) -> None:
+        set_state(self, state)
+        if listener := _running():
+            listener.module_changed(self)
+
+    module_type.__setstate__ = set_state_and_report
 
 
 def _hook_profiler() -> None:

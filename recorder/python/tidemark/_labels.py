@@ -8,18 +8,15 @@ Reads attributes only, never a gradient, and runs no code of the objects it read
 
 from __future__ import annotations
 
-import time
 import weakref
 from collections.abc import Iterable
 from typing import Any
 
 import tidemark._abi as _abi
-from tidemark import _heap, _introspect, _modules
+from tidemark import _introspect, _modules
 from tidemark._plugin import Plugin
 
 _WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")
-_LARGEST_SHARE = 0.01  # fraction of the run's time for finding modules
-_FREE_S = 0.05  # seconds for finding modules in addition
 
 
 def has_memory(tensor: Any) -> bool:
@@ -30,34 +27,21 @@ def has_memory(tensor: Any) -> bool:
 class Labels:
     """The labels of one recording. Any thread may call every method."""
 
-    def __init__(self, torch: Any, plugin: Plugin, heap: _heap.Heap) -> None:
+    def __init__(self, torch: Any, plugin: Plugin, modules: _modules.Modules) -> None:
         self._torch = torch
         self._plugin = plugin
-        self._heap = heap
+        self._modules = modules
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._labeled: dict[int, Any] = {}  # id: (weak reference, name)
         self._optimizers: dict[int, Any] = {}  # id: (weak reference, size of its state)
-        self._stale = True  # there may be new modules
-        self._began, self._spent = time.monotonic(), 0.0
 
     def __contains__(self, tensor: Any) -> bool:
         return id(tensor) in self._labeled
 
-    def modules_changed(self) -> None:
-        """Marks that there may be new modules."""
-        self._stale = True
-
     def find_new(self) -> None:
-        """Labels parameters and buffers of new modules. Lists all objects of the heap if there may be new modules."""
-        now = time.monotonic()
-        if self._stale and self._spent <= _FREE_S + _LARGEST_SHARE * (now - self._began):
-            self._stale = False
-            self.label_modules(_modules.all_modules(self._torch.nn.Module, self._heap))
-            self._spent += time.monotonic() - now
-
-    def label_modules(self, modules: list[Any]) -> None:
-        """Labels parameters and buffers of these modules."""
-        for module, path in _modules.paths(modules):
+        """Labels parameters and buffers of the modules that are new or changed."""
+        for module in self._modules.take_changed():
+            path = self._modules.path(module)
             for name, tensor in _modules.registered(module, "_parameters"):
                 self._label(tensor, _abi.CATEGORY_PARAMETER, f"{path}.{_introspect.name_of(name)}")
             for name, tensor in _modules.registered(module, "_buffers"):

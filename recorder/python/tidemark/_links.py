@@ -9,8 +9,11 @@ step belongs to the link before it, or has no link.
 
 from __future__ import annotations
 
+import _thread
 import collections
+import contextvars
 import functools
+import queue
 import sys
 import types
 import typing
@@ -20,7 +23,7 @@ from typing import Any, Callable
 
 from tidemark import _heap, _introspect
 
-_LONGEST_STEP = 3  # from a module over its __dict__ and _parameters to a weight
+_LONGEST_STEP = 5  # from a context over the nodes of its table to a value
 _ITEMS_OF_MODULES = ("_modules", "_parameters", "_buffers")
 _frame_of_generator = {
     types.GeneratorType: types.GeneratorType.__dict__["gi_frame"].__get__,
@@ -30,6 +33,7 @@ _frame_of_generator = {
 _arguments_of_partial = functools.partial.__dict__["args"].__get__
 _keywords_of_partial = functools.partial.__dict__["keywords"].__get__
 _function_of_partial = functools.partial.__dict__["func"].__get__
+_CACHED_FUNCTION = functools._lru_cache_wrapper
 _arguments_of_exception = BaseException.__dict__["args"].__get__
 
 
@@ -113,7 +117,8 @@ def function_place(code: CodeType) -> tuple[str, str]:
 
 def _of_dict(places, owner, rest, at):
     key = places.key(owner, rest[0])
-    return None if key is None else (Link("item", _introspect.text_of(key[0])), at + 1)
+    # Otherwise it is a key itself.
+    return (Link("element", "") if key is None else Link("item", _introspect.text_of(key[0]))), at + 1
 
 
 def _of_sequence(places, owner, rest, at):
@@ -128,6 +133,12 @@ def _of_sequence(places, owner, rest, at):
 
 def _of_set(places, owner, rest, at):
     return Link("element", ""), at + 1
+
+
+def _of_simple_queue(places, owner, rest, at):
+    if not _introspect.is_exactly(rest[0], list) or len(rest) < 2:
+        return None
+    return Link("element", ""), at + 2  # over its list, whose positions are no places in the queue
 
 
 def _without_link(places, owner, rest, at):
@@ -165,6 +176,33 @@ def _of_partial(places, owner, rest, at):
     if len(rest) > 1 and rest[0] is _keywords_of_partial(owner):
         return Link("attribute", f"argument {_introspect.name_of(places.key(rest[0], rest[1])[0])} of {called}"), at + 2
     return (None, at + 1) if rest[0] is _function_of_partial(owner) else None
+
+
+def _of_cached_function(places, owner, rest, at):
+    function = _introspect.attributes(owner).get("__wrapped__")
+    if rest[0] is function or rest[0] is _introspect.attributes(owner):
+        return None
+    # From the cache's dictionary to a key or a result, or from the function itself to one.
+    passed = 1 if len(rest) > 1 and _introspect.is_exactly(rest[0], dict) else 0
+    key = passed + 1 if len(rest) > passed + 1 and type(rest[passed]) is tuple else passed
+    return Link("attribute", f"cache of {_callable(function)}", *place_of_callable(function)), at + 1 + key
+
+
+def _of_thread_local(places, owner, rest, at):
+    if len(rest) < 3 or not all(_introspect.is_exactly(each, dict) for each in rest[:2]):
+        return None
+    key = places.key(rest[1], rest[2])  # from the table of threads to one thread's attributes
+    return None if key is None else (_attribute(owner, key[0]), at + 3)
+
+
+def _of_context(places, owner, rest, at):
+    nodes = 0
+    while nodes < len(rest) - 1 and _introspect.class_of(rest[nodes]).startswith("hamt"):
+        nodes += 1
+    for variable, value in list(contextvars.Context.items(owner)):
+        if value is rest[nodes]:
+            return Link("global", variable.name), at + 1 + nodes
+    return None
 
 
 def _of_frame(places, owner, rest, at):
@@ -224,11 +262,22 @@ def _of_instance(places, owner, rest, at):
     key = places.key(names, rest[0])
     if key is not None:
         return _of_attribute(places, owner, key[0], rest, at + 1)
+    if _introspect.is_exactly(rest[0], types.CoroutineType, types.GeneratorType, contextvars.Context):
+        return None, at + 1  # of a task, for example: the variable inside says more
     if _introspect.is_tensor(owner) and _introspect.is_a(rest[0], dict) and len(rest) > 1:
         return Link("hook", f"gradient hook of {_introspect.class_of(owner)}"), at + 2
     if _introspect.is_tensor(owner) and _introspect.is_context(rest[0]):
         return _attribute(owner, "grad_fn"), at + 1
-    return Link("attribute", f"part of {_introspect.class_of(owner)}"), at + 1
+    return _of_attribute_in_c(owner, rest[0]), at + 1
+
+
+def _of_attribute_in_c(owner, value):
+    """Returns the link of a reference that a type of C hides, by the types of both ends."""
+    if _introspect.class_of(owner) == "ndarray":
+        return _attribute(owner, "base")
+    if _introspect.class_of(value).endswith("EventLoop"):
+        return _attribute(owner, "_loop")
+    return Link("attribute", f"part of {_introspect.class_of(owner)}")
 
 
 def _of_attribute(places, owner, name, values, at):
@@ -256,6 +305,25 @@ def _callable(called):
     return called.__name__ if type(called) is types.BuiltinFunctionType else _introspect.class_of(called)
 
 
+def place_of_callable(called: Any) -> tuple[str, str, int]:
+    """Returns (function, file, line) of the function that a call runs, through methods and partial objects; empty texts
+    for functions of C."""
+    while type(called) is types.MethodType or _introspect.is_a(called, functools.partial):
+        called = called.__func__ if type(called) is types.MethodType else _function_of_partial(called)
+    if type(called) is not types.FunctionType:
+        return "", "", 0
+    return called.__qualname__, called.__code__.co_filename, called.__code__.co_firstlineno
+
+
+def text_of_object(item: Any) -> str:
+    """Returns what names an object without a variable: the function that it is or calls, or its class."""
+    if type(item) is types.FunctionType:
+        return item.__qualname__
+    if _introspect.is_a(item, functools.partial):
+        return f"partial({_callable(_function_of_partial(item))})"
+    return _introspect.class_of(item)
+
+
 _BY_TYPE = (
     (dict, _of_dict),
     (_SEQUENCES, _of_sequence),
@@ -264,6 +332,10 @@ _BY_TYPE = (
     (types.FunctionType, _of_function),
     (types.MethodType, _of_method),
     (functools.partial, _of_partial),
+    (_CACHED_FUNCTION, _of_cached_function),
+    (_thread._local, _of_thread_local),
+    (queue.SimpleQueue, _of_simple_queue),
+    (contextvars.Context, _of_context),
     (types.FrameType, _of_frame),
     (tuple(_frame_of_generator), _of_generator),
     (types.TracebackType, _of_traceback),

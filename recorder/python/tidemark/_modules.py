@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+import weakref
 from typing import Any
 
 from tidemark import _heap, _introspect
 
 
 def all_modules(module_type: type, heap: _heap.Heap | None = None) -> list[Any]:
-    """Returns all live modules. Finds them faster with `heap`."""
+    """Returns all live modules. Takes time proportional to all objects, less of it with `heap`."""
     if heap is not None:
         return heap.instances(module_type)[0]
     return [o for o in gc.get_objects() if issubclass(type(o), module_type)]
@@ -26,26 +26,72 @@ def registered(module: Any, registry: str) -> list[tuple[Any, Any]]:
     return [(name, value) for name, value in items if value is not None]
 
 
-def _roots(modules: list[Any]) -> list[Any]:
-    children = {id(child) for module in modules for _, child in registered(module, "_modules")}
-    return [module for module in modules if id(module) not in children]
+class Modules:
+    """The program's live modules and their names. Any thread may call every method.
 
+    Modules that exist at the start are added once. Later ones report themselves, so that no work is proportional to all
+    objects or all modules. Stores weak references only."""
 
-def paths(modules: list[Any]) -> Iterator[tuple[Any, str]]:
-    """Yields (module, path), each module once. A path is the class of the model followed by the names of its parts."""
-    seen: set[int] = set()
-    for root in _roots(modules):
-        below = [(root, _introspect.class_of(root))]
-        while below:
-            module, path = below.pop()
-            if id(module) not in seen:
-                seen.add(id(module))
-                yield module, path
-                children = registered(module, "_modules")
-                below += [(child, f"{path}.{_introspect.name_of(name)}") for name, child in reversed(children)]
+    def __init__(self) -> None:
+        self._known: dict[int, weakref.ref[Any]] = {}  # by id
+        self._owners: dict[int, tuple[weakref.ref[Any], Any]] = {}  # id of a part: (its owner, name there)
+        self._changed: dict[int, None] = {}  # ids, in order
 
+    def at(self, address: int) -> Any | None:
+        """Returns the live module with this id, or None."""
+        reference = self._known.get(address)
+        return None if reference is None else reference()
 
-def name_modules(addresses: Iterable[int], module_type: type) -> Iterator[tuple[Any, str]]:
-    """Yields (module, path) of the live modules at `addresses`."""
-    wanted = set(addresses)
-    return ((module, path) for module, path in paths(all_modules(module_type)) if id(module) in wanted)
+    def add(self, modules: list[Any]) -> None:
+        """Adds modules that are not known yet."""
+        for module in modules:
+            if id(module) not in self._known:
+                self.changed(module)
+
+    def changed(self, module: Any) -> None:
+        """Handles that a module is new, or got a parameter or a buffer."""
+        self._changed[id(module)] = None
+        if id(module) not in self._known:
+            self._remember(module)
+            for name, part in registered(module, "_modules"):
+                self.got_part(module, name, part)
+
+    def got_part(self, module: Any, name: Any, part: Any) -> None:
+        """Handles that a module gets this part. The first owner of a part names it."""
+        if self._owner(part) is None:
+            self._owners[id(part)] = weakref.ref(module), name
+        self.add([module, part])
+
+    def take_changed(self) -> list[Any]:
+        """Returns the live modules that are new or got a parameter or a buffer since the last call."""
+        changed, self._changed = self._changed, {}
+        modules = (self.at(address) for address in changed)
+        return [module for module in modules if module is not None]
+
+    def path(self, module: Any) -> str:
+        """Returns the class of the outermost module followed by the names of its parts."""
+        names: list[str] = []
+        passed: set[int] = set()
+        while id(module) not in passed and (found := self._owner(module)) is not None:
+            passed.add(id(module))
+            module, name = found
+            names.append(_introspect.name_of(name))
+        return ".".join([_introspect.class_of(module), *reversed(names)])
+
+    def _remember(self, module: Any) -> None:
+        key = id(module)
+
+        def destroyed(_: Any) -> None:
+            for table in (self._known, self._owners, self._changed):
+                table.pop(key, None)
+
+        self._known[key] = weakref.ref(module, destroyed)
+
+    def _owner(self, part: Any) -> tuple[Any, Any] | None:
+        """Returns the module of which this one is a part, and its name there; None if there is none, or not any more.
+        A part that is replaced, or that no module has got yet, has no owner."""
+        reference, name = self._owners.get(id(part), (None, None))
+        owner = None if reference is None else reference()
+        parts: Any = None if owner is None else _introspect.attributes(owner).get("_modules")
+        is_there = _introspect.is_a(parts, dict) and type(name) is str and dict.get(parts, name) is part
+        return (owner, name) if is_there else None

@@ -25,10 +25,12 @@ def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]
     if path.start == _abi.HEAP_CYCLE:
         return [Link("cycle", _cycle_name(path.objects[: path.cycle_length]))], _position_on_cycle(path)
     if path.start == _abi.HEAP_NATIVE:
-        return [Link("native", _introspect.class_of(path.objects[path.cycle_length]))], path.cycle_length
+        return [Link("native", _links.text_of_object(path.objects[path.cycle_length]))], path.cycle_length
     root = roots[path.root]
-    if root.kind == "ctx":  # the link of its attribute has its name
+    if root.kind in ("ctx", "context"):  # the link of its attribute or variable has its name
         return [], 0
+    if root.kind == "callback":
+        return [Link("callback", "atexit", root.function, root.file, root.line)], 0
     if path.variable >= 0:
         return _of_variable(root, path.variable), 0
     return [_of_namespace(places, root, path.objects[1])], 1
@@ -57,14 +59,20 @@ def _of_namespace(places: _links.Places, root: _roots.Root, value: Any) -> Link:
 
 
 def _cycle_name(objects: Sequence[Any]) -> str:
-    specific = [_introspect.class_of(o) for o in objects if not _introspect.is_exactly(o, dict, types.CellType, type)]
-    names = specific or [_introspect.class_of(o) for o in objects]
+    """Returns the functions and classes on the cycle. A function's closure is part of the function."""
+    closures = {id(o.__closure__) for o in objects if type(o) is types.FunctionType}
+    without_names = (dict, types.CellType, type)
+    specific = [o for o in objects if not _introspect.is_exactly(o, *without_names) and id(o) not in closures]
+    names = [_links.text_of_object(o) for o in specific or objects]
     shown = names if len(names) <= 6 else [*names[:5], "…"]
     return " → ".join([*shown, names[0]])
 
 
 def _position_on_cycle(path: _heap.Path) -> int:
-    """Returns the position at which the path leaves the cycle. Prefers an object to its __dict__."""
+    """Returns the position at which the path leaves the cycle. Prefers an object to its __dict__, and a function to its
+    closure."""
     first = path.objects[path.cycle_length]
     before = path.objects[path.cycle_length - 1]
-    return path.cycle_length - (type(first) is dict and _introspect.attributes(before) is first)
+    is_part = type(first) is dict and _introspect.attributes(before) is first
+    is_closure = type(before) is types.FunctionType and before.__closure__ is first
+    return path.cycle_length - (is_part or is_closure)

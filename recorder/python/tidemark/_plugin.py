@@ -6,10 +6,23 @@
 from __future__ import annotations
 
 import ctypes
+import typing
 from typing import Any
 
 import tidemark._abi as _abi
 from tidemark import _build, _core
+
+
+class Place(typing.NamedTuple):
+    """A tensor's memory. node: id of the node that created the tensor, or 0. sequence: the device's events so far.
+    device: _abi.NO_DEVICE if the memory is not on a GPU. bytes: of the tensor itself."""
+
+    node: int
+    address: int
+    sequence: int
+    device: int
+    storage_bytes: int = 0
+    bytes: int = 0
 
 
 class Plugin:
@@ -26,6 +39,7 @@ class Plugin:
         self.backward_begins = self._library.tidemark_plugin_backward_begins
         self.optimizer = self._library.tidemark_plugin_optimizer
         self.phase = self._library.tidemark_plugin_phase
+        self.gradient_of = self._library.tidemark_plugin_gradient_of
         self.update_labels = self._library.tidemark_plugin_update_labels
 
     def attach(self, torch: Any, core_table: Any, parts: int) -> None:
@@ -43,15 +57,19 @@ class Plugin:
         count = self._library.tidemark_plugin_sequences(self._sequences, len(self._sequences))
         return self._sequences[:count]
 
-    def identify(self, cdata: int) -> tuple[int, int, int, int]:
-        """Returns (id of the node that created the tensor or 0, address of its memory, device's events, device)."""
+    def identify(self, cdata: int) -> Place:
+        """Returns the place of a tensor, and records the node that created it."""
         tensor = _abi.Tensor()
         self._library.tidemark_plugin_identify(cdata, ctypes.byref(tensor))
-        return tensor.node, tensor.address, tensor.sequence, tensor.device
+        return Place(tensor.node, tensor.address, tensor.sequence, tensor.device, tensor.storage_bytes, tensor.bytes)
 
     def label(self, cdata: int, category: int, name: str) -> None:
         """Labels the tensor's memory, also after the tensor gets other memory. category: an _abi.CATEGORY_ constant."""
         self._library.tidemark_plugin_label(cdata, category, name.encode(errors="replace"))
+
+    def block_of(self) -> int:
+        """Returns the address of the function that returns the address of a tensor's storage."""
+        return ctypes.cast(self._library.tidemark_plugin_block_of, ctypes.c_void_p).value or 0
 
     def live_nodes(self) -> tuple[int, int]:
         """Returns (number of nodes alive, id of the newest)."""

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Callable
 
 import tidemark._abi as _abi
-from tidemark import _console, _core, _hooks, _records, _torch_import
+from tidemark import _console, _core, _hooks, _modules, _records, _torch_import
 
 PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
 CHECK_EVERY_S = 10.0
@@ -38,7 +38,7 @@ class Recording:
         self._frames: Any = None
         self._fallback: Any = None
         self._graph: Any = None
-        self._module_type: Any = None
+        self._modules = _modules.Modules()
         self._named: set[int] = set()  # addresses of live modules that have a name
         self._phases: dict[str, int] = {}
         self._phase: str | None = None
@@ -91,6 +91,8 @@ class Recording:
         self._load_plugin(torch)
         if self._plugin and "graph" in self.parts:
             self._record_graph(torch)
+        if self._frames and not self._graph and "modules" in self.parts:
+            self._modules.add(_modules.all_modules(torch.nn.Module))
 
     def _attach_to_cuda(self, torch: Any) -> None:
         self._report_devices(torch)
@@ -120,7 +122,6 @@ class Recording:
         except OSError as failure:
             self.report_gap("stacks_failed", f"Python stacks are not recorded: {failure}", failure)
             return
-        self._module_type = torch.nn.Module
         module_call = getattr(torch.nn.Module, "_wrapped_call_impl", None) if "modules" in self.parts else None
         self._frames.walk_for(self.core.table, module_call)
 
@@ -168,7 +169,7 @@ class Recording:
         from tidemark import _graph
 
         try:
-            self._graph = _graph.Graph(torch, self._plugin, self.core, self.report_gap)
+            self._graph = _graph.Graph(torch, self._plugin, self.core, self._modules, self.report_gap)
         except OSError as failure:
             self.report_gap("referrers_failed", f"referrers of tensors are not recorded: {failure}", failure)
 
@@ -253,10 +254,13 @@ class Recording:
         if self._graph:
             self._graph.optimizer_stepped(optimizer)
 
-    def modules_changed(self) -> None:
-        """Marks that there may be new modules."""
-        if self._graph:
-            self._graph.modules_changed()
+    def module_changed(self, module: Any) -> None:
+        """Handles that a module is new, or got a parameter or a buffer."""
+        self._modules.changed(module)
+
+    def module_got_part(self, module: Any, name: str, part: Any) -> None:
+        """Handles that a module gets another one as its part."""
+        self._modules.got_part(module, name, part)
 
     def out_of_memory(self) -> None:
         """Handles an out-of-memory error before the allocator raises it."""
@@ -292,17 +296,13 @@ class Recording:
             self._plugin.check()
 
     def _name_new_modules(self) -> None:
-        if self._frames is None:
-            return
-        addresses = [address for address in self._frames.new_modules() if address not in self._named]
-        if addresses:
-            from tidemark import _modules
-
-            self.modules_changed()
-            for module, path in _modules.name_modules(addresses, self._module_type):
-                self.core.push(_records.module(id(module), path))
-                self._named.add(id(module))
-                weakref.finalize(module, self._module_destroyed, id(module)).atexit = False
+        """Names the modules in new stacks, as far as they are alive."""
+        for address in self._frames.new_modules() if self._frames else ():
+            module = self._modules.at(address)
+            if module is not None and address not in self._named:
+                self.core.push(_records.module(address, self._modules.path(module)))
+                self._named.add(address)
+                weakref.finalize(module, self._module_destroyed, address).atexit = False
 
     def _module_destroyed(self, address: int) -> None:
         self._named.discard(address)

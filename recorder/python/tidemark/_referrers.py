@@ -3,96 +3,229 @@
 
 """Records what retains tensors: scans the Python heap for retention paths and sends them.
 
-The scan holds the interpreter lock, so all Python threads wait. The calling thread continues when all paths are sent.
+A scan holds the interpreter lock, so all Python threads wait, but not longer than one part of it takes. The calling
+thread continues when all paths are sent.
 """
 
 from __future__ import annotations
 
+import ctypes
 import time
-from collections.abc import Sequence
+import typing
+from collections.abc import Collection, Iterator, Sequence
+from contextvars import Context
 from types import TracebackType
 from typing import Any
 
 import tidemark._abi as _abi
-from tidemark import _heap, _labels, _links, _paths, _records, _roots
+from tidemark import _heap, _labels, _links, _modules, _paths, _records, _roots
 from tidemark._core import Core
-from tidemark._plugin import Plugin
+from tidemark._plugin import Place, Plugin
 
 MOST_TENSORS = 20_000
+LONGEST_PAUSE_S = 0.04
+_VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
+
+_Links = typing.Optional[list[_links.Link]]
 
 
 def find(
-    heap: _heap.Heap, targets: list[Any], contexts: Sequence[Any] = (), traceback: TracebackType | None = None
-) -> tuple[list[list[_links.Link] | None], int]:
+    heap: _heap.Heap,
+    targets: list[Any],
+    autograd_contexts: Sequence[Any] = (),
+    traceback: TracebackType | None = None,
+    contexts: Sequence[Context] = (),
+) -> tuple[list[_Links], int]:
     """Returns the links to each target (None: no Python object refers to it) and the number of objects visited.
 
-    contexts: those of autograd functions, which only C++ refers to. Empties the list `targets` as soon as the search
-    knows their addresses, so that the list is not a referrer itself."""
-    count = len(targets)
-    with heap.search(targets, _roots.barriers()) as search:
+    autograd_contexts: those of autograd functions, which only C++ refers to. contexts: those of context variables.
+    Empties the list `targets` as soon as the search knows their addresses, so that the list is not a referrer
+    itself."""
+    count, modules = len(targets), _roots.namespaces()
+    with heap.search(targets, _roots.barriers(modules)) as search:
         targets.clear()
-        roots = _search_all(search, contexts, traceback)
+        roots = _search_all(search, modules, _roots.of_objects(autograd_contexts, contexts), traceback)
         places = _links.Places(heap)
         paths = (search.path_to(number) for number in range(count))
         named = [path and _paths.links(places, path, roots) for path in paths]
         return named, search.objects()
 
 
-def _search_all(search: _heap.Search, contexts: Sequence[Any], traceback: TracebackType | None) -> list[_roots.Root]:
+def _search_all(
+    search: _heap.Search,
+    modules: _roots.Namespaces,
+    of_objects: list[_roots.Root],
+    traceback: TracebackType | None,
+) -> list[_roots.Root]:
     """Searches from the roots with the best names first, until all targets have a path. Returns the roots used."""
     roots: list[_roots.Root] = []
-    for stage in (lambda: _roots.nearest(traceback), lambda: _roots.of_contexts(contexts), _roots.furthest):
+    stages = (
+        lambda: _roots.nearest(modules, traceback),
+        lambda: of_objects,
+        lambda: _roots.furthest(modules),
+    )
+    for stage in stages:
         found = stage()
-        missing = search.search_from([(root.object, root.variables()) for root in found])
+        missing = search.search_from([root.for_search() for root in found])
         if missing and not roots:
             missing = search.drop_unreferenced()
         roots += found
         if not missing:
             return roots
+        _let_other_threads_run()
     search.search_unreachable()
     return roots
+
+
+def _let_other_threads_run() -> None:
+    time.sleep(0)  # releases the interpreter lock
+
+
+class _Target(typing.NamedTuple):
+    """Memory whose path is that of a tensor. is_gradient: it belongs to the tensor's .grad, which C++ retains."""
+
+    place: Place
+    is_gradient: bool = False
 
 
 class Referrers:
     """Scans the heap for one recording. Not thread-safe."""
 
-    def __init__(self, torch: Any, plugin: Plugin, core: Core, heap: _heap.Heap, labels: _labels.Labels) -> None:
+    def __init__(
+        self,
+        torch: Any,
+        plugin: Plugin,
+        core: Core,
+        heap: _heap.Heap,
+        modules: _modules.Modules,
+        labels: _labels.Labels,
+    ) -> None:
         self._torch = torch
         self._plugin = plugin
         self._core = core
         self._heap = heap
+        self._modules = modules
         self._labels = labels
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
+        self._offset_of_impl = _offset_of_impl(torch, self._cdata)
 
     def scan(self, reason: str, traceback: TracebackType | None = None) -> None:
-        """Records the retention path of each tensor on a GPU or created by a recorded node, except labeled tensors.
+        """Records the retention path of each tensor on a GPU or created by a recorded node. Labeled tensors are left
+        out, unless they belong to an allocation site that grows.
 
         traceback: of an exception; the variables of its frames are roots, too."""
+        self._scan_all(reason, set(self._core.growing_blocks()), False, traceback)
+
+    def scan_growing(self, reason: str) -> bool:
+        """Records the retention paths of the memory of growing allocation sites. Returns False if a part of it has no
+        path yet, since the time was too short, or since nothing that is reachable retains it."""
+        blocks = self._core.growing_blocks()
+        began = time.perf_counter_ns()
+        if not blocks or self._offset_of_impl == 0:
+            self._send(reason, began, 0, len(blocks), [])  # the recorder waits for the answer
+            return not blocks
+        wanted = _heap.Blocks(blocks, self._torch._C.TensorBase, self._plugin.block_of(), self._offset_of_impl)
+        modules = _roots.namespaces()
+        roots = _roots.nearest(modules, None)
+        with self._heap.search((), _roots.barriers(modules), wanted, LONGEST_PAUSE_S) as search:
+            if search.search_from([root.for_search() for root in roots]):
+                _let_other_threads_run()
+                further = _roots.furthest(modules)
+                search.search_from([root.for_search() for root in further])
+                roots += further
+            found = list(self._found(search, roots, set(blocks)))
+            self._send(reason, began, search.objects(), len(blocks), found)
+        return 2 * len({target.place.address for target, _ in found}) >= len(blocks)
+
+    def scan_all_growing(self, reason: str) -> None:
+        """Works as scan_growing(), but also looks for memory that only C or a reference cycle retains, and takes the
+        time that this takes."""
+        self._scan_all(reason, set(self._core.growing_blocks()), True, None)
+
+    def _found(
+        self, search: _heap.Search, roots: list[_roots.Root], blocks: Collection[int]
+    ) -> Iterator[tuple[_Target, _Links]]:
+        places = _links.Places(self._heap)
+        for number in range(search.targets()):
+            path = search.path_to(number)
+            if path is not None:
+                links = _paths.links(places, path, roots)
+                for target in self._targets_of(path.objects[-1], blocks):
+                    yield target, links
+
+    def _scan_all(
+        self, reason: str, growing: Collection[int], only_growing: bool, traceback: TracebackType | None
+    ) -> None:
         began = time.perf_counter_ns()
         parts = self._torch._C
-        tensors, modules, contexts = self._heap.instances(parts.TensorBase, self._torch.nn.Module, parts._FunctionBase)
-        self._labels.label_modules(modules)
-        tensors, places = self._targets(tensors)
-        found, visited = find(self._heap, tensors, contexts, traceback)
-        self._core.push(_records.heap_scan(reason, time.perf_counter_ns() - began, visited, len(places)))
-        for place, links in zip(places, found):
-            # A tensor that only C++ retains is worth a record only if it belongs to the graph.
-            if links or place[0] != 0:
-                self._core.push(_records.referrer(place, links or [_links.Link("native", "")]))
-        if len(places) == MOST_TENSORS:
+        tensors, modules, autograd_contexts, contexts = self._heap.instances(
+            parts.TensorBase, self._torch.nn.Module, parts._FunctionBase, Context
+        )
+        self._modules.add(modules)
+        self._labels.find_new()
+        tensors, targets = self._choose(tensors, growing, only_growing)
+        _let_other_threads_run()
+        paths, visited = find(self._heap, tensors, autograd_contexts, traceback, contexts)
+        found = [(target, links) for of_tensor, links in zip(targets, paths) for target in of_tensor]
+        self._send(reason, began, visited, len(paths), found)
+        if len(paths) == MOST_TENSORS:
             self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TENSORS} tensors"))
 
-    def _targets(self, all_tensors: list[Any]) -> tuple[list[Any], list[tuple[int, int, int, int]]]:
-        """Returns the tensors to search for and, for each, (node, address, sequence, device)."""
-        tensors, places = [], []
+    def _send(
+        self, reason: str, began_ns: int, visited: int, tensors: int, found: list[tuple[_Target, _Links]]
+    ) -> None:
+        self._core.push(_records.heap_scan(reason, time.perf_counter_ns() - began_ns, visited, tensors))
+        for target, links in found:
+            # A tensor that only C++ retains is worth a record only if it belongs to the graph.
+            if links or target.place.node != 0:
+                own = [*(links or [_links.Link("native", "")]), *_last_links(target)]
+                self._core.push(_records.referrer(target.place[:4], own))
+
+    def _choose(
+        self, all_tensors: list[Any], growing: Collection[int], only_growing: bool
+    ) -> tuple[list[Any], list[list[_Target]]]:
+        """Returns the tensors to search for, and what each of them is the path of."""
+        tensors, targets = [], []
         with self._torch._C.DisableTorchFunction():
             while all_tensors:
                 tensor = all_tensors.pop()
-                if tensor not in self._labels and _labels.has_memory(tensor):
-                    place = self._plugin.identify(self._cdata(tensor))
-                    if place[0] != 0 or place[3] != _abi.NO_DEVICE:
-                        tensors.append(tensor)
-                        places.append(place)
-                        if len(places) == MOST_TENSORS:
-                            all_tensors.clear()
-        return tensors, places
+                if not _labels.has_memory(tensor):
+                    continue
+                needs_growth = only_growing or tensor in self._labels
+                of_tensor = self._targets_of(tensor, growing if needs_growth else None)
+                if of_tensor:
+                    tensors.append(tensor)
+                    targets.append(of_tensor)
+                    if len(tensors) == MOST_TENSORS:
+                        all_tensors.clear()
+        return tensors, targets
+
+    def _targets_of(self, tensor: Any, blocks: Collection[int] | None) -> list[_Target]:
+        """Returns the tensor and its gradient, as far as their memory is among `blocks`. None: the tensor, if it is on
+        a GPU or belongs to the graph."""
+        with self._torch._C.DisableTorchFunction():
+            impl = self._cdata(tensor)
+        place = self._plugin.identify(impl)
+        if blocks is None:
+            return [_Target(place)] if place.node != 0 or place.device != _abi.NO_DEVICE else []
+        found = [_Target(place)] if place.address in blocks else []
+        gradient = self._plugin.gradient_of(impl)
+        if gradient:
+            place = self._plugin.identify(gradient)
+            found += [_Target(place, True)] if place.address in blocks else []
+        return found
+
+
+def _last_links(target: _Target) -> Iterator[_links.Link]:
+    if target.is_gradient:
+        yield _links.Link("attribute", "grad of Tensor")
+    if 0 < target.place.bytes * _VIEW_MATTERS <= target.place.storage_bytes:
+        yield _links.Link("view", f"{target.place.bytes} of {target.place.storage_bytes}")
+
+
+def _offset_of_impl(torch: Any, cdata: Any) -> int:
+    """Returns where a tensor object stores the address of its TensorImpl; 0: unknown."""
+    tensor = torch.empty(0, device="cpu")
+    offsets = range(16, type(tensor).__basicsize__, 8)
+    impl = cdata(tensor)
+    return next((at for at in offsets if ctypes.c_uint64.from_address(id(tensor) + at).value == impl), 0)

@@ -16,26 +16,38 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
 from typing import Any
 
-from tidemark import _heap, _introspect, _links
+from tidemark import _callbacks, _heap, _introspect, _links
 
 _OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
 
 
+# Distances of roots: a path from a variable of the program is better than one from a variable of a library, unless it
+# is longer by this number of references.
+_OF_LIBRARY_FRAME = 30
+_OF_LIBRARY_MODULE = 40
+_OF_TORCH = 60
+
+
 class Root(typing.NamedTuple):
     """A root. kind: "local" or "exception" for a frame (or the dictionary of a class body), "global" for the dictionary
-    of a module, "ctx" for any other object."""
+    of a module, "callback" for what is registered with atexit, "ctx" or "context" for an object that names itself."""
 
     kind: str
     object: Any
     function: str = ""
     file: str = ""
     line: int = 0
+    distance: int = 0
 
     def variables(self) -> int:
         """Returns the number of variables that the search reads; -1 if the root is not a frame."""
         return len(_heap.variables_of(self.object.f_code)) if _introspect.is_a(self.object, types.FrameType) else -1
+
+    def for_search(self) -> _heap.Root:
+        """Returns the root as a search takes it."""
+        return _heap.Root(self.object, self.variables(), self.distance)
 
 
 def is_own(file: str) -> bool:
@@ -104,15 +116,17 @@ def _of_traceback(traceback: TracebackType | None) -> Iterator[Root]:
         traceback = traceback.tb_next
 
 
-def namespaces() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields (name, dictionary) of all modules, each once."""
-    seen: set[int] = set()
+Namespaces = list[tuple[str, dict[str, Any]]]
+
+
+def namespaces() -> Namespaces:
+    """Returns (name, dictionary) of all modules, each once."""
+    found: dict[int, tuple[str, dict[str, Any]]] = {}
     for name, module in list(sys.modules.items()):
-        if _introspect.is_a(module, types.ModuleType):
+        if issubclass(type(module), types.ModuleType):
             names = _introspect.module_attributes(module)
-            if id(names) not in seen:
-                seen.add(id(names))
-                yield name, names
+            found.setdefault(id(names), (name, names))
+    return list(found.values())
 
 
 def _of_namespace(name: str, names: dict[str, Any]) -> Root:
@@ -123,40 +137,50 @@ def _is_own_module(name: str) -> bool:
     return name == "tidemark" or name.startswith("tidemark.")
 
 
-def nearest(traceback: TracebackType | None) -> list[Root]:
-    """Returns locals of running frames, frames of exceptions and globals of the program's modules, in this order."""
+def nearest(modules: Namespaces, traceback: TracebackType | None) -> list[Root]:
+    """Returns locals of running frames, frames of exceptions, globals of the program's modules and registered
+    callbacks, in this order, then locals of library frames."""
     frames = list(running_frames())
     roots = list(_of_running(frame for frame in frames if is_users(frame.f_code.co_filename)))
     for each in (traceback, *tracebacks()):
         roots += _of_traceback(each)
-    roots += _of_users_modules()
-    return roots + list(_of_running(frame for frame in frames if not is_users(frame.f_code.co_filename)))
+    roots += _of_users_modules(modules)
+    roots += _of_callbacks()
+    of_libraries = _of_running(frame for frame in frames if not is_users(frame.f_code.co_filename))
+    return roots + [root._replace(distance=_OF_LIBRARY_FRAME) for root in of_libraries]
 
 
-def _of_users_modules() -> list[Root]:
+def _of_callbacks() -> Iterator[Root]:
+    for function, item in _callbacks.registered():
+        yield Root("callback", item, *_links.place_of_callable(function))
+
+
+def _of_users_modules(modules: Namespaces) -> list[Root]:
     """Returns the namespaces of the program's modules, __main__ first. __main__ may have no file (interactive mode)."""
     users: list[Root] = []
-    for name, names in namespaces():
-        root = _of_namespace(name, names)
+    for name, names in modules:
+        file = names.get("__file__")
         if name == "__main__":
-            users.insert(0, root)
-        elif not _is_own_module(name) and os.sep in root.file and is_users(root.file):
-            users.append(root)
+            users.insert(0, _of_namespace(name, names))
+        elif type(file) is str and os.sep in file and is_users(file):
+            users.append(_of_namespace(name, names))
     return users
 
 
-def of_contexts(objects: Sequence[Any]) -> list[Root]:
-    """Returns the contexts of autograd functions, which only C++ refers to."""
-    return [Root("ctx", context) for context in objects]
+def of_objects(autograd_contexts: Sequence[Any], contexts: Sequence[Any]) -> list[Root]:
+    """Returns the contexts of autograd functions and the contexts of context variables. Only C refers to them."""
+    return [Root("ctx", each) for each in autograd_contexts] + [Root("context", each) for each in contexts]
 
 
-def furthest() -> list[Root]:
-    """Returns the globals of all other modules, torch's last."""
-    roots = [(name, _of_namespace(name, names)) for name, names in namespaces() if not _is_own_module(name)]
-    roots.sort(key=lambda root: root[0].split(".")[0] == "torch")
-    return [root for _, root in roots]
+def furthest(modules: Namespaces) -> list[Root]:
+    """Returns the globals of all other modules."""
+    return [
+        _of_namespace(name, names)._replace(distance=_OF_TORCH if name.split(".")[0] == "torch" else _OF_LIBRARY_MODULE)
+        for name, names in modules
+        if not _is_own_module(name)
+    ]
 
 
-def barriers() -> list[Any]:
+def barriers(modules: Namespaces) -> list[Any]:
     """Returns the objects that a search enters only as roots, because a module does not belong to its importer."""
-    return [sys.modules, *(names for _, names in namespaces()), *own_frames()]
+    return [sys.modules, *(names for _, names in modules), *own_frames()]

@@ -14,7 +14,7 @@ namespace tidemark {
 namespace {
 
 /// PyTorch's cache of pinned blocks fills slowly; less does not matter to a host.
-constexpr int64_t least_pinned_rise = 32 << 20;
+constexpr int64_t least_pinned_rise = 20 << 20;
 
 /// Returns the library whose pinned memory grows most.
 const LibraryMemory* most_growing(const std::vector<LibraryMemory>& libraries) {

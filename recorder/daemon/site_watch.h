@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Watches the live bytes of each allocation site, and decides when a heap scan should look for the blocks of those that
+// keep growing. The frames that retain such blocks are alive only while the program runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace tidemark::recorder {
+
+/// Not thread-safe. Addresses are unique across devices, as CUDA's are.
+class SiteWatch {
+public:
+    /// Adds a block. `site`: any number that identifies it.
+    void allocated(uint64_t address, uint32_t site, uint64_t bytes);
+    void freed(uint64_t address);
+
+    /// Ends a period. In each period, the smallest number of a site's live bytes counts: memory of one iteration is
+    /// gone at some time in it, retained memory is not.
+    void end_period();
+
+    /// Returns whether so much has grown since the last scan that another one should follow.
+    bool wants_scan() const { return wants_scan_; }
+    /// Returns at most `most` blocks of the sites that grow, from their oldest to their newest ones.
+    std::vector<uint64_t> growing_blocks(size_t most) const;
+    /// Handles that a scan has looked for the growing blocks.
+    void scanned();
+
+private:
+    struct Site {
+        uint64_t live = 0;     ///< bytes
+        uint64_t lowest = 0;   ///< live bytes of this period
+        uint64_t level = 0;    ///< highest of all periods' lowest
+        uint64_t scanned = 0;  ///< level at the last scan
+        uint32_t rises = 0;    ///< of the level, since the site last fell below half of it
+        bool is_touched = false;
+    };
+    struct Block {
+        uint32_t site;
+        uint64_t bytes, number;
+    };
+
+    static bool grows(const Site& site);
+    void touch(uint32_t number, Site& site);
+    void end_period(Site& site);
+    bool any_wants_scan() const;
+
+    std::unordered_map<uint32_t, Site> sites_;
+    std::unordered_map<uint64_t, Block> blocks_;  ///< live ones, by address
+    std::vector<uint32_t> touched_;               ///< sites whose bytes changed in this period
+    uint64_t blocks_so_far_ = 0;
+    bool wants_scan_ = false;
+};
+
+}  // namespace tidemark::recorder

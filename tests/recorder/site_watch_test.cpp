@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Which allocation sites count as growing, and when the recorder requests a heap scan for them.
+#include "recorder/daemon/site_watch.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/recorder/recording_fixture.h"
+#include "tests/recorder/simulated_program.h"
+
+namespace tidemark::test {
+namespace {
+
+using recorder::SiteWatch;
+
+constexpr uint64_t mib = 1 << 20;
+constexpr uint32_t leaking = 7, passing = 8;
+
+class Sites : public testing::Test {
+protected:
+    /// An iteration that keeps one block and frees many.
+    void iterate(uint64_t kept_bytes) {
+        for (uint64_t i = 0; i < 10; ++i) {
+            watch_.allocated(0x100 + i, passing, 20 * mib);
+        }
+        if (kept_bytes > 0) {
+            watch_.allocated(next_ += 0x1000, leaking, kept_bytes);
+        }
+        for (uint64_t i = 0; i < 10; ++i) {
+            watch_.freed(0x100 + i);
+        }
+    }
+    int scans_in(int periods, uint64_t kept_bytes, int every = 1) {
+        int scans = 0;
+        for (int i = 0; i < periods; ++i) {
+            iterate(i % every == 0 ? kept_bytes : 0);
+            watch_.end_period();
+            if (watch_.wants_scan()) {
+                ++scans;
+                watch_.scanned();
+            }
+        }
+        return scans;
+    }
+
+    SiteWatch watch_;
+    uint64_t next_ = 0x10000;
+};
+
+TEST_F(Sites, MemoryOfIterationsDoesNotGrow) { EXPECT_EQ(0, scans_in(1000, 0)); }
+
+TEST_F(Sites, GrowthIsScannedSoonAndThenAtGrowingIntervals) {
+    EXPECT_EQ(1, scans_in(5, mib));
+    EXPECT_EQ(5U, watch_.growing_blocks(100).size());
+    const int later = scans_in(95, mib);
+    EXPECT_GE(later, 4);
+    EXPECT_LE(later, 6);
+}
+
+TEST_F(Sites, SlowGrowthIsSeen) { EXPECT_GE(scans_in(1000, mib, 200), 1); }
+
+TEST_F(Sites, SmallGrowthIsNotWorthAScan) { EXPECT_EQ(0, scans_in(100, 512)); }
+
+TEST_F(Sites, OneBlockThatIsReplacedByALargerOneGrows) {
+    int scans = 0;
+    for (uint64_t size = 1; size < 20; ++size) {
+        watch_.allocated(next_ + size, leaking, size * mib);
+        watch_.freed(next_ + size - 1);
+        watch_.end_period();
+        scans += watch_.wants_scan();
+    }
+    EXPECT_GT(scans, 0);
+    EXPECT_EQ((std::vector{next_ + 19}), watch_.growing_blocks(100));
+}
+
+TEST_F(Sites, WhatFallsBackDoesNotGrow) {
+    for (int saw = 0; saw < 10; ++saw) {
+        for (uint64_t i = 0; i < 2; ++i) {
+            watch_.allocated(next_ + i, leaking, mib);
+            watch_.end_period();
+        }
+        watch_.freed(next_);
+        watch_.freed(next_ + 1);
+        watch_.end_period();
+        EXPECT_FALSE(watch_.wants_scan());
+    }
+}
+
+TEST_F(Sites, BlocksAreSampledEvenly) {
+    scans_in(100, mib);
+    const auto some = watch_.growing_blocks(10);
+    ASSERT_EQ(10U, some.size());
+    EXPECT_EQ(0x11000U, some[0]);
+    EXPECT_EQ(0x11000U + 90 * 0x1000, some[9]);
+}
+
+TEST_F(Sites, BlocksWhoseFreeWasLostAreReplaced) {
+    for (int i = 0; i < 100; ++i) {
+        watch_.allocated(0x5000, leaking, mib);
+        watch_.end_period();
+    }
+    EXPECT_FALSE(watch_.wants_scan());
+}
+
+using ScanRequests = Recording;
+
+template <class Condition>
+bool holds_soon(Condition condition) {
+    for (int i = 0; i < 500 && !condition(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return condition();
+}
+
+TEST_F(ScanRequests, TheProgramGetsTheBlocksThatGrow) {
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
+    SimulatedThread main(program, 1, 100);
+    SimulatedAllocator allocator(0);
+    allocator.report_state(main, TIDEMARK_STATE_START);
+    const EventContext line{main.stack({{"train", 12}})}, other{main.stack({{"forward", 3}})};
+    const auto& header = program.region().header();
+    uint64_t first = 0;
+    const auto grow = [&] {
+        const uint64_t passing_block = allocator.allocate(main, 4 * mib, other);
+        const uint64_t kept = allocator.allocate(main, mib, line);
+        first = first == 0 ? kept : first;
+        allocator.free(main, passing_block);
+        std::this_thread::sleep_for(std::chrono::milliseconds(110));
+    };
+    ASSERT_TRUE(holds_soon([&] {
+        grow();
+        return header.scans_wanted.load() == 1;
+    }));
+    EXPECT_GE(header.growing_blocks.load(), 3U);
+    EXPECT_EQ(first, header.growing[0].load());
+    for (int i = 0; i < 10; ++i) {
+        grow();
+    }
+    EXPECT_EQ(1U, header.scans_wanted.load()) << "the scan was not made yet";
+    main.heap_scan("allocation sites grow", 1, 1);
+    EXPECT_TRUE(holds_soon([&] {
+        grow();
+        return header.scans_wanted.load() == 2;
+    }));
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
+}
+
+}  // namespace
+}  // namespace tidemark::test

@@ -1,0 +1,383 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The retention paths of memory that grows, through the containers in which programs retain it, with CPU tensors.
+
+Needs torch with CUDA's libraries (no GPU) and a C++ compiler: TIDEMARK_TEST_PYTHON names a Python that has it.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
+TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
+HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
+
+# The recorder knows the blocks that grow() made as growing ones.
+START = """
+import asyncio, atexit, collections, contextvars, dataclasses, functools, gc, logging, logging.handlers, queue, sys
+import threading, time, types, weakref
+import torch
+import tidemark
+from tidemark import _abi, _budget
+
+recording = tidemark.record(sys.argv[1], force=True, parts=["graph"])
+graph, core, blocks, messages = recording._graph, recording.core, [], []
+graph._poller.stop()
+core.growing_blocks = lambda: list(blocks)
+push = core.push
+core.push = lambda message: messages.append(message) or push(message)
+
+def grow(*size):
+    tensor = torch.ones(*size or (1000,))
+    blocks.append(tensor.data_ptr())
+    return tensor
+
+def show(scan=graph._referrers.scan_growing):
+    del messages[:]
+    print("found", scan("allocation sites grow"))
+    for record, payload in messages:
+        if record.kind == _abi.REFERRER:
+            texts = payload.decode().split("\\0")
+            print(*(f"{kind}:{name}" for kind, name in zip(texts[:-1:5], texts[1::5])), sep=", ")
+    del blocks[:]
+
+def show_all():
+    show(graph._referrers.scan_all_growing)
+
+def run(cases):
+    for name, text in cases.items():
+        print("case", name)
+        gc.collect()
+        exec(compile(text, "case.py", "exec"), {**globals(), "blocks": blocks})
+        gc.enable()
+
+def library(source):
+    module = types.ModuleType("some_library")
+    sys.modules["some_library"] = module
+    exec(compile(source, "/x/site-packages/some_library.py", "exec"), vars(module))
+    return module
+"""
+
+
+# Programs and the paths that a scan must find. The first line: whether the search found the most.
+CASES = {
+    "queues": (
+        """
+def main():
+    window, jobs, simple = collections.deque([grow()]), queue.Queue(), queue.SimpleQueue()
+    jobs.put(('job', grow())); simple.put(grow())
+    show()
+main()
+""",
+        "found True",
+        "local:window, index:0",
+        "local:simple, element:",
+        "local:jobs, attribute:queue of Queue, index:0, index:1",
+    ),
+    "generators and coroutines": (
+        """
+def batches():
+    inside = grow()
+    yield inside
+async def worker():
+    answer = grow()
+    await asyncio.sleep(100)
+async def serve():
+    running = batches(); next(running)
+    task = asyncio.create_task(worker())
+    handle = asyncio.get_running_loop().call_later(100, print, grow()); del handle
+    await asyncio.sleep(0)
+    show(); task.cancel()
+asyncio.run(serve())
+""",
+        "found True",
+        "local:running, local:inside",
+        "local:task, local:answer",
+        "local:task, attribute:_loop of Task, attribute:_scheduled of _UnixSelectorEventLoop, index:0, "
+        "attribute:_args of TimerHandle, index:0",
+    ),
+    "context variables": (
+        """
+request = contextvars.ContextVar('request')
+def main():
+    request.set([grow()])
+    show_all(); request.set(None)
+main()
+""",
+        "found None",
+        "global:request, index:0",
+    ),
+    "caches of functions": (
+        """
+class Forecaster(torch.nn.Module):
+    def __init__(self):
+        super().__init__(); self.enter = torch.nn.Linear(1, 1, bias=False)
+        self.enter.weight = torch.nn.Parameter(grow(10, 10))
+        self.enter.weight.grad = grow(10, 10)
+    @functools.lru_cache
+    def distance_bias(self, length):
+        return torch.ones(length)
+@functools.lru_cache
+def table(size):
+    return grow(size)
+def fold():
+    model = Forecaster(); model.distance_bias(3); table(200)
+fold(); graph.step_ended(); show()
+""",
+        "found True",
+        "global:table, attribute:cache of table",
+        "global:Forecaster, attribute:distance_bias of Forecaster, attribute:cache of Forecaster.distance_bias, "
+        "attribute:enter of Forecaster, attribute:weight of Linear",
+        "global:Forecaster, attribute:distance_bias of Forecaster, attribute:cache of Forecaster.distance_bias, "
+        "attribute:enter of Forecaster, attribute:weight of Linear, attribute:grad of Tensor",
+    ),
+    "callbacks at exit": (
+        """
+def draw(epoch, attention):
+    pass
+def plan(epoch):
+    atexit.register(functools.partial(draw, epoch, grow()))
+    atexit.register(draw, epoch, attention=grow())
+def undone():
+    callback = functools.partial(draw, 1, grow())
+    atexit.register(callback); atexit.unregister(callback)
+plan(1); undone(); show()
+""",
+        "found True",
+        "callback:atexit",
+        "callback:atexit, attribute:argument 1 of partial(draw)",
+    ),
+    "methods, closures, thread locals": (
+        """
+class Sink:
+    def __init__(self):
+        self.seen = [grow()]
+    def add(self):
+        pass
+def closing():
+    scores = grow()
+    return lambda: scores
+def main():
+    listeners, late, store = {'add': Sink().add}, [closing()], threading.local()
+    store.value = grow()
+    show()
+main()
+""",
+        "found True",
+        "local:store, attribute:value of _local",
+        "local:listeners, item:'add', attribute:self of Sink.add, attribute:seen of Sink, index:0",
+        "local:late, index:0, closure:scores",
+    ),
+    "records of a logger": (
+        """
+handler = logging.handlers.MemoryHandler(100, flushLevel=1000)
+logger = logging.Logger('app')
+logger.addHandler(handler)
+logger.error('%s', grow())
+show()
+""",
+        "found True",
+        "global:handler, attribute:buffer of MemoryHandler, index:0, attribute:args of LogRecord, index:0",
+    ),
+    "weak containers": (
+        """
+weak = weakref.WeakValueDictionary()
+def main():
+    kept = [[[grow()]]]
+    weak['a'] = kept[0][0][0]
+    show()
+main()
+""",
+        "found True",
+        "local:kept, index:0, index:0, index:0",
+    ),
+    "arrays": (
+        """
+try:
+    import numpy
+except ImportError:
+    numpy = None
+def main():
+    arrays = [grow().numpy() if numpy else types.SimpleNamespace(base=grow())]
+    show()
+main()
+""",
+        "found True",
+        "local:arrays, index:0, attribute:base of ndarray",
+    ),
+    "objects of libraries": (
+        """
+class Metric(torch.nn.Module):
+    def __init__(self):
+        super().__init__(); self.preds = [grow()]
+class Stats:
+    def __init__(self):
+        self.quality = torch.nn.ModuleDict({'auc': Metric()})
+@dataclasses.dataclass
+class Conversation:
+    cache: object
+class Service:
+    def __init__(self):
+        layer = types.SimpleNamespace(keys=grow())
+        self.conversations = {7: Conversation(types.SimpleNamespace(layers=[layer]))}
+def main():
+    stats, service = Stats(), Service()
+    show()
+main()
+""",
+        "found True",
+        "local:stats, attribute:quality of Stats, attribute:auc of ModuleDict, attribute:preds of Metric, index:0",
+        "local:service, attribute:conversations of Service, item:7, attribute:cache of Conversation, "
+        "attribute:layers of SimpleNamespace, index:0, attribute:keys of SimpleNamespace",
+    ),
+    "parameters that are added to a model": (
+        """
+class Personalizer:
+    def __init__(self):
+        self.model = torch.nn.Module(); self.model.lora_A = torch.nn.ParameterDict()
+def main():
+    personalizer = Personalizer()
+    graph.step_ended()
+    personalizer.model.lora_A['user-3'] = torch.nn.Parameter(grow(10, 10))
+    graph.step_ended(); show()
+main()
+""",
+        "found True",
+        "local:personalizer, attribute:model of Personalizer, attribute:lora_A of Module, "
+        "attribute:user-3 of ParameterDict",
+    ),
+    "exceptions in attributes": (
+        """
+class Trainer:
+    def fails(self):
+        batch = grow()
+        raise FloatingPointError
+    def step(self):
+        try:
+            self.fails()
+        except FloatingPointError as error:
+            self.gave_up_because = error
+def main():
+    trainer = Trainer(); trainer.step()
+    show()
+main()
+""",
+        "found True",
+        "local:trainer, attribute:gave_up_because of Trainer, exception:, local:batch",
+    ),
+    "functions on a cycle": (
+        """
+gc.disable()
+def pyramid_loss(prediction):
+    def from_level(level):
+        return prediction.sum() if level == 2 else from_level(level + 1)
+    return from_level(0)
+pyramid_loss(grow())
+show_all()
+""",
+        "found None",
+        "cycle:pyramid_loss.<locals>.from_level → pyramid_loss.<locals>.from_level, closure:prediction",
+    ),
+    "a user's variable and a library's": (
+        """
+lib = library('''
+class Loop:
+    def fit(self, model, call):
+        outputs = model.outputs
+        self.trainer.last = model
+        return call()
+class Trainer:
+    def __init__(self):
+        self.loop = Loop(); self.loop.trainer = self
+    def fit(self, model, call):
+        self.model = model
+        return self.loop.fit(model, call)
+''')
+class Segmenter:
+    def __init__(self):
+        self.outputs = []
+def main():
+    trainer, model = lib.Trainer(), Segmenter()
+    model.outputs.append({'scores': grow()})
+    holder = [[[[model]]]]; del model
+    trainer.fit(holder[0][0][0][0], show)
+main()
+""",
+        "found True",
+        "local:trainer, attribute:model of Trainer, attribute:outputs of Segmenter, index:0, item:'scores'",
+    ),
+    "views": (
+        """
+def main():
+    first = [grow(100, 10)[0]]
+    most = [grow(100, 10)[10:]]
+    show()
+main()
+""",
+        "found True",
+        "local:first, index:0, view:40 of 4000",
+        "local:most, index:0",
+    ),
+    "the end of a search": (
+        """
+many = [[[i]] for i in range(1_000_000)]
+def main():
+    near = [grow()]
+    show(); print(next(r for r, _ in messages if r.kind == _abi.HEAP_SCAN).heap_scan.objects < 100_000)
+    blocks.append(4711)
+    began = time.perf_counter(); show(); print(time.perf_counter() - began < 1.0)
+main()
+""",
+        "found True",
+        "local:near, index:0",
+        "True",
+        "found False",
+        "True",
+    ),
+    "requests within the budget": (
+        """
+reasons, scan = [], graph._referrers.scan_growing
+graph._referrers.scan_growing = lambda reason: reasons.append(reason) or True
+graph._growth_budget = _budget.Budget(share=0.005, free_s=0.0)
+for wanted in range(1, 6):
+    core.scans_wanted = lambda: wanted
+    graph._last_growth_scan_s = 0.04
+    graph.step_ended(); graph.step_ended()
+print(len(reasons))
+graph._growth_budget._saved = 0.05; graph.step_ended(); print(len(reasons))
+graph.step_ended(); print(len(reasons))
+graph._referrers.scan_growing = scan
+""",
+        "2",
+        "3",
+        "3",
+    ),
+}
+
+
+@unittest.skipUnless(HAS_TORCH, "torch cannot be imported: retention paths of tensors are skipped")
+class Retention(unittest.TestCase):
+    maxDiff = None
+
+    def test_paths(self):
+        """All programs run in one process, since that takes a tenth of the time."""
+        programs = {name: program for name, (program, *_) in CASES.items()}
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [TORCH_PYTHON, "-W", "ignore", "-X", "faulthandler", "-c", START + f"run({programs!r})"]
+                + [folder + "/run.tide"],
+                capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": PACKAGE},
+            )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = dict(part.split("\n", 1) for part in done.stdout.split("case ")[1:])
+        for name, (_, *expected) in CASES.items():
+            with self.subTest(name):
+                self.assertEqual(found[name].splitlines(), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
