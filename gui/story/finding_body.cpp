@@ -12,8 +12,10 @@
 
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
+#include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
 #include "gui/widgets/toolbar.h"
+#include "storage/report/code_block.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark::gui {
@@ -22,15 +24,56 @@ namespace {
 constexpr int gap = 4;
 }
 
+namespace {
+
+/// Returns preformatted rich text on a background of its own.
+QString code_block(const QString& html) {
+    return QStringLiteral(
+               "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"5\" bgcolor=\"%1\"><tr>"
+               "<td><pre style=\"margin:0; white-space:pre-wrap\">%2</pre></td></tr></table>")
+        .arg(Theme::current().grid.name(), html);
+}
+
+QString colored(const QColor& color, const std::string& text) {
+    return QStringLiteral("<span style=\"color:%1\">%2</span>").arg(color.name(), to_qstring(text).toHtmlEscaped());
+}
+
+QString source_html(const SourceExcerpt& excerpt) {
+    const QColor faint = Theme::current().faint_text;
+    QStringList lines;
+    for (const CodeLine& line : code_lines(excerpt)) {
+        const QString text = to_qstring(line.text).toHtmlEscaped();
+        lines << colored(faint, (line.is_marked ? "> " : "  ") + line.number + "  ") +
+                     (line.is_marked ? QStringLiteral("<b>%1</b>").arg(text) : text);
+    }
+    return lines.join(u'\n');
+}
+
+QString diff_html(const std::string& diff) {
+    const Theme theme = Theme::current();
+    QStringList lines;
+    for (const DiffLine& line : diff_lines(diff)) {
+        const QColor color = line.part == DiffPart::added     ? severity_color(theme, Severity::pattern)
+                             : line.part == DiffPart::removed ? severity_color(theme, Severity::leak)
+                                                              : theme.faint_text;
+        lines << colored(color, line.text);
+    }
+    return lines.join(u'\n');
+}
+
+}  // namespace
+
 QString fix_text(const Fix& fix) {
     const QString text = to_qstring(fix.text);
-    return fix.code.empty() ? text : text + QStringLiteral("\n\n") + lines_to_qstring(fix.code) + u'\n';
+    const std::string& code = fix.diff.empty() ? fix.code : fix.diff;
+    return code.empty() ? text : text + QStringLiteral("\n\n") + lines_to_qstring(code) + u'\n';
 }
 
 FindingBody::FindingBody(const std::shared_ptr<const Explained>& explained, const Finding& finding, QWidget* parent)
     : QWidget(parent), column_(new QVBoxLayout(this)) {
     column_->setContentsMargins(0, 0, 0, 0);
     column_->setSpacing(gap);
+    add_source(finding);
     add_story(finding);
     add_evidence(finding);
     add_fixes(*explained, finding);
@@ -51,6 +94,12 @@ void FindingBody::add_text(const QString& name, const QString& html) {
 void FindingBody::add_story(const Finding& finding) {
     for (const std::string& paragraph : finding.text) {
         add_text(tr("What happened"), rich_text(to_qstring(paragraph)));
+    }
+}
+
+void FindingBody::add_source(const Finding& finding) {
+    if (!finding.source.empty()) {
+        add_text(tr("Source"), code_block(source_html(finding.source)));
     }
 }
 
@@ -104,11 +153,10 @@ void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
     row->addWidget(text, 1);
     row->addWidget(copy, 0, Qt::AlignTop);
     column_->addLayout(row);
-    if (!fix.code.empty()) {
-        add_text(tr("Code"),
-                 QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"5\" bgcolor=\"%1\"><tr>"
-                                "<td><pre style=\"margin:0; white-space:pre-wrap\">%2</pre></td></tr></table>")
-                     .arg(theme.grid.name(), lines_to_qstring(fix.code).toHtmlEscaped()));
+    if (!fix.diff.empty()) {
+        add_text(tr("Change of the source"), code_block(diff_html(fix.diff)));
+    } else if (!fix.code.empty()) {
+        add_text(tr("Code"), code_block(lines_to_qstring(fix.code).toHtmlEscaped()));
     }
 }
 

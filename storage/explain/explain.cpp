@@ -82,6 +82,7 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
     explanation.findings = run_diagnoses(context, words, progress);
     for (Finding& finding : explanation.findings) {
         finding.device = context.device().device;
+        finding.source = source_of(context.trace(), finding.stack);
     }
     std::stable_sort(explanation.findings.begin(), explanation.findings.end(), Order(context));
     explanation.unknowns = what_was_not_recorded(context, words);

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/suggested_change.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "storage/base/utf8.h"
+#include "storage/trace/limits.h"
+
+namespace tidemark {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// As many lines as a recording has around a line of a stack.
+constexpr int32_t nearby = 3;
+
+/// A line of the recorded source.
+struct Place {
+    std::string_view file;
+    int32_t number = 0;
+    const std::string* text = nullptr;
+};
+
+std::string_view indent_of(std::string_view line) { return line.substr(0, line.find_first_not_of(" \t")); }
+std::string_view code_of(std::string_view line) { return line.substr(indent_of(line).size()); }
+
+/// Returns whether this is a name or an attribute of one: "loss", "self.loss".
+bool is_reference(std::string_view text) {
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    const auto is_part = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.'; };
+    return !text.empty() && is_letter(text.front()) && text.back() != '.' &&
+           std::all_of(text.begin(), text.end(), is_part);
+}
+
+std::optional<Place> place_of(const Trace& trace, FrameId id) {
+    const Frame& frame = trace.stacks.frame(id);
+    const std::string& file = trace.stacks.string(frame.file);
+    const std::string* text = trace.source_text.line(file, frame.line);
+    return text == nullptr || text->size() >= longest_source_line ? std::nullopt
+                                                                  : std::optional(Place{file, frame.line, text});
+}
+
+/// Returns the diff that replaces the line's code by lines with the same indentation.
+std::string diff_of(const Place& place, const std::vector<std::string>& lines) {
+    if (visible_text(place.file) != place.file) {
+        return {};  // a line break in the name would forge lines of the diff
+    }
+    std::string text = fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{1}{2} @@\n-{3}\n", place.file, place.number,
+                                   lines.size() == 1 ? "" : fmt::format(",{}", lines.size()), *place.text);
+    for (const std::string& line : lines) {
+        text += fmt::format("+{}{}\n", indent_of(*place.text), line);
+    }
+    return text;
+}
+
+/// Returns the position behind "total += " or "total = total + "; npos for other code.
+size_t end_of_sum(std::string_view code) {
+    constexpr std::string_view in_place = " += ", apart = " = ";
+    const size_t blank = code.find(' ');
+    const std::string_view target = code.substr(0, blank), rest = blank == code.npos ? "" : code.substr(blank);
+    if (rest.starts_with(in_place)) {
+        return target.size() + in_place.size();
+    }
+    const std::string repeated = fmt::format("{}{} + ", apart, target);
+    return rest.starts_with(repeated) ? target.size() + repeated.size() : code.npos;
+}
+
+/// Returns the lines near those of the stack's own frames whose code is `start` + a reference + `end`.
+std::vector<Place> find_nearby(const Trace& trace, StackId stack, std::string_view start, std::string_view end) {
+    std::vector<Place> found;
+    for (const FrameId id : trace.stacks.frames_of(stack)) {
+        const std::string& file = trace.stacks.string(trace.stacks.frame(id).file);
+        const int32_t line = trace.stacks.frame(id).line;
+        for (int32_t number = std::max(line - nearby, 1); number <= std::min(line, INT32_MAX - nearby) + nearby;
+             ++number) {
+            const std::string* text = trace.source_text.line(file, number);
+            const std::string_view code = text == nullptr ? "" : code_of(*text);
+            const bool is_seen =
+                std::any_of(found.begin(), found.end(), [&](const Place& p) { return p.text == text; });
+            if (!is_seen && code.size() > start.size() + end.size() && code.starts_with(start) && code.ends_with(end) &&
+                is_reference(code.substr(start.size(), code.size() - start.size() - end.size()))) {
+                found.push_back({file, number, text});
+            }
+        }
+    }
+    return found;
+}
+
+/// Returns the frame that calls the outermost module; the site if no module is called outside of it.
+FrameId caller_of_modules(const StackTable& table, StackId stack) {
+    constexpr std::string_view module_calls = "torch/nn/modules/module.py";
+    const std::vector<FrameId> frames = table.frames_of(stack);
+    FrameId caller = table.site(stack);
+    for (size_t i = 0; i + 1 < frames.size(); ++i) {
+        const bool is_call = table.string(table.frame(frames[i]).file).ends_with(module_calls);
+        if (is_call && table.role(frames[i + 1]) == FrameRole::user) {
+            caller = frames[i + 1];
+        }
+    }
+    return caller;
+}
+
+/// Returns whether a backward pass executed a node of a stack with this frame.
+bool is_backpropagated(const AnalysisContext& context, FrameId frame) {
+    const StackTable& table = context.trace().stacks;
+    std::vector<bool> has_frame(table.stack_count(), false);
+    for (StackId id = 1; id < table.stack_count(); ++id) {
+        has_frame[id] = table.stack(id).frame == frame || has_frame[table.stack(id).caller];
+    }
+    const GraphNodes& nodes = context.graph()->tables().nodes;
+    for (NodeIndex n = 0; n < nodes.size(); ++n) {
+        if (nodes.executed[n] != never_happened && has_frame[nodes.stack[n]]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns whether this is a whole statement on one line: "output, state = model(batch)".
+bool is_assigned_call(std::string_view code) {
+    const size_t equals = code.find(" = ");
+    if (equals == code.npos || !code.ends_with(')') || code.find_first_of("#\"'\\;") != code.npos) {
+        return false;
+    }
+    std::string targets(code.substr(0, equals));
+    std::erase(targets, ',');
+    std::erase(targets, ' ');
+    int depth = 0;
+    for (const char c : code) {
+        depth += c == '(' || c == '[' || c == '{' ? 1 : 0;
+        depth -= c == ')' || c == ']' || c == '}' ? 1 : 0;
+        if (depth < 0) {
+            return false;
+        }
+    }
+    return depth == 0 && is_reference(targets);
+}
+
+}  // namespace
+
+std::string add_value_diff(const Trace& trace, StackId stack, std::string_view value) {
+    const std::optional<Place> place = place_of(trace, trace.stacks.site(stack));
+    if (!place) {
+        return {};
+    }
+    const std::string_view code = code_of(*place->text);
+    const size_t end = end_of_sum(code);
+    return end != code.npos && is_reference(code.substr(end)) ? diff_of(*place, {fmt::format("{}.{}", code, value)})
+                                                              : "";
+}
+
+std::string append_value_diff(const Trace& trace, StackId stack, std::string_view container) {
+    const auto places = find_nearby(trace, stack, fmt::format("{}.append(", container), ")");
+    if (!is_reference(container) || places.size() != 1) {
+        return {};
+    }
+    std::string_view code = code_of(*places.front().text);
+    code.remove_suffix(1);
+    return diff_of(places.front(), {fmt::format("{}.detach().cpu())", code)});
+}
+
+std::string release_graph_diff(const Trace& trace) {
+    constexpr std::string_view option = "retain_graph=True", call = ".backward(retain_graph=True)";
+    std::vector<Place> found;
+    for (const auto& [file, lines] : trace.source_text.files()) {
+        for (const auto& [number, text] : lines) {
+            if (text.find(option) != text.npos) {
+                found.push_back({file, number, &text});
+            }
+        }
+    }
+    if (found.size() != 1 || !found.front().text->ends_with(call) ||
+        found.front().text->find('#') != std::string::npos) {
+        return {};
+    }
+    std::string code(code_of(*found.front().text));
+    code.replace(code.size() - call.size(), call.size(), ".backward()");
+    return diff_of(found.front(), {std::move(code)});
+}
+
+std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager) {
+    const FrameId caller = caller_of_modules(context.trace().stacks, stack);
+    const std::optional<Place> place = place_of(context.trace(), caller);
+    if (!place || !is_assigned_call(code_of(*place->text)) || is_backpropagated(context, caller)) {
+        return {};
+    }
+    const std::string_view step = place->text->starts_with('\t') ? "\t"sv : "    "sv;
+    return diff_of(*place, {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(*place->text))});
+}
+
+}  // namespace tidemark
