@@ -19,8 +19,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// As many lines as a recording has around a line of a stack.
-constexpr int32_t nearby = 3;
+/// Lines further from the line of a stack are rarely about the same tensor.
+constexpr int32_t nearby = 20;
 
 /// A line of the recorded source.
 struct Place {
@@ -73,21 +73,34 @@ size_t end_of_sum(std::string_view code) {
     return rest.starts_with(repeated) ? target.size() + repeated.size() : code.npos;
 }
 
-/// Returns the lines near those of the stack's own frames whose code is `start` + a reference + `end`.
-std::vector<Place> find_nearby(const Trace& trace, StackId stack, std::string_view start, std::string_view end) {
+bool begins_function(std::string_view code) {
+    constexpr std::array beginnings{"def "sv, "async def "sv, "class "sv};
+    return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view b) { return code.starts_with(b); });
+}
+
+/// Returns the recorded lines of the function around a line, as far as they adjoin it.
+std::vector<SourceLine> lines_of_function(const SourceText& source, std::string_view file, int32_t line) {
+    std::vector<SourceLine> lines = source.around(file, line, nearby).lines;
+    const auto is_next = [&](const SourceLine& l) { return l.number > line && begins_function(code_of(l.text)); };
+    lines.erase(std::find_if(lines.begin(), lines.end(), is_next), lines.end());
+    const auto is_own = [&](const SourceLine& l) { return l.number < line && begins_function(code_of(l.text)); };
+    lines.erase(lines.begin(), std::find_if(lines.rbegin(), lines.rend(), is_own).base());
+    return lines;
+}
+
+/// Returns the lines of the stack's functions whose code is `start` + a reference + `end`.
+std::vector<Place> find_in_functions(const Trace& trace, StackId stack, std::string_view start, std::string_view end) {
     std::vector<Place> found;
     for (const FrameId id : trace.stacks.frames_of(stack)) {
         const std::string& file = trace.stacks.string(trace.stacks.frame(id).file);
-        const int32_t line = trace.stacks.frame(id).line;
-        for (int32_t number = std::max(line - nearby, 1); number <= std::min(line, INT32_MAX - nearby) + nearby;
-             ++number) {
-            const std::string* text = trace.source_text.line(file, number);
-            const std::string_view code = text == nullptr ? "" : code_of(*text);
+        for (const SourceLine& line : lines_of_function(trace.source_text, file, trace.stacks.frame(id).line)) {
+            const std::string* text = trace.source_text.line(file, line.number);
+            const std::string_view code = code_of(*text);
             const bool is_seen =
                 std::any_of(found.begin(), found.end(), [&](const Place& p) { return p.text == text; });
             if (!is_seen && code.size() > start.size() + end.size() && code.starts_with(start) && code.ends_with(end) &&
                 is_reference(code.substr(start.size(), code.size() - start.size() - end.size()))) {
-                found.push_back({file, number, text});
+                found.push_back({file, line.number, text});
             }
         }
     }
@@ -158,7 +171,7 @@ std::string add_value_diff(const Trace& trace, StackId stack, std::string_view v
 }
 
 std::string append_value_diff(const Trace& trace, StackId stack, std::string_view container) {
-    const auto places = find_nearby(trace, stack, fmt::format("{}.append(", container), ")");
+    const auto places = find_in_functions(trace, stack, fmt::format("{}.append(", container), ")");
     if (!is_reference(container) || places.size() != 1) {
         return {};
     }

@@ -16,8 +16,8 @@ namespace tidemark {
 /// method that returns the value without its graph, "item()" or "detach()".
 std::string add_value_diff(const Trace& trace, StackId stack, std::string_view value);
 
-/// Changes `outputs.append(output)` near a line of the stack to `outputs.append(output.detach().cpu())`. `container`:
-/// the expression "outputs".
+/// Changes the only `outputs.append(output)` in a function of the stack to `outputs.append(output.detach().cpu())`.
+/// `container`: the expression "outputs".
 std::string append_value_diff(const Trace& trace, StackId stack, std::string_view container);
 
 /// Changes the program's only `….backward(retain_graph=True)` to `….backward()`.
