@@ -26,39 +26,42 @@ constexpr int gap = 4;
 
 namespace {
 
-/// Returns preformatted rich text on a background of its own.
-QString code_block(const QString& html) {
-    return QStringLiteral(
-               "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"5\" bgcolor=\"%1\"><tr>"
-               "<td><pre style=\"margin:0; white-space:pre-wrap\">%2</pre></td></tr></table>")
-        .arg(Theme::current().grid.name(), html);
+/// Returns rows with a background of their own.
+QString code_table(const QString& rows) {
+    return QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\" bgcolor=\"%1\">%2</table>")
+        .arg(Theme::current().grid.name(), rows);
 }
 
-QString colored(const QColor& color, const std::string& text) {
-    return QStringLiteral("<span style=\"color:%1\">%2</span>").arg(color.name(), to_qstring(text).toHtmlEscaped());
+QString code_cell(const QString& html, const QColor& color) {
+    return QStringLiteral("<td><pre style=\"margin:0 3px; white-space:pre-wrap; color:%1\">%2</pre></td>")
+        .arg(color.name(), html);
 }
 
-QString source_html(const SourceExcerpt& excerpt) {
-    const QColor faint = Theme::current().faint_text;
-    QStringList lines;
+/// A line that is broken continues beside its number.
+QString source_rows(const SourceExcerpt& excerpt) {
+    const Theme theme = Theme::current();
+    QString rows;
     for (const CodeLine& line : code_lines(excerpt)) {
         const QString text = to_qstring(line.text).toHtmlEscaped();
-        lines << colored(faint, (line.is_marked ? "> " : "  ") + line.number + "  ") +
-                     (line.is_marked ? QStringLiteral("<b>%1</b>").arg(text) : text);
+        rows +=
+            QStringLiteral("<tr%1>%2%3</tr>")
+                .arg(line.is_marked ? QStringLiteral(" bgcolor=\"%1\"").arg(theme.plot_background.name()) : QString(),
+                     code_cell(to_qstring((line.is_marked ? ">" : " ") + line.number), theme.faint_text),
+                     code_cell(line.is_marked ? QStringLiteral("<b>%1</b>").arg(text) : text, theme.text));
     }
-    return lines.join(u'\n');
+    return rows;
 }
 
-QString diff_html(const std::string& diff) {
+QString diff_rows(const std::string& diff) {
     const Theme theme = Theme::current();
-    QStringList lines;
-    for (const DiffLine& line : diff_lines(diff)) {
+    QString rows;
+    for (const DiffLine& line : brief_diff_lines(diff)) {
         const QColor color = line.part == DiffPart::added     ? severity_color(theme, Severity::pattern)
                              : line.part == DiffPart::removed ? severity_color(theme, Severity::leak)
                                                               : theme.faint_text;
-        lines << colored(color, line.text);
+        rows += QStringLiteral("<tr>%1</tr>").arg(code_cell(to_qstring(line.text).toHtmlEscaped(), color));
     }
-    return lines.join(u'\n');
+    return rows;
 }
 
 }  // namespace
@@ -99,7 +102,7 @@ void FindingBody::add_story(const Finding& finding) {
 
 void FindingBody::add_source(const Finding& finding) {
     if (!finding.source.empty()) {
-        add_text(tr("Source"), code_block(source_html(finding.source)));
+        add_text(tr("Source"), code_table(source_rows(finding.source)));
     }
 }
 
@@ -154,9 +157,12 @@ void FindingBody::add_fix(const Explained& explained, const Fix& fix) {
     row->addWidget(copy, 0, Qt::AlignTop);
     column_->addLayout(row);
     if (!fix.diff.empty()) {
-        add_text(tr("Change of the source"), code_block(diff_html(fix.diff)));
+        add_text(tr("Change of the source"), code_table(diff_rows(fix.diff)));
     } else if (!fix.code.empty()) {
-        add_text(tr("Code"), code_block(lines_to_qstring(fix.code).toHtmlEscaped()));
+        add_text(
+            tr("Code"),
+            code_table(
+                QStringLiteral("<tr>%1</tr>").arg(code_cell(lines_to_qstring(fix.code).toHtmlEscaped(), theme.text))));
     }
 }
 

@@ -32,12 +32,46 @@ struct Place {
 std::string_view indent_of(std::string_view line) { return line.substr(0, line.find_first_not_of(" \t")); }
 std::string_view code_of(std::string_view line) { return line.substr(indent_of(line).size()); }
 
-/// Returns whether this is a name or an attribute of one: "loss", "self.loss".
-bool is_reference(std::string_view text) {
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-    const auto is_part = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.'; };
-    return !text.empty() && is_letter(text.front()) && text.back() != '.' &&
-           std::all_of(text.begin(), text.end(), is_part);
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Returns the length of the brackets with their content at the beginning of the text; 0 if they do not end.
+size_t length_of_brackets(std::string_view text) {
+    constexpr std::string_view opening = "([{", closing = ")]}";
+    int depth = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        depth += opening.find(text[i]) != opening.npos ? 1 : 0;
+        depth -= closing.find(text[i]) != closing.npos ? 1 : 0;
+        if (depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/// Returns whether this is one operand, to which a method call can be appended: "loss", "self.loss", "model(x)[0]".
+/// Code with strings or comments is not parsed.
+bool is_operand(std::string_view text) {
+    if (text.empty() || !is_letter(text.front()) || text.find_first_of("#\"'\\\n") != text.npos) {
+        return false;
+    }
+    size_t at = 0;
+    while (at < text.size()) {
+        const char c = text[at];
+        const bool is_attribute = c == '.' && at + 1 < text.size() && is_letter(text[at + 1]);
+        const size_t brackets = c == '(' || c == '[' ? length_of_brackets(text.substr(at)) : 0;
+        if (brackets == 0 && !is_attribute && !is_letter(c) && !(is_digit(c) && is_letter(text.front()))) {
+            return false;
+        }
+        at += std::max<size_t>(brackets, 1);
+    }
+    return true;
+}
+
+bool is_call(std::string_view text) { return is_operand(text) && text.ends_with(')'); }
+
+bool is_without_graph(std::string_view code) {
+    return code.find(".item()") != code.npos || code.find(".detach()") != code.npos;
 }
 
 std::optional<Place> place_of(const Trace& trace, FrameId id) {
@@ -99,7 +133,7 @@ std::vector<Place> find_in_functions(const Trace& trace, StackId stack, std::str
             const bool is_seen =
                 std::any_of(found.begin(), found.end(), [&](const Place& p) { return p.text == text; });
             if (!is_seen && code.size() > start.size() + end.size() && code.starts_with(start) && code.ends_with(end) &&
-                is_reference(code.substr(start.size(), code.size() - start.size() - end.size()))) {
+                is_operand(code.substr(start.size(), code.size() - start.size() - end.size()))) {
                 found.push_back({file, line.number, text});
             }
         }
@@ -137,24 +171,27 @@ bool is_backpropagated(const AnalysisContext& context, FrameId frame) {
     return false;
 }
 
-/// Returns whether this is a whole statement on one line: "output, state = model(batch)".
-bool is_assigned_call(std::string_view code) {
+/// Returns whether the statement neither begins before the line nor continues after it. Code of the lines around it
+/// that was not recorded may do either.
+bool is_whole_statement(const SourceText& source, const Place& place) {
+    constexpr std::string_view continued = "([{,\\+-*/%&|^<>=.@", continuing = ")]}.,+-*/%&|^<>=";
+    const std::string* before = source.line(place.file, place.number - 1);
+    const std::string* after = source.line(place.file, place.number + 1);
+    const std::string_view next = after == nullptr ? "" : code_of(*after);
+    return before != nullptr && (before->empty() || continued.find(before->back()) == continued.npos) &&
+           (next.empty() || continuing.find(next.front()) == continuing.npos);
+}
+
+/// Returns whether this is a call, or "output, state = " and a call.
+bool is_call_statement(std::string_view code) {
     const size_t equals = code.find(" = ");
-    if (equals == code.npos || !code.ends_with(')') || code.find_first_of("#\"'\\;") != code.npos) {
-        return false;
+    if (equals == code.npos) {
+        return is_call(code);
     }
     std::string targets(code.substr(0, equals));
     std::erase(targets, ',');
     std::erase(targets, ' ');
-    int depth = 0;
-    for (const char c : code) {
-        depth += c == '(' || c == '[' || c == '{' ? 1 : 0;
-        depth -= c == ')' || c == ']' || c == '}' ? 1 : 0;
-        if (depth < 0) {
-            return false;
-        }
-    }
-    return depth == 0 && is_reference(targets);
+    return is_operand(targets) && is_call(code.substr(equals + 3));
 }
 
 }  // namespace
@@ -166,13 +203,13 @@ std::string add_value_diff(const Trace& trace, StackId stack, std::string_view v
     }
     const std::string_view code = code_of(*place->text);
     const size_t end = end_of_sum(code);
-    return end != code.npos && is_reference(code.substr(end)) ? diff_of(*place, {fmt::format("{}.{}", code, value)})
-                                                              : "";
+    const bool is_known = end != code.npos && is_operand(code.substr(end)) && !is_without_graph(code);
+    return is_known ? diff_of(*place, {fmt::format("{}.{}", code, value)}) : "";
 }
 
 std::string append_value_diff(const Trace& trace, StackId stack, std::string_view container) {
     const auto places = find_in_functions(trace, stack, fmt::format("{}.append(", container), ")");
-    if (!is_reference(container) || places.size() != 1) {
+    if (!is_operand(container) || places.size() != 1 || is_without_graph(*places.front().text)) {
         return {};
     }
     std::string_view code = code_of(*places.front().text);
@@ -202,7 +239,8 @@ std::string release_graph_diff(const Trace& trace) {
 std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager) {
     const FrameId caller = caller_of_modules(context.trace().stacks, stack);
     const std::optional<Place> place = place_of(context.trace(), caller);
-    if (!place || !is_assigned_call(code_of(*place->text)) || is_backpropagated(context, caller)) {
+    if (!place || !is_call_statement(code_of(*place->text)) ||
+        !is_whole_statement(context.trace().source_text, *place) || is_backpropagated(context, caller)) {
         return {};
     }
     const std::string_view step = place->text->starts_with('\t') ? "\t"sv : "    "sv;

@@ -12,8 +12,8 @@
 
 namespace tidemark {
 
-/// Changes `total += loss` or `total = total + loss`, the line of the stack, to `total += loss.item()`. `value`: the
-/// method that returns the value without its graph, "item()" or "detach()".
+/// Changes `total += loss` or `total = total + loss`, the line of the stack, to `total += loss.item()`; `loss` is any
+/// operand, also a call. `value`: the method that returns the value without its graph, "item()" or "detach()".
 std::string add_value_diff(const Trace& trace, StackId stack, std::string_view value);
 
 /// Changes the only `outputs.append(output)` in a function of the stack to `outputs.append(output.detach().cpu())`.
@@ -23,8 +23,9 @@ std::string append_value_diff(const Trace& trace, StackId stack, std::string_vie
 /// Changes the program's only `….backward(retain_graph=True)` to `….backward()`.
 std::string release_graph_diff(const Trace& trace);
 
-/// Puts `output = model(batch)`, the line of the stack that calls the outermost module, into a block of `manager`:
-/// "torch.no_grad()". Returns "" as well if backward executed any node of that line. Requires a graph.
+/// Puts `output = model(batch)` or `outputs.append(model(batch))`, the line of the stack that calls the outermost
+/// module, into a block of `manager`: "torch.no_grad()". Returns "" as well if backward executed any node of that line.
+/// Requires a graph.
 std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager);
 
 }  // namespace tidemark

@@ -25,6 +25,8 @@ struct DiffLine {
     std::string text;  ///< with its "-" or "+"
 };
 std::vector<DiffLine> diff_lines(std::string_view diff);
+/// Like diff_lines(), for a narrow pane: the head is "train.py:18", and the lines lack the indentation that they share.
+std::vector<DiffLine> brief_diff_lines(std::string_view diff);
 
 /// Returns the beginning of the text that fits into this many columns, with an ellipsis if something is cut.
 std::string fit_columns(std::string_view text, size_t columns);

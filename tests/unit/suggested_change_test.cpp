@@ -47,9 +47,12 @@ TEST(SuggestedChange, AddsTheNumberAndNotTheTensor) {
     EXPECT_EQ(changed("sums['a'] += loss"), diff(2, "sums['a'] += loss", "sums['a'] += loss.item()"));
     EXPECT_EQ(changed("    total = total + loss"),
               diff(2, "    total = total + loss", "    total = total + loss.item()"));
-    for (const char* other :
-         {"    total += loss * 2", "    total += criterion(output, target)", "    total += loss  # sum", "total = loss",
-          "    total = sum + loss", "    total += loss.item()", "", "    if bad: total += loss", "total += loss."}) {
+    EXPECT_EQ(changed("total += f(model(x), y)[0]"),
+              diff(2, "total += f(model(x), y)[0]", "total += f(model(x), y)[0].item()"));
+    for (const char* other : {"    total += loss * 2", "    total += loss.detach()", "    total += f(x) + g(x)",
+                              "    total += f(x", "    total += f(')')", "    total += loss  # sum", "total = loss",
+                              "    total = sum + loss", "    total += loss.item()", "", "    if bad: total += loss",
+                              "total += loss.", "total += 2", "total += -loss"}) {
         EXPECT_EQ(changed(other), "") << other;
     }
 }
@@ -68,7 +71,14 @@ TEST(SuggestedChange, AppendsTheValueWithoutItsGraph) {
     const Source two({"outputs.append(a)", "outputs.append(b)"}, 1);
     EXPECT_EQ(append_value_diff(two.trace, two.stack, "outputs"), "") << "which one is unknown";
     const Source call({"outputs.append(model(x))"}, 1);
-    EXPECT_EQ(append_value_diff(call.trace, call.stack, "outputs"), "");
+    EXPECT_EQ(append_value_diff(call.trace, call.stack, "outputs"),
+              diff(1, "outputs.append(model(x))", "outputs.append(model(x).detach().cpu())"));
+    for (const char* other :
+         {"outputs.append((x, y))", "outputs.append(x + y)", "outputs.append(x.detach())",
+          "outputs.append(a), outputs.append(b)", "outputs.append(a) # a)", "outputs.append([x])"}) {
+        const Source line({other}, 1);
+        EXPECT_EQ(append_value_diff(line.trace, line.stack, "outputs"), "") << other;
+    }
 }
 
 TEST(SuggestedChange, ReleasesTheGraph) {
@@ -88,6 +98,7 @@ TEST(SuggestedChange, DisablesGradientsOnlyWhereNothingIsBackpropagated) {
     for (const bool is_backpropagated : {false, true}) {
         Program program;
         Trace& trace = program.run.trace;
+        trace.source_text.add(file, 9, "for batch in batches:");
         trace.source_text.add(file, 10, "    output = model(batch)");
         const AllocationIndex a = program.run.alloc(MiB, program.run.line("validate"));
         const NodeIndex node = program.node("MulBackward0", {}, {a}, a, "validate");
@@ -104,15 +115,41 @@ TEST(SuggestedChange, DisablesGradientsOnlyWhereNothingIsBackpropagated) {
 }
 
 TEST(SuggestedChange, PutsOnlyWholeStatementsIntoABlock) {
-    for (const char* line : {"output = model(batch,", "model(batch)", "output = model(batch)  # comment",
+    for (const char* line : {"output = model(batch,", "output = model(batch) + 1", "output = model(batch)  # comment",
                              "if ready: output = model(batch)", "return model(batch)", "    f(output = model(batch))",
                              "output = [model(b) for b in (1, 2]", "output = model('text')"}) {
         Program program;
+        program.run.trace.source_text.add(file, 9, "for batch in batches:");
         program.run.trace.source_text.add(file, 10, line);
         const AllocationIndex a = program.run.alloc(MiB, program.run.line("validate"));
+        program.node("MulBackward0", {}, {a}, a, "validate");
         const auto context = program.make_context();
         EXPECT_EQ(disable_gradients_diff(*context, context->device().allocations.stack[a], "torch.no_grad()"), "")
             << line;
+    }
+}
+
+TEST(SuggestedChange, PutsNoPartOfAStatementIntoABlock) {
+    struct Around {
+        const char *before, *after;
+        bool is_whole;
+    };
+    for (const Around& around : {Around{"for batch in batches:", "    count += 1", true},
+                                 {"", "", true},
+                                 {"outputs = f(", ")", false},
+                                 {"x = a +", "", false},
+                                 {"x = 1", ".mean()", false}}) {
+        Program program;
+        SourceText& source = program.run.trace.source_text;
+        source.add(file, 9, around.before);
+        source.add(file, 10, "    outputs.append(model(batch))");
+        source.add(file, 11, around.after);
+        const AllocationIndex a = program.run.alloc(MiB, program.run.line("validate"));
+        program.node("MulBackward0", {}, {a}, a, "validate");
+        const auto context = program.make_context();
+        const StackId stack = context->device().allocations.stack[a];
+        EXPECT_EQ(disable_gradients_diff(*context, stack, "torch.no_grad()").empty(), !around.is_whole)
+            << around.before;
     }
 }
 

@@ -14,11 +14,12 @@ namespace {
 
 constexpr int64_t fewest_sums = 4;  ///< in a chain: a network also adds two or three tensors in succession
 
-/// Returns whether the node's output is one number, which item() requires.
-bool is_number(const AnalysisContext& context, NodeIndex node) {
+/// Returns whether the sum is known to be one number, which item() requires.
+bool is_number(const AnalysisContext& context, const LeakSuspect& suspect) {
     constexpr uint64_t largest_number = 8;  ///< bytes of a double
-    const AllocationRef output = context.graph()->tables().nodes.output[node];
-    return output && context.trace().devices[output.device].allocations.requested[output.index] <= largest_number;
+    const AllocationRef output = context.graph()->tables().nodes.output[suspect.retention.root];
+    const AllocationRef sum = output || !suspect.referrer ? output : suspect.referrer->allocation;
+    return sum && context.trace().devices[sum.device].allocations.requested[sum.index] <= largest_number;
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -51,7 +52,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     const auto diff = [&](std::string_view value) { return add_value_diff(context.trace(), finding.stack, value); };
     finding.fixes = {{words("Add the number, not the tensor."), variable + " += loss.item()", suspect.bytes,
-                      suspect.per_iteration, is_number(context, suspect.retention.root) ? diff("item()") : ""},
+                      suspect.per_iteration, is_number(context, suspect) ? diff("item()") : ""},
                      {words("Or add the value without its graph, which does not wait for the GPU."),
                       variable + " += loss.detach()", suspect.bytes, suspect.per_iteration, diff("detach()")}};
     return finding;
