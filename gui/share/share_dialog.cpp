@@ -98,8 +98,9 @@ QWidget* ShareDialog::make_choices() {
          tr("Your functions, modules, marks, variables and ops become function1, module1. PyTorch's own names stay."),
          tr("names")},
         {"source", &Redaction::source, tr("&Command line and texts"),
-         tr("Command line, messages of exceptions and data gaps, user metadata. Removing paths or names removes them "
-            "as well."),
+         tr("Lines of source files, the command line, messages of exceptions and data gaps, user metadata. Removing "
+            "paths "
+            "or names removes them as well."),
          tr("command line and texts")},
         {"times", &Redaction::times, tr("&Date and time"),
          tr("When the recording was made. Times within the run stay."), tr("date and time")}};
@@ -264,8 +265,8 @@ void ShareDialog::show_busy(bool busy) {
 void ShareDialog::show_choices() {
     const Redaction redaction = request().redaction;
     show_status(redaction.any() ? QString()
-                                : tr("The copy will contain everything: paths, names, the command line with any "
-                                     "passwords in it, and when it was recorded."),
+                                : tr("The copy will contain everything: paths, names, source lines, the command line "
+                                     "with any passwords in it, and when it was recorded."),
                 true);
 }
 

@@ -12,8 +12,10 @@
 
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
+#include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
 #include "gui/widgets/toolbar.h"
+#include "storage/report/code_block.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark::gui {
@@ -22,15 +24,59 @@ namespace {
 constexpr int gap = 4;
 }
 
+namespace {
+
+/// Returns rows with a background of their own.
+QString code_table(const QString& rows) {
+    return QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\" bgcolor=\"%1\">%2</table>")
+        .arg(Theme::current().grid.name(), rows);
+}
+
+QString code_cell(const QString& html, const QColor& color) {
+    return QStringLiteral("<td><pre style=\"margin:0 3px; white-space:pre-wrap; color:%1\">%2</pre></td>")
+        .arg(color.name(), html);
+}
+
+/// A line that is broken continues beside its number.
+QString source_rows(const SourceExcerpt& excerpt) {
+    const Theme theme = Theme::current();
+    QString rows;
+    for (const CodeLine& line : code_lines(excerpt)) {
+        const QString text = to_qstring(line.text).toHtmlEscaped();
+        rows +=
+            QStringLiteral("<tr%1>%2%3</tr>")
+                .arg(line.is_marked ? QStringLiteral(" bgcolor=\"%1\"").arg(theme.plot_background.name()) : QString(),
+                     code_cell(to_qstring((line.is_marked ? ">" : " ") + line.number), theme.faint_text),
+                     code_cell(line.is_marked ? QStringLiteral("<b>%1</b>").arg(text) : text, theme.text));
+    }
+    return rows;
+}
+
+QString diff_rows(const std::string& diff) {
+    const Theme theme = Theme::current();
+    QString rows;
+    for (const DiffLine& line : brief_diff_lines(diff)) {
+        const QColor color = line.part == DiffPart::added     ? severity_color(theme, Severity::pattern)
+                             : line.part == DiffPart::removed ? severity_color(theme, Severity::leak)
+                                                              : theme.faint_text;
+        rows += QStringLiteral("<tr>%1</tr>").arg(code_cell(to_qstring(line.text).toHtmlEscaped(), color));
+    }
+    return rows;
+}
+
+}  // namespace
+
 QString fix_text(const Fix& fix) {
     const QString text = to_qstring(fix.text);
-    return fix.code.empty() ? text : text + QStringLiteral("\n\n") + lines_to_qstring(fix.code) + u'\n';
+    const std::string& code = fix.diff.empty() ? fix.code : fix.diff;
+    return code.empty() ? text : text + QStringLiteral("\n\n") + lines_to_qstring(code) + u'\n';
 }
 
 FindingBody::FindingBody(const std::shared_ptr<const Explained>& explained, const Finding& finding, QWidget* parent)
     : QWidget(parent), column_(new QVBoxLayout(this)) {
     column_->setContentsMargins(0, 0, 0, 0);
     column_->setSpacing(gap);
+    add_source(finding);
     add_story(finding);
     add_evidence(finding);
     add_fixes(*explained, finding);
@@ -51,6 +97,12 @@ void FindingBody::add_text(const QString& name, const QString& html) {
 void FindingBody::add_story(const Finding& finding) {
     for (const std::string& paragraph : finding.text) {
         add_text(tr("What happened"), rich_text(to_qstring(paragraph)));
+    }
+}
+
+void FindingBody::add_source(const Finding& finding) {
+    if (!finding.source.empty()) {
+        add_text(tr("Source"), code_table(source_rows(finding.source)));
     }
 }
 
@@ -109,11 +161,13 @@ void FindingBody::add_fix(const Explained& explained, const Finding& finding, co
     row->addWidget(text, 1);
     row->addWidget(copy, 0, Qt::AlignTop);
     column_->addLayout(row);
-    if (!fix.code.empty()) {
-        add_text(tr("Code"),
-                 QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"5\" bgcolor=\"%1\"><tr>"
-                                "<td><pre style=\"margin:0; white-space:pre-wrap\">%2</pre></td></tr></table>")
-                     .arg(theme.grid.name(), lines_to_qstring(fix.code).toHtmlEscaped()));
+    if (!fix.diff.empty()) {
+        add_text(tr("Change of the source"), code_table(diff_rows(fix.diff)));
+    } else if (!fix.code.empty()) {
+        add_text(
+            tr("Code"),
+            code_table(
+                QStringLiteral("<tr>%1</tr>").arg(code_cell(lines_to_qstring(fix.code).toHtmlEscaped(), theme.text))));
     }
 }
 

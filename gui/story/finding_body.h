@@ -22,6 +22,7 @@ signals:
     void walk_requested();
 
 private:
+    void add_source(const Finding& finding);
     void add_story(const Finding& finding);
     void add_evidence(const Finding& finding);
     void add_fixes(const Explained& explained, const Finding& finding);

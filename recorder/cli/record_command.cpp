@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 6> recordable{"stacks", "ops", "modules",
 struct RecordOptions {
     Arguments command;
     std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), session, format = "text";
-    bool force = false, check = false, no_command_line = false;
+    bool force = false, check = false, no_command_line = false, no_source = false;
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -120,6 +120,9 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     variables["TIDEMARK_FORCE"] = options.force ? "1" : "0";
     if (options.no_command_line) {
         variables["TIDEMARK_COMMAND_LINE"] = "0";
+    }
+    if (options.no_source) {
+        variables["TIDEMARK_SOURCE"] = "0";
     }
     variables["TIDEMARK_SESSION"] = session;
     variables["TIDEMARK_HOME"] = home.folder;
@@ -253,6 +256,8 @@ void add_record_command(CommandLine& line) {
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     command.add_flag("--no-command-line", options->no_command_line,
                      words("Leave the program's command line, which may contain secrets, out of the trace"));
+    command.add_flag("--no-source", options->no_source,
+                     words("Leave the lines of source files, which reports show, out of the trace"));
     command.add_flag("--check", options->check,
                      words("Show which parts can be recorded here and how to fix the others; record nothing"));
     add_format_option(command, words("Output format of --check"), options->format, {"text", "json"});

@@ -32,7 +32,8 @@ struct ShareOptions {
 void print_left(const Words& words, const PrivateTexts& left) {
     std::vector<std::string> kinds;
     for (const auto& [is_left, name] :
-         {std::pair(left.command_line, words("the command line")), std::pair(left.paths, words("file paths")),
+         {std::pair(left.command_line, words("the command line")),
+          std::pair(left.source_lines, words("lines of source files")), std::pair(left.paths, words("file paths")),
           std::pair(left.names, words("names of functions and modules")),
           std::pair(left.time, words("the date and time of the recording"))}) {
         if (is_left) {
@@ -85,8 +86,9 @@ void add_share_command(CommandLine& line) {
          words("--redact replaces all strings that are not public by placeholders; equal strings get the same one:\n"
                "  paths   files become file1.py, library1.so; public packages keep the path after site-packages\n"
                "  names   functions, modules, annotations, marks, ops, variables become function1, module1, range_a\n"
-               "  source  nothing but what each of paths, names and source removes: the source of the trace, the\n"
-               "          command line, texts of exceptions and data gaps, user metadata, unknown settings\n"
+               "  source  nothing but what each of paths, names and source removes: lines of source files, the\n"
+               "          origin of the trace, the command line, texts of exceptions and data gaps, user metadata,\n"
+               "          unknown settings\n"
                "  times   the date and time of the recording\n"
                "Public are the names of well-known packages, of PyTorch's ops and autograd nodes, and of NVIDIA's\n"
                "libraries. The redacted file is searched for all removed strings before it gets its name.\n"

@@ -16,12 +16,12 @@ enum Asker : uint8_t { asked_for_node, asked_for_label, asked_for_referrer };
 }  // namespace
 
 GraphLog::GraphLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
-                   std::function<DeviceTrack*(uint32_t)> track)
+                   SourceLog& source, std::function<DeviceTrack*(uint32_t)> track)
     : writer_(writer),
       memory_(std::move(track)),
       nodes_(writer, definitions, origins, clock, memory_, asked_for_node),
       labels_(writer, nodes_, clock, memory_, asked_for_label),
-      referrers_(writer, clock, memory_, asked_for_referrer) {}
+      referrers_(writer, clock, memory_, source, asked_for_referrer) {}
 
 void GraphLog::on_record(const tidemark_record& record, std::span<const std::byte> payload,
                          const ThreadDefinitions& thread) {

@@ -61,6 +61,7 @@ Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& cloc
       region_(region),
       clock_(clock),
       writer_(std::move(writer)),
+      source_(writer_, static_cast<pid_t>(options.program)),
       gpu_usage_(writer_, driver_, clock_, options.program),
       sampler_(region.header()),
       scan_requests_(region.header()),
@@ -365,6 +366,7 @@ void Recorder::do_every_second() {
     if (Clock::now() - last_second_ >= std::chrono::seconds(1)) {
         last_second_ = Clock::now();
         clock_.calibrate();
+        source_.report();
     }
 }
 

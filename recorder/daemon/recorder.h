@@ -23,6 +23,7 @@
 #include "recorder/daemon/run_log.h"
 #include "recorder/daemon/scan_requests.h"
 #include "recorder/daemon/session_folder.h"
+#include "recorder/daemon/source_log.h"
 #include "recorder/daemon/tick_clock.h"
 
 namespace tidemark::recorder {
@@ -99,7 +100,9 @@ private:
     Definitions definitions_{writer_, origins_};
     RunLog run_log_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
-    GraphLog graph_{writer_, definitions_, origins_, clock_, [this](uint32_t device) { return track(device); }};
+    SourceLog source_;
+    GraphLog graph_{writer_, definitions_, origins_,
+                    clock_,  source_,      [this](uint32_t device) { return track(device); }};
     GpuUsage gpu_usage_;
     NvmlSampler sampler_;
     ScanRequests scan_requests_;

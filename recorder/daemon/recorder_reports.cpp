@@ -151,6 +151,8 @@ Status Recorder::finish() {
                               {{"from_ns", fmt::to_string(from)}, {"until_ns", fmt::to_string(until)}});
     }
     graph_.report_rest(duration);
+    source_.report();
+    source_.report_gaps(run_log_, duration);
     report_limits();
     writer_.meta("recorded.checks", fmt::format("{}", checks));
     await_exit_status();

@@ -99,6 +99,7 @@ void ReferrerLog::write(const Referrer& referrer, int64_t allocation) {
         const auto& [kind, name, function, file, line] = *link;
         links.push_back({fact_from_word<PathLinkKind>(limited(kind)), table.intern(limited(name)),
                          table.intern(limited(function)), table.intern(limited(file)), line_of(line)});
+        source_.need(links.back().file, links.back().line);
     }
     writer_.referrer(referrer.scan, referrer.node, allocation, links);
 }

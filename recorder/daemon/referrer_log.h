@@ -12,6 +12,7 @@
 #include "recorder/daemon/allocation_finder.h"
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/node_log.h"
+#include "recorder/daemon/source_log.h"
 #include "recorder/daemon/tick_clock.h"
 #include "storage/write/streaming_writer.h"
 
@@ -20,8 +21,9 @@ namespace tidemark::recorder {
 class ReferrerLog {
 public:
     /// `asker`: identifies the questions of this log.
-    ReferrerLog(StreamingWriter& writer, const TickClock& clock, AllocationFinder& memory, uint8_t asker)
-        : writer_(writer), clock_(clock), memory_(memory), asker_(asker) {}
+    ReferrerLog(StreamingWriter& writer, const TickClock& clock, AllocationFinder& memory, SourceLog& source,
+                uint8_t asker)
+        : writer_(writer), clock_(clock), memory_(memory), source_(source), asker_(asker) {}
 
     void on_scan(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
     /// Handles a REFERRER record. It belongs to the latest scan of its thread; without a scan it is ignored.
@@ -48,6 +50,7 @@ private:
     StreamingWriter& writer_;
     const TickClock& clock_;
     AllocationFinder& memory_;
+    SourceLog& source_;
     const uint8_t asker_;
     std::unordered_map<const ThreadDefinitions*, int64_t> scans_;  ///< latest scan, by thread
     AwaitingMemory<Referrer> referrers_;

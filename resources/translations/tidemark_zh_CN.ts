@@ -1502,6 +1502,14 @@
         <source>How the finding was determined</source>
         <translation>发现的依据</translation>
     </message>
+    <message>
+        <source>Source</source>
+        <translation>源代码</translation>
+    </message>
+    <message>
+        <source>Change of the source</source>
+        <translation>源代码的修改</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::FindingCard</name>
@@ -3030,10 +3038,6 @@
         <translation>命令行和文字(&amp;C)</translation>
     </message>
     <message>
-        <source>Command line, messages of exceptions and data gaps, user metadata. Removing paths or names removes them as well.</source>
-        <translation>命令行、异常和数据缺失的消息、用户元数据。去掉路径或名称时也会去掉它们。</translation>
-    </message>
-    <message>
         <source>command line and texts</source>
         <translation>命令行和文字</translation>
     </message>
@@ -3127,8 +3131,12 @@
         <translation>、</translation>
     </message>
     <message>
-        <source>The copy will contain everything: paths, names, the command line with any passwords in it, and when it was recorded.</source>
-        <translation>副本将包含一切：路径、名称、命令行及其中的密码，以及录制的时刻。</translation>
+        <source>Lines of source files, the command line, messages of exceptions and data gaps, user metadata. Removing paths or names removes them as well.</source>
+        <translation>源文件的行、命令行、异常和数据缺失的消息、用户元数据。去掉路径或名称时也会去掉它们。</translation>
+    </message>
+    <message>
+        <source>The copy will contain everything: paths, names, source lines, the command line with any passwords in it, and when it was recorded.</source>
+        <translation>副本将包含一切：路径、名称、源代码行、命令行及其中的密码，以及录制的时刻。</translation>
     </message>
 </context>
 <context>

@@ -61,9 +61,10 @@ private:
     int64_t peak_;
 };
 
-/// Sets what the diagnoses leave open: device, unit and rate.
+/// Sets what the diagnoses leave open: device, source lines, unit and rate.
 void complete(Finding& finding, const AnalysisContext& context) {
     finding.device = context.device().device;
+    finding.source = source_of(context.trace(), finding.stack);
     if (finding.unit == IterationSource::none) {
         finding.unit = context.iterations().source();
     }

@@ -49,6 +49,8 @@ struct Fix {
     std::string code;                      ///< lines to copy; may be empty
     std::optional<int64_t> bytes;          ///< bytes that it frees at the context's time point
     std::optional<int64_t> per_iteration;  ///< bytes that it frees in each iteration
+    /// The change of the program's source as a unified diff; empty unless the recorded source makes it certain.
+    std::string diff = {};
 };
 
 /// Texts are complete sentences in the requested language. Bytes are block bytes unless a text states otherwise.
@@ -73,6 +75,7 @@ struct Finding {
     StackId stack = 0;                             ///< the user's stack that allocated it
     std::vector<StackId> accounts_for;             ///< all stacks whose memory it explains, if there are several
     std::string line;                              ///< the same in words: "train.py:31 main"
+    SourceExcerpt source;                          ///< that line of the program, if it was recorded
     std::string referrer;  ///< "list `results` (variable of <module>, train.py:29), elements 0 to 59"
 
     std::vector<Evidence> evidence;  ///< in the order in which to examine it

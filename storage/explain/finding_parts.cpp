@@ -21,6 +21,12 @@ std::string line_of(const Trace& trace, StackId stack) {
     return frame == 0 ? std::string() : describe_frame(trace.stacks, frame);
 }
 
+SourceExcerpt source_of(const Trace& trace, StackId stack) {
+    constexpr int32_t distance = 2;
+    const Frame& frame = trace.stacks.frame(trace.stacks.site(stack));
+    return trace.source_text.around(trace.stacks.string(frame.file), frame.line, distance);
+}
+
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin) {
     const Origin& what = trace.origins[origin];
     std::vector<std::string> about;

@@ -14,6 +14,8 @@ namespace tidemark {
 
 /// Returns the user's own line without folders, "train.py:42 forward"; "" if there is no stack.
 std::string line_of(const Trace& trace, StackId stack);
+/// Returns that line with two lines before and after; empty if it was not recorded.
+SourceExcerpt source_of(const Trace& trace, StackId stack);
 /// Returns the operation, module and phase of an allocation's origin, "aten::mul (module `net.0`, forward)"; "" if none
 /// is known.
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);

@@ -228,6 +228,7 @@ Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph) {
     part.clean_end = trace.clean_end;
     part.settings = trace.settings;
     part.stacks = trace.stacks;
+    part.source_text = trace.source_text;
     part.streams = trace.streams;
     part.pools = trace.pools;
     part.origins = trace.origins;

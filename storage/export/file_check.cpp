@@ -123,6 +123,7 @@ constexpr ColumnRule rules[]{
     {"allocation_category", "category", is_category},
     {"heap_scan", "reason", is_word<ScanReason>},
     {"path_link", "kind", is_word<PathLinkKind>},
+    {"source_line", "text", is_nothing},
     {"allocation_chunk", "data", nullptr},
     {"table_checksum", "name", is_table},
     {"seal", "bytes", nullptr},

@@ -157,6 +157,9 @@ void Redactor::redact_spans() {
 }
 
 void Redactor::redact_source() {
+    if (redaction_.replaces_texts()) {
+        trace_.source_text = {};
+    }
     trace_.source = rules_.source(trace_.source);
     trace_.writer = rules_.free_text(trace_.writer);
     std::erase_if(trace_.settings,

@@ -19,8 +19,9 @@ namespace tidemark {
 struct Redaction {
     bool paths = false;   ///< source files and libraries that are not public become "file1.py", "library1.so"; so do
                           ///< names that may contain a path
-    bool source = false;  ///< only the texts that each of paths, source and names removes: the origin of the trace, the
-                          ///< command line, texts of exceptions and data gaps, user metadata, unknown settings
+    bool source = false;  ///< only the texts that each of paths, source and names removes: the lines of source files,
+                          ///< the origin of the trace, the command line, texts of exceptions and data gaps, user
+                          ///< metadata, unknown settings
     bool names = false;   ///< functions, annotations, marks, modules, ops, nodes, parameters, variables that are not
                           ///< public become "function1", "range_a", "module1", ...
     bool times = false;   ///< the date and time of the recording; times in the trace count from its start

@@ -129,6 +129,7 @@ PrivateTexts private_texts(const Trace& trace) {
     PrivateTexts found;
     found.command_line = std::any_of(trace.processes.begin(), trace.processes.end(),
                                      [](const Process& process) { return !process.command_line.empty(); });
+    found.source_lines = !trace.source_text.empty();
     found.time = trace.start_utc_ns != 0;
     found.names = std::any_of(trace.annotations.begin(), trace.annotations.end(), has_name) ||
                   std::any_of(trace.marks.begin(), trace.marks.end(), has_name) ||
@@ -208,6 +209,7 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     ShareReport report;
     report.left = private_texts(**trace);
     report.left.command_line &= !request.redaction.replaces_texts();
+    report.left.source_lines &= !request.redaction.replaces_texts();
     report.left.paths &= !request.redaction.paths;
     report.left.names &= !request.redaction.names;
     report.left.time &= !request.redaction.times;

@@ -22,8 +22,8 @@ struct ShareRequest {
 
 /// The private texts that a trace contains.
 struct PrivateTexts {
-    bool command_line = false, paths = false, names = false, time = false;
-    bool any() const { return command_line || paths || names || time; }
+    bool command_line = false, source_lines = false, paths = false, names = false, time = false;
+    bool any() const { return command_line || source_lines || paths || names || time; }
 };
 PrivateTexts private_texts(const Trace& trace);
 

@@ -51,8 +51,8 @@ Result<TableSum> sum_table(Connection& connection, std::string_view name) {
     }
 }
 
-std::vector<std::string_view> tables_with_checksum() {
-    std::vector<std::string_view> names = table_names();
+std::vector<std::string_view> tables_with_checksum(int64_t version) {
+    std::vector<std::string_view> names = table_names(version);
     std::erase_if(names, [](std::string_view name) {
         return std::find(tables_without_checksum.begin(), tables_without_checksum.end(), name) !=
                tables_without_checksum.end();
@@ -67,7 +67,7 @@ Status write_checksums(Connection& connection) {
     if (!insert) {
         return insert.error();
     }
-    for (const std::string_view name : tables_with_checksum()) {
+    for (const std::string_view name : tables_with_checksum(trace_format_version)) {
         const auto sum = sum_table(connection, name);
         if (!sum) {
             return sum.error();
@@ -82,8 +82,12 @@ Result<std::vector<std::string>> changed_tables(Connection& connection) {
     if (!stored) {
         return stored.error();
     }
+    const auto version = connection.query_integer("PRAGMA user_version");
+    if (!version) {
+        return version.error();
+    }
     std::vector<std::string> changed;
-    for (const std::string_view name : tables_with_checksum()) {
+    for (const std::string_view name : tables_with_checksum(*version)) {
         const auto row = stored->bind(0, name).step();
         if (!row) {
             return row.error();

@@ -76,6 +76,9 @@ CREATE TABLE referrer(id INTEGER PRIMARY KEY, scan INTEGER NOT NULL, node INTEGE
 CREATE TABLE path_link(referrer INTEGER NOT NULL, position INTEGER NOT NULL, kind TEXT NOT NULL, name INTEGER,
   function INTEGER, file INTEGER, line INTEGER, PRIMARY KEY(referrer, position)) STRICT, WITHOUT ROWID;
 
+CREATE TABLE source_line(id INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL,
+  text TEXT NOT NULL) STRICT;
+
 CREATE TABLE allocation_chunk(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, first INTEGER NOT NULL,
   count INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
 
@@ -164,6 +167,7 @@ constexpr KnownTable known_tables[] = {
     {"holder_scan", 2, 2},
     {"holder", 2, 2},
     {"holder_link", 2, 2},
+    {"source_line", 5},
     {"allocation_chunk"},
     {"table_checksum", 4},
     {"seal", 4},

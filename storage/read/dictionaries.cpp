@@ -32,11 +32,15 @@ std::optional<StackId> Dictionaries::stack(int64_t id) const {
     return static_cast<StackId>(id);
 }
 
-std::optional<std::string> Dictionaries::copy(const Trace& trace, int64_t id) {
+const std::string& Dictionaries::text(const Trace& trace, int64_t id) const {
     const bool known = id >= 1 && id < static_cast<int64_t>(strings_.size());
-    const std::string& text = trace.stacks.string(known ? strings_[static_cast<size_t>(id)] : 0);
-    copied_bytes_ += static_cast<int64_t>(text.size());
-    return copied_bytes_ <= most_copied_bytes_ ? std::optional(text) : std::nullopt;
+    return trace.stacks.string(known ? strings_[static_cast<size_t>(id)] : 0);
+}
+
+std::optional<std::string> Dictionaries::copy(const Trace& trace, int64_t id) {
+    const std::string& found = text(trace, id);
+    copied_bytes_ += static_cast<int64_t>(found.size());
+    return copied_bytes_ <= most_copied_bytes_ ? std::optional(found) : std::nullopt;
 }
 
 Status Dictionaries::read_strings(RowSource& source, StackTable& table) {

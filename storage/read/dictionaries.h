@@ -23,6 +23,8 @@ public:
 
     /// Returns the stack of an id in the file; nothing if there is none.
     std::optional<StackId> stack(int64_t id) const;
+    /// Returns the string of an id in the file; empty if there is none. Valid until the next read.
+    const std::string& text(const Trace& trace, int64_t id) const;
     /// Returns a copy of the string of an id in the file; empty if there is none. Returns nothing if all copies
     /// together take too much memory.
     std::optional<std::string> copy(const Trace& trace, int64_t id);

@@ -122,6 +122,7 @@ Status GrowingTrace::read_all(RowSource& source, const TraceFile& file) {
     TIDEMARK_TRY(read_spans(source));
     TIDEMARK_TRY(read_marks(source));
     TIDEMARK_TRY(read_data_gaps(source));
+    TIDEMARK_TRY(read_source_text(source));
     TIDEMARK_TRY(read_surroundings(source));
     return read_devices(source, file);
 }
@@ -217,6 +218,25 @@ Status GrowingTrace::read_data_gaps(RowSource& source) {
                            }
                            return true;
                        });
+}
+
+Status GrowingTrace::read_source_text(RowSource& source) {
+    constexpr int first_version_with_source = 5;
+    if (raw_.format_version < first_version_with_source) {
+        return {};
+    }
+    return source.each(
+        "SELECT id, file, line, text FROM source_line WHERE id>? ORDER BY id", last_source_line_, [&](Statement& row) {
+            last_source_line_ = row.integer(0);
+            const int64_t number = row.integer(2);
+            const std::string_view text = row.text(3);
+            source_bytes_ += counted_source_bytes(text.size());
+            // Each file is copied once, and its name is a row of this file.
+            const std::string& file = dictionaries_.text(raw_, row.integer(1));
+            return !file.empty() && number >= 1 && number <= INT32_MAX && text.size() <= longest_source_line &&
+                   text.find('\n') == text.npos && source_bytes_ <= most_source_bytes &&
+                   raw_.source_text.add(file, static_cast<int32_t>(number), std::string(text));
+        });
 }
 
 /// Reads the recorder's data from outside the allocator: processes, steps, driver memory, samples.

@@ -49,6 +49,7 @@ private:
     Status read_spans(RowSource& source);
     Status read_marks(RowSource& source);
     Status read_data_gaps(RowSource& source);
+    Status read_source_text(RowSource& source);
     Status read_surroundings(RowSource& source);
     Status read_devices(RowSource& source, const TraceFile& file);
 
@@ -63,6 +64,7 @@ private:
     std::vector<DeviceTables> devices_;  ///< in the order of raw_.devices
     TableTail annotations_, marks_, driver_allocations_, samples_;
     std::vector<int64_t> mark_ids_;
+    int64_t last_source_line_ = 0, source_bytes_ = 0;
 };
 
 }  // namespace tidemark

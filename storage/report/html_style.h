@@ -26,6 +26,9 @@ h4 { font-size: .95rem; margin: 1rem 0 .2rem; } p { margin: .5rem 0; } .quiet { 
 .summary p { font-size: 1.08rem; } section.device + section.device { border-top: 3px solid var(--rule); margin-top: 3rem; padding-top: 1rem; }
 code, pre { font: .88em ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace; }
 pre { background: var(--page); border: 1px solid var(--rule); border-radius: 6px; padding: .6rem .8rem; overflow-x: auto; margin: .4rem 0; }
+pre.source i { display: inline-block; width: 4em; padding-right: 1em; text-align: right; font-style: normal; color: var(--quiet); user-select: none; }
+pre.source .marked { display: inline-block; min-width: 100%; background: var(--rule); font-weight: 600; }
+pre .removed { color: var(--leak); } pre .added { color: var(--pattern); }
 .bar { display: flex; height: 1.4rem; border-radius: 5px; overflow: hidden; background: var(--rule); margin: .5rem 0; }
 .bar i { display: block; min-width: 1px; } table { border-collapse: collapse; width: 100%; }
 td { padding: .2rem .5rem; border-bottom: 1px solid var(--rule); vertical-align: top; } td.number { text-align: right; white-space: nowrap;

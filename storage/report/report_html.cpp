@@ -5,6 +5,7 @@
 
 #include "storage/base/units.h"
 #include "storage/report/charts.h"
+#include "storage/report/code_block.h"
 #include "storage/report/html_style.h"
 #include "storage/report/layout.h"
 #include "storage/report/phrases.h"
@@ -113,12 +114,34 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
     return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Evidence")), items);
 }
 
+std::string source_block(const SourceExcerpt& excerpt) {
+    std::string lines;
+    for (const CodeLine& line : code_lines(excerpt)) {
+        lines += fmt::format("<span class=\"{}\"><i>{}</i>{}</span>\n", line.is_marked ? "marked" : "line", line.number,
+                             html_escaped(line.text));
+    }
+    return lines.empty() ? "" : fmt::format("<pre class=\"source\">{}</pre>\n", lines);
+}
+
+std::string code_of_fix(const Fix& fix) {
+    if (fix.diff.empty()) {
+        return fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped_lines(fix.code));
+    }
+    constexpr std::string_view classes[] = {"quiet", "removed", "added"};
+    std::string lines;
+    for (const DiffLine& line : diff_lines(fix.diff)) {
+        lines += fmt::format("<span class=\"{}\">{}</span>\n", classes[static_cast<size_t>(line.part)],
+                             html_escaped(line.text));
+    }
+    return fmt::format("<pre>{}</pre>", lines);
+}
+
 std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
     std::string items;
     for (const Fix& fix : finding.fixes) {
         items +=
             fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(finding, fix, words)})),
-                        fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped_lines(fix.code)));
+                        code_of_fix(fix));
     }
     return items.empty() ? ""
                          : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("Recommended fix")), items);
@@ -132,7 +155,8 @@ std::string finding_card(const ReportInput& reported, const Finding& finding, si
         "class=\"size\">{}</span></summary>\n",
         severity, is_open ? " open" : "", number, severity, html_escaped(severity_title(words, finding.severity)),
         marked_up(finding.title), html_escaped(size_phrase(reported, finding, words)));
-    card += facts(reported, finding, words) + paragraphs(finding.text) + finding_chart(reported, finding, words);
+    card += facts(reported, finding, words) + source_block(finding.source) + paragraphs(finding.text) +
+            finding_chart(reported, finding, words);
     card += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
     card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("Confidence:")),
                         marked_up(confidence_phrase(finding, words)));

@@ -31,9 +31,12 @@ ordered_json evidence_json(const AnalysisContext& context, const Evidence& evide
             {"component", component_json(evidence.component)}};
 }
 
+ordered_json source_line_json(const SourceLine& line) { return {{"line", line.number}, {"text", line.text}}; }
+
 ordered_json fix_json(const Fix& fix) {
     return {{"text", fix.text},
             {"code", fix.code},
+            {"diff", fix.diff},
             {"bytes", or_null(fix.bytes)},
             {"per_iteration_bytes", or_null(fix.per_iteration)}};
 }
@@ -62,6 +65,7 @@ ordered_json finding_json(const AnalysisContext& context, const Finding& finding
         {"since_iteration", or_null(finding.since_iteration)},
         {"component", component_json(finding.component)},
         {"line", finding.line},
+        {"source", array_of(finding.source.lines, source_line_json)},
         {"stack", frames_json(context.trace().stacks, finding.stack)},
         {"referrer", finding.referrer},
         {"evidence", array_of(finding.evidence, [&](const Evidence& item) { return evidence_json(context, item); })},

@@ -6,6 +6,7 @@
 
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
+#include "storage/report/code_block.h"
 #include "storage/report/layout.h"
 #include "storage/report/phrases.h"
 #include "storage/report/report.h"
@@ -53,17 +54,26 @@ std::string escaped(std::string_view text) {
 }
 
 /// Returns the code inside a fence that no line of the code can end.
-std::string fenced(std::string_view code) {
+std::string fenced(std::string_view code, std::string_view language) {
     const std::string lines = visible_lines(code);
     std::string fence = "```";
     while (lines.find(fence) != lines.npos) {
         fence += '`';
     }
-    std::string text = "  " + fence + "python\n";
+    std::string text = fmt::format("  {}{}\n", fence, language);
     for (const std::string& line : split_lines(lines)) {
         text += "  " + line + '\n';
     }
     return text + "  " + fence + '\n';
+}
+
+/// Returns the lines with their numbers and an arrow at the one that is meant.
+std::string source_block(const SourceExcerpt& excerpt) {
+    std::string code;
+    for (const CodeLine& line : code_lines(excerpt)) {
+        code += fmt::format("{} {} | {}\n", line.is_marked ? ">" : " ", line.number, line.text);
+    }
+    return code.empty() ? "" : '\n' + fenced(code, "text");
 }
 
 std::string bullets(const std::string& title, const std::vector<std::string>& items) {
@@ -103,7 +113,8 @@ std::string fix_list(const ReportInput& reported, const Finding& finding, const 
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
         text += fmt::format("- {}\n", escaped(words.sentences({fix.text, gain_phrase(finding, fix, words)})));
-        text += fix.code.empty() ? "" : '\n' + fenced(fix.code) + '\n';
+        text += fix.diff.empty() ? "" : '\n' + fenced(fix.diff, "diff") + '\n';
+        text += fix.code.empty() || !fix.diff.empty() ? "" : '\n' + fenced(fix.code, "python") + '\n';
     }
     return text;
 }
@@ -114,6 +125,7 @@ std::string finding_section(const ReportInput& reported, const Finding& finding,
     for (const LabeledFact& fact : facts_of(reported, finding, words)) {
         text += fmt::format("- **{}**: {}\n", fact.label, escaped(fact.value));
     }
+    text += source_block(finding.source);
     for (const std::string& sentences : finding.text) {
         text += '\n' + escaped(sentences) + '\n';
     }

@@ -6,6 +6,7 @@
 
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
+#include "storage/report/code_block.h"
 #include "storage/report/layout.h"
 #include "storage/report/phrases.h"
 #include "storage/report/report.h"
@@ -62,8 +63,10 @@ private:
     void finding(size_t number, const Finding& finding);
     void folded(std::span<const Finding* const> findings);
     void facts(const Finding& finding);
+    void source(const SourceExcerpt& excerpt);
     void evidence(const Finding& finding);
     void fixes(const Finding& finding);
+    void code(const Fix& fix);
     void list(const std::string& title, const std::vector<std::string>& items);
 
     std::string colored(std::string_view color, std::string_view text) const {
@@ -146,6 +149,7 @@ void Page::finding(size_t number, const Finding& finding) {
     labeled(0, fmt::format("{:>2}. ", number), bold,
             fmt::format("{}: {}", severity_title(words_, finding.severity), finding.title), color_of(finding.severity));
     facts(finding);
+    source(finding.source);
     for (const std::string& sentences : finding.text) {
         paragraph(4, sentences);
     }
@@ -165,6 +169,16 @@ void Page::facts(const Finding& finding) {
     }
     for (const LabeledFact& fact : facts) {
         labeled(6, pad_right(fact.label, width), dim, fact.value);
+    }
+}
+
+void Page::source(const SourceExcerpt& excerpt) {
+    constexpr size_t narrowest = 20;
+    for (const CodeLine& line : code_lines(excerpt)) {
+        const std::string label = fmt::format("{:>7} {} | ", line.is_marked ? ">" : "", line.number);
+        const auto width = static_cast<size_t>(options_.width);
+        const size_t room = std::max(narrowest, width - std::min(width, label.size()));
+        text_ += colored(line.is_marked ? bold : dim, label + fit_columns(line.text, room)) + '\n';
     }
 }
 
@@ -199,9 +213,20 @@ void Page::fixes(const Finding& finding) {
     paragraph(4, heading_of_fixes(finding, words_), bold);
     for (const Fix& fix : finding.fixes) {
         labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(finding, fix, words_)}));
-        for (const std::string& line : split_lines(visible_lines(fix.code))) {
-            text_ += std::string(12, ' ') + colored(green, line) + '\n';
-        }
+        code(fix);
+    }
+}
+
+void Page::code(const Fix& fix) {
+    const std::string indent(12, ' ');
+    for (const DiffLine& line : diff_lines(fix.diff)) {
+        const std::string_view color = line.part == DiffPart::added     ? green
+                                       : line.part == DiffPart::removed ? red
+                                                                        : dim;
+        text_ += indent + colored(color, line.text) + '\n';
+    }
+    for (const std::string& line : split_lines(fix.diff.empty() ? visible_lines(fix.code) : "")) {
+        text_ += indent + colored(green, line) + '\n';
     }
 }
 

@@ -230,6 +230,15 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
         case DataGapReason::devices_left_out:
             return words("Records of further devices were left out ({count}): a trace has at most {limit} devices.",
                          count, with("limit", number("limit")));
+        case DataGapReason::source_changed:
+            return words.plural(data_gap.count,
+                                "{n} source file was changed after the program started; its lines were left out.",
+                                "{n} source files were changed after the program started; their lines were left out.");
+        case DataGapReason::source_cut:
+            return words.plural(data_gap.count,
+                                "{n} source line was left out: a trace has at most {limit} of source lines.",
+                                "{n} source lines were left out: a trace has at most {limit} of source lines.",
+                                with("limit", format_bytes(data_gap.number("limit"))));
     }
     return data_gap.text;
 }

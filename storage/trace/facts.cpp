@@ -120,6 +120,8 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::texts_cut, "texts_cut"},
     {DataGapReason::times_refused, "times_refused"},
     {DataGapReason::devices_left_out, "devices_left_out"},
+    {DataGapReason::source_changed, "source_changed"},
+    {DataGapReason::source_cut, "source_cut"},
     {DataGapReason::unknown, "", true},
 };
 

@@ -145,6 +145,8 @@ enum class DataGapReason : uint8_t {
     texts_cut,         ///< after `limit` bytes
     times_refused,     ///< records with times before the start or in the future have the time of their arrival
     devices_left_out,  ///< records of devices after the first `limit`
+    source_changed,    ///< source files that were changed after the program started
+    source_cut,        ///< source lines after the first `limit` bytes
     unknown,
 };
 

@@ -39,6 +39,11 @@ constexpr size_t most_frames_of_stack = size_t{1} << 16;
 
 /// Limit of one text that a recording contains, in bytes: names, paths, the command line, metadata.
 constexpr size_t most_text_bytes = size_t{64} << 10;
+/// Limits of the source lines that a recording contains: one line, and all lines together, in bytes.
+constexpr size_t longest_source_line = 400;
+constexpr int64_t most_source_bytes = int64_t{256} << 10;
+/// Returns what a line counts towards most_source_bytes. Empty lines take memory, too.
+constexpr int64_t counted_source_bytes(size_t text_bytes) { return static_cast<int64_t>(text_bytes) + 16; }
 /// Limit of a data gap's arguments as JSON, in bytes. JSON writes one byte with up to six.
 constexpr size_t most_argument_bytes = size_t{64} << 10;
 constexpr size_t most_bytes_of_details = most_argument_bytes / 8;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "storage/trace/facts.h"
+#include "storage/trace/source_text.h"
 #include "storage/trace/stack_table.h"
 #include "storage/trace/vocabulary.h"
 
@@ -245,6 +246,7 @@ struct Trace {
     std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
 
     StackTable stacks;
+    SourceText source_text;  ///< recorded traces only, unless --no-source
     std::vector<Stream> streams;
     std::vector<Pool> pools;
     std::vector<Origin> origins;  ///< index 0: unknown

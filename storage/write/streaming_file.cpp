@@ -221,6 +221,9 @@ Status StreamingFile::insert(StreamingBatch& batch) {
     for (const DataGap& data_gap : batch.data_gaps) {
         TIDEMARK_TRY(rows_->data_gap(data_gap));
     }
+    for (const SourceLineRow& line : batch.source_lines) {
+        TIDEMARK_TRY(rows_->source_line(line));
+    }
     for (const auto& [id, device] : batch.devices) {
         TIDEMARK_TRY(rows_->device(id, device));
     }

@@ -63,6 +63,7 @@ struct StreamingBatch {
     std::vector<CategoryRow> categories;
     Rows<int64_t, HeapScan> scans;
     std::vector<Referrer> referrers;
+    std::vector<SourceLineRow> source_lines;
 };
 
 class StreamingFile {

@@ -313,6 +313,8 @@ void StreamingWriter::mark(const Mark& mark) { state_->batch.marks.emplace_back(
 
 void StreamingWriter::data_gap(const DataGap& data_gap) { state_->batch.data_gaps.push_back(data_gap); }
 
+void StreamingWriter::source_line(const SourceLineRow& row) { state_->batch.source_lines.push_back(row); }
+
 void StreamingWriter::node(int64_t id, const NodeRow& row) { state_->batch.nodes.emplace_back(id, row); }
 
 void StreamingWriter::edge(int64_t node, const EdgeRow& row) { state_->batch.edges.emplace_back(node, row); }

@@ -77,6 +77,7 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT INTO heap_scan VALUES(?,?,?,?,?,?)",
     "INSERT INTO referrer VALUES(?,?,?,?)",
     "INSERT INTO path_link VALUES(?,?,?,?,?,?,?)",
+    "INSERT INTO source_line VALUES(NULL,?,?,?)",
 };
 
 Result<TraceRows> TraceRows::prepare(Connection& connection) {
@@ -388,6 +389,10 @@ Status TraceRows::path_link(int64_t referrer, int64_t position, const PathLinkRo
         .bind(5, nonzero(link.file))
         .bind(6, nonzero(link.line))
         .run();
+}
+
+Status TraceRows::source_line(const SourceLineRow& row) {
+    return (*this)[source_line_row].bind(0, int64_t{row.file}).bind(1, int64_t{row.line}).bind(2, row.text).run();
 }
 
 }  // namespace tidemark

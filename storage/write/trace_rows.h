@@ -89,6 +89,12 @@ struct PathLinkRow {
     int32_t line = 0;
 };
 
+struct SourceLineRow {
+    StringId file = 0;
+    int32_t line = 0;
+    std::string text;
+};
+
 class TraceRows {
 public:
     static Result<TraceRows> prepare(Connection& connection);
@@ -125,6 +131,7 @@ public:
     Status heap_scan(int64_t id, const HeapScan& scan);
     Status referrer(int64_t id, int64_t scan, int64_t node, int64_t allocation);
     Status path_link(int64_t referrer, int64_t position, const PathLinkRow& link);
+    Status source_line(const SourceLineRow& row);
 
 private:
     enum Table : size_t {
@@ -157,6 +164,7 @@ private:
         heap_scan_row,
         referrer_row,
         path_link_row,
+        source_line_row,
         table_count
     };
     static const std::array<const char*, table_count> sql_;

@@ -36,6 +36,7 @@ public:
         TIDEMARK_TRY(write_meta());
         TIDEMARK_TRY(write_stacks());
         TIDEMARK_TRY(write_dictionaries());
+        TIDEMARK_TRY(write_source());
         TIDEMARK_TRY(write_spans());
         TIDEMARK_TRY(write_surroundings());
         for (size_t d = 0; d < trace_.devices.size(); ++d) {
@@ -123,6 +124,19 @@ private:
                 *id = *known;
             }
             TIDEMARK_TRY(rows_.origin(i, row));
+        }
+        return {};
+    }
+
+    Status write_source() {
+        for (const auto& [file, lines] : trace_.source_text.files()) {
+            const auto id = string_id(file);
+            if (!id) {
+                return id.error();
+            }
+            for (const auto& [number, text] : lines) {
+                TIDEMARK_TRY(rows_.source_line({*id, number, text}));
+            }
         }
         return {};
     }

@@ -118,7 +118,7 @@ class BadTraces(CommandTest):
     @unittest.skipIf(os.environ["TIDEMARK_SANITIZED"], "a sanitizer ends the process itself when memory is refused")
     def test_more_memory_than_the_size_justifies(self):
         trace = self.folder / "deep.tide"
-        shutil.copy(SNAPSHOTS.parent / "traces" / "format-4.tide", trace)
+        shutil.copy(SNAPSHOTS.parent / "traces" / "format-5.tide", trace)
         depth = 60_000
         with contextlib.closing(sqlite3.connect(trace)) as database, database:
             (first,) = database.execute("SELECT max(id) FROM stack").fetchone()

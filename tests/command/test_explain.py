@@ -108,6 +108,7 @@ class Explain(CommandTest):
                 "since_iteration",
                 "component",
                 "line",
+                "source",
                 "stack",
                 "referrer",
                 "evidence",
@@ -121,7 +122,7 @@ class Explain(CommandTest):
         for evidence in finding["evidence"]:
             self.assertEqual(set(evidence), {"text", "event", "time_ns", "until_ns", "allocation", "node", "component"})
         for fix in finding["fixes"]:
-            self.assertEqual(set(fix), {"text", "code", "bytes", "per_iteration_bytes"})
+            self.assertEqual(set(fix), {"text", "code", "diff", "bytes", "per_iteration_bytes"})
 
     def test_ids_are_those_of_other_commands(self):
         evidence = [item for finding in self.json_of("explain", LEAK)["findings"] for item in finding["evidence"]]

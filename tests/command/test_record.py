@@ -250,6 +250,10 @@ class Record(CommandTest):
         self.assertNotIn("TIDEMARK_COMMAND_LINE", self.environment_seen()[0])
         self.assertEqual(self.environment_seen("--no-command-line")[0]["TIDEMARK_COMMAND_LINE"], "0")
 
+    def test_source_lines_are_left_out_on_request(self):
+        self.assertNotIn("TIDEMARK_SOURCE", self.environment_seen()[0])
+        self.assertEqual(self.environment_seen("--no-source")[0]["TIDEMARK_SOURCE"], "0")
+
     def test_parts_that_others_may_change_are_not_used(self):
         self.home.chmod(0o777)
         self.assert_refused(ENVIRONMENT, f"chmod go-w {self.home}", "--", "true")

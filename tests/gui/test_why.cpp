@@ -24,6 +24,9 @@
 #include "gui/story/share_bar.h"
 #include "gui/story/walk_bar.h"
 #include "gui/widgets/text_block.h"
+#include "storage/read/read_graph.h"
+#include "storage/timeline/curves.h"
+#include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;
@@ -41,8 +44,30 @@ std::shared_ptr<Session> retained_outputs() {
     return opened ? opened->session : nullptr;
 }
 
+/// The same run with lines of its source: one at each line that allocates.
+std::shared_ptr<Session> outputs_with_source(const QString& folder) {
+    Progress progress;
+    const auto example = retained_outputs();
+    const auto graph = read_graph(example->trace(), progress);
+    Trace trace = example->trace();
+    for (FrameId id = 1; id < trace.stacks.frame_count(); ++id) {
+        const Frame& frame = trace.stacks.frame(id);
+        if (trace.stacks.role(id) == FrameRole::user) {
+            trace.source_text.add(trace.stacks.string(frame.file), frame.line,
+                                  fmt::format("    <b>line</b>({})", frame.line));
+        }
+    }
+    trace.source_text.add("/home/anna/last.py", 9, "loss.backward(retain_graph=True)");
+    const QString path = folder + QStringLiteral("/source.tide");
+    const Status written =
+        write_trace(trace, peak_events(trace), path.toStdString(), IfExists::fail, progress, graph->get());
+    const auto opened = load_trace(path, progress);
+    return written && opened ? opened->session : nullptr;
+}
+
 struct Shown {
-    explicit Shown(Application& application) : window(application.open_window()), session(retained_outputs()) {
+    explicit Shown(Application& application, std::shared_ptr<Session> shown = retained_outputs())
+        : window(application.open_window()), session(std::move(shown)) {
         window->resize(1600, 900);
         window->show_session(session, QStringLiteral("s01.tide"));
     }
@@ -96,6 +121,28 @@ private slots:
             QVERIFY2(text.contains(without_marks(finding.title)), finding.title.c_str());
         }
         QVERIFY(open.pane().cards().front()->is_open());
+    }
+
+    void an_open_finding_shows_the_code_and_its_change() {
+        QTemporaryDir folder;
+        Application application(Settings::Storage::in_memory);
+        Shown open(application, outputs_with_source(folder.path()));
+        QVERIFY(open.explained());
+        const Finding& finding = open.explanation().findings.front();
+        QVERIFY(!finding.source.empty());
+        QStringList texts;
+        for (const TextBlock* block : open.pane().cards().front()->findChildren<TextBlock*>()) {
+            if (block->accessibleName() == QLatin1String("Source") ||
+                block->accessibleName() == QLatin1String("Change of the source")) {
+                texts << block->toPlainText();
+                QVERIFY(block->height() >= block->heightForWidth(block->width()));
+            }
+        }
+        QCOMPARE(texts.size(), 2);
+        const int line = finding.source.line;
+        QVERIFY2(texts[0].contains(QStringLiteral(">%1\n<b>line</b>(%1)").arg(line)), qPrintable(texts[0]));
+        QVERIFY(texts[1].contains(QStringLiteral("last.py:9\n-loss.backward(retain_graph=True)\n+loss.backward()")));
+        QVERIFY(fix_text(finding.fixes.front()).contains(QStringLiteral("\n--- /home/anna/last.py\n")));
     }
 
     void parts_of_the_memory_add_up() {

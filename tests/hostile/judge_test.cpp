@@ -94,7 +94,7 @@ Bytes example(const char* name) {
 }
 
 TEST(Mutator, SeedsIdentifyMutants) {
-    const Bytes trace = example("/traces/format-4.tide"), pickle = example("/snapshots/s1_plain.pickle");
+    const Bytes trace = example("/traces/format-5.tide"), pickle = example("/snapshots/s1_plain.pickle");
     for (uint64_t seed = 0; seed < 40; ++seed) {
         const Mutant first = mutate_trace(trace, seed, Sealing::broken);
         EXPECT_EQ(first.bytes, mutate_trace(trace, seed, Sealing::broken).bytes) << first.changes;
@@ -105,7 +105,7 @@ TEST(Mutator, SeedsIdentifyMutants) {
 
 /// A change whose SQL is wrong would change nothing, and nobody would notice.
 TEST(Mutator, NearlyAllMutantsDiffer) {
-    const Bytes trace = example("/traces/format-4.tide"), pickle = example("/snapshots/s1_plain.pickle");
+    const Bytes trace = example("/traces/format-5.tide"), pickle = example("/snapshots/s1_plain.pickle");
     int traces = 0, pickles = 0;
     for (uint64_t seed = 0; seed < 100; ++seed) {
         traces += mutate_trace(trace, seed, Sealing::broken).bytes != trace;
@@ -116,7 +116,7 @@ TEST(Mutator, NearlyAllMutantsDiffer) {
 }
 
 TEST(Mutator, RenewsSealsThatFit) {
-    const Bytes trace = example("/traces/format-4.tide");
+    const Bytes trace = example("/traces/format-5.tide");
     ASSERT_TRUE(is_sealed(trace));
     Bytes changed = trace;
     renew_seal(changed);

@@ -162,10 +162,11 @@ uint32_t SimulatedThread::text(const std::string& text) {
     return entry->second;
 }
 
-uint32_t SimulatedThread::stack(const std::vector<std::pair<std::string, int>>& functions_and_lines, uint64_t module) {
+uint32_t SimulatedThread::stack(const std::vector<std::pair<std::string, int>>& functions_and_lines, uint64_t module,
+                                const std::string& file) {
     std::vector<tidemark_frame> frames;
     for (const auto& [function, line] : functions_and_lines) {
-        frames.push_back({text(function), text("/home/anna/train.py"), static_cast<uint32_t>(line), 0, 0});
+        frames.push_back({text(function), text(file), static_cast<uint32_t>(line), 0, 0});
     }
     frames.front().module = module;
     tidemark_record record = record_of(TIDEMARK_STACK);

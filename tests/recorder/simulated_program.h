@@ -89,7 +89,8 @@ public:
     bool push(tidemark_record record, const void* payload = nullptr, uint32_t bytes = 0, int64_t patience = -1);
 
     uint32_t text(const std::string& text);
-    uint32_t stack(const std::vector<std::pair<std::string, int>>& functions_and_lines, uint64_t module = 0);
+    uint32_t stack(const std::vector<std::pair<std::string, int>>& functions_and_lines, uint64_t module = 0,
+                   const std::string& file = "/home/anna/train.py");
     uint32_t op(uint8_t scope, const std::string& name, uint32_t parent);
     void name_module(uint64_t address, const std::string& name);
     void meta(const std::string& key, const std::string& value);

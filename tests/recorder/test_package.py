@@ -181,6 +181,23 @@ class Package(unittest.TestCase):
         self.assertEqual(bare.stdout, recorded.stdout)
 
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
+    def test_lines_of_the_program_are_in_the_trace_unless_unwanted(self):
+        program = os.path.join(self.folder.name, "program.py")
+        with open(program, "w") as file:
+            file.write(
+                "import torch\n\n\ndef double(x):\n    return x * 2\n\n\ndouble(torch.ones(1, requires_grad=True))\n"
+            )
+        for source in (True, False):
+            self.run_program(
+                f"import runpy\ntidemark.record(sys.argv[1], force=True, source={source})\n"
+                f"kept = runpy.run_path({program!r}); tidemark.stop()",
+                TORCH_PYTHON,
+            )
+            lines = self.rows("SELECT line, source_line.text FROM source_line JOIN string ON string.id = file")
+            self.assertEqual((5, "    return x * 2") in lines, source)
+            self.assertEqual(len(lines) > 0, source)
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_modules_get_their_qualified_names(self):
         done = self.run_program(
             "import copy, torch\nfrom tidemark import _modules\n"

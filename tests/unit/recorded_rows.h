@@ -15,6 +15,8 @@ inline Trace recorded(const Trace& imported) {
     trace.processes = {
         {4711, 0, "python train.py --lr 0.1", 0, trace.duration, 1, {ProcessEnd::exception, "ValueError: no"}}};
     trace.nvml_pid = 99;
+    trace.source_text.add("/home/anna/train.py", 7, "for batch in batches:");
+    trace.source_text.add("/home/anna/train.py", 8, "    train(batch)");
     trace.steps = {{0, StepSource::user, 0, trace.duration / 2},
                    {1, StepSource::user, trace.duration / 2, std::nullopt}};
     trace.driver_allocations = {

@@ -138,6 +138,7 @@ std::pair<Trace, GraphTables> secret_trace() {
                       {"expandable_segments", "true"}};
     trace.streams.push_back({5, secret()});
     trace.nvml_pid = 77;
+    trace.source_text.add(secret("/home/anna/{}.py"), 12, secret("outputs.append({})"));
     trace.processes = {{4711,
                         0,
                         secret("python train.py --api-key {}"),

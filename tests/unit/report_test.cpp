@@ -46,6 +46,9 @@ protected:
         finding.stack = trace->devices[0].allocations.stack[1];
         finding.line = "train.py:20 train_step";
         finding.referrer = evil;
+        finding.source = {"train.py",
+                          20,
+                          {{9, "\t\tfor batch in batches:"}, {20, "\t\t\tkept.append(<evil>)"}, {21, "\033[2J```<b>"}}};
         Evidence made, stretch;
         made.text = "one of them";
         made.event = 6;
@@ -54,7 +57,9 @@ protected:
         stretch.time = 1500;
         stretch.until = 2500;
         finding.evidence = {made, stretch};
-        finding.fixes = {{"Clear it.", "kept.clear()\n```\n<b>", 1024, 512}};
+        finding.fixes = {{"Clear it.", "kept.clear()\n```\n<b>", 1024, 512},
+                         {"Detach it.", "zqtemplate", 1024, 512,
+                          "--- train.py\n+++ train.py\n@@ -20 +20 @@\n-kept.append(<evil>)\n+\tkept.append(0)\n"}};
         finding.unknowns = {"who holds it"};
         return finding;
     }
@@ -69,6 +74,7 @@ protected:
     }
 
     std::string text(TextOptions options = {}) const { return report_text(reported(), words, options); }
+    Finding& finding() { return explanation.findings.front(); }
     ReportInput reported() const { return {context, explanation}; }
 
     std::shared_ptr<const Trace> trace;
@@ -85,6 +91,33 @@ TEST_F(Report, TextHasEvidenceAndFixes) {
         EXPECT_NE(page.find(part), page.npos) << part << "\n" << page;
     }
     EXPECT_NE(page.find("allocation " + std::to_string(trace->devices[0].allocation_id(3))), page.npos) << page;
+}
+
+TEST_F(Report, EveryFormatShowsTheLineAndItsChange) {
+    finding().source.lines[2].text = "";
+    const ReportInput devices[] = {reported()};
+    const std::string plain = text(), html = report_html(devices, words), markdown = report_markdown(devices, words);
+    const auto json = report_json(reported());
+    EXPECT_NE(plain.find("         9 | for batch in batches:\n      > 20 |     kept.append(<evil>)\n        21 | \n"),
+              plain.npos)
+        << plain;
+    EXPECT_NE(plain.find("            -kept.append(<evil>)\n            +   kept.append(0)\n"), plain.npos) << plain;
+    EXPECT_NE(html.find("<span class=\"marked\"><i>20</i>    kept.append(&lt;evil&gt;)</span>"), html.npos);
+    EXPECT_NE(html.find("<span class=\"removed\">-kept.append(&lt;evil&gt;)</span>"), html.npos);
+    EXPECT_NE(markdown.find("  > 20 |     kept.append(<evil>)\n"), markdown.npos) << markdown;
+    EXPECT_NE(markdown.find("  ```diff\n  --- train.py\n"), markdown.npos);
+    EXPECT_EQ(json["findings"][0]["source"][1], (nlohmann::json{{"line", 20}, {"text", "\t\t\tkept.append(<evil>)"}}));
+    EXPECT_NE(json["findings"][0]["fixes"][1]["diff"].get<std::string>().find("\n+\tkept.append(0)\n"),
+              std::string::npos);
+    EXPECT_TRUE(json["findings"][1]["source"].empty());
+    for (const std::string& page : {plain, html, markdown}) {
+        EXPECT_EQ(page.find("zqtemplate"), page.npos) << "the diff replaces the zqtemplate";
+    }
+}
+
+TEST_F(Report, CutsLongLinesOfSource) {
+    finding().source.lines[1].text = std::string(300, 'x');
+    EXPECT_NE(text({60, false, false}).find("xxx…\n"), std::string::npos);
 }
 
 TEST_F(Report, TextShortensBackgroundFindings) {

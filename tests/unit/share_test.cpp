@@ -219,6 +219,7 @@ TEST(Share, ReportsPrivateTextsThatAreLeft) {
     Trace trace = test::sample_trace();
     trace.start_utc_ns = 1795252033425954129;
     trace.processes = {{4711, 0, "python train.py --token secret", 0, 8000, 0, ProcessEnd::exited}};
+    trace.source_text.add("/home/anna/project/train.py", 20, "total += loss");
     write(trace, original);
     const auto left = [&](const char* name, const Redaction& redaction) {
         Progress progress;
@@ -227,9 +228,9 @@ TEST(Share, ReportsPrivateTextsThatAreLeft) {
         return report->left;
     };
     const PrivateTexts all = left("all.tide", {});
-    EXPECT_TRUE(all.command_line && all.paths && all.names && all.time);
+    EXPECT_TRUE(all.command_line && all.source_lines && all.paths && all.names && all.time);
     const PrivateTexts some = left("some.tide", {.paths = true});
-    EXPECT_TRUE(!some.command_line && !some.paths && some.names && some.time);
+    EXPECT_TRUE(!some.command_line && !some.source_lines && !some.paths && some.names && some.time);
     EXPECT_FALSE(left("none.tide", everything.redaction).any());
 }
 

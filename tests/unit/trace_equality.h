@@ -82,6 +82,7 @@ inline void expect_same_trace(const Trace& a, const Trace& b) {
               std::tie(b.format_version, b.source, b.writer, b.start_utc_ns, b.duration, b.clean_end, b.being_written));
     EXPECT_EQ(std::tie(a.committed_time, a.settings, a.nvml_pid), std::tie(b.committed_time, b.settings, b.nvml_pid));
     expect_same_stacks(a.stacks, b.stacks);
+    EXPECT_EQ(a.source_text, b.source_text);
     expect_same_rows(a.streams, b.streams, "stream");
     expect_same_rows(a.pools, b.pools, "pool");
     expect_same_rows(a.origins, b.origins, "origin");

@@ -276,6 +276,7 @@ TEST_F(TraceFile, ReadsGraphsOfEveryFormat) {
     Progress progress;
     const auto trace = read_snapshot_trace(snapshot("expandable_graph"), progress);
     ASSERT_TRUE(trace) << trace.error().sentence.english();
+    (*trace)->source_text.add("/home/anna/train.py", 31, "    losses.append(loss)");
     const GraphTables graph = test::small_graph(**trace);
     ASSERT_TRUE(write_trace(**trace, peak_events(**trace), path_, IfExists::replace, progress, &graph));
     if (const char* copy_path = std::getenv("TIDEMARK_KEEP_FORMAT_TRACE")) {
@@ -316,6 +317,7 @@ TEST_F(TraceFile, ReadsGraphsOfEveryFormat) {
         ASSERT_TRUE(old_graph) << old_graph.error().sentence.english();
         ASSERT_TRUE(write_trace(**old, peak_events(**old), path_, IfExists::replace, progress, old_graph->get()));
         expect_graph_rows(path_);
+        EXPECT_EQ((*old)->source_text.empty(), version < 5);
     }
 }
 
@@ -355,6 +357,7 @@ TEST_F(TraceFile, ReadsTheRowsOfARecorder) {
     test::expect_same_rows(trace.samples, (*read)->samples, "sample");
     test::expect_same_rows(trace.data_gaps, (*read)->data_gaps, "data_gap");
     EXPECT_EQ(trace.nvml_pid, (*read)->nvml_pid);
+    EXPECT_EQ(trace.source_text, (*read)->source_text);
 }
 
 TEST_F(TraceFile, RejectsOrIgnoresInvalidRowsOfARecorder) {

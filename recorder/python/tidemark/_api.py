@@ -35,6 +35,7 @@ def record(
     parts: Iterable[str] = PARTS,
     force: bool = False,
     command_line: bool = True,
+    source: bool = True,
 ) -> contextlib.AbstractContextManager[Any]:
     """Starts recording GPU memory into the trace `path`. Returns a context manager whose exit ends the recording.
 
@@ -43,6 +44,7 @@ def record(
     ops.
     force: True replaces an existing trace. False records nothing if the trace exists.
     command_line: False leaves the program's command line, which may contain secrets, out of the trace.
+    source: False leaves the lines of source files, which reports show, out of the trace.
 
     Does nothing if a recording runs already. Raises ValueError for unknown parts. If the recording cannot start for
     another reason, prints one sentence on stderr, and the program continues without a recording.
@@ -60,6 +62,8 @@ def record(
     os.environ["TIDEMARK_WITH"] = ",".join(parts)
     if not command_line:
         os.environ["TIDEMARK_COMMAND_LINE"] = "0"
+    if not source:
+        os.environ["TIDEMARK_SOURCE"] = "0"
     return _begin(parts, lambda core: core.start(path, force))
 
 

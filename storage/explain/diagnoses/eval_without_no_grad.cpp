@@ -10,6 +10,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/suggested_change.h"
 
 namespace tidemark {
 namespace {
@@ -122,7 +123,8 @@ Finding make_finding(const AnalysisContext& context, const UnusedGraphs& unused,
     root.time = nodes.created[unused.largest];
     finding.evidence = {root, at_event(context, words("The graph is freed without a backward pass"), destroyed)};
     finding.fixes = {{words("Disable gradients."), "with torch.inference_mode():\n    output = model(batch)",
-                      unused.bytes, std::nullopt}};
+                      unused.bytes, std::nullopt,
+                      disable_gradients_diff(context, finding.stack, "torch.inference_mode()")}};
     return finding;
 }
 

@@ -5,6 +5,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -34,8 +35,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                     words("An output computed with gradients enabled refers to the whole graph that produced it. A "
                           "reference to the output therefore retains the activations of all its modules.")};
     finding.fixes.push_back({words("Run the evaluation without building graphs."),
-                             "with torch.no_grad():\n    output = model(inputs)", suspect.bytes,
-                             suspect.per_iteration});
+                             "with torch.no_grad():\n    output = model(inputs)", suspect.bytes, suspect.per_iteration,
+                             disable_gradients_diff(context, finding.stack, "torch.no_grad()")});
     finding.fixes.push_back({words("Or keep only the values."),
                              suspect.referrer
                                  ? fmt::format("{}.append(output.detach().cpu())",

@@ -5,6 +5,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -28,7 +29,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.fixes.push_back({words("If only the values are needed: keep them in host memory, without their graph."),
                              is_element ? fmt::format("{}.append(tensor.detach().cpu())", expression)
                                         : fmt::format("{} = tensor.detach().cpu()", expression),
-                             suspect.bytes, suspect.per_iteration});
+                             suspect.bytes, suspect.per_iteration,
+                             append_value_diff(context.trace(), finding.stack, expression)});
     finding.fixes.push_back(
         {words("Or clear {referrer} after its contents were used.", with("referrer", "`" + expression + "`")),
          is_element ? fmt::format("{}.clear()", expression) : fmt::format("del {}", expression), suspect.bytes,

@@ -6,12 +6,21 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/cross_iteration_graph.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
 constexpr int64_t fewest_sums = 4;  ///< in a chain: a network also adds two or three tensors in succession
+
+/// Returns whether the sum is known to be one number, which item() requires.
+bool is_number(const AnalysisContext& context, const LeakSuspect& suspect) {
+    constexpr uint64_t largest_number = 8;  ///< bytes of a double
+    const AllocationRef output = context.graph()->tables().nodes.output[suspect.retention.root];
+    const AllocationRef sum = output || !suspect.referrer ? output : suspect.referrer->allocation;
+    return sum && context.trace().devices[sum.device].allocations.requested[sum.index] <= largest_number;
+}
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.through_graph() || suspect.roots != 1 ||
@@ -41,10 +50,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         finding.text.push_back(
             words("The sum was never backpropagated, so the nodes below it still retain their saved tensors."));
     }
-    finding.fixes = {
-        {words("Add the number, not the tensor."), variable + " += loss.item()", suspect.bytes, suspect.per_iteration},
-        {words("Or add the value without its graph, which does not wait for the GPU."), variable + " += loss.detach()",
-         suspect.bytes, suspect.per_iteration}};
+    const auto diff = [&](std::string_view value) { return add_value_diff(context.trace(), finding.stack, value); };
+    finding.fixes = {{words("Add the number, not the tensor."), variable + " += loss.item()", suspect.bytes,
+                      suspect.per_iteration, is_number(context, suspect) ? diff("item()") : ""},
+                     {words("Or add the value without its graph, which does not wait for the GPU."),
+                      variable + " += loss.detach()", suspect.bytes, suspect.per_iteration, diff("detach()")}};
     return finding;
 }
 

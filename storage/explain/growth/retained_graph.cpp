@@ -7,6 +7,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -54,13 +55,14 @@ std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspec
     const double share =
         suspect.per_iteration == 0 ? 1 : static_cast<double>(goes) / static_cast<double>(suspect.per_iteration);
     Fix drop{words("Remove retain_graph=True: backward then releases the saved tensors."), "loss.backward()",
-             std::llround(static_cast<double>(suspect.bytes) * share), goes};
+             std::llround(static_cast<double>(suspect.bytes) * share), goes, release_graph_diff(context.trace())};
     Fix detach{words("Keep the value without its graph."), "", suspect.bytes, suspect.per_iteration};
     if (suspect.referrer) {
         const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
         detach.text = words("Or store the value in {referrer} without its graph: detach it first.",
                             with("referrer", "`" + expression + "`"));
         detach.code = fmt::format("{}.append(output.detach().cpu())", expression);
+        detach.diff = append_value_diff(context.trace(), suspect.sites.front()->stack, expression);
     }
     return {std::move(drop), std::move(detach)};
 }

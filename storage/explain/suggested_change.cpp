@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/suggested_change.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "storage/base/utf8.h"
+#include "storage/trace/limits.h"
+
+namespace tidemark {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// Lines further from the line of a stack are rarely about the same tensor.
+constexpr int32_t nearby = 20;
+
+/// A line of the recorded source.
+struct Place {
+    std::string_view file;
+    int32_t number = 0;
+    const std::string* text = nullptr;
+};
+
+std::string_view indent_of(std::string_view line) { return line.substr(0, line.find_first_not_of(" \t")); }
+std::string_view code_of(std::string_view line) { return line.substr(indent_of(line).size()); }
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Returns the length of the brackets with their content at the beginning of the text; 0 if they do not end.
+size_t length_of_brackets(std::string_view text) {
+    constexpr std::string_view opening = "([{", closing = ")]}";
+    int depth = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        depth += opening.find(text[i]) != opening.npos ? 1 : 0;
+        depth -= closing.find(text[i]) != closing.npos ? 1 : 0;
+        if (depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/// Returns whether this is one operand, to which a method call can be appended: "loss", "self.loss", "model(x)[0]".
+/// Code with strings or comments is not parsed.
+bool is_operand(std::string_view text) {
+    if (text.empty() || !is_letter(text.front()) || text.find_first_of("#\"'\\\n") != text.npos) {
+        return false;
+    }
+    size_t at = 0;
+    while (at < text.size()) {
+        const char c = text[at];
+        const bool is_attribute = c == '.' && at + 1 < text.size() && is_letter(text[at + 1]);
+        const size_t brackets = c == '(' || c == '[' ? length_of_brackets(text.substr(at)) : 0;
+        if (brackets == 0 && !is_attribute && !is_letter(c) && !(is_digit(c) && is_letter(text.front()))) {
+            return false;
+        }
+        at += std::max<size_t>(brackets, 1);
+    }
+    return true;
+}
+
+bool is_call(std::string_view text) { return is_operand(text) && text.ends_with(')'); }
+
+bool is_without_graph(std::string_view code) {
+    return code.find(".item()") != code.npos || code.find(".detach()") != code.npos;
+}
+
+std::optional<Place> place_of(const Trace& trace, FrameId id) {
+    const Frame& frame = trace.stacks.frame(id);
+    const std::string& file = trace.stacks.string(frame.file);
+    const std::string* text = trace.source_text.line(file, frame.line);
+    return text == nullptr || text->size() >= longest_source_line ? std::nullopt
+                                                                  : std::optional(Place{file, frame.line, text});
+}
+
+/// Returns the diff that replaces the line's code by lines with the same indentation.
+std::string diff_of(const Place& place, const std::vector<std::string>& lines) {
+    if (visible_text(place.file) != place.file) {
+        return {};  // a line break in the name would forge lines of the diff
+    }
+    std::string text = fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{1}{2} @@\n-{3}\n", place.file, place.number,
+                                   lines.size() == 1 ? "" : fmt::format(",{}", lines.size()), *place.text);
+    for (const std::string& line : lines) {
+        text += fmt::format("+{}{}\n", indent_of(*place.text), line);
+    }
+    return text;
+}
+
+/// Returns the position behind "total += " or "total = total + "; npos for other code.
+size_t end_of_sum(std::string_view code) {
+    constexpr std::string_view in_place = " += ", apart = " = ";
+    const size_t blank = code.find(' ');
+    const std::string_view target = code.substr(0, blank), rest = blank == code.npos ? "" : code.substr(blank);
+    if (rest.starts_with(in_place)) {
+        return target.size() + in_place.size();
+    }
+    const std::string repeated = fmt::format("{}{} + ", apart, target);
+    return rest.starts_with(repeated) ? target.size() + repeated.size() : code.npos;
+}
+
+bool begins_function(std::string_view code) {
+    constexpr std::array beginnings{"def "sv, "async def "sv, "class "sv};
+    return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view b) { return code.starts_with(b); });
+}
+
+/// Returns the recorded lines of the function around a line, as far as they adjoin it.
+std::vector<SourceLine> lines_of_function(const SourceText& source, std::string_view file, int32_t line) {
+    std::vector<SourceLine> lines = source.around(file, line, nearby).lines;
+    const auto is_next = [&](const SourceLine& l) { return l.number > line && begins_function(code_of(l.text)); };
+    lines.erase(std::find_if(lines.begin(), lines.end(), is_next), lines.end());
+    const auto is_own = [&](const SourceLine& l) { return l.number < line && begins_function(code_of(l.text)); };
+    lines.erase(lines.begin(), std::find_if(lines.rbegin(), lines.rend(), is_own).base());
+    return lines;
+}
+
+/// Returns the lines of the stack's functions whose code is `start` + a reference + `end`.
+std::vector<Place> find_in_functions(const Trace& trace, StackId stack, std::string_view start, std::string_view end) {
+    std::vector<Place> found;
+    for (const FrameId id : trace.stacks.frames_of(stack)) {
+        const std::string& file = trace.stacks.string(trace.stacks.frame(id).file);
+        for (const SourceLine& line : lines_of_function(trace.source_text, file, trace.stacks.frame(id).line)) {
+            const std::string* text = trace.source_text.line(file, line.number);
+            const std::string_view code = code_of(*text);
+            const bool is_seen =
+                std::any_of(found.begin(), found.end(), [&](const Place& p) { return p.text == text; });
+            if (!is_seen && code.size() > start.size() + end.size() && code.starts_with(start) && code.ends_with(end) &&
+                is_operand(code.substr(start.size(), code.size() - start.size() - end.size()))) {
+                found.push_back({file, line.number, text});
+            }
+        }
+    }
+    return found;
+}
+
+/// Returns the frame that calls the outermost module; the site if no module is called outside of it.
+FrameId caller_of_modules(const StackTable& table, StackId stack) {
+    constexpr std::string_view module_calls = "torch/nn/modules/module.py";
+    const std::vector<FrameId> frames = table.frames_of(stack);
+    FrameId caller = table.site(stack);
+    for (size_t i = 0; i + 1 < frames.size(); ++i) {
+        const bool is_call = table.string(table.frame(frames[i]).file).ends_with(module_calls);
+        if (is_call && table.role(frames[i + 1]) == FrameRole::user) {
+            caller = frames[i + 1];
+        }
+    }
+    return caller;
+}
+
+/// Returns whether a backward pass executed a node of a stack with this frame.
+bool is_backpropagated(const AnalysisContext& context, FrameId frame) {
+    const StackTable& table = context.trace().stacks;
+    std::vector<bool> has_frame(table.stack_count(), false);
+    for (StackId id = 1; id < table.stack_count(); ++id) {
+        has_frame[id] = table.stack(id).frame == frame || has_frame[table.stack(id).caller];
+    }
+    const GraphNodes& nodes = context.graph()->tables().nodes;
+    for (NodeIndex n = 0; n < nodes.size(); ++n) {
+        if (nodes.executed[n] != never_happened && has_frame[nodes.stack[n]]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns whether the statement neither begins before the line nor continues after it. Code of the lines around it
+/// that was not recorded may do either.
+bool is_whole_statement(const SourceText& source, const Place& place) {
+    constexpr std::string_view continued = "([{,\\+-*/%&|^<>=.@", continuing = ")]}.,+-*/%&|^<>=";
+    const std::string* before = source.line(place.file, place.number - 1);
+    const std::string* after = source.line(place.file, place.number + 1);
+    const std::string_view next = after == nullptr ? "" : code_of(*after);
+    return before != nullptr && (before->empty() || continued.find(before->back()) == continued.npos) &&
+           (next.empty() || continuing.find(next.front()) == continuing.npos);
+}
+
+/// Returns whether this is a call, or "output, state = " and a call.
+bool is_call_statement(std::string_view code) {
+    const size_t equals = code.find(" = ");
+    if (equals == code.npos) {
+        return is_call(code);
+    }
+    std::string targets(code.substr(0, equals));
+    std::erase(targets, ',');
+    std::erase(targets, ' ');
+    return is_operand(targets) && is_call(code.substr(equals + 3));
+}
+
+}  // namespace
+
+std::string add_value_diff(const Trace& trace, StackId stack, std::string_view value) {
+    const std::optional<Place> place = place_of(trace, trace.stacks.site(stack));
+    if (!place) {
+        return {};
+    }
+    const std::string_view code = code_of(*place->text);
+    const size_t end = end_of_sum(code);
+    const bool is_known = end != code.npos && is_operand(code.substr(end)) && !is_without_graph(code);
+    return is_known ? diff_of(*place, {fmt::format("{}.{}", code, value)}) : "";
+}
+
+std::string append_value_diff(const Trace& trace, StackId stack, std::string_view container) {
+    const auto places = find_in_functions(trace, stack, fmt::format("{}.append(", container), ")");
+    if (!is_operand(container) || places.size() != 1 || is_without_graph(*places.front().text)) {
+        return {};
+    }
+    std::string_view code = code_of(*places.front().text);
+    code.remove_suffix(1);
+    return diff_of(places.front(), {fmt::format("{}.detach().cpu())", code)});
+}
+
+std::string release_graph_diff(const Trace& trace) {
+    constexpr std::string_view option = "retain_graph=True", call = ".backward(retain_graph=True)";
+    std::vector<Place> found;
+    for (const auto& [file, lines] : trace.source_text.files()) {
+        for (const auto& [number, text] : lines) {
+            if (text.find(option) != text.npos) {
+                found.push_back({file, number, &text});
+            }
+        }
+    }
+    if (found.size() != 1 || !found.front().text->ends_with(call) ||
+        found.front().text->find('#') != std::string::npos) {
+        return {};
+    }
+    std::string code(code_of(*found.front().text));
+    code.replace(code.size() - call.size(), call.size(), ".backward()");
+    return diff_of(found.front(), {std::move(code)});
+}
+
+std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager) {
+    const FrameId caller = caller_of_modules(context.trace().stacks, stack);
+    const std::optional<Place> place = place_of(context.trace(), caller);
+    if (!place || !is_call_statement(code_of(*place->text)) ||
+        !is_whole_statement(context.trace().source_text, *place) || is_backpropagated(context, caller)) {
+        return {};
+    }
+    const std::string_view step = place->text->starts_with('\t') ? "\t"sv : "    "sv;
+    return diff_of(*place, {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(*place->text))});
+}
+
+}  // namespace tidemark

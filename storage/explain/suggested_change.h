@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Changes of the program's source as unified diffs, for fixes that change one line mechanically. Each function returns
+// "" unless the recorded source has that line in exactly the form that it knows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "storage/explain/analysis_context.h"
+
+namespace tidemark {
+
+/// Changes `total += loss` or `total = total + loss`, the line of the stack, to `total += loss.item()`; `loss` is any
+/// operand, also a call. `value`: the method that returns the value without its graph, "item()" or "detach()".
+std::string add_value_diff(const Trace& trace, StackId stack, std::string_view value);
+
+/// Changes the only `outputs.append(output)` in a function of the stack to `outputs.append(output.detach().cpu())`.
+/// `container`: the expression "outputs".
+std::string append_value_diff(const Trace& trace, StackId stack, std::string_view container);
+
+/// Changes the program's only `….backward(retain_graph=True)` to `….backward()`.
+std::string release_graph_diff(const Trace& trace);
+
+/// Puts `output = model(batch)` or `outputs.append(model(batch))`, the line of the stack that calls the outermost
+/// module, into a block of `manager`: "torch.no_grad()". Returns "" as well if backward executed any node of that line.
+/// Requires a graph.
+std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager);
+
+}  // namespace tidemark
