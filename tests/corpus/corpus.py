@@ -9,6 +9,7 @@ Keys of a program in expected.json:
     contains   word that one of the findings must have, or a list of which one must exist
     never      words that no finding may have
     leak       true: the first finding is a leak; false: none is; null: both are correct
+    noise      what differs in the recording with noise
     exit       exit status of the program; default 0
     alone      true: other programs on the GPU would spoil it
     gpus       required number; default 1
@@ -47,7 +48,7 @@ def entries():
 def runs():
     for entry in entries():
         yield from (Run(entry, size) for size in SIZES)
-        yield Run(entry, "medium", noise=True)
+        yield Run({**entry, **entry.get("noise", {})}, "medium", noise=True)
 
 
 def words(entry, key):
