@@ -65,7 +65,7 @@ void FindingCard::fill_head() {
     QString html = QStringLiteral("<b>%1%2</b>").arg(number, rich_text(to_qstring(finding().title)));
     html += QStringLiteral("<table cellspacing=\"0\" cellpadding=\"0\" style=\"margin-top:3px\">");
     const QString size = bytes_text(static_cast<uint64_t>(finding().bytes));
-    for (const LabeledFact& fact : facts_of(explained_->reported(), finding(), explained_->words())) {
+    for (const LabeledFact& fact : facts_of(finding(), explained_->words())) {
         if (to_qstring(fact.value) == size) {
             continue;  // the head shows it beside the severity
         }

@@ -66,7 +66,7 @@ QString flag_tip(const Session& session, const FindingFlag& flag) {
     return QStringLiteral("<b>%1. %2</b><br>%3 · %4")
         .arg(QString::number(flag.number), rich_text(to_qstring(finding.title)),
              to_qstring(severity_title(words, finding.severity)).toHtmlEscaped(),
-             to_qstring(size_phrase(explained->reported(), finding, words)).toHtmlEscaped());
+             to_qstring(size_phrase(finding, words)).toHtmlEscaped());
 }
 
 }  // namespace tidemark::gui

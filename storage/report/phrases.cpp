@@ -62,7 +62,7 @@ std::string total_phrase(const ReportInput& reported, const Words& words) {
                                               : words("known total; nvidia-smi may show more");
 }
 
-std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words) {
+std::vector<LabeledFact> facts_of(const Finding& finding, const Words& words) {
     std::vector<LabeledFact> facts;
     const auto add = [&](std::string label, std::string value) {
         if (!value.empty()) {
@@ -126,7 +126,7 @@ std::string confidence_phrase(const Finding& finding, const Words& words) {
                : words("{confidence}. {basis}", with("confidence", title), with("basis", finding.basis));
 }
 
-std::string size_phrase(const ReportInput& reported, const Finding& finding, const Words& words) {
+std::string size_phrase(const Finding& finding, const Words& words) {
     if (!finding.per_iteration) {
         return format_bytes(finding.bytes);
     }
@@ -135,8 +135,8 @@ std::string size_phrase(const ReportInput& reported, const Finding& finding, con
                  with("each_iteration", each_iteration(finding.unit, words)));
 }
 
-std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words) {
-    const std::string size = size_phrase(reported, finding, words);
+std::string folded_phrase(const Finding& finding, const Words& words) {
+    const std::string size = size_phrase(finding, words);
     const bool is_reported =
         finding.title.find(format_bytes(finding.bytes)) != finding.title.npos && !finding.per_iteration;
     return is_reported ? finding.title : words("{title} ({size})", with("title", finding.title), with("size", size));

@@ -25,7 +25,7 @@ struct LabeledFact {
     std::string label, value;
 };
 /// Returns bytes, count, growth, beginning, line and referrer; omits unknown ones.
-std::vector<LabeledFact> facts_of(const ReportInput& reported, const Finding& finding, const Words& words);
+std::vector<LabeledFact> facts_of(const Finding& finding, const Words& words);
 
 /// Returns an argument of `--at`: "event:12", "time:34ns"; "" for evidence without a point in time.
 std::string time_point_argument(const Evidence& evidence);
@@ -36,9 +36,9 @@ std::string gain_phrase(const Finding& finding, const Fix& fix, const Words& wor
 /// Returns "certain. Every allocation was seen."
 std::string confidence_phrase(const Finding& finding, const Words& words);
 /// Returns the bytes and the growth: "480 KiB, +8.00 KiB per step".
-std::string size_phrase(const ReportInput& reported, const Finding& finding, const Words& words);
+std::string size_phrase(const Finding& finding, const Words& words);
 
 /// Returns a background finding in one line: "the CUDA context and its kernels take 624 MiB".
-std::string folded_phrase(const ReportInput& reported, const Finding& finding, const Words& words);
+std::string folded_phrase(const Finding& finding, const Words& words);
 
 }  // namespace tidemark

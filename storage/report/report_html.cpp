@@ -93,9 +93,9 @@ std::string shares(const ReportInput& reported, const Words& words) {
                        html_escaped(words("Where the memory is")), bar, rows);
 }
 
-std::string facts(const ReportInput& reported, const Finding& finding, const Words& words) {
+std::string facts(const Finding& finding, const Words& words) {
     std::string rows;
-    for (const LabeledFact& fact : facts_of(reported, finding, words)) {
+    for (const LabeledFact& fact : facts_of(finding, words)) {
         rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_escaped(fact.label), marked_up(fact.value));
     }
     return rows.empty() ? "" : "<dl>\n" + rows + "</dl>\n";
@@ -136,7 +136,7 @@ std::string code_of_fix(const Fix& fix) {
     return fmt::format("<pre>{}</pre>", lines);
 }
 
-std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
+std::string fix_list(const Finding& finding, const Words& words) {
     std::string items;
     for (const Fix& fix : finding.fixes) {
         items +=
@@ -154,10 +154,10 @@ std::string finding_card(const ReportInput& reported, const Finding& finding, si
         "<details class=\"finding {}\"{}>\n<summary>{}<span class=\"severity {}\">{}</span>{} <span "
         "class=\"size\">{}</span></summary>\n",
         severity, is_open ? " open" : "", number, severity, html_escaped(severity_title(words, finding.severity)),
-        marked_up(finding.title), html_escaped(size_phrase(reported, finding, words)));
-    card += facts(reported, finding, words) + source_block(finding.source) + paragraphs(finding.text) +
+        marked_up(finding.title), html_escaped(size_phrase(finding, words)));
+    card += facts(finding, words) + source_block(finding.source) + paragraphs(finding.text) +
             finding_chart(reported, finding, words);
-    card += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
+    card += evidence_list(reported, finding, words) + fix_list(finding, words);
     card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("Confidence:")),
                         marked_up(confidence_phrase(finding, words)));
     return card + bullets(words("Unknown"), finding.unknowns) + "</details>\n";

@@ -109,7 +109,7 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
     return text;
 }
 
-std::string fix_list(const ReportInput& reported, const Finding& finding, const Words& words) {
+std::string fix_list(const Finding& finding, const Words& words) {
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
         text += fmt::format("- {}\n", escaped(words.sentences({fix.text, gain_phrase(finding, fix, words)})));
@@ -122,14 +122,14 @@ std::string fix_list(const ReportInput& reported, const Finding& finding, const 
 std::string finding_section(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
     std::string text =
         fmt::format("\n### {}. {}: {}\n\n", number, severity_title(words, finding.severity), escaped(finding.title));
-    for (const LabeledFact& fact : facts_of(reported, finding, words)) {
+    for (const LabeledFact& fact : facts_of(finding, words)) {
         text += fmt::format("- **{}**: {}\n", fact.label, escaped(fact.value));
     }
     text += source_block(finding.source);
     for (const std::string& sentences : finding.text) {
         text += '\n' + escaped(sentences) + '\n';
     }
-    text += evidence_list(reported, finding, words) + fix_list(reported, finding, words);
+    text += evidence_list(reported, finding, words) + fix_list(finding, words);
     text += fmt::format("\n*{}* {}\n", words("Confidence:"), escaped(confidence_phrase(finding, words)));
     return text + bullets(words("Unknown"), finding.unknowns);
 }
@@ -143,7 +143,7 @@ std::string device_section(const ReportInput& reported, const Words& words) {
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
         if (finding.severity == Severity::background) {
-            background.push_back(folded_phrase(reported, finding, words));
+            background.push_back(folded_phrase(finding, words));
         } else {
             text += finding_section(reported, finding, ++number, words);
         }

@@ -140,7 +140,7 @@ void Page::folded(std::span<const Finding* const> findings) {
     }
     heading(words_("What every program has") + " (--all)");
     for (const Finding* each : findings) {
-        labeled(2, "- ", no_color, folded_phrase(reported_, *each, words_));
+        labeled(2, "- ", no_color, folded_phrase(*each, words_));
     }
 }
 
@@ -162,7 +162,7 @@ void Page::finding(size_t number, const Finding& finding) {
 }
 
 void Page::facts(const Finding& finding) {
-    const std::vector<LabeledFact> facts = facts_of(reported_, finding, words_);
+    const std::vector<LabeledFact> facts = facts_of(finding, words_);
     size_t width = 0;
     for (const LabeledFact& fact : facts) {
         width = std::max(width, display_width(fact.label) + 2);
