@@ -307,6 +307,23 @@ TEST(ExplainCollectiveBuffers, ReportsNothingWithoutNccl) {
     EXPECT_TRUE(diagnose(diagnoses::collective_buffers, *run.make_context()).empty());
 }
 
+TEST(ExplainProcessGroups, GrowWithEachGroup) {
+    RunBuilder run;
+    run.segment(20 * MiB);
+    const StackId line = run.line("train");
+    ten_steps(run, [&] { take(run, DriverMemoryKind::physical, 100 * MiB, run.now(), "/nccl/libnccl.so.2", line); });
+    const auto context = run.make_context();
+    const Findings findings = diagnose(diagnoses::process_groups_grow, *context);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::process_groups_grow);
+    EXPECT_EQ(findings[0].severity, Severity::leak);
+    EXPECT_EQ(findings[0].per_iteration, 100 * MiB);
+    EXPECT_EQ(findings[0].count, 10);
+    EXPECT_EQ(findings[0].line, "train.py:10 train");
+    EXPECT_TRUE(diagnose(diagnoses::non_pytorch_growth, *context).empty());
+    EXPECT_TRUE(diagnose(diagnoses::collective_buffers, *context).empty());
+}
+
 TEST(ExplainPinnedGrowth, IsNotCountedAsGpuMemory) {
     RunBuilder run;
     run.segment(20 * MiB);
