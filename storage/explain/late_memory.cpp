@@ -78,7 +78,9 @@ public:
         const SurvivingAllocations& surviving = context_.surviving_allocations();
         first_ = warm_up / surviving.iterations_per_slice();
         for (const Site& site : surviving.sites()) {
-            if (site.count > 0 && site.level.size() >= fewest_slices && explained_.count(site.stack) == 0) {
+            // Memory that still rises does not stay at a level, whether or not a suspect explains it.
+            const bool is_settled = site.trend.shape != Shape::rising && site.level.size() >= fewest_slices;
+            if (site.count > 0 && is_settled && explained_.count(site.stack) == 0) {
                 add(site);
             }
         }
