@@ -70,7 +70,10 @@ TEST(ExplainIntervals, WorkAfterTheLastStepThatLeavesNothingIsNoInterval) {
     for (int i = 0; i < 20; ++i) {
         iterate(run, 0);
     }
-    EXPECT_EQ(test::leaks_of(explained(*run.make_context())), "");
+    const auto context = run.make_context();
+    EXPECT_EQ(context->now(), run.device().event_count() - 2) << "longer than a step: the last step is not the end";
+    EXPECT_TRUE(context->suspects().empty());
+    EXPECT_EQ(test::leaks_of(explained(*context)), "");
 }
 
 TEST(ExplainIntervals, ALoopThatIsShorterThanAStepEndsTheRun) {

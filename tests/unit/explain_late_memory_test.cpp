@@ -103,6 +103,20 @@ TEST(ExplainLateMemory, IgnoresPartsOfModelsAndSmallParts) {
     EXPECT_EQ(test::find(explained(*small.make_context()), FindingKind::late_memory), nullptr) << "less than 5 %";
 }
 
+TEST(ExplainLateMemory, IgnoresLinesThatGrowAfterTheLastStep) {
+    for (const bool grows : {false, true}) {
+        Program program = rising_once(10);
+        for (int i = 0; i < 20; ++i) {
+            const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("serve"));
+            program.run.alloc(4 * MiB, program.run.line(grows ? "load" : "other"));
+            program.run.free(work);
+        }
+        const Explanation explanation = explained(*program.run.make_context());
+        EXPECT_EQ(test::leaks_of(explanation), "unexplained-growth");
+        EXPECT_EQ(test::find(explanation, FindingKind::late_memory) == nullptr, grows);
+    }
+}
+
 /// Explains a run in which step 10 fails and stores something that refers to the tensors of line `load`.
 Explanation of_failure(PathLinkKind stored) {
     Program program = rising_once(10);
@@ -208,6 +222,15 @@ TEST(ExplainReservedGrowth, FollowsThePeaksIfNothingWasFree) {
     const auto context = segments(false).make_context();
     EXPECT_FALSE(find_reserved_growth(*context));
     EXPECT_EQ(test::find(explained(*context), FindingKind::fragmentation), nullptr);
+}
+
+TEST(ExplainReservedGrowth, IsNoWasteIfTensorsFillTheSegmentsLater) {
+    RunBuilder run = segments(true);
+    for (uint32_t i = 0; i < 8; ++i) {
+        run.alloc((32 + 4 * i) * MiB, run.line("fill"), 0, i);
+    }
+    run.step();
+    EXPECT_FALSE(find_reserved_growth(*run.make_context()));
 }
 
 /// Returns a run whose segments leave small gaps: the peak of reserved memory is far above that of allocated memory,

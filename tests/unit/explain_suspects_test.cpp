@@ -15,20 +15,27 @@ using test::MiB;
 using test::Program;
 using test::RunBuilder;
 
-/// Returns a run of a tensor that is made again in each step, larger by 2 MiB, by this op; `has_pieces`: from the old
-/// one and a piece.
-Program remade(bool has_pieces, const std::string& op) {
+/// When a tensor of 2 MiB exists: never, until the larger tensor is requested, or when it is made.
+enum class Piece { none, before, during };
+
+/// Returns a run of a tensor that is made again in each step, larger by 2 MiB, by this op.
+Program remade(Piece pieces, const std::string& op) {
     Program program;
     RunBuilder& run = program.run;
     const uint32_t origin = op.empty() ? 0 : run.origin(op);
     AllocationIndex before = no_allocation;
     for (uint64_t i = 1; i <= 20; ++i) {
-        const AllocationIndex piece = run.alloc(has_pieces ? 2 * MiB : 512, run.line("encode"));
+        const AllocationIndex piece = run.alloc(pieces == Piece::none ? 512 : 2 * MiB, run.line("encode"));
+        if (pieces == Piece::before) {
+            run.free(piece);
+        }
         const AllocationIndex whole = run.alloc(i * 2 * MiB, run.line("append"), origin);
         if (before != no_allocation) {
             run.free(before);
         }
-        run.free(piece);
+        if (pieces != Piece::before) {
+            run.free(piece);
+        }
         before = whole;
         run.step();
     }
@@ -37,7 +44,8 @@ Program remade(bool has_pieces, const std::string& op) {
 }
 
 TEST(ExplainGrowingTensor, IsProvedByAppendedPiecesOrByItsOp) {
-    for (Program program : {remade(true, ""), remade(false, "aten::cat"), remade(false, "aten::vstack > aten::cat")}) {
+    for (Program program : {remade(Piece::during, ""), remade(Piece::none, "aten::cat"),
+                            remade(Piece::none, "aten::vstack > aten::cat")}) {
         const auto context = program.run.make_context();  // as imported
         ASSERT_EQ(context->suspects().size(), 1u);
         EXPECT_EQ(context->suspects()[0].growth, Growth::of_size);
@@ -51,12 +59,13 @@ TEST(ExplainGrowingTensor, IsProvedByAppendedPiecesOrByItsOp) {
 }
 
 TEST(ExplainGrowingTensor, IsNotProvedBySizesAlone) {
-    EXPECT_TRUE(remade(false, "").run.make_context()->suspects().empty());
-    EXPECT_TRUE(remade(false, "aten::mm").run.make_context()->suspects().empty());
+    EXPECT_TRUE(remade(Piece::none, "").run.make_context()->suspects().empty());
+    EXPECT_TRUE(remade(Piece::none, "aten::mm").run.make_context()->suspects().empty());
+    EXPECT_TRUE(remade(Piece::before, "").run.make_context()->suspects().empty());
 }
 
 TEST(ExplainGrowingTensor, IsNamedByAPlainVariable) {
-    const Explanation explanation = explained(*remade(false, "aten::cat").make_context());
+    const Explanation explanation = explained(*remade(Piece::none, "aten::cat").make_context());
     ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
     EXPECT_NE(explanation.findings[0].title.find("`history`"), std::string::npos) << explanation.findings[0].title;
     EXPECT_NE(explanation.findings[0].fixes[0].code.find("history = torch.cat([history, new])"), std::string::npos);
@@ -98,6 +107,24 @@ TEST(ExplainContainer, APlainVariableExplainsNoGrowthOfCount) {
         EXPECT_EQ(explanation.findings[0].bytes, 60 * MiB);
         EXPECT_EQ(explanation.findings[0].referrer.find("`outputs`") != std::string::npos, has_elements);
     }
+}
+
+TEST(ExplainContainer, GrowthOfCountAndOfSizeAreTwoSuspects) {
+    Program program;
+    const uint32_t cat = program.run.origin("aten::cat");
+    AllocationIndex before = no_allocation;
+    for (uint64_t i = 1; i <= 20; ++i) {
+        const AllocationIndex whole = program.run.alloc(i * 2 * MiB, program.run.line("append"), cat);
+        if (before != no_allocation) {
+            program.run.free(before);
+        }
+        before = whole;
+        program.add_referrer(program.run.alloc(MiB, program.run.line("collect")), "state", std::to_string(i));
+        program.run.step();
+    }
+    program.add_referrer(before, "state", "0");
+    const Explanation explanation = explained(*program.make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "growing-tensor growing-container");
 }
 
 TEST(ExplainContainer, UnknownMemoryIsDividedByLine) {
@@ -176,8 +203,8 @@ TEST(ExplainModels, CreatedOnceAreNoLeak) {
     EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "");
 }
 
-/// Explains a run whose memory a scan found in reference cycles. `collected`: a garbage collection ran in the middle.
-Explanation of_cycles(ScanReason reason, bool collected) {
+/// Explains a run whose memory a scan found in reference cycles. `middle`: a span of this kind is in its middle.
+Explanation of_cycles(ScanReason reason, std::optional<AnnotationKind> middle = {}) {
     Program program = collecting();
     GraphTables& tables = program.graph.tables;
     tables.scans = {{program.run.now(), reason, 10, 100, 20}};
@@ -189,26 +216,28 @@ Explanation of_cycles(ScanReason reason, bool collected) {
              Program::memory(a),
              {{PathLinkKind::cycle, type, 0, 0, 0}, {PathLinkKind::attribute, program.graph.text("value"), 0, 0, 0}}});
     }
-    if (collected) {
-        const int64_t middle = program.run.now() / 2;
-        program.run.trace.annotations.push_back(
-            {"garbage collection (40 objects)", AnnotationKind::garbage_collection, 0, middle, middle + 1, true});
+    if (middle) {
+        const int64_t time = program.run.now() / 2;
+        program.run.trace.annotations.push_back({"garbage collection (40 objects)", *middle, 0, time, time + 1, true});
     }
     return explained(*program.run.make_context(std::make_shared<const GraphTables>(tables)));
 }
 
 TEST(ExplainCyclesThatGrow, AreALeakIfNoCollectionRan) {
     for (const ScanReason reason : {ScanReason::growing_sites, ScanReason::memory_grows}) {
-        const Explanation explanation = of_cycles(reason, false);
+        const Explanation explanation = of_cycles(reason);
         ASSERT_EQ(test::leaks_of(explanation), "garbage-cycles");
         EXPECT_EQ(explanation.findings[0].count, 60);
         EXPECT_EQ(explanation.findings[0].per_iteration, MiB);
     }
+    EXPECT_EQ(test::leaks_of(of_cycles(ScanReason::growing_sites, AnnotationKind::user)), "garbage-cycles");
 }
 
 TEST(ExplainCyclesThatGrow, AreNoGarbageAfterACollectionOrAtTheEndOnly) {
-    EXPECT_EQ(test::leaks_of(of_cycles(ScanReason::growing_sites, true)).find("garbage-cycles"), std::string::npos);
-    EXPECT_EQ(test::leaks_of(of_cycles(ScanReason::end, false)).find("garbage-cycles"), std::string::npos);
+    EXPECT_EQ(
+        test::leaks_of(of_cycles(ScanReason::growing_sites, AnnotationKind::garbage_collection)).find("garbage-cycles"),
+        std::string::npos);
+    EXPECT_EQ(test::leaks_of(of_cycles(ScanReason::end)).find("garbage-cycles"), std::string::npos);
 }
 
 /// Returns a run that creates a weight of 2 MiB in each step and copies it to half precision by this op.
