@@ -70,6 +70,7 @@ TEST(ExplainIntervals, WorkAfterTheLastStepThatLeavesNothingIsNoInterval) {
     for (int i = 0; i < 20; ++i) {
         iterate(run, 0);
     }
+    run.free(run.alloc(512, run.line("print")));
     const auto context = run.make_context();
     EXPECT_EQ(context->now(), run.device().event_count() - 2) << "longer than a step: the last step is not the end";
     EXPECT_TRUE(context->suspects().empty());
@@ -264,6 +265,18 @@ TEST(ExplainMemoryMadeOnce, CachesOfFirstUsesAreNoLeak) {
             run.step();
         }
         EXPECT_EQ(test::leaks_of(explained(*run.make_context())), has_end ? "" : "unexplained-growth");
+    }
+}
+
+TEST(ExplainSummary, SaysThatMemoryRisesIfTheGrowthBeganLate) {
+    for (const int growing : {0, 10, 20}) {
+        SCOPED_TRACE(growing);
+        const Explanation explanation = explained(*stairs(60, 60 - growing, 1, 60).make_context());
+        EXPECT_EQ(test::find(explanation, FindingKind::late_memory), nullptr) << "it does not stay at a level";
+        EXPECT_EQ(test::find(explanation, FindingKind::steady) == nullptr, growing > 0);
+        const std::string summary = test::joined(explanation.summary);
+        EXPECT_EQ(summary.find("Memory rises") == std::string::npos, growing == 0) << summary;
+        EXPECT_EQ(summary.find("No fix is needed") == std::string::npos, growing > 0) << summary;
     }
 }
 

@@ -68,6 +68,24 @@ TEST(ExplainLateMemory, ReportsTheIterationInWhichMemoryRose) {
     EXPECT_EQ(summary.find("No fix is needed"), std::string::npos) << summary;
 }
 
+TEST(ExplainLateMemory, CountsOnlyTensorsMadeAfterTheWarmUp) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    for (int i = 0; i < 60; ++i) {
+        const AllocationIndex work = run.alloc(4 * MiB, run.line("train"));
+        if (i == 0 || i == 20 || i == 40) {
+            run.alloc(8 * MiB, run.line("load"));
+        }
+        run.free(work);
+        run.step();
+    }
+    const auto late = find_late_memory(*run.make_context(), {});
+    ASSERT_EQ(late.size(), 1u);
+    EXPECT_EQ(late[0].bytes, 16 * MiB);
+    EXPECT_EQ(late[0].count, 2);
+    EXPECT_EQ(late[0].since, 40u);
+}
+
 TEST(ExplainLateMemory, IgnoresTheWarmUpAndMemoryThatIsFreed) {
     for (Program program : {rising_once(0), rising_once(1), rising_once(10, 20), rising_once(10, 34)}) {
         const Explanation explanation = explained(*program.make_context());
@@ -111,7 +129,9 @@ TEST(ExplainLateMemory, IgnoresLinesThatGrowAfterTheLastStep) {
             program.run.alloc(4 * MiB, program.run.line(grows ? "load" : "other"));
             program.run.free(work);
         }
-        const Explanation explanation = explained(*program.run.make_context());
+        const auto context = program.run.make_context();
+        EXPECT_EQ(find_late_memory(*context, {}).empty(), grows);
+        const Explanation explanation = explained(*context);
         EXPECT_EQ(test::leaks_of(explanation), "unexplained-growth");
         EXPECT_EQ(test::find(explanation, FindingKind::late_memory) == nullptr, grows);
     }

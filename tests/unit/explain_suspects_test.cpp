@@ -64,6 +64,33 @@ TEST(ExplainGrowingTensor, IsNotProvedBySizesAlone) {
     EXPECT_TRUE(remade(Piece::before, "").run.make_context()->suspects().empty());
 }
 
+TEST(ExplainGrowingTensor, IsFoundInALoopThatEndsWhileTwoOfThemExist) {
+    for (const int steps : {0, 6}) {
+        SCOPED_TRACE(steps);
+        RunBuilder run;
+        run.segment(1 << 30);
+        for (int i = 0; i < steps; ++i) {
+            run.free(run.alloc(4 * MiB, run.line("train")));
+            run.step();
+        }
+        const uint32_t cat = run.origin("aten::cat");
+        AllocationIndex before = no_allocation;
+        for (uint64_t i = 1; i <= 20; ++i) {
+            run.free(run.alloc(512, run.line("encode")));
+            const AllocationIndex whole = run.alloc(i * 2 * MiB, run.line("append"), cat);
+            if (before != no_allocation) {
+                run.free(before);
+            }
+            before = whole;
+        }
+        const Explanation explanation = explained(*run.make_context());
+        ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
+        EXPECT_EQ(explanation.findings[0].per_iteration, 2 * MiB);
+        EXPECT_EQ(explanation.findings[0].bytes, 40 * MiB);
+        EXPECT_EQ(explanation.findings[0].unit, IterationSource::loop);
+    }
+}
+
 TEST(ExplainGrowingTensor, IsNamedByAPlainVariable) {
     const Explanation explanation = explained(*remade(Piece::none, "aten::cat").make_context());
     ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
