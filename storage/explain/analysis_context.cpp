@@ -164,6 +164,18 @@ void AnalysisContext::find_floor() {
     trend_ = find_trend(floor_);
 }
 
+bool AnalysisContext::rises_to_the_end() const {
+    constexpr size_t fewest_iterations = 8;
+    constexpr int64_t least_rise = 1 << 20, least_fraction = 20;
+    if (trend_.shape == Shape::rising || floor_.size() < fewest_iterations) {
+        return trend_.shape == Shape::rising;
+    }
+    const int64_t before =
+        *std::max_element(floor_.begin(), floor_.end() - static_cast<std::ptrdiff_t>(floor_.size() / 4));
+    const int64_t end = std::min(floor_.back(), floor_[floor_.size() - 2]);
+    return end - before > std::max(least_rise, before / least_fraction);
+}
+
 std::vector<int64_t> AnalysisContext::peaks(Series series) const {
     std::vector<int64_t> values;
     for (const Iteration& iteration : iterations().all()) {

@@ -73,6 +73,8 @@ public:
     /// freed.
     const std::vector<int64_t>& allocated_floor() const { return floor_; }
     const Trend& allocated_trend() const { return trend_; }
+    /// Returns whether that memory rises to the end, from the beginning or only in the last quarter.
+    bool rises_to_the_end() const;
     /// Returns the highest bytes within each iteration.
     std::vector<int64_t> peaks(Series series) const;
 

@@ -24,6 +24,15 @@ int64_t late_bytes(const Site& site, size_t first) {
     return lowest - site.level[first];
 }
 
+/// Returns whether the level no longer rises in the last quarter by a large part of the rise.
+bool is_settled(const Site& site, int64_t rise) {
+    const auto lowest_of_last = [&](size_t slices) {
+        return *std::min_element(site.level.end() - static_cast<std::ptrdiff_t>(slices), site.level.end());
+    };
+    const size_t quarter = site.level.size() / 4;
+    return (lowest_of_last(quarter / 2) - lowest_of_last(quarter)) * 4 <= rise;
+}
+
 /// Returns the slice in which the level passes the middle of the rise.
 size_t slice_of_rise(const Site& site, size_t first, int64_t rise) {
     const int64_t middle = site.level[first] + rise / 2;
@@ -78,7 +87,8 @@ public:
         const SurvivingAllocations& surviving = context_.surviving_allocations();
         first_ = warm_up / surviving.iterations_per_slice();
         for (const Site& site : surviving.sites()) {
-            if (site.count > 0 && site.level.size() >= fewest_slices && explained_.count(site.stack) == 0) {
+            const bool is_known = explained_.count(site.stack) > 0;
+            if (site.count > 0 && site.level.size() >= fewest_slices && !is_known) {
                 add(site);
             }
         }
@@ -88,7 +98,8 @@ public:
 private:
     void add(const Site& site) {
         const int64_t bytes = late_bytes(site, first_);
-        if (bytes <= 0 || is_accounted_for(context_, site)) {
+        if (bytes <= 0 || site.trend.shape == Shape::rising || !is_settled(site, bytes) ||
+            is_accounted_for(context_, site)) {
             return;
         }
         const SampledRetention sampled =
@@ -100,8 +111,16 @@ private:
         }
         late.sites.push_back(&site);
         late.bytes += bytes;
-        late.count += site.count;
+        late.count += count_late(site);
         total_ += bytes;
+    }
+
+    /// Returns how many of the site's allocations were made after the warm-up.
+    int64_t count_late(const Site& site) const {
+        const size_t warm = (first_ + 1) * context_.surviving_allocations().iterations_per_slice();
+        const EventNumber begin = context_.iterations()[warm - 1].last;
+        return std::count_if(site.now.begin(), site.now.end(),
+                             [&](AllocationIndex a) { return context_.device().allocations.alloc_event[a] >= begin; });
     }
 
     std::vector<LateMemory> finish() {

@@ -16,7 +16,8 @@ namespace tidemark {
 struct LateMemory {
     std::vector<const Site*> sites;  ///< most late bytes first
     SampledRetention retention;      ///< of a typical allocation of the first site
-    int64_t bytes = 0, count = 0;    ///< at the context's time point
+    int64_t bytes = 0;               ///< at the context's time point
+    int64_t count = 0;               ///< of these allocations, without those of the warm-up
     size_t since = 0;                ///< position of the iteration in which most of it appeared
 };
 

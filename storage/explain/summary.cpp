@@ -155,7 +155,7 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
         return words("Memory rose by {bytes} after the warm-up and stays there.",
                      with("bytes", format_bytes(late->bytes)));
     }
-    return context.allocated_trend().shape == Shape::rising
+    return context.rises_to_the_end()
                ? words("Memory rises, but no line was found that allocates more with each {iteration}.", iteration)
                : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
 }
@@ -196,8 +196,7 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
     const bool has_notable = !findings.empty() && findings.front().severity <= Severity::pattern &&
                              findings.front().kind != FindingKind::steady;
     const Finding* notable = has_notable ? &findings.front() : nullptr;
-    const bool is_unknown = explanation.run_trend == RunTrend::too_short ||
-                            context.allocated_trend().shape == Shape::rising ||
+    const bool is_unknown = explanation.run_trend == RunTrend::too_short || context.rises_to_the_end() ||
                             find(explanation, FindingKind::late_memory) != nullptr;
     if (is_unknown && (!notable || notable->severity == Severity::pattern)) {
         return first_look(context, words, notable);

@@ -119,8 +119,9 @@ Trend find_trend(std::span<const int64_t> values, int64_t noise) {
         return trend;
     }
     const std::vector<int64_t> floor = lasting(values);
+    // No later value shows whether the last one lasts, so the one before it counts: a loop may end amid its work.
     if (values.size() >= fewest_iterations && keeps_rising(floor, from, noise) &&
-        moves_as_a_whole(steady, floor.back() - floor[from])) {
+        moves_as_a_whole(steady, floor[floor.size() - 2] - floor[from])) {
         trend.shape = Shape::rising;
         trend.per_iteration = robust_slope(std::span(floor).subspan(from));
         trend.since = rise_begins(floor, from, trend.per_iteration);

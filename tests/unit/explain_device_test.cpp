@@ -4,36 +4,17 @@
 // Diagnoses of the device: contexts, libraries, other processes, host memory, streams, pools, checkpoints.
 #include <gtest/gtest.h>
 
-#include "storage/explain/diagnoses.h"
-#include "storage/explain/explain.h"
-#include "tests/unit/run_builder.h"
+#include "tests/unit/explained.h"
 
 namespace tidemark {
 namespace {
 
+using test::diagnose;
 using test::RunBuilder;
+using test::take;
 
 constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 constexpr int64_t ms = RunBuilder::millisecond;
-
-Findings diagnose(const Diagnosis& diagnosis, const AnalysisContext& context, const Findings& earlier = {}) {
-    Findings findings;
-    Progress progress;
-    diagnosis.run(context, earlier, Words(Language::english), findings, progress);
-    return findings;
-}
-
-void take(RunBuilder& run, DriverMemoryKind kind, int64_t bytes, int64_t time, const std::string& source = "",
-          StackId stack = 0, int device = 0) {
-    DriverAllocation row;
-    row.kind = kind;
-    row.device = device;
-    row.bytes = static_cast<uint64_t>(bytes);
-    row.time = time;
-    row.source = source;
-    row.stack = stack;
-    run.trace.driver_allocations.push_back(row);
-}
 
 void sample(RunBuilder& run, int64_t time, int64_t own, std::vector<std::pair<int64_t, int64_t>> others = {}) {
     int64_t used = own;
@@ -172,8 +153,7 @@ TEST(ExplainOtherProcesses, DoNotCountAsPartOfTheProgram) {
     run.segment(20 * MiB);
     ten_steps(run, [] {});
     sample(run, 1 * ms, 600 * MiB, {{7, 2 * GiB}});
-    Progress progress;
-    const Explanation explanation = explain(*run.make_context(), Words(Language::english), progress);
+    const Explanation explanation = test::explained(*run.make_context());
     const std::string& sentence = explanation.summary.front();
     EXPECT_NE(sentence.find("uses 600 MiB"), std::string::npos) << sentence;
     EXPECT_NE(sentence.find("Other programs use another 2.00 GiB."), std::string::npos) << sentence;

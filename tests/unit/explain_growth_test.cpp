@@ -6,26 +6,14 @@
 
 #include <algorithm>
 
-#include "storage/explain/explain.h"
 #include "storage/explain/free_gap_finder.h"
 #include "storage/explain/returned_memory.h"
-#include "tests/unit/run_builder.h"
+#include "tests/unit/explained.h"
 
 namespace tidemark::test {
 namespace {
 
 constexpr uint64_t mib = 1 << 20;
-
-const Finding* find(const Explanation& explanation, FindingKind kind) {
-    const auto found = std::find_if(explanation.findings.begin(), explanation.findings.end(),
-                                    [&](const Finding& finding) { return finding.kind == kind; });
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
-Explanation explained(const AnalysisContext& context) {
-    Progress progress;
-    return explain(context, Words(Language::english), progress);
-}
 
 /// Adds iterations that allocate and free work, and leave `kept` bytes allocated.
 void loop(RunBuilder& run, int iterations, uint64_t kept, bool steps) {
@@ -133,16 +121,6 @@ TEST(ExplainGrowth, DoesNotTreatThreeAllocationsAsALoop) {
         run.alloc(mib, line);
     }
     EXPECT_TRUE(run.make_context()->iterations().empty());
-}
-
-TEST(ExplainGrowth, DetectsGrowthAfterTheLastStep) {
-    RunBuilder run;
-    run.segment(4096 * mib);
-    loop(run, 6, 0, true);
-    loop(run, 20, mib, false);
-    const auto made = run.make_context();
-    EXPECT_EQ(made->iterations().source(), IterationSource::loop);
-    EXPECT_EQ(made->allocated_trend().shape, Shape::rising);
 }
 
 TEST(ExplainOutOfMemory, ReportsTheRequestAndTheUsersOfTheMemory) {

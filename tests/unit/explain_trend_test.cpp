@@ -80,6 +80,14 @@ TEST(Trend, DetectsARiseBelowTemporaryPeaks) {
     EXPECT_NEAR(trend.per_iteration, 4096, 300);
 }
 
+TEST(Trend, DetectsARiseWhoseLastIterationIsHigh) {
+    auto values = series(20, [](size_t i) { return static_cast<int64_t>(1000 * (i + 1)); });
+    values.back() *= 2;  // both tensors exist while one is copied into the other
+    const Trend trend = find_trend(values);
+    EXPECT_EQ(trend.shape, Shape::rising);
+    EXPECT_DOUBLE_EQ(trend.per_iteration, 1000);
+}
+
 TEST(Trend, IsNeverRisingForFewIterations) {
     EXPECT_NE(find_trend(std::vector<int64_t>{0, 10, 20, 30}).shape, Shape::rising);
     EXPECT_EQ(find_trend(std::vector<int64_t>{0, 10, 20, 30, 40}).shape, Shape::rising);

@@ -70,8 +70,7 @@ bool is_steady(const AnalysisContext& context, const Findings& findings) {
                finding.kind == FindingKind::exception_retains_frames;
     });
     return context.iterations().size() >= fewest_iterations && !is_more && !context.out_of_memory() &&
-           context.suspects().empty() && context.allocated_trend().shape != Shape::rising &&
-           stays_down(context.allocated_floor());
+           context.suspects().empty() && !context.rises_to_the_end() && stays_down(context.allocated_floor());
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Turnover& turnover, const Words& words) {

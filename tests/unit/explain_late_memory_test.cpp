@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory that rises once and stays, and reserved memory that grows by fragmentation.
+#include "storage/explain/late_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "storage/explain/reserved_growth.h"
+#include "tests/unit/explained.h"
+#include "tests/unit/program_builder.h"
+
+namespace tidemark {
+namespace {
+
+using test::explained;
+using test::MiB;
+using test::Program;
+using test::RunBuilder;
+
+/// Returns a run of 40 steps with a model of 16 MiB. Step `at` adds four tensors of 8 MiB from line `load`, which stay
+/// or are freed by step `until`.
+Program rising_once(int at, int until = 1000) {
+    Program program;
+    RunBuilder& run = program.run;
+    program.labeled(16 * MiB, "build", Category::parameter, "Net.weight");
+    std::vector<AllocationIndex> late;
+    for (int i = 0; i < 40; ++i) {
+        const AllocationIndex work = run.alloc(4 * MiB, run.line("train"));
+        for (int n = 0; i == at && n < 4; ++n) {
+            late.push_back(run.alloc(8 * MiB, run.line("load")));
+        }
+        if (i == until) {
+            for (const AllocationIndex a : late) {
+                run.free(a);
+            }
+        }
+        run.free(work);
+        run.step();
+    }
+    return program;
+}
+
+std::vector<AllocationIndex> of_line(Program& program, const std::string& line) {
+    std::vector<AllocationIndex> found;
+    const auto& stacks = program.run.device().allocations.stack;
+    for (AllocationIndex a = 0; a < stacks.size(); ++a) {
+        if (stacks[a] == program.run.line(line)) {
+            found.push_back(a);
+        }
+    }
+    return found;
+}
+
+TEST(ExplainLateMemory, ReportsTheIterationInWhichMemoryRose) {
+    const Explanation explanation = explained(*rising_once(10).make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "");
+    const Finding* late = test::find(explanation, FindingKind::late_memory);
+    ASSERT_NE(late, nullptr);
+    EXPECT_EQ(late->severity, Severity::pattern);
+    EXPECT_EQ(late->bytes, 32 * MiB);
+    EXPECT_EQ(late->count, 4);
+    EXPECT_EQ(late->since_iteration, 10);
+    EXPECT_EQ(late->line, "train.py:10 load");
+    EXPECT_EQ(test::find(explanation, FindingKind::steady), nullptr);
+    const std::string summary = test::joined(explanation.summary);
+    EXPECT_NE(summary.find("Memory rose by 32.0 MiB after the warm-up and stays there."), std::string::npos) << summary;
+    EXPECT_EQ(summary.find("No fix is needed"), std::string::npos) << summary;
+}
+
+TEST(ExplainLateMemory, CountsOnlyTensorsMadeAfterTheWarmUp) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    for (int i = 0; i < 60; ++i) {
+        const AllocationIndex work = run.alloc(4 * MiB, run.line("train"));
+        if (i == 0 || i == 20 || i == 40) {
+            run.alloc(8 * MiB, run.line("load"));
+        }
+        run.free(work);
+        run.step();
+    }
+    const auto late = find_late_memory(*run.make_context(), {});
+    ASSERT_EQ(late.size(), 1u);
+    EXPECT_EQ(late[0].bytes, 16 * MiB);
+    EXPECT_EQ(late[0].count, 2);
+    EXPECT_EQ(late[0].since, 40u);
+}
+
+TEST(ExplainLateMemory, IgnoresTheWarmUpAndMemoryThatIsFreed) {
+    for (Program program : {rising_once(0), rising_once(1), rising_once(10, 20), rising_once(10, 34)}) {
+        const Explanation explanation = explained(*program.make_context());
+        EXPECT_EQ(test::find(explanation, FindingKind::late_memory), nullptr);
+        EXPECT_NE(test::joined(explanation.summary).find("No fix is needed"), std::string::npos);
+    }
+}
+
+TEST(ExplainLateMemory, IgnoresASawtooth) {
+    Program program;
+    std::vector<AllocationIndex> retained;
+    for (int i = 0; i < 48; ++i) {
+        retained.push_back(program.run.alloc(4 * MiB, program.run.line("collect")));
+        program.run.step();
+        if (i % 8 == 7 && i < 47) {
+            for (const AllocationIndex a : retained) {
+                program.run.free(a);
+            }
+            retained.clear();
+        }
+    }
+    EXPECT_EQ(test::find(explained(*program.run.make_context()), FindingKind::late_memory), nullptr);
+}
+
+TEST(ExplainLateMemory, IgnoresPartsOfModelsAndSmallParts) {
+    Program program = rising_once(10);
+    for (const AllocationIndex a : of_line(program, "load")) {
+        program.graph.label(Program::memory(a), program.run.now(), Category::parameter, "Net.head");
+    }
+    EXPECT_EQ(test::find(explained(*program.make_context()), FindingKind::late_memory), nullptr);
+    Program small = rising_once(10);
+    small.run.device().allocations.block_size[0] = small.run.device().allocations.requested[0] = 900 * MiB;
+    EXPECT_EQ(test::find(explained(*small.make_context()), FindingKind::late_memory), nullptr) << "less than 5 %";
+}
+
+TEST(ExplainLateMemory, IgnoresLinesThatGrowAfterTheLastStep) {
+    for (const bool grows : {false, true}) {
+        Program program = rising_once(10);
+        for (int i = 0; i < 20; ++i) {
+            const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("serve"));
+            program.run.alloc(4 * MiB, program.run.line(grows ? "load" : "other"));
+            program.run.free(work);
+        }
+        const auto context = program.run.make_context();
+        EXPECT_EQ(find_late_memory(*context, {}).empty(), grows);
+        const Explanation explanation = explained(*context);
+        EXPECT_EQ(test::leaks_of(explanation), "unexplained-growth");
+        EXPECT_EQ(test::find(explanation, FindingKind::late_memory) == nullptr, grows);
+    }
+}
+
+/// Explains a run in which step 10 fails and stores something that refers to the tensors of line `load`.
+Explanation of_failure(PathLinkKind stored) {
+    Program program = rising_once(10);
+    for (const AllocationIndex a : of_line(program, "load")) {
+        program.graph.tables.referrers.push_back(
+            {0,
+             no_node,
+             Program::memory(a),
+             {{PathLinkKind::global, program.graph.text("failed"), 0, program.graph.text("train.py"), 3},
+              {stored, program.graph.text("traceback"), 0, 0, 0},
+              {PathLinkKind::local, program.graph.text("x"), program.graph.text("load"), 0, 0}}});
+    }
+    return explained(*program.make_context());
+}
+
+TEST(ExplainLateMemory, IsWasteIfAStoredExceptionRetainsIt) {
+    const Explanation explanation = of_failure(PathLinkKind::exception);
+    const Finding* waste = test::find(explanation, FindingKind::exception_retains_frames);
+    ASSERT_NE(waste, nullptr);
+    EXPECT_EQ(waste->severity, Severity::waste);
+    EXPECT_EQ(waste->bytes, 32 * MiB);
+    EXPECT_EQ(waste->fixes.front().bytes, 32 * MiB);
+    EXPECT_NE(waste->referrer.find("`failed"), std::string::npos) << waste->referrer;
+    EXPECT_EQ(test::find(explanation, FindingKind::late_memory), nullptr);
+    EXPECT_EQ(test::find(explanation, FindingKind::steady), nullptr);
+}
+
+TEST(ExplainLateMemory, IsNoWasteIfAnAttributeRetainsIt) {
+    const Explanation explanation = of_failure(PathLinkKind::attribute);
+    EXPECT_EQ(test::find(explanation, FindingKind::exception_retains_frames), nullptr);
+    EXPECT_NE(test::find(explanation, FindingKind::late_memory), nullptr);
+}
+
+/// Returns a late step whose exception retains 8 MiB by name, and 16 MiB of step `unnamed` without a known referrer.
+Explanation with_unnamed(int unnamed) {
+    Program program;
+    for (int i = 0; i < 40; ++i) {
+        const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
+        if (i == 10) {
+            const AllocationIndex a = program.run.alloc(8 * MiB, program.run.line("load"));
+            program.graph.tables.referrers.push_back({0,
+                                                      no_node,
+                                                      Program::memory(a),
+                                                      {{PathLinkKind::global, program.graph.text("failed"), 0, 0, 0},
+                                                       {PathLinkKind::exception, 0, 0, 0, 0}}});
+        }
+        if (i == unnamed) {
+            program.run.alloc(16 * MiB, program.run.line("activate"));
+        }
+        program.run.free(work);
+        program.run.step();
+    }
+    return explained(*program.make_context());
+}
+
+TEST(ExplainLateMemory, UnnamedMemoryOfTheSameIterationBelongsToTheException) {
+    const Explanation same = with_unnamed(10), later = with_unnamed(20);
+    ASSERT_NE(test::find(same, FindingKind::exception_retains_frames), nullptr);
+    EXPECT_EQ(test::find(same, FindingKind::exception_retains_frames)->bytes, 24 * MiB);
+    ASSERT_NE(test::find(later, FindingKind::exception_retains_frames), nullptr);
+    EXPECT_EQ(test::find(later, FindingKind::exception_retains_frames)->bytes, 8 * MiB);
+}
+
+/// Returns a run of eight steps. Each requests a larger tensor, which gets a segment of its own. `is_free`: the memory
+/// of the earlier ones is free by then; otherwise it is freed after the last step.
+RunBuilder segments(bool is_free) {
+    RunBuilder run;
+    std::vector<AllocationIndex> made;
+    for (uint64_t i = 0; i < 8; ++i) {
+        const uint64_t bytes = (32 + 4 * i) * MiB;
+        const uint32_t segment = run.segment(bytes);
+        made.push_back(run.alloc(bytes, run.line("train"), 0, segment));
+        if (is_free) {
+            run.free(made.back());
+        }
+        run.step();
+    }
+    for (const AllocationIndex a : made) {
+        if (!is_free) {
+            run.free(a);
+        }
+    }
+    return run;
+}
+
+TEST(ExplainReservedGrowth, IsFragmentationIfEnoughMemoryWasFree) {
+    const auto context = segments(true).make_context();
+    const auto growth = find_reserved_growth(*context);
+    ASSERT_TRUE(growth);
+    EXPECT_EQ(growth->reserved, (8 * 32 + 4 * 28) * MiB);
+    EXPECT_EQ(growth->allocated, 60 * MiB);
+    EXPECT_EQ(growth->segments, 6) << "less was free than the first two requested";
+    const Explanation explanation = explained(*context);
+    const Finding* waste = test::find(explanation, FindingKind::fragmentation);
+    ASSERT_NE(waste, nullptr);
+    EXPECT_EQ(waste->severity, Severity::waste);
+    EXPECT_EQ(waste->bytes, growth->reserved - growth->allocated);
+    EXPECT_EQ(waste->line, "train.py:10 train");
+    EXPECT_FALSE(waste->fixes.empty());
+}
+
+TEST(ExplainReservedGrowth, FollowsThePeaksIfNothingWasFree) {
+    const auto context = segments(false).make_context();
+    EXPECT_FALSE(find_reserved_growth(*context));
+    EXPECT_EQ(test::find(explained(*context), FindingKind::fragmentation), nullptr);
+}
+
+TEST(ExplainReservedGrowth, IsNoWasteIfTensorsFillTheSegmentsLater) {
+    RunBuilder run = segments(true);
+    for (uint32_t i = 0; i < 8; ++i) {
+        run.alloc((32 + 4 * i) * MiB, run.line("fill"), 0, i);
+    }
+    run.step();
+    EXPECT_FALSE(find_reserved_growth(*run.make_context()));
+}
+
+/// Returns a run whose segments leave small gaps: the peak of reserved memory is far above that of allocated memory,
+/// but only within `iterations` steps.
+RunBuilder gaps(int iterations) {
+    RunBuilder run;
+    for (int i = 0; i < 10; ++i) {
+        for (int n = 0; n < (i < iterations ? 12 / iterations : 0); ++n) {
+            run.free(run.alloc(40 * MiB, run.line("train"), 0, run.segment(40 * MiB)));
+        }
+        run.free(run.alloc(MiB, run.line("norm")));
+        run.step();
+    }
+    return run;
+}
+
+TEST(ExplainReservedGrowth, NeedsSeveralIterations) {
+    EXPECT_TRUE(find_reserved_growth(*gaps(4).make_context()));
+    EXPECT_FALSE(find_reserved_growth(*gaps(2).make_context())) << "the first iterations of every program leave gaps";
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// The order of leaks, and the forecast of when the device is full.
+#include <gtest/gtest.h>
+
+#include "tests/unit/explained.h"
+
+namespace tidemark {
+namespace {
+
+using test::explained;
+using test::RunBuilder;
+
+constexpr int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
+
+/// Adds an iteration of this many temporaries, which retains `bytes` from this line.
+void iterate(RunBuilder& run, int temporaries, uint64_t bytes, const std::string& line) {
+    for (int i = 0; i < temporaries; ++i) {
+        const AllocationIndex work = run.alloc(4 * MiB, run.line(line + "_work"));
+        if (i == 0) {
+            run.alloc(bytes, run.line(line));
+        }
+        run.free(work);
+    }
+}
+
+/// Returns ten steps of `temporaries` that retain 1 MiB each, and then forty iterations that retain 256 KiB each.
+RunBuilder train_and_serve(int temporaries) {
+    RunBuilder run;
+    run.segment(GiB);
+    for (int i = 0; i < 10; ++i) {
+        iterate(run, temporaries, MiB, "train");
+        run.step();
+    }
+    for (int i = 0; i < 40; ++i) {
+        iterate(run, 1, 256 * KiB, "serve");
+    }
+    return run;
+}
+
+TEST(ExplainOrder, LeaksAreSortedByBytesPerSecond) {
+    const Explanation explanation = explained(*train_and_serve(50).make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "unexplained-growth unexplained-growth");
+    const Finding& first = explanation.findings[0];
+    const Finding& second = explanation.findings[1];
+    EXPECT_EQ(first.unit, IterationSource::loop);
+    EXPECT_EQ(first.per_iteration, 256 * KiB) << "less per iteration, but the iterations are shorter";
+    EXPECT_EQ(second.unit, IterationSource::steps);
+    EXPECT_EQ(second.per_iteration, MiB);
+    EXPECT_NEAR(first.rate, 256 * KiB / 0.004, 256 * KiB / 0.004 * 0.1) << "an iteration takes 4 ms";
+    EXPECT_NEAR(second.rate, MiB / 0.151, MiB / 0.151 * 0.1) << "a step takes 151 ms";
+    const std::string summary = test::joined(explanation.summary);
+    EXPECT_NE(summary.find("Memory grows by 256 KiB per iteration"), std::string::npos) << summary;
+}
+
+TEST(ExplainOrder, BytesOfDifferentUnitsAreNotAdded) {
+    const Explanation explanation = explained(*train_and_serve(1).make_context());
+    ASSERT_EQ(explanation.findings[0].unit, IterationSource::steps) << "the steps are short here";
+    const std::string summary = test::joined(explanation.summary);
+    EXPECT_NE(summary.find("Memory grows by 1.00 MiB per step"), std::string::npos) << summary;
+}
+
+/// Returns twenty steps that retain 2 MiB each, on a device of this size.
+RunBuilder on_device(int64_t total) {
+    RunBuilder run;
+    run.device().total_bytes = total;
+    run.segment(GiB);
+    for (int i = 0; i < 20; ++i) {
+        iterate(run, 1, 2 * MiB, "train");
+        run.step();
+    }
+    return run;
+}
+
+TEST(ExplainForecast, SaysWhenTheDeviceIsFull) {
+    const Explanation explanation = explained(*on_device(2 * GiB).make_context());
+    const std::string text = test::joined(explanation.findings.at(0).text);
+    EXPECT_NE(text.find("At this rate the 2.00 GiB of the GPU are full after another 1,004 steps."), std::string::npos)
+        << text;
+}
+
+TEST(ExplainForecast, NeedsTheSizeOfTheDeviceAndALeakOfGpuMemory) {
+    EXPECT_EQ(test::joined(explained(*on_device(0).make_context()).findings.at(0).text).find("At this rate"),
+              std::string::npos);
+    RunBuilder run;
+    run.device().total_bytes = 2 * GiB;
+    run.segment(GiB);
+    for (int i = 0; i < 20; ++i) {
+        run.free(run.alloc(MiB, run.line("train")));
+        test::take(run, DriverMemoryKind::pinned, 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1);
+        run.step();
+    }
+    const Explanation pinned = explained(*run.make_context());
+    ASSERT_EQ(test::leaks_of(pinned), "pinned-memory-growth");
+    EXPECT_EQ(test::joined(pinned.findings[0].text).find("At this rate"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidemark

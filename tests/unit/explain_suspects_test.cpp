@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Leak suspects and their causes: growing tensors, containers, models, reference cycles, autocast's copies.
+#include <gtest/gtest.h>
+
+#include "tests/unit/explained.h"
+#include "tests/unit/program_builder.h"
+
+namespace tidemark {
+namespace {
+
+using test::explained;
+using test::MiB;
+using test::Program;
+using test::RunBuilder;
+
+/// When a tensor of 2 MiB exists: never, until the larger tensor is requested, or when it is made.
+enum class Piece { none, before, during };
+
+/// Returns a run of a tensor that is made again in each step, larger by 2 MiB, by this op.
+Program remade(Piece pieces, const std::string& op) {
+    Program program;
+    RunBuilder& run = program.run;
+    const uint32_t origin = op.empty() ? 0 : run.origin(op);
+    AllocationIndex before = no_allocation;
+    for (uint64_t i = 1; i <= 20; ++i) {
+        const AllocationIndex piece = run.alloc(pieces == Piece::none ? 512 : 2 * MiB, run.line("encode"));
+        if (pieces == Piece::before) {
+            run.free(piece);
+        }
+        const AllocationIndex whole = run.alloc(i * 2 * MiB, run.line("append"), origin);
+        if (before != no_allocation) {
+            run.free(before);
+        }
+        if (pieces != Piece::before) {
+            run.free(piece);
+        }
+        before = whole;
+        run.step();
+    }
+    program.add_referrer(before, "history");
+    return program;
+}
+
+TEST(ExplainGrowingTensor, IsProvedByAppendedPiecesOrByItsOp) {
+    for (Program program : {remade(Piece::during, ""), remade(Piece::none, "aten::cat"),
+                            remade(Piece::none, "aten::vstack > aten::cat")}) {
+        const auto context = program.run.make_context();  // as imported
+        ASSERT_EQ(context->suspects().size(), 1u);
+        EXPECT_EQ(context->suspects()[0].growth, Growth::of_size);
+        const Explanation explanation = explained(*context);
+        ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
+        const Finding& leak = explanation.findings[0];
+        EXPECT_EQ(leak.per_iteration, 2 * MiB);
+        EXPECT_EQ(leak.bytes, 40 * MiB);
+        EXPECT_EQ(leak.title, "A tensor from train.py:10 append becomes larger by 2.00 MiB per step");
+    }
+}
+
+TEST(ExplainGrowingTensor, IsNotProvedBySizesAlone) {
+    EXPECT_TRUE(remade(Piece::none, "").run.make_context()->suspects().empty());
+    EXPECT_TRUE(remade(Piece::none, "aten::mm").run.make_context()->suspects().empty());
+    EXPECT_TRUE(remade(Piece::before, "").run.make_context()->suspects().empty());
+}
+
+TEST(ExplainGrowingTensor, IsFoundInALoopThatEndsWhileTwoOfThemExist) {
+    for (const int steps : {0, 6}) {
+        SCOPED_TRACE(steps);
+        RunBuilder run;
+        run.segment(1 << 30);
+        for (int i = 0; i < steps; ++i) {
+            run.free(run.alloc(4 * MiB, run.line("train")));
+            run.step();
+        }
+        const uint32_t cat = run.origin("aten::cat");
+        AllocationIndex before = no_allocation;
+        for (uint64_t i = 1; i <= 20; ++i) {
+            run.free(run.alloc(512, run.line("encode")));
+            const AllocationIndex whole = run.alloc(i * 2 * MiB, run.line("append"), cat);
+            if (before != no_allocation) {
+                run.free(before);
+            }
+            before = whole;
+        }
+        const Explanation explanation = explained(*run.make_context());
+        ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
+        EXPECT_EQ(explanation.findings[0].per_iteration, 2 * MiB);
+        EXPECT_EQ(explanation.findings[0].bytes, 40 * MiB);
+        EXPECT_EQ(explanation.findings[0].unit, IterationSource::loop);
+    }
+}
+
+TEST(ExplainGrowingTensor, IsNamedByAPlainVariable) {
+    const Explanation explanation = explained(*remade(Piece::none, "aten::cat").make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
+    EXPECT_NE(explanation.findings[0].title.find("`history`"), std::string::npos) << explanation.findings[0].title;
+    EXPECT_NE(explanation.findings[0].fixes[0].code.find("history = torch.cat([history, new])"), std::string::npos);
+}
+
+/// Returns a run of 60 steps, each of which retains 1 MiB from line `collect`.
+Program collecting() {
+    Program program;
+    for (int i = 0; i < 60; ++i) {
+        const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
+        program.run.alloc(MiB, program.run.line("collect"));
+        program.run.free(work);
+        program.run.step();
+    }
+    return program;
+}
+
+std::vector<AllocationIndex> retained_by(const Program& program) {
+    std::vector<AllocationIndex> retained;
+    const auto& freed = program.run.trace.devices[0].allocations.free_event;
+    for (AllocationIndex a = 0; a < freed.size(); ++a) {
+        if (freed[a] == never) {
+            retained.push_back(a);
+        }
+    }
+    return retained;
+}
+
+TEST(ExplainContainer, APlainVariableExplainsNoGrowthOfCount) {
+    for (const bool has_elements : {true, false}) {
+        Program program = collecting();
+        int element = 0;
+        for (const AllocationIndex a : retained_by(program)) {
+            program.add_referrer(a, "outputs", has_elements ? std::to_string(element++) : "");
+        }
+        const Explanation explanation = explained(*program.make_context());
+        ASSERT_EQ(test::leaks_of(explanation), has_elements ? "growing-container" : "unexplained-growth");
+        EXPECT_EQ(explanation.findings[0].count, 60);
+        EXPECT_EQ(explanation.findings[0].bytes, 60 * MiB);
+        EXPECT_EQ(explanation.findings[0].referrer.find("`outputs`") != std::string::npos, has_elements);
+    }
+}
+
+TEST(ExplainContainer, GrowthOfCountAndOfSizeAreTwoSuspects) {
+    Program program;
+    const uint32_t cat = program.run.origin("aten::cat");
+    AllocationIndex before = no_allocation;
+    for (uint64_t i = 1; i <= 20; ++i) {
+        const AllocationIndex whole = program.run.alloc(i * 2 * MiB, program.run.line("append"), cat);
+        if (before != no_allocation) {
+            program.run.free(before);
+        }
+        before = whole;
+        program.add_referrer(program.run.alloc(MiB, program.run.line("collect")), "state", std::to_string(i));
+        program.run.step();
+    }
+    program.add_referrer(before, "state", "0");
+    const Explanation explanation = explained(*program.make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "growing-tensor growing-container");
+}
+
+TEST(ExplainContainer, UnknownMemoryIsDividedByLine) {
+    Program program;
+    program.labeled(512, "main", Category::input);
+    for (int i = 0; i < 20; ++i) {
+        program.run.alloc(MiB, program.run.line("encode"));
+        program.run.alloc(2 * MiB, program.run.line("decode"));
+        program.run.step();
+    }
+    const auto context = program.make_context();
+    ASSERT_EQ(context->suspects().size(), 2u) << "two lines";
+    EXPECT_EQ(context->suspects()[0].per_iteration, 2 * MiB);
+    EXPECT_EQ(context->suspects()[1].per_iteration, MiB);
+    const auto retained = retained_by(program);
+    for (size_t i = 1; i < retained.size(); ++i) {
+        program.add_referrer(retained[i], "outputs", std::to_string(i));
+    }
+    ASSERT_EQ(program.make_context()->suspects().size(), 1u) << "one list";
+}
+
+/// Returns a run that creates two tensors in each of 12 steps, of this category and with these names; "#" in a name
+/// stands for the step.
+Program creating(Category category, const std::vector<std::string>& names) {
+    Program program;
+    for (int i = 0; i < 12; ++i) {
+        program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
+        for (std::string name : names) {
+            if (const size_t at = name.find('#'); at != std::string::npos) {
+                name.replace(at, 1, std::to_string(i));
+            }
+            program.labeled(MiB, "build", category, name);
+        }
+        program.run.step();
+    }
+    return program;
+}
+
+TEST(ExplainModels, WithTheSameNamesAreRetained) {
+    const Explanation explanation =
+        explained(*creating(Category::parameter, {"Net.layer.weight", "Net.layer.bias"}).make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "models-retained");
+    const Finding& leak = explanation.findings[0];
+    EXPECT_EQ(leak.count, 12);
+    EXPECT_EQ(leak.bytes, 24 * MiB);
+    EXPECT_EQ(leak.per_iteration, 2 * MiB);
+    EXPECT_EQ(leak.title, "12 models of class `Net` are alive");
+}
+
+TEST(ExplainModels, WithNewNamesGetMoreParameters) {
+    const Explanation explanation =
+        explained(*creating(Category::parameter, {"Net.heads.#.weight", "Net.heads.#.bias"}).make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "parameters-grow");
+    EXPECT_NE(explanation.findings[0].title.find("24 parameters"), std::string::npos) << explanation.findings[0].title;
+}
+
+TEST(ExplainModels, OptimizerStateAloneGrows) {
+    const Explanation same = explained(*creating(Category::optimizer_state, {"exp_avg of Net.weight"}).make_context());
+    ASSERT_EQ(test::leaks_of(same), "optimizer-state-grows");
+    EXPECT_NE(same.findings[0].text[0].find("12 optimizers keep state for the same parameters"), std::string::npos);
+    const Explanation other =
+        explained(*creating(Category::optimizer_state, {"exp_avg of Net.heads.#.weight"}).make_context());
+    ASSERT_EQ(test::leaks_of(other), "optimizer-state-grows");
+    EXPECT_EQ(other.findings[0].text[0].find("optimizers"), std::string::npos);
+}
+
+TEST(ExplainModels, CreatedOnceAreNoLeak) {
+    Program program;
+    for (const char* name : {"Net.weight", "Net.weight", "Net.weight"}) {
+        program.labeled(8 * MiB, "build", Category::parameter, name);
+    }
+    for (int i = 0; i < 12; ++i) {
+        program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
+        program.run.step();
+    }
+    EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "");
+}
+
+/// Explains a run whose memory a scan found in reference cycles. `middle`: a span of this kind is in its middle.
+Explanation of_cycles(ScanReason reason, std::optional<AnnotationKind> middle = {}) {
+    Program program = collecting();
+    GraphTables& tables = program.graph.tables;
+    tables.scans = {{program.run.now(), reason, 10, 100, 20}};
+    const uint32_t type = program.graph.text("Node");
+    for (const AllocationIndex a : retained_by(program)) {
+        tables.referrers.push_back(
+            {0,
+             no_node,
+             Program::memory(a),
+             {{PathLinkKind::cycle, type, 0, 0, 0}, {PathLinkKind::attribute, program.graph.text("value"), 0, 0, 0}}});
+    }
+    if (middle) {
+        const int64_t time = program.run.now() / 2;
+        program.run.trace.annotations.push_back({"garbage collection (40 objects)", *middle, 0, time, time + 1, true});
+    }
+    return explained(*program.run.make_context(std::make_shared<const GraphTables>(tables)));
+}
+
+TEST(ExplainCyclesThatGrow, AreALeakIfNoCollectionRan) {
+    for (const ScanReason reason : {ScanReason::growing_sites, ScanReason::memory_grows}) {
+        const Explanation explanation = of_cycles(reason);
+        ASSERT_EQ(test::leaks_of(explanation), "garbage-cycles");
+        EXPECT_EQ(explanation.findings[0].count, 60);
+        EXPECT_EQ(explanation.findings[0].per_iteration, MiB);
+    }
+    EXPECT_EQ(test::leaks_of(of_cycles(ScanReason::growing_sites, AnnotationKind::user)), "garbage-cycles");
+}
+
+TEST(ExplainCyclesThatGrow, AreNoGarbageAfterACollectionOrAtTheEndOnly) {
+    EXPECT_EQ(
+        test::leaks_of(of_cycles(ScanReason::growing_sites, AnnotationKind::garbage_collection)).find("garbage-cycles"),
+        std::string::npos);
+    EXPECT_EQ(test::leaks_of(of_cycles(ScanReason::end)).find("garbage-cycles"), std::string::npos);
+}
+
+/// Returns a run that creates a weight of 2 MiB in each step and copies it to half precision by this op.
+Program copying(const std::string& op) {
+    Program program;
+    const uint32_t cast = program.run.origin(op);
+    program.labeled(512, "main", Category::input);
+    for (int i = 0; i < 12; ++i) {
+        program.run.alloc(2 * MiB, program.run.line("build"));
+        program.run.alloc(MiB, program.run.line("train"), cast);
+        program.run.step();
+    }
+    return program;
+}
+
+TEST(ExplainAutocast, CountsCopiesByOpsThatItRunsInHalfPrecision) {
+    const Explanation explanation = explained(*copying("aten::linear > aten::to > aten::_to_copy").make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "autocast-cache");
+    EXPECT_EQ(explanation.findings[0].bytes, 36 * MiB) << "the copies and their weights";
+}
+
+TEST(ExplainAutocast, IgnoresCopiesByTheProgram) {
+    const Explanation explanation = explained(*copying("aten::to > aten::_to_copy").make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "unexplained-growth unexplained-growth");
+}
+
+}  // namespace
+}  // namespace tidemark
