@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t warm_up = 2;
 constexpr size_t fewest_iterations = 5;
+constexpr size_t fewest_after_change = 9;  ///< thirds of fewer values say little
 
 double quantile(std::vector<double> values, double share) {
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -93,6 +94,16 @@ size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_it
     return from;
 }
 
+/// Returns the position of the last value before the first rise, if that comes late and a long enough part follows;
+/// otherwise `from`. Growth may begin in the middle of a run, for example when evaluation begins.
+size_t change_point(std::span<const int64_t> values, size_t from, int64_t noise) {
+    size_t first = from;
+    while (first + 1 < values.size() && values[first + 1] <= values[from] + noise) {
+        ++first;
+    }
+    return values.size() - first > fewest_after_change ? first : from;
+}
+
 /// Returns the position after which the series no longer differs from its end.
 size_t rest_begins(std::span<const int64_t> values, int64_t noise) {
     size_t at = values.size();
@@ -119,16 +130,19 @@ Trend find_trend(std::span<const int64_t> values, int64_t noise) {
         return trend;
     }
     const std::vector<int64_t> floor = lasting(values);
-    // No later value shows whether the last one lasts, so the one before it counts: a loop may end amid its work.
-    if (values.size() >= fewest_iterations && keeps_rising(floor, from, noise) &&
-        moves_as_a_whole(steady, floor[floor.size() - 2] - floor[from])) {
-        trend.shape = Shape::rising;
-        trend.per_iteration = robust_slope(std::span(floor).subspan(from));
-        trend.since = rise_begins(floor, from, trend.per_iteration);
-        trend.rise = floor.back() - floor[trend.since];
-        return trend;
-    }
     const Moves moves = moves_of(steady, noise);
+    const size_t change = moves.down == 0 ? change_point(values, from, noise) : from;
+    // No later value shows whether the last one lasts, so the one before it counts: a loop may end amid its work.
+    for (const size_t begin : {from, change}) {
+        if (values.size() >= begin - from + fewest_iterations && keeps_rising(floor, begin, noise) &&
+            moves_as_a_whole(values.subspan(begin), floor[floor.size() - 2] - floor[begin])) {
+            trend.shape = Shape::rising;
+            trend.per_iteration = robust_slope(std::span(floor).subspan(begin));
+            trend.since = rise_begins(floor, begin, trend.per_iteration);
+            trend.rise = floor.back() - floor[trend.since];
+            return trend;
+        }
+    }
     if (rest_begins(values, noise) < values.size() - values.size() / 4 && values.back() > values.front() + noise &&
         moves.down == 0) {
         trend.shape = Shape::filled;
