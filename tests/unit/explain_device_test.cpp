@@ -304,28 +304,6 @@ TEST(ExplainProcessGroups, GrowWithEachGroup) {
     EXPECT_TRUE(diagnose(diagnoses::collective_buffers, *context).empty());
 }
 
-TEST(ExplainPinnedGrowth, IsNotCountedAsGpuMemory) {
-    RunBuilder run;
-    run.segment(20 * MiB);
-    ten_steps(run, [&] {
-        take(run, DriverMemoryKind::pinned, 4 * MiB, run.now(), "libtorch_cuda.so", run.line("stage"), -1);
-    });
-    const Findings findings = diagnose(diagnoses::pinned_memory_growth, *run.make_context());
-    ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].severity, Severity::leak);
-    EXPECT_EQ(findings[0].bytes, 40 * MiB);
-    EXPECT_EQ(findings[0].per_iteration, 4 * MiB);
-    EXPECT_FALSE(findings[0].component);
-}
-
-TEST(ExplainPinnedGrowth, ReportsNothingForFewBytesOrOneBuffer) {
-    RunBuilder run;
-    run.segment(20 * MiB);
-    take(run, DriverMemoryKind::pinned, 64 * MiB, 0, "libtorch_cuda.so", 0, -1);
-    ten_steps(run, [&] { take(run, DriverMemoryKind::pinned, 4, run.now(), "libtorch_cuda.so", 0, -1); });
-    EXPECT_TRUE(diagnose(diagnoses::pinned_memory_growth, *run.make_context()).empty());
-}
-
 RunBuilder profiled() {
     RunBuilder run;
     run.segment(20 * MiB);

@@ -267,6 +267,29 @@ TEST(ExplainCyclesThatGrow, AreNoGarbageAfterACollectionOrAtTheEndOnly) {
     EXPECT_EQ(test::leaks_of(of_cycles(ScanReason::end)).find("garbage-cycles"), std::string::npos);
 }
 
+TEST(ExplainCyclesThatGrow, AreNamedByAPathOfAnEarlierScan) {
+    for (const bool has_name : {true, false}) {
+        Program program = collecting();
+        GraphTables& tables = program.graph.tables;
+        tables.scans = {{program.run.now() - 1, ScanReason::memory_grows, 10, 100, 20},
+                        {program.run.now(), ScanReason::end, 10, 100, 20}};
+        const PathLink name{PathLinkKind::global, program.graph.text("trainer"), 0, 0, 0};
+        const PathLink cycle{PathLinkKind::cycle, program.graph.text("Trainer"), 0, 0, 0};
+        const PathLink outputs{PathLinkKind::attribute, program.graph.text("outputs"), 0, 0, 0};
+        const PathLink element{PathLinkKind::index, program.graph.text("0"), 0, 0, 0};
+        for (const uint32_t scan : {0u, 1u}) {
+            for (const AllocationIndex a : retained_by(program)) {
+                const PathLink& first = scan == 0 && has_name ? name : cycle;
+                tables.referrers.push_back({scan, no_node, Program::memory(a), {first, outputs, element}});
+            }
+        }
+        const Explanation explanation =
+            explained(*program.run.make_context(std::make_shared<const GraphTables>(tables)));
+        ASSERT_EQ(test::leaks_of(explanation), has_name ? "growing-container" : "garbage-cycles");
+        EXPECT_EQ(explanation.findings[0].referrer.find("`trainer.outputs`") != std::string::npos, has_name);
+    }
+}
+
 /// Returns a run that creates a weight of 2 MiB in each step and copies it to half precision by this op.
 Program copying(const std::string& op) {
     Program program;
