@@ -51,6 +51,19 @@ bool is_single_tensor(const Retention& retention) {
             retention.referrer->links[0].kind == PathLinkKind::global);
 }
 
+/// Returns the last named referrer that a scan found of any tensor of the site; nullptr if there is none. The variable
+/// of a tensor that is made again in each iteration stays the same, but no scan saw the last tensor.
+const Referrer* referrer_of_earlier_tensor(const Site& site, const GraphContext& graph, uint32_t device) {
+    const auto& referrers = graph.tables().referrers;
+    const auto& stack = graph.index.trace().devices[device].allocations.stack;
+    const auto found = std::find_if(referrers.rbegin(), referrers.rend(), [&](const Referrer& referrer) {
+        return referrer.allocation && referrer.allocation.device == device &&
+               stack[referrer.allocation.index] == site.stack && !is_native(referrer) &&
+               referrer.links.front().kind != PathLinkKind::cycle;
+    });
+    return found == referrers.rend() ? nullptr : &*found;
+}
+
 /// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. With a
 /// heap scan, returns only allocations that the scan could find.
 std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph, uint32_t device) {
@@ -105,6 +118,9 @@ SampledRetention typical_retention(const Site& site, Growth growth, const GraphC
         Retention retention = retention_of(*graph, allocation);
         if (growth == Growth::of_count && site.count > 1 && is_single_tensor(retention)) {
             retention.referrer = nullptr;
+        }
+        if (growth == Growth::of_size && !retention.referrer) {
+            retention.referrer = referrer_of_earlier_tensor(site, *graph, device);
         }
         all.push_back({allocation, retention, key_of(retention, *graph, allocation)});
         // A known referrer counts more than an unknown one.

@@ -4,7 +4,8 @@
 
 """Packs recorded traces into one archive for tests/data/corpus, and puts their truths into truths.json.
 
-    pack.py FOLDER ARCHIVE.tar.xz [--only '*.medium'] [--without-chunks] [--replace OLD=NEW]...
+    pack.py FOLDER ARCHIVE.tar.xz [--only '*.medium'] --seal SEAL_TRACE [--without-chunks]
+            [--replace OLD=NEW]...
 
 --without-chunks omits the chunks of allocations, which do not compress further. A reader then uses the rows, from which
 the chunks were derived.
@@ -42,6 +43,7 @@ def main():
     parser.add_argument("--only", default="*", metavar="GLOB", help="names of runs")
     parser.add_argument("--without-chunks", action="store_true")
     parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
+    parser.add_argument("--seal", type=pathlib.Path, required=True, metavar="SEAL_TRACE", help="the built seal_trace")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -54,6 +56,7 @@ def main():
         subprocess.run([sys.executable, NEUTRAL_PATHS, *traces, *rewrites], check=True)
         for trace in traces if options.without_chunks else ():
             drop_chunks(trace)
+        subprocess.run([options.seal, *traces], check=True)
         with tarfile.open(options.archive, "w:xz", preset=9) as archive:
             for path in sorted(folder.iterdir()):
                 archive.add(path, path.name, filter=corpus.without_owner)
