@@ -32,18 +32,27 @@ int precedence(FindingKind kind) {
 
 class Order {
 public:
-    explicit Order(const AnalysisContext& context) : peak_(context.curves().peak(Series::allocated).max) {}
+    explicit Order(const AnalysisContext& context)
+        : peak_(context.curves().peak(Series::allocated).max),
+          allocated_(context.curves().value(Series::allocated, context.now())),
+          failed_(context.out_of_memory() != nullptr) {}
 
     bool operator()(const Finding& a, const Finding& b) const {
-        if (a.severity == Severity::leak && b.severity == Severity::leak) {
+        if (a.severity == Severity::leak && b.severity == Severity::leak && rank(a) == rank(b)) {
             return a.rate > b.rate;
         }
         return std::tuple(rank(a), -a.bytes) < std::tuple(rank(b), -b.bytes);
     }
 
+    /// Returns whether the leak is a small part of what filled the device.
+    bool is_aside(const Finding& leak) const { return failed_ && leak.bytes * 2 < allocated_; }
+
 private:
     std::pair<int, int> rank(const Finding& finding) const {
         const int severity = static_cast<int>(finding.severity);
+        if (finding.severity == Severity::leak) {
+            return is_aside(finding) ? std::pair(static_cast<int>(Severity::failure), 1) : std::pair(severity, 0);
+        }
         if (finding.kind == FindingKind::steady) {
             return {severity, 2};
         }
@@ -58,7 +67,8 @@ private:
         return {severity, is_aside ? 3 : precedence(finding.kind)};
     }
 
-    int64_t peak_;
+    int64_t peak_, allocated_;
+    bool failed_;  ///< with an OOM
 };
 
 /// Sets what the diagnoses leave open: device, source lines, unit and rate.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -164,6 +165,7 @@ public:
                 add(site, *growth);
             }
         }
+        drop_balanced();
         divide_unknown();
         for (auto& [key, suspect] : by_key_) {
             finish(suspect);
@@ -198,6 +200,36 @@ private:
         suspect.is_model = sampled.key == model_key;
         add_site(suspect, site, interval_.surviving.iterations_per_slice());
         update_retention(suspect, sampled);
+    }
+
+    /// Drops suspects whose container retains as much as before in total: a line that replaces elements grows while the
+    /// line that added them shrinks.
+    void drop_balanced() {
+        std::map<std::string, std::vector<int64_t>> levels;
+        for (const auto& [key, suspect] : by_key_) {
+            if (graph_) {
+                levels.try_emplace(container_key(*graph_, suspect.retention));
+            }
+        }
+        levels.erase("");
+        for (const Site& site : interval_.surviving.sites()) {
+            if (!levels.empty() && site.count > 0 && !site.level.empty()) {
+                add_level(site, levels);
+            }
+        }
+        std::erase_if(by_key_, [&](const auto& item) {
+            const auto total = graph_ ? levels.find(container_key(*graph_, item.second.retention)) : levels.end();
+            return total != levels.end() && find_trend(total->second).shape != Shape::rising;
+        });
+    }
+
+    void add_level(const Site& site, std::map<std::string, std::vector<int64_t>>& levels) const {
+        const SampledRetention sampled = typical_retention(site, Growth::of_count, graph_, position_);
+        if (const auto total = levels.find(container_key(*graph_, sampled.retention)); total != levels.end()) {
+            total->second.resize(site.level.size());
+            std::transform(site.level.begin(), site.level.end(), total->second.begin(), total->second.begin(),
+                           std::plus<>());
+        }
     }
 
     /// Divides memory without a known referrer by the line that allocated it, unless autocast's cache retains it.

@@ -107,6 +107,19 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     return retention;
 }
 
+std::string container_key(const GraphContext& graph, const Retention& retention) {
+    if (!retention.referrer) {
+        return {};
+    }
+    const std::vector<PathLink>& links = retention.referrer->links;
+    const size_t end = container_end(links);
+    if (end == links.size()) {
+        return {};
+    }
+    const std::string& name = graph.text(links[end - (end > 0 ? 1 : 0)].name);
+    return name.find(" of ") != std::string::npos ? name : referrer_key(*retention.referrer);
+}
+
 SampledRetention typical_retention(const Site& site, Growth growth, const GraphContext* graph, uint32_t device) {
     std::vector<SampledRetention> all;
     std::map<std::string, int> votes;

@@ -94,6 +94,19 @@ size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_it
     return from;
 }
 
+/// Returns whether the growth has ended: since its last rise more time has passed than ever between two rises.
+bool has_ended(std::span<const int64_t> floor, int64_t noise) {
+    size_t last = 0, longest = 0;
+    for (size_t i = 1; i < floor.size(); ++i) {
+        if (floor[i] > floor[i - 1] + noise) {
+            longest = last == 0 ? longest : std::max(longest, i - last);
+            last = i;
+        }
+    }
+    const size_t since = floor.size() - 1 - last;
+    return longest > 0 && since > 2 * longest && since > floor.size() / 10;
+}
+
 /// Returns the position of the last value before the first rise, if that comes late and a long enough part follows;
 /// otherwise `from`. Growth may begin in the middle of a run, for example when evaluation begins.
 size_t change_point(std::span<const int64_t> values, size_t from, int64_t noise) {
@@ -135,6 +148,7 @@ Trend find_trend(std::span<const int64_t> values, int64_t noise) {
     // No later value shows whether the last one lasts, so the one before it counts: a loop may end amid its work.
     for (const size_t begin : {from, change}) {
         if (values.size() >= begin - from + fewest_iterations && keeps_rising(floor, begin, noise) &&
+            !has_ended(std::span(floor).subspan(begin), noise) &&
             moves_as_a_whole(values.subspan(begin), floor[floor.size() - 2] - floor[begin])) {
             trend.shape = Shape::rising;
             trend.per_iteration = robust_slope(std::span(floor).subspan(begin));
