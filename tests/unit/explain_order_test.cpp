@@ -73,6 +73,23 @@ RunBuilder on_device(int64_t total) {
     return run;
 }
 
+TEST(ExplainOrder, ALeakComesBeforeTheErrorOnlyIfItFilledTheDevice) {
+    for (const uint64_t model : {uint64_t{1}, uint64_t{400}}) {
+        RunBuilder run;
+        run.segment(GiB);
+        run.alloc(model * MiB, run.line("build"));
+        for (int i = 0; i < 40; ++i) {
+            iterate(run, 1, MiB, "train");
+            run.step();
+        }
+        run.out_of_memory(GiB, 0, run.line("forward"));
+        const Explanation explanation = explained(*run.make_context());
+        ASSERT_GE(explanation.findings.size(), 2u);
+        EXPECT_EQ(explanation.findings[0].kind,
+                  model > 40 ? FindingKind::out_of_memory : FindingKind::unexplained_growth);
+    }
+}
+
 TEST(ExplainForecast, SaysWhenTheDeviceIsFull) {
     const Explanation explanation = explained(*on_device(2 * GiB).make_context());
     const std::string text = test::joined(explanation.findings.at(0).text);

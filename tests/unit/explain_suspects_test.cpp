@@ -136,6 +136,32 @@ TEST(ExplainContainer, APlainVariableExplainsNoGrowthOfCount) {
     }
 }
 
+/// A list is filled by one line, and then another line replaces its elements.
+TEST(ExplainContainer, ReplacedElementsAreNoGrowth) {
+    for (const bool replaces : {true, false}) {
+        Program program;
+        std::vector<AllocationIndex> window;
+        for (size_t i = 0; i < 80; ++i) {
+            const bool is_full = i >= 40;
+            const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
+            const AllocationIndex entry = program.run.alloc(MiB, program.run.line(is_full ? "replace" : "append"));
+            if (is_full && replaces) {
+                program.run.free(window[i - 40]);
+                window[i - 40] = entry;
+            } else {
+                window.push_back(entry);
+            }
+            program.run.free(work);
+            program.run.step();
+        }
+        int element = 0;
+        for (const AllocationIndex a : window) {
+            program.add_referrer(a, "window", std::to_string(element++));
+        }
+        EXPECT_EQ(test::leaks_of(explained(*program.make_context())), replaces ? "" : "growing-container");
+    }
+}
+
 TEST(ExplainContainer, GrowthOfCountAndOfSizeAreTwoSuspects) {
     Program program;
     const uint32_t cat = program.run.origin("aten::cat");

@@ -88,6 +88,16 @@ TEST(Trend, DetectsARiseWhoseLastIterationIsHigh) {
     EXPECT_DOUBLE_EQ(trend.per_iteration, 1000);
 }
 
+TEST(Trend, IsNotRisingAfterTheGrowthEnded) {
+    std::vector<int64_t> filled, stairs;
+    for (int64_t i = 0; i < 210; ++i) {
+        filled.push_back(std::min<int64_t>(i, 150) * 40);
+        stairs.push_back(i / 40 * 1000);
+    }
+    EXPECT_EQ(find_trend(filled).shape, Shape::filled);
+    EXPECT_EQ(find_trend(stairs).shape, Shape::rising) << "the next stair may come";
+}
+
 TEST(Trend, IsNeverRisingForFewIterations) {
     EXPECT_NE(find_trend(std::vector<int64_t>{0, 10, 20, 30}).shape, Shape::rising);
     EXPECT_EQ(find_trend(std::vector<int64_t>{0, 10, 20, 30, 40}).shape, Shape::rising);
