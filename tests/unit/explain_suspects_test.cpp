@@ -141,7 +141,7 @@ TEST(ExplainContainer, ReplacedElementsAreNoGrowth) {
     for (const bool replaces : {true, false}) {
         Program program;
         std::vector<AllocationIndex> window;
-        for (size_t i = 0; i < 80; ++i) {
+        for (size_t i = 0; i < 70; ++i) {
             const bool is_full = i >= 40;
             const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
             const AllocationIndex entry = program.run.alloc(MiB, program.run.line(is_full ? "replace" : "append"));
