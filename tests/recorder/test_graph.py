@@ -218,6 +218,10 @@ class Capture(unittest.TestCase):
         y.backward()
         self.assertEqual(len(unpacked), 1)
 
+    def test_recording_can_begin_in_inference_mode(self):
+        with torch.inference_mode():
+            fresh_core()
+
     def test_lists_of_saved_tensors(self):
         x = torch.ones(4, requires_grad=True)
         index = torch.tensor([0, 2])

@@ -86,7 +86,8 @@ class Plugin:
                 ctx.save_for_backward(first, second)
                 return first + second
 
-        with torch.enable_grad(), torch.device("cpu"):
+        # The program may use CUDA for the first time in inference mode.
+        with torch.inference_mode(False), torch.enable_grad(), torch.device("cpu"):
             result = Known.apply(torch.ones(1, requires_grad=True), torch.ones(1))
         ctx = result.grad_fn
         saved = ctx._raw_saved_tensors

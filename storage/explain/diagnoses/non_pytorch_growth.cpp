@@ -164,8 +164,10 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     for (const LibraryMemory& library : device_memory_by_library(context)) {
+        // Segments of PyTorch's allocator, whose own events were not recorded.
+        const bool is_allocator = library.is_of("libc10_cuda") && context.device().event_count() == 0;
         const bool is_reported = library.is_of("nccl") && !context.iterations().empty();  // by process_groups_grow
-        if (library.grows() && !library.alive.empty() && !is_reported) {
+        if (library.grows() && !library.alive.empty() && !is_reported && !is_allocator) {
             findings.push_back(make_library_finding(context, library, words));
         }
     }
