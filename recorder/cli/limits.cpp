@@ -186,10 +186,11 @@ void Verifier::growth() {
     }
     verified.value = trend.shape == Shape::rising ? std::llround(trend.per_iteration) : 0;
     const auto value =
-        with("value", *verified.value == 0 ? words_("allocated memory does not grow")
-                                           : words_("allocated memory grows by {bytes} {each_iteration}",
-                                                    with("bytes", format_bytes(*verified.value)),
-                                                    with("each_iteration", each_iteration(context_.iterations().source(), words_))));
+        with("value", *verified.value == 0
+                          ? words_("allocated memory does not grow")
+                          : words_("allocated memory grows by {bytes} {each_iteration}",
+                                   with("bytes", format_bytes(*verified.value)),
+                                   with("each_iteration", each_iteration(context_.iterations().source(), words_))));
     verified.outcome = *verified.value > *verified.allowed ? Outcome::broken : Outcome::holds;
     verified.reason = verified.outcome == Outcome::broken ? words_("{value}, more than {limit}", value, option)
                                                           : words_("{value}, within {limit}", value, option);

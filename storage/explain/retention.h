@@ -32,8 +32,8 @@ inline constexpr std::string_view model_key = "model";
 /// SampledRetention::key of memory that a graph or another C++ object retains.
 inline constexpr std::string_view native_key = "native";
 
-/// Returns the same text for all paths that lead into one container, whatever variable they start at: "windows of Memory"
-/// for `memory.windows[3]` and `self.windows[4]`. "" if the path leads into none.
+/// Returns the same text for all paths that lead into one container, whatever variable they start at: "windows of
+/// Memory" for `memory.windows[3]` and `self.windows[4]`. "" if the path leads into none.
 std::string container_key(const GraphContext& graph, const Retention& retention);
 
 /// What becomes more.

@@ -163,8 +163,9 @@ std::optional<uint32_t> DeviceTables::segment(int64_t id) const {
 
 Status DeviceTables::read_others(RowSource& source, DeviceHistory& device, const Context& context) {
     others_.last_id = std::max(others_.last_id, event_id(device.device, 0) - 1);
-    const std::string select = fmt::format("SELECT id, time, action, address, size, stack, origin FROM event WHERE id<{} AND",
-                                           event_id(device.device + 1, 0));
+    const std::string select =
+        fmt::format("SELECT id, time, action, address, size, stack, origin FROM event WHERE id<{} AND",
+                    event_id(device.device + 1, 0));
     return read_tail(source, select, others_, device.others, [&](Statement& row, OtherEvent& e, size_t index) {
         const int64_t sequence = row.integer(0) & ((int64_t{1} << event_id_shift) - 1);
         e.name = row.text(2);

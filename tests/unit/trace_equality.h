@@ -16,7 +16,9 @@ inline auto fields(const Segment& s) {
     return std::tie(s.address, s.size, s.alloc_event, s.free_event, s.stream, s.pool, s.is_large, s.is_expandable,
                     s.pool_known, s.stack, s.free_stack);
 }
-inline auto fields(const OtherEvent& e) { return std::tie(e.event, e.action, e.name, e.address, e.size, e.stack, e.origin); }
+inline auto fields(const OtherEvent& e) {
+    return std::tie(e.event, e.action, e.name, e.address, e.size, e.stack, e.origin);
+}
 inline auto fields(const Stream& s) { return std::tie(s.handle, s.name); }
 inline auto fields(const Pool& p) { return std::tie(p.owner[0], p.owner[1]); }
 inline auto fields(const Origin& o) {
