@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -79,8 +80,9 @@ namespace tidemark {
 enum class FindingKind : uint8_t { TIDEMARK_FINDING_KINDS(TIDEMARK_KIND, TIDEMARK_KIND, TIDEMARK_KIND) };
 #undef TIDEMARK_KIND
 
-#define TIDEMARK_KIND(name, word) +1
-constexpr int finding_kind_count = TIDEMARK_FINDING_KINDS(TIDEMARK_KIND, TIDEMARK_KIND, TIDEMARK_KIND);
+#define TIDEMARK_KIND(name, word) FindingKind::name,
+constexpr int finding_kind_count = static_cast<int>(
+    std::initializer_list<FindingKind>{TIDEMARK_FINDING_KINDS(TIDEMARK_KIND, TIDEMARK_KIND, TIDEMARK_KIND)}.size());
 #undef TIDEMARK_KIND
 
 /// Returns the stable word for the command line, JSON and the pages of docs/findings: "retained-graph".

@@ -31,7 +31,7 @@ inline bool is_torch_function(const StackTable& stacks, const Frame& frame, std:
                               std::string_view function = {}) {
     const std::string& path = stacks.string(frame.file);
     const size_t at = path.rfind("torch/");
-    return at != path.npos && std::string_view(path).substr(at + 6).starts_with(file) &&
+    return at != std::string::npos && std::string_view(path).substr(at + 6).starts_with(file) &&
            (function.empty() || plain_name(stacks.string(frame.function)) == function);
 }
 
