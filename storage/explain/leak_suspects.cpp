@@ -235,6 +235,7 @@ private:
     /// Divides memory without a known referrer by the line that allocated it, unless autocast's cache retains it.
     void divide_unknown() {
         std::vector<const Site*> sites;
+        sites.reserve(unknown_.size());
         for (const UnknownSite& unknown : unknown_) {
             sites.push_back(unknown.site);
         }

@@ -61,6 +61,7 @@ int64_t context_of(const Trace& trace, int device) {
 
 std::vector<int> devices_of(const Trace& trace) {
     std::vector<int> devices;
+    devices.reserve(trace.driver_allocations.size() + trace.samples.size());
     for (const DriverAllocation& a : trace.driver_allocations) {
         devices.push_back(a.device);
     }
