@@ -44,14 +44,14 @@ public:
         return std::tuple(rank(a), -a.bytes) < std::tuple(rank(b), -b.bytes);
     }
 
-    /// Returns whether the leak is a small part of what filled the device.
-    bool is_aside(const Finding& leak) const { return failed_ && leak.bytes * 2 < allocated_; }
-
 private:
+    /// Returns whether the leak is a small part of what filled the device.
+    bool is_minor(const Finding& leak) const { return failed_ && leak.bytes * 2 < allocated_; }
+
     std::pair<int, int> rank(const Finding& finding) const {
         const int severity = static_cast<int>(finding.severity);
         if (finding.severity == Severity::leak) {
-            return is_aside(finding) ? std::pair(static_cast<int>(Severity::failure), 1) : std::pair(severity, 0);
+            return is_minor(finding) ? std::pair(static_cast<int>(Severity::failure), 1) : std::pair(severity, 0);
         }
         if (finding.kind == FindingKind::steady) {
             return {severity, 2};

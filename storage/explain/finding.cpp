@@ -31,6 +31,12 @@ std::optional<FindingKind> finding_from_word(std::string_view word) {
     return found == kinds.end() ? std::nullopt : std::optional(static_cast<FindingKind>(found - kinds.begin()));
 }
 
+const Finding* find_finding(std::span<const Finding> findings, FindingKind kind) {
+    const auto found =
+        std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.kind == kind; });
+    return found == findings.end() ? nullptr : &*found;
+}
+
 bool is_gpu_leak(const Finding& finding) {
     return finding.severity == Severity::leak && finding.kind != FindingKind::pinned_memory_growth;
 }

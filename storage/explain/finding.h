@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,9 @@ struct Finding {
     std::vector<Fix> fixes;
     std::vector<std::string> unknowns;  ///< unknown facts, and the recording that would show them
 };
+
+/// Returns the first finding of a kind; nullptr if there is none.
+const Finding* find_finding(std::span<const Finding> findings, FindingKind kind);
 
 /// Returns whether the finding is a leak of GPU memory; pinned host memory is not GPU memory.
 bool is_gpu_leak(const Finding& finding);

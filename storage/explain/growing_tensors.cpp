@@ -63,19 +63,20 @@ bool is_sum(const Allocations& allocations, AllocationIndex smaller, AllocationI
 
 }  // namespace
 
-bool GrowingTensors::has(const Site& site) const {
-    if (site.count > static_cast<int64_t>(site.now.size()) || iterations_.size() < fewest_sizes) {
+bool is_growing_tensor(const Site& site, const Trace& trace, const DeviceHistory& device,
+                       const Iterations& iterations) {
+    if (site.count > static_cast<int64_t>(site.now.size()) || iterations.size() < fewest_sizes) {
         return false;
     }
-    const Allocations& allocations = device_.allocations;
-    const std::vector<AllocationIndex> tensors = largest_of_iterations(site, device_, iterations_);
+    const Allocations& allocations = device.allocations;
+    const std::vector<AllocationIndex> tensors = largest_of_iterations(site, device, iterations);
     size_t grown = 0, sums = 0;
     for (size_t i = 1; i < tensors.size(); ++i) {
         const bool is_larger = allocations.block_size[tensors[i]] > allocations.block_size[tensors[i - 1]];
         grown += is_larger;
         sums += is_larger && is_sum(allocations, tensors[i - 1], tensors[i]);
     }
-    const bool is_joined = joins_tensors(trace_.origins[allocations.origin[site.now.back()]].op);
+    const bool is_joined = joins_tensors(trace.origins[allocations.origin[site.now.back()]].op);
     return tensors.size() >= fewest_sizes && grown * 2 >= tensors.size() && (is_joined || sums * 2 > grown);
 }
 

@@ -11,21 +11,9 @@
 
 namespace tidemark {
 
-/// Keeps references to its arguments. Thread: any.
-class GrowingTensors {
-public:
-    GrowingTensors(const Trace& trace, const DeviceHistory& device, const Iterations& iterations)
-        : trace_(trace), device_(device), iterations_(iterations) {}
-
-    /// Returns whether the site's last tensor grew out of earlier ones of the site. Sizes alone do not prove that: the
-    /// inputs of later iterations may be larger. The proof is an op that joins tensors, or a tensor that was appended:
-    /// the sizes of the old one and of another add up to that of the new one, in most iterations.
-    bool has(const Site& site) const;
-
-private:
-    const Trace& trace_;
-    const DeviceHistory& device_;
-    const Iterations& iterations_;
-};
+/// Returns whether the site's last tensor grew out of earlier ones of the site. Sizes alone do not prove that: the
+/// inputs of later iterations may be larger. The proof is an op that joins tensors, or a tensor that was appended: the
+/// sizes of the old one and of another add up to that of the new one, in most iterations. Thread: any.
+bool is_growing_tensor(const Site& site, const Trace& trace, const DeviceHistory& device, const Iterations& iterations);
 
 }  // namespace tidemark

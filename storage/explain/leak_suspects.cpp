@@ -150,12 +150,7 @@ bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t posi
 class SuspectFinder {
 public:
     SuspectFinder(const Trace& trace, const Interval& interval, const GraphContext* graph, uint32_t position)
-        : trace_(trace),
-          device_(trace.devices[position]),
-          interval_(interval),
-          graph_(graph),
-          position_(position),
-          growing_tensors_(trace, device_, interval.iterations) {}
+        : trace_(trace), device_(trace.devices[position]), interval_(interval), graph_(graph), position_(position) {}
 
     /// Appends the suspects to `all`, except for sites in `known`, and adds theirs to `known`.
     void find(std::set<std::pair<StackId, bool>>& known, std::vector<LeakSuspect>& all) {
@@ -182,7 +177,8 @@ private:
         if (is_of_many_iterations(site, interval_.iterations, device_)) {
             return Growth::of_count;
         }
-        return growing_tensors_.has(site) ? std::optional(Growth::of_size) : std::nullopt;
+        return is_growing_tensor(site, trace_, device_, interval_.iterations) ? std::optional(Growth::of_size)
+                                                                              : std::nullopt;
     }
 
     void add(const Site& site, Growth growth) {
@@ -277,7 +273,6 @@ private:
     const Interval& interval_;
     const GraphContext* graph_;
     uint32_t position_;
-    GrowingTensors growing_tensors_;
     std::map<std::string, LeakSuspect> by_key_;
     std::vector<UnknownSite> unknown_;
 };

@@ -46,9 +46,7 @@ std::string key_of(const Retention& retention, const GraphContext& graph, Alloca
 
 /// Returns whether the referrer is a variable whose value is the tensor itself.
 bool is_single_tensor(const Retention& retention) {
-    return retention.referrer && !retention.through_graph && retention.referrer->links.size() == 1 &&
-           (retention.referrer->links[0].kind == PathLinkKind::local ||
-            retention.referrer->links[0].kind == PathLinkKind::global);
+    return retention.referrer && !retention.through_graph && is_variable(*retention.referrer);
 }
 
 /// Returns the last named referrer that a scan found of any tensor of the site; nullptr if there is none. The variable
@@ -58,8 +56,7 @@ const Referrer* referrer_of_earlier_tensor(const Site& site, const GraphContext&
     const auto& stack = graph.index.trace().devices[device].allocations.stack;
     const auto found = std::find_if(referrers.rbegin(), referrers.rend(), [&](const Referrer& referrer) {
         return referrer.allocation && referrer.allocation.device == device &&
-               stack[referrer.allocation.index] == site.stack && !is_native(referrer) &&
-               referrer.links.front().kind != PathLinkKind::cycle;
+               stack[referrer.allocation.index] == site.stack && has_name(referrer);
     });
     return found == referrers.rend() ? nullptr : &*found;
 }

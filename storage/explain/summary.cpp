@@ -115,13 +115,6 @@ std::string where_it_is(const AnalysisContext& context, const Words& words, cons
     return text;
 }
 
-const Finding* find(const Explanation& explanation, FindingKind kind) {
-    const auto& findings = explanation.findings;
-    const auto found =
-        std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.kind == kind; });
-    return found == findings.end() ? nullptr : &*found;
-}
-
 /// Sums the leaks that have the unit of the first one: bytes per step and per iteration of a loop do not add up.
 std::string leaks(const Finding& first, const Words& words, const Explanation& explanation) {
     int64_t per_iteration = 0;
@@ -148,10 +141,10 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
         return words("The trace has too few iterations to tell whether memory grows.");
     }
     const auto iteration = with("iteration", iteration_words(context.iterations().source(), words));
-    if (find(explanation, FindingKind::steady) != nullptr) {
+    if (find_finding(explanation.findings, FindingKind::steady) != nullptr) {
         return words("Memory does not grow: after the warm-up every {iteration} ends at the same level.", iteration);
     }
-    if (const Finding* late = find(explanation, FindingKind::late_memory)) {
+    if (const Finding* late = find_finding(explanation.findings, FindingKind::late_memory)) {
         return words("Memory rose by {bytes} after the warm-up and stays there.",
                      with("bytes", format_bytes(late->bytes)));
     }
@@ -197,7 +190,7 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
                              findings.front().kind != FindingKind::steady;
     const Finding* notable = has_notable ? &findings.front() : nullptr;
     const bool is_unknown = explanation.run_trend == RunTrend::too_short || context.rises_to_the_end() ||
-                            find(explanation, FindingKind::late_memory) != nullptr;
+                            find_finding(explanation.findings, FindingKind::late_memory) != nullptr;
     if (is_unknown && (!notable || notable->severity == Severity::pattern)) {
         return first_look(context, words, notable);
     }

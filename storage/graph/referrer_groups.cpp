@@ -70,11 +70,6 @@ uint64_t key_of(const Referrer& referrer) {
     return referrer.allocation ? memory_key(referrer.allocation) : ~uint64_t{referrer.node};
 }
 
-/// Returns whether the path starts at no variable of the program.
-bool has_no_name(const Referrer& referrer) {
-    return is_native(referrer) || referrer.links.front().kind == PathLinkKind::cycle;
-}
-
 /// What the scans found last, by key_of().
 struct Latest {
     std::unordered_map<uint64_t, uint32_t> scan;   ///< the last scan that found the tensor
@@ -86,7 +81,7 @@ Latest latest_of(const GraphTables& tables, uint32_t last_scan) {
     for (uint32_t h = 0; h < tables.referrers.size() && tables.referrers[h].scan <= last_scan; ++h) {
         const Referrer& referrer = tables.referrers[h];
         latest.scan[key_of(referrer)] = referrer.scan;
-        if (!has_no_name(referrer) && referrer.links.size() > 1) {
+        if (has_name(referrer) && referrer.links.size() > 1) {
             latest.named[key_of(referrer)] = h;
         }
     }
@@ -115,6 +110,22 @@ bool is_native(const Referrer& referrer) {
     return referrer.links.empty() || referrer.links.front().kind == PathLinkKind::native;
 }
 
+bool is_cycle(const Referrer& referrer) {
+    return !referrer.links.empty() && referrer.links.front().kind == PathLinkKind::cycle;
+}
+
+bool has_name(const Referrer& referrer) { return !is_native(referrer) && !is_cycle(referrer); }
+
+bool is_variable(const Referrer& referrer) {
+    return referrer.links.size() == 1 &&
+           (referrer.links[0].kind == PathLinkKind::local || referrer.links[0].kind == PathLinkKind::global);
+}
+
+bool leads_through_exception(const Referrer& referrer) {
+    return std::any_of(referrer.links.begin(), referrer.links.end(),
+                       [](const PathLink& link) { return link.kind == PathLinkKind::exception; });
+}
+
 ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(index) {
     const auto& scans = index.tables().scans;
     if (scans.empty()) {
@@ -137,7 +148,7 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
              !(scans[referrers[h].scan].reason == ScanReason::growing_sites && is_alive(referrers[h], time)))) {
             continue;
         }
-        const auto better = has_no_name(referrers[h]) ? latest.named.find(key) : latest.named.end();
+        const auto better = has_name(referrers[h]) ? latest.named.end() : latest.named.find(key);
         use(better == latest.named.end() ? h : better->second);
     }
 }

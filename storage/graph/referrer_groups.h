@@ -17,6 +17,14 @@ namespace tidemark {
 
 /// Returns whether the scan found only C++ referrers: no path starts at a Python name.
 bool is_native(const Referrer& referrer);
+/// Returns whether the path starts in a reference cycle to which no variable leads.
+bool is_cycle(const Referrer& referrer);
+/// Returns whether the path starts at a variable of the program.
+bool has_name(const Referrer& referrer);
+/// Returns whether the referrer is a variable whose value is the tensor itself.
+bool is_variable(const Referrer& referrer);
+/// Returns whether the path leads through the traceback of an exception.
+bool leads_through_exception(const Referrer& referrer);
 
 /// The referrers found by the last complete heap scan and by the later ones that looked for growing memory only, by
 /// node and by memory. A scan at the end of a program comes too late for variables of functions that have returned: for

@@ -87,11 +87,8 @@ void name_blocking_blocks(Finding& finding, const AnalysisContext& context, cons
 
 /// Returns the allocator settings that let the request fit: they avoid the fragmentation.
 std::vector<Fix> settings_that_fit(const Findings& earlier) {
-    const auto failure = std::find_if(earlier.begin(), earlier.end(), [](const Finding& finding) {
-        return finding.kind == FindingKind::out_of_memory;
-    });
     std::vector<Fix> settings;
-    if (failure != earlier.end()) {
+    if (const Finding* failure = find_finding(earlier, FindingKind::out_of_memory)) {
         std::copy_if(failure->fixes.begin(), failure->fixes.end(), std::back_inserter(settings), is_allocator_setting);
     }
     return settings;
@@ -130,15 +127,12 @@ Finding make_finding(const AnalysisContext& context, const ReservedGrowth& growt
     return finding;
 }
 
-bool has(const Findings& findings, FindingKind kind) {
-    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.kind == kind; });
-}
-
 void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,
          Progress& progress) {
     if (!context.out_of_memory()) {
         const auto growth = find_reserved_growth(context);
-        if (growth && !has(earlier, FindingKind::reserved_high_water) && !has(earlier, FindingKind::pending_free)) {
+        if (growth && !find_finding(earlier, FindingKind::reserved_high_water) &&
+            !find_finding(earlier, FindingKind::pending_free)) {
             findings.push_back(make_finding(context, *growth, words, progress));
         }
         return;

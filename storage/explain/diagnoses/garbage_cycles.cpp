@@ -128,7 +128,7 @@ void add_referrer(Finding& finding, const AnalysisContext& context, const Cycles
     if (context.graph() && !cycles.sites.front()->now.empty()) {
         const AllocationRef pending{context.device_position(), cycles.sites.front()->now.front()};
         const Referrer* referrer = context.graph()->referrers.of(pending);
-        if (referrer && !referrer->links.empty() && referrer->links.front().kind == PathLinkKind::cycle) {
+        if (referrer && is_cycle(*referrer)) {
             finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
         }
     }

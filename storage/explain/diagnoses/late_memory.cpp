@@ -18,9 +18,7 @@ constexpr int64_t least_bytes = 1 << 20;
 
 bool is_by_exception(const LateMemory& late) {
     const Referrer* referrer = late.retention.retention.referrer;
-    return referrer != nullptr && std::any_of(referrer->links.begin(), referrer->links.end(), [](const PathLink& link) {
-               return link.kind == PathLinkKind::exception;
-           });
+    return referrer != nullptr && leads_through_exception(*referrer);
 }
 
 void describe(Finding& finding, const AnalysisContext& context, const LateMemory& late, const Words& words) {

@@ -28,12 +28,6 @@ struct Variable {
     int64_t bytes = 0;
 };
 
-/// Returns whether the referrer is a plain name, not an element of a container.
-bool is_variable(const Referrer& referrer) {
-    return referrer.links.size() == 1 &&
-           (referrer.links[0].kind == PathLinkKind::global || referrer.links[0].kind == PathLinkKind::local);
-}
-
 /// Returns the variables that retain a large part of the memory, most bytes first.
 std::vector<Variable> find(const AnalysisContext& context) {
     std::vector<Variable> variables;

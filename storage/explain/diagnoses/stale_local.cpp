@@ -139,9 +139,7 @@ const Referrer* variable_of(const AnalysisContext& context, StackId line) {
     }
     for (const Referrer& referrer : context.graph()->tables().referrers) {
         const AllocationRef referenced = referrer.allocation;
-        const bool is_variable = referrer.links.size() == 1 && (referrer.links[0].kind == PathLinkKind::local ||
-                                                                referrer.links[0].kind == PathLinkKind::global);
-        if (referenced && referenced.device == context.device_position() && is_variable &&
+        if (referenced && referenced.device == context.device_position() && is_variable(referrer) &&
             context.device().allocations.stack[referenced.index] == line) {
             return &referrer;
         }

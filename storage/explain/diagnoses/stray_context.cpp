@@ -124,13 +124,10 @@ bool was_loaded(const AnalysisContext& context, const Stray& stray) {
         return false;
     }
     const StackTable& stacks = context.trace().stacks;
-    for (const FrameId id : stacks.frames_of(stray.history->allocations.stack[0])) {
-        const Frame& frame = stacks.frame(id);
-        if (stacks.string(frame.file).ends_with("torch/serialization.py")) {
-            return true;
-        }
-    }
-    return false;
+    const auto frames = stacks.frames_of(stray.history->allocations.stack[0]);
+    return std::any_of(frames.begin(), frames.end(), [&](FrameId id) {
+        return stacks.string(stacks.frame(id).file).ends_with("torch/serialization.py");
+    });
 }
 
 std::vector<Fix> fixes_of(const AnalysisContext& context, const Stray& stray, const Words& words) {

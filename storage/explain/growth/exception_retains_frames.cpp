@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // #25: a stored exception retains its traceback and with it the variables of all frames of the failed iteration.
-#include <algorithm>
-
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
@@ -12,9 +10,7 @@ namespace tidemark {
 namespace {
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const auto is_exception = [](const PathLink& link) { return link.kind == PathLinkKind::exception; };
-    if (!suspect.referrer ||
-        std::none_of(suspect.referrer->links.begin(), suspect.referrer->links.end(), is_exception)) {
+    if (!suspect.referrer || !leads_through_exception(*suspect.referrer)) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);

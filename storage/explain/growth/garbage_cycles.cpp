@@ -11,10 +11,6 @@
 namespace tidemark {
 namespace {
 
-bool is_cycle(const Referrer& referrer) {
-    return !referrer.links.empty() && referrer.links.front().kind == PathLinkKind::cycle;
-}
-
 /// Returns whether a scan found the suspect's memory in a cycle while the program worked. At its end, variables are
 /// gone that referred to the cycle.
 bool was_in_cycle(const AnalysisContext& context, const LeakSuspect& suspect) {
