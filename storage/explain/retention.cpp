@@ -80,10 +80,19 @@ std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph,
     return selected;
 }
 
+/// Returns whether the path leads from a variable of a function to one tensor of each call: by indices and attributes.
+/// Elements of sets have no names, and keys of a dict may print alike.
+bool has_one_target(const Referrer& referrer) {
+    return referrer.links.front().kind == PathLinkKind::local &&
+           std::all_of(referrer.links.begin() + 1, referrer.links.end(), [](const PathLink& link) {
+               return link.kind == PathLinkKind::index || link.kind == PathLinkKind::attribute;
+           });
+}
+
 /// Returns how many calls of one function, not yet returned, retain memory of the site: a scan found as many tensors by
 /// exactly the same path, which starts at a variable of the function. 0 if there are few.
 int64_t count_calls(const Site& site, const GraphContext& graph, uint32_t device, const Referrer& like) {
-    if (like.links.front().kind != PathLinkKind::local) {
+    if (!has_one_target(like)) {
         return 0;
     }
     const int64_t count = std::count_if(site.now.begin(), site.now.end(), [&](AllocationIndex a) {

@@ -155,6 +155,18 @@ TEST(ExplainContainer, TensorsWithOnePathBelongToUnfinishedCalls) {
     }
 }
 
+/// The keys of a dict may print alike: `state[Parameter]`.
+TEST(ExplainContainer, TensorsWithOneKeyAreNoProofOfUnfinishedCalls) {
+    Program program = collecting();
+    for (const AllocationIndex a : retained_by(program)) {
+        program.add_referrer(a, "state", "0");
+        std::vector<PathLink>& links = program.graph.tables.referrers.back().links;
+        links.front().kind = PathLinkKind::local;
+        links.back().kind = PathLinkKind::item;
+    }
+    EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "growing-container");
+}
+
 /// A list is filled by one line, and then another line replaces its elements.
 TEST(ExplainContainer, ReplacedElementsAreNoGrowth) {
     for (const bool replaces : {true, false}) {
