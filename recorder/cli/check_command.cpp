@@ -101,7 +101,7 @@ ordered_json json_of(const std::vector<Checked>& devices) {
 }
 
 Result<std::vector<Checked>> check_devices(const CheckOptions& options, const Words& words, Progress& progress) {
-    const auto devices = explain_devices(options.input, words, progress);
+    const auto devices = explain_devices(options.input, "", words, progress);
     if (!devices) {
         return devices.error();
     }

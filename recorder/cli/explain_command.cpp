@@ -28,6 +28,7 @@ using nlohmann::ordered_json;
 
 struct ExplainOptions {
     TimePointOptions input;
+    std::string from;
     std::string format = "text", output;
     bool all = false, force = false;
 };
@@ -81,7 +82,7 @@ Status run_explain(const ExplainOptions& options, const Words& words, Progress& 
     if (!options.output.empty()) {
         TIDEMARK_TRY(may_write_report(options.output, options.force));
     }
-    const auto devices = explain_devices(options.input, words, progress);
+    const auto devices = explain_devices(options.input, options.from, words, progress);
     if (!devices) {
         return devices.error();
     }
@@ -102,12 +103,19 @@ void add_explain_command(CommandLine& line) {
         line, "explain",
         {words("Explain why GPU memory went up and was not freed"),
          words("Each finding has its bytes, the line and the variable that cause it, its evidence and recommended\n"
-               "fixes. An event in the evidence, such as event:147, is a point in time for --at of other commands.\n"
+               "fixes. An event in the evidence, such as event:147, is a point in time for --at.\n"
                "Markdown suits tickets; HTML is one file with plots. JSON is one object, or a list if the trace\n"
                "has several devices and --device is missing."),
          "  tidemark explain run.tide\n"
+         "  tidemark explain run.tide --from time:60s --at peak\n"
          "  tidemark explain run.tide --format html -o why.html"});
     add_trace_option(line, command, options->input.trace);
+    command.add_option(
+        "--at", options->input.at,
+        words("The point in time to explain: event:N, time:T, mark:NAME, peak or end (default: the end of "
+              "the work, or an out-of-memory error that ended it)"));
+    command.add_option("--from", options->from,
+                       words("Only iterations after this point in time count, as in --at (default: all)"));
     command.add_option("--device", options->input.device, only_device_help(words));
     add_format_option(command, words("Output format"), options->format, {"text", "json", "markdown", "html"});
     command.add_option("-o,--output", options->output, words("The file to write (default: standard output)"));

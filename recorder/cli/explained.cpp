@@ -4,18 +4,39 @@
 #include "recorder/cli/explained.h"
 
 #include "recorder/cli/graph_view.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
 
 namespace {
 
+/// Returns the part of the run that the user chose.
+Result<RunPart> part_of(const DeviceTimePoint& time_point, const std::string& at, const std::string& from) {
+    RunPart part;
+    if (!at.empty()) {
+        part.at = time_point.event;
+    }
+    if (!from.empty()) {
+        const auto first =
+            find_time_point(time_point.trace(), time_point.device(), time_point.analysis->curves(), from);
+        if (!first) {
+            return first.error();
+        }
+        part.from = *first;
+    }
+    if (part.from && *part.from >= time_point.event) {
+        return usage_error("--from {from} is not before the point in time to explain.", with("from", from));
+    }
+    return part;
+}
+
 Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const TimePointOptions& options,
-                                                                          Progress& progress) {
+                                                                          const std::string& from, Progress& progress) {
     const auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
     }
-    auto time_points = time_points_of(*trace, {options.trace, "end", options.device});
+    auto time_points = time_points_of(*trace, {options.trace, options.at.empty() ? "end" : options.at, options.device});
     if (!time_points) {
         return time_points.error();
     }
@@ -26,16 +47,20 @@ Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const 
     const std::shared_ptr<const Graph> graph = std::move(*read);
     std::vector<std::unique_ptr<const AnalysisContext>> contexts;
     for (DeviceTimePoint& time_point : *time_points) {
-        contexts.push_back(std::make_unique<const AnalysisContext>(std::move(time_point.analysis), graph));
+        const auto part = part_of(time_point, options.at, from);
+        if (!part) {
+            return part.error();
+        }
+        contexts.push_back(std::make_unique<const AnalysisContext>(std::move(time_point.analysis), graph, *part));
     }
     return contexts;
 }
 
 }  // namespace
 
-Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const Words& words,
-                                               Progress& progress) {
-    auto contexts = open_contexts(options, progress);
+Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const std::string& from,
+                                               const Words& words, Progress& progress) {
+    auto contexts = open_contexts(options, from, progress);
     if (!contexts) {
         return contexts.error();
     }

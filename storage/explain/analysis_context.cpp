@@ -87,9 +87,11 @@ int64_t last_driver_allocation(const Trace& trace, const DeviceHistory& device) 
     return last.value_or(trace.duration);
 }
 
-const OtherEvent* last_out_of_memory(const DeviceHistory& device) {
-    const auto found = std::find_if(device.others.rbegin(), device.others.rend(),
-                                    [](const OtherEvent& event) { return event.action == Action::oom; });
+/// Returns the last OOM before a state.
+const OtherEvent* last_out_of_memory(const DeviceHistory& device, EventNumber before) {
+    const auto found = std::find_if(device.others.rbegin(), device.others.rend(), [&](const OtherEvent& event) {
+        return event.action == Action::oom && event.event < before;
+    });
     return found == device.others.rend() ? nullptr : &*found;
 }
 
@@ -154,12 +156,13 @@ const ReferrerGroup* GraphContext::group_of(const Referrer* referrer) const {
     return found == group_of_referrer.end() ? nullptr : &groups[found->second];
 }
 
-AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph)
-    : analysis_(std::move(analysis)), breakdown_(analysis_) {
+AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph,
+                                 RunPart part)
+    : analysis_(std::move(analysis)), part_(part), breakdown_(analysis_) {
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
-    oom_ = last_out_of_memory(device());
+    oom_ = last_out_of_memory(device(), part_.at.value_or(device().event_count()));
     const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
-    Iterations main(trace(), device(), curves());
+    Iterations main = main_iterations();
     select_now(main, tables);
     row_ = breakdown_.at(now_);
     intervals_ = find_intervals(trace(), device(), curves(), std::move(main), now_);
@@ -171,7 +174,25 @@ AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::
     suspects_ = find_suspects(trace(), intervals_, graph_.get(), device_position_);
 }
 
+Iterations AnalysisContext::main_iterations() const {
+    Iterations main(trace(), device(), curves());
+    if (!part_.from && !part_.at) {
+        return main;
+    }
+    const EventNumber from = part_.from.value_or(0), to = part_.at.value_or(device().event_count());
+    if (main.source() == IterationSource::loop) {
+        return Iterations(trace(), device(), curves(), from, to);
+    }
+    main.keep_within(from, to);
+    return main;
+}
+
 void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {
+    if (part_.at) {
+        now_ = *part_.at;
+        now_time_ = device().event_count() > 0 ? device().time_of_state(now_) : trace().duration;
+        return;
+    }
     now_ = before_last_frees(device());
     const bool counts_iterations = !main.empty() && main.source() != IterationSource::loop;
     const EventNumber last = counts_iterations ? main.all().back().last : 0;

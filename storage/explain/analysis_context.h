@@ -42,11 +42,17 @@ struct GraphContext {
     const ReferrerGroup* group_of(const Referrer* referrer) const;
 };
 
+/// The part of a run to explain.
+struct RunPart {
+    std::optional<EventNumber> from;  ///< a state; earlier iterations do not count. Nothing: the begin of the trace
+    std::optional<EventNumber> at;    ///< the state to explain. Nothing: see AnalysisContext::now()
+};
+
 /// Immutable after construction. Thread: any.
 class AnalysisContext {
 public:
     /// `graph` may be nullptr or empty, as for an imported snapshot. Walks all events a few times.
-    AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph);
+    AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph, RunPart part = {});
 
     const Trace& trace() const { return analysis_->trace(); }
     const DeviceHistory& device() const { return analysis_->device(); }
@@ -61,12 +67,14 @@ public:
     /// Returns nullptr if no graph was recorded.
     const GraphContext* graph() const { return graph_.get(); }
 
-    /// Returns the context's time point: the OOM if the run ended with one, else the end of the last iteration, else
-    /// the last state before the program freed its tensors.
+    /// Returns the context's time point: RunPart::at; otherwise the OOM if the run ended with one, else the end of the
+    /// last iteration, else the last state before the program freed its tensors.
     EventNumber now() const { return now_; }
+    /// Returns whether the user chose it.
+    bool has_chosen_time_point() const { return part_.at.has_value(); }
     int64_t now_time() const { return now_time_; }
     const BreakdownRow& row() const { return row_; }  ///< at the context's time point
-    /// Returns the last OOM that a retry did not resolve; nullptr: there was none.
+    /// Returns the last OOM up to a chosen time point that a retry did not resolve; nullptr: there was none.
     const OtherEvent* out_of_memory() const { return oom_; }
 
     /// Returns the lowest allocated bytes of each iteration: the memory that stays when the iteration's own memory is
@@ -79,11 +87,13 @@ public:
     std::vector<int64_t> peaks(Series series) const;
 
 private:
+    Iterations main_iterations() const;
     /// Also ends the last iteration of a loop there.
     void select_now(Iterations& main, const GraphTables* tables);
     void find_floor();
 
     std::shared_ptr<const Analysis> analysis_;
+    RunPart part_;
     uint32_t device_position_ = 0;
     Breakdown breakdown_;
     const OtherEvent* oom_ = nullptr;

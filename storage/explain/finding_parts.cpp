@@ -62,6 +62,9 @@ std::string each_iteration(IterationSource unit, const Words& words) {
 }
 
 std::string time_point_name(const AnalysisContext& context, const Words& words) {
+    if (context.has_chosen_time_point()) {
+        return words("event {event}", with("event", format_count(context.now())));
+    }
     if (context.out_of_memory() && context.now() == context.out_of_memory()->event + 1) {
         return words("the out-of-memory error");
     }

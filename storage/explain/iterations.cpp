@@ -27,7 +27,7 @@ Iterations::Iterations(const Trace& trace, const DeviceHistory& device, const Cu
         use_marks(trace, device);
     }
     if (empty()) {
-        use_loop(trace, device, curves, 0, device.event_count());
+        *this = Iterations(trace, device, curves, 0, device.event_count());
     }
 }
 
@@ -96,6 +96,14 @@ void Iterations::use_loop(const Trace& trace, const DeviceHistory& device, const
         const EventNumber last = i + 1 == loop->rounds.size() ? to : loop->rounds[i + 1];
         iterations_.push_back({static_cast<int64_t>(i), first, last, device.time_of_state(first + 1),
                                device.time_of_state(std::max(first, last))});
+    }
+}
+
+void Iterations::keep_within(EventNumber first, EventNumber last) {
+    std::erase_if(iterations_,
+                  [&](const Iteration& iteration) { return iteration.first < first || iteration.last > last; });
+    if (iterations_.size() < fewest_iterations) {
+        *this = {};
     }
 }
 

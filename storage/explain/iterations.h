@@ -49,6 +49,8 @@ public:
     int64_t at(EventNumber event) const;
     /// Returns the mean duration of an iteration in seconds; at least 1 ns. Requires iterations.
     double mean_seconds() const;
+    /// Drops the iterations that are not within these states.
+    void keep_within(EventNumber first, EventNumber last);
     /// Ends the last iteration at this state.
     void end_at(EventNumber state) { iterations_.back().last = std::max(iterations_.back().first, state); }
 

@@ -52,6 +52,18 @@ class Page(HTMLParser):
 
 
 class Explain(CommandTest):
+    def test_explains_the_chosen_part_of_the_run(self):
+        whole = json.loads(self.run_fine("explain", LEAK, "--format", "json"))
+        part = json.loads(self.run_fine("explain", LEAK, "--format", "json", "--from", "event:100", "--at", "event:300"))
+        self.assertEqual(part["time_point"]["event"], 300)
+        self.assertIn("At event 300", part["summary"][0])
+        self.assertLess(part["findings"][0]["bytes"], whole["findings"][0]["bytes"])
+
+    def test_refuses_an_empty_part(self):
+        answer = run("explain", LEAK, "--from", "event:300", "--at", "event:300")
+        self.assertEqual(answer.returncode, USAGE)
+        self.assertIn("--from event:300 is not before the point in time", answer.stderr)
+
     def test_names_growth_line_referrer_and_fix(self):
         text = self.run_fine("explain", LEAK, "--language", "en")
         for part in (

@@ -153,6 +153,7 @@ std::vector<Reading> trace_readings() {
                                   answer("stats TRACE --format json"),
                                   command("info TRACE --check"),
                                   command("explain TRACE --all"),
+                                  command("explain TRACE --from event:1 --at peak"),
                                   command("explain TRACE --format markdown"),
                                   command("explain TRACE --format html"),
                                   command("check TRACE --max-peak 1GiB --max-growth-per-step 0 --no-finding leak"),

@@ -354,6 +354,48 @@ TEST(ExplainIntervals, LoopsOfThreadsAreToldApart) {
     EXPECT_NEAR(static_cast<double>(run.make_context()->iterations().size()), 3 * 60, 3);
 }
 
+TEST(ExplainPartOfRun, EndsAtTheChosenTimePoint) {
+    for (const bool has_steps : {true, false}) {
+        RunBuilder run = large_segment();
+        for (int i = 0; i < 40; ++i) {
+            iterate(run, MiB);
+            if (has_steps) {
+                run.step();
+            }
+        }
+        const EventNumber middle = run.device().event_count() / 2;
+        const auto context = run.make_context(nullptr, {std::nullopt, middle});
+        EXPECT_EQ(context->now(), middle);
+        EXPECT_NEAR(static_cast<double>(context->iterations().size()), 20, 1);
+        const Explanation explanation = explained(*context);
+        ASSERT_EQ(test::leaks_of(explanation), "unexplained-growth");
+        EXPECT_NEAR(static_cast<double>(explanation.findings[0].bytes), 20.0 * MiB, MiB);
+        EXPECT_EQ(explanation.time_point, "event " + std::to_string(middle));
+    }
+}
+
+TEST(ExplainPartOfRun, BeginsAtTheChosenTimePoint) {
+    RunBuilder run = large_segment();
+    steps(run, 20, MiB);
+    const EventNumber end_of_growth = run.device().event_count();
+    steps(run, 20, 0);
+    EXPECT_EQ(test::leaks_of(explained(*run.make_context(nullptr, {std::nullopt, end_of_growth}))),
+              "unexplained-growth");
+    const auto later = run.make_context(nullptr, {end_of_growth, std::nullopt});
+    EXPECT_EQ(later->iterations().size(), 20u);
+    EXPECT_EQ(test::leaks_of(explained(*later)), "");
+    EXPECT_EQ(explained(*later).run_trend, RunTrend::steady);
+}
+
+TEST(ExplainPartOfRun, AnErrorAfterItDoesNotCount) {
+    RunBuilder run = large_segment();
+    steps(run, 20, 0);
+    const EventNumber before = run.device().event_count();
+    run.out_of_memory(16384 * MiB, 0, run.line("train"));
+    EXPECT_EQ(explained(*run.make_context()).run_trend, RunTrend::out_of_memory);
+    EXPECT_EQ(explained(*run.make_context(nullptr, {std::nullopt, before})).run_trend, RunTrend::steady);
+}
+
 TEST(ExplainSummary, SaysThatMemoryRisesIfTheGrowthBeganLate) {
     for (const int growing : {0, 6}) {
         SCOPED_TRACE(growing);

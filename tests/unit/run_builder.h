@@ -82,11 +82,13 @@ public:
     DeviceHistory& device() { return trace.devices[0]; }
 
     /// Returns a context of the run so far, with a graph if `tables` is given.
-    std::unique_ptr<AnalysisContext> make_context(std::shared_ptr<const GraphTables> tables = nullptr) {
+    std::unique_ptr<AnalysisContext> make_context(std::shared_ptr<const GraphTables> tables = nullptr,
+                                                  RunPart part = {}) {
         trace.duration = now();
         auto shared = std::make_shared<const Trace>(trace);
         const auto graph = tables ? std::make_shared<const tidemark::Graph>(shared, std::move(tables)) : nullptr;
-        return std::make_unique<AnalysisContext>(std::make_shared<const Analysis>(shared, shared->devices[0]), graph);
+        return std::make_unique<AnalysisContext>(std::make_shared<const Analysis>(shared, shared->devices[0]), graph,
+                                                 part);
     }
 
     static constexpr int64_t millisecond = 1'000'000;
