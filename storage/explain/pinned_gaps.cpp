@@ -13,6 +13,8 @@ namespace {
 
 /// Younger gaps may still be used: the work of an iteration has not come back to them.
 constexpr EventNumber recent_part = 4;
+/// A single block that was split is a detail (block-reuse).
+constexpr size_t fewest_segments = 5;
 
 /// A free gap between blocks.
 struct Gap {
@@ -122,7 +124,8 @@ std::optional<PinnedGaps> find_pinned_gaps(const AnalysisContext& context) {
     std::stable_sort(found.segments.begin(), found.segments.end(),
                      [](const PinnedSegment& a, const PinnedSegment& b) { return a.free > b.free; });
     const int64_t peak = context.curves().extremes(Series::allocated, 0, context.now()).max;
-    return missed >= least_unusable_bytes(peak) ? std::optional(found) : std::nullopt;
+    return found.segments.size() >= fewest_segments && missed >= least_unusable_bytes(peak) ? std::optional(found)
+                                                                                            : std::nullopt;
 }
 
 }  // namespace tidemark
