@@ -49,6 +49,7 @@
     DIAGNOSIS(pending_free, "pending-free")                                \
     DIAGNOSIS(empty_cache_thrash, "empty-cache-thrash")                    \
     DIAGNOSIS(broadcast_materialized, "broadcast-materialized")            \
+    DIAGNOSIS(logits_of_all_positions, "logits-of-all-positions")          \
     DIAGNOSIS(workspace_burst, "workspace-burst")                          \
     DIAGNOSIS(stray_context, "stray-context")                              \
     DIAGNOSIS(profiler_overhead, "profiler-overhead")                      \

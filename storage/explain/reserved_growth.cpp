@@ -25,12 +25,14 @@ AllocationIndex request_of(const DeviceHistory& device, EventNumber segment_even
 
 }  // namespace
 
+int64_t least_unusable_bytes(int64_t peak) { return std::max(least_bytes, peak / least_fraction); }
+
 std::optional<ReservedGrowth> find_reserved_growth(const AnalysisContext& context) {
     const DeviceHistory& device = context.device();
     ReservedGrowth growth;
     growth.reserved = context.curves().extremes(Series::reserved, 0, context.now()).max;
     growth.allocated = context.curves().extremes(Series::allocated, 0, context.now()).max;
-    const int64_t least = std::max(least_bytes, growth.allocated / least_fraction);
+    const int64_t least = least_unusable_bytes(growth.allocated);
     if (growth.reserved - growth.allocated < least) {
         return std::nullopt;
     }

@@ -20,6 +20,9 @@ struct ReservedGrowth {
     int64_t free = 0;                         ///< bytes in that state
 };
 
+/// Returns the least bytes that are much beside this peak of allocated memory.
+int64_t least_unusable_bytes(int64_t peak);
+
 /// Returns nothing if reserved memory follows the peaks of allocated memory.
 std::optional<ReservedGrowth> find_reserved_growth(const AnalysisContext& context);
 

@@ -20,9 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Kinds without a picture of the window. Every new kind must be drawn or listed here.
-const std::set<std::string_view> without_picture{"process-groups-grow"};
+const std::set<std::string_view> without_picture{"logits-of-all-positions", "process-groups-grow"};
 /// Kinds that no recorded program shows; each needs a unit test.
-const std::set<std::string_view> without_corpus_entry{"private-pools", "process-groups-grow", "unexplained-growth"};
+const std::set<std::string_view> without_corpus_entry{"logits-of-all-positions", "private-pools", "process-groups-grow",
+                                                      "unexplained-growth"};
 
 fs::path source_folder() { return fs::path(TIDEMARK_RESOURCES).parent_path(); }
 

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/explain/pinned_gaps.h"
 #include "storage/explain/reserved_growth.h"
+#include "storage/explain/stream_caches.h"
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
 
@@ -230,12 +232,21 @@ TEST(ExplainReservedGrowth, IsFragmentationIfEnoughMemoryWasFree) {
     EXPECT_EQ(growth->allocated, 60 * MiB);
     EXPECT_EQ(growth->segments, 6) << "less was free than the first two requested";
     const Explanation explanation = explained(*context);
-    const Finding* waste = test::find(explanation, FindingKind::fragmentation);
-    ASSERT_NE(waste, nullptr);
-    EXPECT_EQ(waste->severity, Severity::waste);
-    EXPECT_EQ(waste->bytes, growth->reserved - growth->allocated);
-    EXPECT_EQ(waste->line, "train.py:10 train");
-    EXPECT_FALSE(waste->fixes.empty());
+    const Finding* finding = test::find(explanation, FindingKind::fragmentation);
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(finding->severity, Severity::pattern) << "the allocator returns segments without tensors";
+    EXPECT_EQ(finding->bytes, growth->reserved - growth->allocated);
+    EXPECT_EQ(finding->line, "train.py:10 train");
+    EXPECT_FALSE(finding->fixes.empty());
+}
+
+TEST(ExplainReservedGrowth, IsWasteIfItFillsTheDevice) {
+    RunBuilder run = segments(true);
+    run.device().total_bytes = 380 * MiB;
+    const Explanation explanation = explained(*run.make_context());
+    const Finding* finding = test::find(explanation, FindingKind::fragmentation);
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(finding->severity, Severity::waste);
 }
 
 TEST(ExplainReservedGrowth, FollowsThePeaksIfNothingWasFree) {
@@ -271,6 +282,79 @@ TEST(ExplainReservedGrowth, NeedsSeveralIterations) {
     EXPECT_TRUE(find_reserved_growth(*gaps(4).make_context()));
     EXPECT_FALSE(find_reserved_growth(*gaps(2).make_context())) << "the first iterations of every program leave gaps";
 }
+
+/// Returns a program of 20 steps. Each of the first ten computes a page of 4 MiB in a segment of 32 MiB and keeps it.
+/// `reuses`: the later steps allocate in the gaps beside the pages.
+Program pages(bool reuses) {
+    Program program;
+    RunBuilder& run = program.run;
+    std::vector<uint64_t> gaps;
+    for (int i = 0; i < 20; ++i) {
+        if (i < 10) {
+            const uint32_t segment = run.segment(32 * MiB);
+            const AllocationIndex raw = run.alloc(28 * MiB, run.line("encode"), 0, segment);
+            gaps.push_back(run.device().allocations.address[raw]);
+            program.add_referrer(run.alloc(4 * MiB, run.line("add"), 0, segment), "pages", std::to_string(i));
+            run.free(raw);
+        }
+        const AllocationIndex work = run.alloc(MiB, run.line("train"));
+        if (i >= 10 && reuses) {
+            run.device().allocations.address[work] = gaps[static_cast<size_t>(i - 10)];
+            run.device().allocations.block_size[work] = 28 * MiB;
+        }
+        run.free(work);
+        run.step();
+    }
+    return program;
+}
+
+TEST(ExplainPinnedGaps, AreWasteNamedByWhatStays) {
+    const Findings findings = pages(false).diagnose(diagnoses::fragmentation);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
+    EXPECT_EQ(findings[0].bytes, 280 * MiB);
+    EXPECT_EQ(findings[0].count, 10);
+    EXPECT_EQ(findings[0].line, "train.py:10 add") << "the tensors that stay, not the request that found no gap";
+    EXPECT_NE(findings[0].referrer.find("pages"), std::string::npos) << findings[0].referrer;
+}
+
+TEST(ExplainPinnedGaps, AreNoneIfLaterWorkUsesThem) { EXPECT_FALSE(find_pinned_gaps(*pages(true).make_context())); }
+
+TEST(ExplainPinnedGaps, AreNoneIfTheyAreYoung) {
+    Program program = pages(false);
+    program.run.trace.steps.resize(10);  // the last gaps were left a moment ago
+    program.run.device().total_bytes = 0;
+    const auto gaps = find_pinned_gaps(*program.make_context());
+    EXPECT_TRUE(!gaps || gaps->segments.size() < 10);
+}
+
+/// Returns a run of 20 steps, each of which allocates 32 MiB on a stream of its own, `streams` in turn.
+RunBuilder on_streams(uint32_t streams) {
+    RunBuilder run;
+    run.segment(64 * MiB);
+    run.alloc(32 * MiB, run.line("main"));
+    for (uint32_t i = 0; i < streams; ++i) {
+        run.trace.streams.push_back({i + 1, ""});
+    }
+    for (uint32_t i = 0; i < 20; ++i) {
+        const uint32_t segment = i < streams ? run.segment(32 * MiB, i + 1) : 1 + i % streams;
+        run.free(run.alloc(32 * MiB, run.line("send"), 0, segment));
+        run.step();
+    }
+    return run;
+}
+
+TEST(ExplainStreamCaches, AreWasteIfStreamsAreUsedOneAfterAnother) {
+    const Findings findings = test::diagnose(diagnoses::fragmentation, *on_streams(16).make_context());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
+    EXPECT_EQ(findings[0].count, 15) << "without the stream of the first step";
+    EXPECT_EQ(findings[0].bytes, 14 * 32 * MiB) << "one is in use";
+    EXPECT_EQ(findings[0].line, "train.py:10 send");
+    EXPECT_NE(findings[0].fixes.at(0).code.find("torch.cuda.Stream()"), std::string::npos);
+}
+
+TEST(ExplainStreamCaches, AreNormalForAFewStreams) { EXPECT_FALSE(find_stream_caches(*on_streams(4).make_context())); }
 
 }  // namespace
 }  // namespace tidemark

@@ -295,5 +295,48 @@ TEST(ExplainComposition, AddsUp) {
     EXPECT_EQ(composition_words(Words(Language::english), composition), "parameters 8.00 MiB and gradients 8.00 MiB");
 }
 
+/// Returns a run of 10 calls of a language model, with prompts of 1 and of 100 positions in turn. The program uses the
+/// logits of one position, or of all; the model computes a loss from all of them if `has_loss`.
+RunBuilder language_model(bool uses_all, bool has_loss) {
+    constexpr uint64_t position = 2 << 20;
+    RunBuilder run;
+    run.segment(1 << 30);
+    const std::string layers = "/home/anna/env/lib/python3.12/site-packages/torch/nn/modules/linear.py";
+    const std::string model = "/home/anna/env/lib/python3.12/site-packages/transformers/models/llama/modeling_llama.py";
+    const std::string program = "/home/anna/project/train.py";
+    const StackId head = test::stack_of(
+        run.trace.stacks, {{layers, "Linear.forward"}, {model, "LlamaForCausalLM.forward"}, {program, "complete"}});
+    const StackId loss = test::stack_of(
+        run.trace.stacks, {{model, "loss_function"}, {model, "LlamaForCausalLM.forward"}, {program, "complete"}});
+    for (int i = 0; i < 10; ++i) {
+        const uint64_t positions = i % 2 == 0 ? 1 : 100;
+        const AllocationIndex logits = run.alloc(position * positions, head);
+        if (has_loss) {
+            run.free(run.alloc(position * positions, loss));
+        }
+        run.free(run.alloc(2 * position * (uses_all ? positions : 1), run.line("pick")));
+        run.free(logits);
+    }
+    return run;
+}
+
+TEST(ExplainLogits, OfAllPositionsAreWasteIfTheUseHasAFixedSize) {
+    const Findings findings =
+        test::diagnose(diagnoses::logits_of_all_positions, *language_model(false, false).make_context());
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::logits_of_all_positions);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
+    EXPECT_EQ(findings[0].bytes, 99 * (2 << 20));
+    EXPECT_NE(findings[0].line.find("complete"), std::string::npos) << findings[0].line;
+}
+
+TEST(ExplainLogits, AreNoWasteIfAllAreUsed) {
+    for (const auto& [uses_all, has_loss] : {std::pair(true, false), std::pair(false, true)}) {
+        EXPECT_TRUE(
+            test::diagnose(diagnoses::logits_of_all_positions, *language_model(uses_all, has_loss).make_context())
+                .empty());
+    }
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/explain/backward_passes.h"
+#include "storage/explain/unused_gradients.h"
 #include "tests/unit/program_builder.h"
 
 namespace tidemark {
@@ -12,6 +13,7 @@ namespace {
 
 using test::MiB;
 using test::Program;
+using test::RunBuilder;
 using test::Training;
 
 TEST(ExplainPasses, AreFoundByTheirRoots) {
@@ -113,6 +115,65 @@ TEST(ExplainGradientsNotCleared, ReportsNothingIfTheyAreFreedOrAccumulated) {
     EXPECT_TRUE(keeping_gradients(false, true).diagnose(diagnoses::gradients_not_cleared).empty());
     EXPECT_TRUE(keeping_gradients(true, false).diagnose(diagnoses::gradients_not_cleared).empty());
     EXPECT_TRUE(accumulating(4).diagnose(diagnoses::gradients_not_cleared).empty());
+}
+
+/// Returns a training in which a backbone of 32 MiB gets gradients in the first step, which stay. An optimizer updates
+/// the rest, and the backbone as well if `updates_backbone`.
+Training with_backbone(bool updates_backbone) {
+    Training program;
+    RunBuilder& run = program.run;
+    const AllocationIndex backbone = program.labeled(32 * MiB, "main", Category::parameter, "Net.backbone.weight");
+    for (int i = 0; i < 8; ++i) {
+        program.pass();
+        program.node("MmBackward0", {}, {backbone}, no_allocation, "forward");
+        program.graph.tables.saved.version.back() = static_cast<uint16_t>(updates_backbone ? i : 0);
+        if (i == 0) {
+            program.labeled(32 * MiB, "forward", Category::gradient, "Net.backbone.weight");
+            program.labeled(8 * MiB, "step", Category::optimizer_state, "exp_avg of weight");
+        }
+        run.trace.annotations.push_back({"Optimizer.step#AdamW.step", {}, 0, run.now(), run.now(), true});
+        program.update();
+        program.zero_grad();
+    }
+    return program;
+}
+
+TEST(ExplainUnusedGradients, AreWasteIfNoOptimizerUpdatesTheParameters) {
+    const Findings findings = with_backbone(false).diagnose(diagnoses::gradients_not_cleared);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
+    EXPECT_EQ(findings[0].bytes, 32 * MiB);
+    EXPECT_EQ(findings[0].referrer, "`.grad` of the parameters of `Net.backbone`");
+    EXPECT_NE(findings[0].fixes.at(0).code.find("requires_grad_(False)"), std::string::npos);
+    EXPECT_TRUE(with_backbone(false).diagnose(diagnoses::gradient_accumulation).empty());
+}
+
+TEST(ExplainUnusedGradients, AreNoneIfTheParametersChange) {
+    EXPECT_FALSE(find_unused_gradients(*with_backbone(true).make_context()));
+}
+
+/// Returns a program with two backward passes and then 100 requests.
+Training served(bool trains_meanwhile) {
+    Training program;
+    RunBuilder& run = program.run;
+    program.labeled(64 * MiB, "forward", Category::gradient, "Net.weight");
+    program.pass();
+    program.pass();
+    for (int i = 0; i < 100; ++i) {
+        run.free(run.alloc(MiB, run.line("serve")));
+        if (trains_meanwhile && i % 10 == 0) {
+            program.pass();
+        }
+    }
+    return program;
+}
+
+TEST(ExplainUnusedGradients, AreWasteAfterTheLastBackwardPass) {
+    const Findings findings = served(false).diagnose(diagnoses::gradients_not_cleared);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].bytes, 72 * MiB);
+    EXPECT_NE(findings[0].fixes.at(0).code.find("zero_grad(set_to_none=True)"), std::string::npos);
+    EXPECT_FALSE(find_unused_gradients(*served(true).make_context())) << "they may be added up";
 }
 
 TEST(ExplainSecondIterationPeak, IncludesTheFirstGradients) {

@@ -12,7 +12,10 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/free_gap_finder.h"
 #include "storage/explain/oom/oom_analysis.h"
+#include "storage/explain/pinned_gaps.h"
 #include "storage/explain/reserved_growth.h"
+#include "storage/explain/retention.h"
+#include "storage/explain/stream_caches.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -94,10 +97,25 @@ std::vector<Fix> settings_that_fit(const Findings& earlier) {
     return settings;
 }
 
+constexpr double nearly_full = 0.9;  ///< reserved memory, relative to the device
+
+Fix order_fix(const Words& words) {
+    return {words("Allocate long-lived tensors before the large temporaries."), "", {}, {}};
+}
+
+/// Returns whether others, and libraries of this program, lack the memory that the allocator keeps.
+bool fills_device(const AnalysisContext& context, int64_t reserved) {
+    const int64_t total = context.device().total_bytes;
+    return total > 0 && static_cast<double>(reserved) > nearly_full * static_cast<double>(total);
+}
+
+/// Free memory in whole segments is not lost: the allocator returns it to the driver before it fails, and larger or
+/// smaller requests of later work may fit.
 Finding make_finding(const AnalysisContext& context, const ReservedGrowth& growth, const Words& words,
                      Progress& progress) {
     const Allocations& allocations = context.device().allocations;
     Finding finding = diagnoses::fragmentation.new_finding();
+    finding.severity = fills_device(context, growth.reserved) ? Severity::waste : Severity::pattern;
     finding.basis = words("Each request to the driver, and the free memory at that time, was recorded.");
     finding.bytes = growth.reserved - growth.allocated;
     finding.count = growth.segments;
@@ -118,23 +136,159 @@ Finding make_finding(const AnalysisContext& context, const ReservedGrowth& growt
         words("Such gaps remain when sizes change from {iteration} to {iteration}, or when small tensors that stay are "
               "allocated between large ones that do not.",
               with("iteration", iteration_words(context.iterations().source(), words)))};
+    if (finding.severity == Severity::pattern) {
+        finding.text.push_back(
+            words("Most of the free memory can be used again: PyTorch returns segments without tensors to the driver "
+                  "when a request would fail otherwise, and torch.cuda.empty_cache() returns them at once. Until then, "
+                  "other programs cannot use them."));
+    }
     finding.evidence = {at_event(context, words("The state before the last such segment"), growth.last),
                         at_allocation(context, words("The request that caused it"), growth.request)};
     add_expandable_fix(finding, context, words, progress);
-    finding.fixes.push_back({words("Allocate long-lived tensors before the large temporaries."), "", {}, {}});
+    finding.fixes.push_back(order_fix(words));
     finding.fixes.push_back(
         {words("Pad inputs to a few fixed sizes, so that freed blocks fit the next request."), "", {}, {}});
     return finding;
 }
 
+/// The tensors of one line that pin gaps.
+struct Pins {
+    FrameId line = 0;
+    AllocationIndex example = no_allocation;  ///< the one with most bytes of gaps beside it
+    const Referrer* referrer = nullptr;       ///< of any of them; nullptr: unknown
+    int64_t free = 0;
+};
+
+/// Returns the groups, most bytes of gaps first.
+std::vector<Pins> pins_of(const AnalysisContext& context, const PinnedGaps& gaps) {
+    const GraphContext* graph = context.graph();
+    std::vector<Pins> groups;
+    for (const PinnedSegment& segment : gaps.segments) {
+        const FrameId line = context.trace().stacks.site(context.device().allocations.stack[segment.largest]);
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const Pins& g) { return g.line == line; });
+        if (group == groups.end()) {
+            group = groups.insert(group, {line, segment.largest, nullptr, 0});
+        }
+        group->free += segment.free;
+        if (graph && !group->referrer) {
+            group->referrer = retention_of(*graph, {context.device_position(), segment.largest}).referrer;
+        }
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const Pins& a, const Pins& b) { return a.free > b.free; });
+    return groups;
+}
+
+/// Returns "list `pages` (variable of main, index.py:31)", or the line that allocated the tensors.
+std::string pin_words(const AnalysisContext& context, const Words& words, const Pins& pins) {
+    return pins.referrer ? referrer_words(context.graph()->tables(), words, *pins.referrer)
+                         : line_of(context.trace(), context.device().allocations.stack[pins.example]);
+}
+
+void report_pinned_gaps(Finding& finding, const AnalysisContext& context, const PinnedGaps& gaps,
+                        const std::vector<Pins>& pins, const Words& words) {
+    const auto free = with("free", format_bytes(gaps.free));
+    std::vector<std::string> named;
+    for (size_t p = 0; p < std::min(pins.size(), most_named); ++p) {
+        const auto referrer = with("referrer", pin_words(context, words, pins[p]));
+        named.push_back(
+            words("{bytes} beside tensors of {referrer}", with("bytes", format_bytes(pins[p].free)), referrer));
+        finding.evidence.push_back(
+            at_allocation(context, words("A tensor that keeps a gap: {referrer}", referrer), pins[p].example));
+    }
+    finding.title = words("fragmentation: {free} lie in gaps between tensors that stay", free);
+    finding.text = {
+        words("{segments} contain tensors that stay ({in_use}) and {free} of free memory in gaps between them. Nothing "
+              "was allocated in these gaps since those tensors were: later requests are too large for them.",
+              with("segments", words.plural(static_cast<int64_t>(gaps.segments.size()), "{n} segment", "{n} segments")),
+              with("in_use", format_bytes(gaps.in_use)), free),
+        words("torch.cuda.empty_cache() cannot return these gaps to the driver, because a segment with a tensor stays "
+              "as a whole. Most gaps: {named}.",
+              with("named", words.list(named)))};
+}
+
+Finding make_finding(const AnalysisContext& context, const PinnedGaps& gaps, const Words& words, Progress& progress) {
+    Finding finding = diagnoses::fragmentation.new_finding();
+    finding.basis = words("The allocator's events were replayed: every block and every free gap is known.");
+    finding.bytes = gaps.free;
+    finding.count = static_cast<int64_t>(gaps.segments.size());
+    finding.component = ComponentKind::free_in_segments;
+    const std::vector<Pins> pins = pins_of(context, gaps);
+    const StackId stack = context.device().allocations.stack[pins.front().example];
+    set_line(finding, context, stack);
+    finding.referrer = pins.front().referrer ? pin_words(context, words, pins.front()) : std::string();
+    finding.evidence = {at_event(context,
+                                 words("The gaps at {time_point}", with("time_point", time_point_name(context, words))),
+                                 context.now())};
+    report_pinned_gaps(finding, context, gaps, pins, words);
+    add_expandable_fix(finding, context, words, progress);
+    finding.fixes.push_back(
+        {words("Allocate one tensor for everything that stays before the large temporaries, and copy into it."),
+         "",
+         {},
+         {}});
+    finding.fixes.push_back(
+        {words(
+             "Process the largest inputs first, or move what stays to the CPU: then freed blocks fit later requests."),
+         "",
+         {},
+         {}});
+    return finding;
+}
+
+Finding make_finding(const AnalysisContext& context, const StreamCaches& caches, const Words& words) {
+    Finding finding = diagnoses::fragmentation.new_finding();
+    finding.basis = words("The stream of each segment, and what was allocated in it, was recorded.");
+    finding.bytes = caches.reserved - caches.in_use;
+    finding.count = caches.streams;
+    finding.component = ComponentKind::cached_segments;
+    set_line(finding, context, context.device().allocations.stack[caches.largest]);
+    set_since(finding, context.iterations(), caches.since);
+    const auto streams = with("streams", format_count(caches.streams));
+    const auto reserved = with("reserved", format_bytes(caches.reserved));
+    finding.title =
+        words("fragmentation: {reserved} are reserved for {streams} streams that are used one after another", reserved,
+              streams);
+    finding.text = {
+        words("The program made new CUDA streams in its iterations and allocated on {streams} of them, last at {line}. "
+              "The allocator keeps freed memory for the stream that used it, so a new stream needs new memory: "
+              "{reserved} are reserved for these streams, of which at most {used} were allocated at once.",
+              streams, with("line", line_of(context.trace(), context.device().allocations.stack[caches.newest])),
+              reserved, with("used", format_bytes(caches.in_use))),
+        words("The growth ends when all 32 streams of PyTorch's pool have been used; then streams repeat. The memory "
+              "stays reserved.")};
+    finding.evidence = {
+        at_allocation(context, words("The first allocation of the stream that was used last"), caches.newest)};
+    finding.fixes = {{words("Create the stream once, before the loop, and use the same stream in each iteration."),
+                      "stream = torch.cuda.Stream()  # once\nwith torch.cuda.stream(stream):",
+                      finding.bytes,
+                      {}},
+                     {words("Allocate the buffers once and reuse them."), "", {}, {}}};
+    return finding;
+}
+
+/// Reports memory that the program cannot use again, or else reserved memory that is far above what was allocated.
+void run_without_failure(const AnalysisContext& context, const Findings& earlier, const Words& words,
+                         Findings& findings, Progress& progress) {
+    const size_t before = findings.size();
+    if (const auto gaps = find_pinned_gaps(context)) {
+        findings.push_back(make_finding(context, *gaps, words, progress));
+    }
+    if (const auto caches = find_stream_caches(context)) {
+        findings.push_back(make_finding(context, *caches, words));
+    }
+    if (findings.size() > before || find_finding(earlier, FindingKind::reserved_high_water) ||
+        find_finding(earlier, FindingKind::pending_free)) {
+        return;
+    }
+    if (const auto growth = find_reserved_growth(context)) {
+        findings.push_back(make_finding(context, *growth, words, progress));
+    }
+}
+
 void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,
          Progress& progress) {
     if (!context.out_of_memory()) {
-        const auto growth = find_reserved_growth(context);
-        if (growth && !find_finding(earlier, FindingKind::reserved_high_water) &&
-            !find_finding(earlier, FindingKind::pending_free)) {
-            findings.push_back(make_finding(context, *growth, words, progress));
-        }
+        run_without_failure(context, earlier, words, findings, progress);
         return;
     }
     const OomAnalysis oom_analysis(context, *context.out_of_memory());
@@ -158,7 +312,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     finding.evidence.insert(finding.evidence.begin(),
                             at_event(context, words("The state right before the error"), oom_analysis.before));
     finding.fixes = settings_that_fit(earlier);
-    finding.fixes.push_back({words("Allocate long-lived tensors before the large temporaries."), "", {}, {}});
+    finding.fixes.push_back(order_fix(words));
     findings.push_back(std::move(finding));
 }
 

@@ -10,6 +10,7 @@
 #include "storage/explain/backward_passes.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/unused_gradients.h"
 
 namespace tidemark {
 namespace {
@@ -97,6 +98,9 @@ Finding make_finding(const AnalysisContext& context, const BackwardPassGroup& gr
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    if (find_unused_gradients(context)) {
+        return;  // gradients that stay because nobody uses them are not added up for an update
+    }
     for (const BackwardPassGroup& group : find_backward_passes(context)) {
         if (const Accumulation found = find(context, group); found.passes >= 2) {
             findings.push_back(make_finding(context, group, found, words));

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #12: the gradients of the previous iteration still exist during the next forward pass.
+// #12: the gradients of the previous iteration still exist during the next forward pass, or gradients stay that no
+// optimizer uses.
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -9,6 +10,7 @@
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/unused_gradients.h"
 
 namespace tidemark {
 namespace {
@@ -97,7 +99,94 @@ Finding make_finding(const AnalysisContext& context, const Overlap& overlap, con
     return finding;
 }
 
+constexpr size_t most_parts = 3;  ///< parts of models that are named one by one
+
+/// Returns the line of the first call of backward() behind a line of the stack, "train.py:42"; "" if it is unknown.
+std::string backward_line(const Trace& trace, StackId stack) {
+    constexpr int32_t distance = 10;
+    for (const FrameId id : trace.stacks.frames_of(stack)) {
+        const Frame& frame = trace.stacks.frame(id);
+        const std::string& file = trace.stacks.string(frame.file);
+        for (const SourceLine& line : trace.source_text.around(file, frame.line, distance).lines) {
+            if (line.number > frame.line && line.text.find(".backward(") != std::string::npos) {
+                return file.substr(file.rfind('/') + 1) + ":" + std::to_string(line.number);
+            }
+        }
+    }
+    return {};
+}
+
+std::string why_unused(const UnusedGradients& unused, const Words& words) {
+    if (unused.because == UnusedBecause::training_ended) {
+        return words(
+            "No backward pass and no optimizer step ran in the second half of the run, but nothing freed the "
+            "gradients: eval(), no_grad() and requires_grad_(False) keep them.");
+    }
+    const auto steps = with("steps", format_count(static_cast<int64_t>(unused.steps)));
+    return unused.is_seen
+               ? words(
+                     "The gradients outlived {steps} optimizer steps, and the parameters did not change: they belong "
+                     "to no optimizer, so its zero_grad() does not free them either.",
+                     steps)
+               : words(
+                     "The gradients outlived {steps} optimizer steps, and no optimizer keeps state for these "
+                     "parameters: they belong to no optimizer, so its zero_grad() does not free them either.",
+                     steps);
+}
+
+std::vector<Fix> fixes_of(const UnusedGradients& unused, const Words& words) {
+    if (unused.because == UnusedBecause::training_ended) {
+        return {{words("Free the gradients when the last backward pass is done."), "model.zero_grad(set_to_none=True)",
+                 unused.bytes, std::nullopt}};
+    }
+    return {{words("Freeze the parameters that are not trained: an attribute requires_grad of a module does nothing."),
+             "for parameter in module.parameters():\n    parameter.requires_grad_(False)", unused.bytes, std::nullopt},
+            {words("Or run the part that is not trained without a graph; then its activations are not saved either."),
+             "with torch.no_grad():\n    features = backbone(batch)", unused.bytes, std::nullopt}};
+}
+
+Finding make_finding(const AnalysisContext& context, const UnusedGradients& unused, const Words& words) {
+    Finding finding = diagnoses::gradients_not_cleared.new_finding();
+    const bool is_observed = unused.is_seen || unused.because == UnusedBecause::training_ended;
+    finding.confidence = is_observed ? Confidence::certain : Confidence::likely;
+    finding.basis = words("The gradients, the optimizers' state and steps, and the backward passes were recorded.");
+    finding.bytes = unused.bytes;
+    finding.count = static_cast<int64_t>(unused.gradients.size());
+    finding.component = ComponentKind::requested;
+    const AllocationIndex largest = unused.gradients.front();
+    const StackId stack = context.device().allocations.stack[largest];
+    set_line(finding, context, stack);
+    finding.since = context.device().alloc_time(largest);
+    std::vector<std::string> parts;
+    for (size_t p = 0; p < std::min(most_parts, unused.parts.size()); ++p) {
+        parts.push_back("`" + unused.parts[p] + "`");
+    }
+    const auto bytes = with("bytes", format_bytes(unused.bytes));
+    finding.referrer = words("`.grad` of the parameters of {parts}", with("parts", words.list(parts)));
+    finding.title = words("{bytes} of gradients stay that no optimizer uses", bytes);
+    finding.text = {words("{count} hold {bytes}: {referrer}.",
+                          with("count", words.plural(finding.count, "{n} gradient", "{n} gradients")), bytes,
+                          with("referrer", finding.referrer)),
+                    why_unused(unused, words)};
+    const std::string backward = backward_line(context.trace(), stack);
+    if (!backward.empty()) {
+        finding.text.push_back(
+            words("The backward pass that computes them is called at {line}.", with("line", backward)));
+    }
+    finding.evidence = {at_allocation(context, words("The largest gradient is allocated"), largest),
+                        at_event(context,
+                                 words("The gradients still exist at {time_point}",
+                                       with("time_point", time_point_name(context, words))),
+                                 context.now())};
+    finding.fixes = fixes_of(unused, words);
+    return finding;
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    if (const auto unused = find_unused_gradients(context)) {
+        findings.push_back(make_finding(context, *unused, words));
+        return;
+    }
     for (const BackwardPassGroup& group : find_backward_passes(context)) {
         if (const Overlap overlap = find(context, group); is_worth_reporting(overlap)) {
             findings.push_back(make_finding(context, overlap, words));
