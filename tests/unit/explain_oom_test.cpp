@@ -379,9 +379,44 @@ TEST(ExplainOomReferrer, IsTheVariableOfTheOutermostFunction) {
     EXPECT_THAT(text_of(finding), HasSubstr("400 MiB are retained by list `predictions`")) << "also the newest";
 }
 
+TEST(ExplainOomReferrer, MayRetainTheLastIteration) {
+    ScannedProgram program;
+    const StackId forward = program.run.line("forward");
+    AllocationIndex output = no_allocation;
+    for (int i = 0; i < 5; ++i) {
+        if (output != no_allocation) {
+            program.run.free(output);
+        }
+        output = program.run.alloc(300 * MiB, forward);
+        program.run.step();
+    }
+    program.fails(800 * MiB, forward);
+    program.scan();
+    program.retained(output, PathLinkKind::local, "output", "forward");
+    const Finding finding = program.scanned_finding();
+    EXPECT_THAT(text_of(finding), HasSubstr("300 MiB of the last iteration are still retained by `output`"));
+    const Fix* fix = fix_with(finding, "del output");
+    ASSERT_NE(fix, nullptr);
+    EXPECT_THAT(fix->text, HasSubstr("The request would then have fit."));
+}
+
+TEST(ExplainOomReferrer, IsNoTensorOfAFunctionThatHasReturned) {
+    for (const char* function : {"forward", "encode"}) {
+        ScannedProgram program;
+        const AllocationIndex tensor = program.run.alloc(600 * MiB, program.run.line("encode"));
+        program.scan();
+        program.retained(tensor, PathLinkKind::local, "features", function);
+        program.fails(700 * MiB, program.run.line("forward"));
+        EXPECT_EQ(program.scanned_finding().referrer.empty(), std::string(function) == "encode");
+    }
+}
+
 /// Returns the findings of a run with two errors before, and `after` steps after them.
-Findings search_for_a_batch(int after) {
+Findings search_for_a_batch(int after, const std::string& exception = "") {
     FailingProgram program;
+    if (!exception.empty()) {
+        program.run.trace.processes[0].how_ended = {ProcessEnd::exception, exception};
+    }
     const StackId forward = program.run.line("forward");
     program.run.free(program.run.alloc(600 * MiB, forward));
     program.fails(2000 * MiB, forward);
@@ -402,7 +437,11 @@ TEST(ExplainOomCaught, IsNoFailureIfTheWorkGoesOn) {
     EXPECT_THAT(text_of(findings[0]), HasSubstr("7 steps followed")) << "the first has the errors";
 }
 
-TEST(ExplainOomCaught, IsAFailureIfItEndsTheRun) { EXPECT_EQ(search_for_a_batch(1).at(0).severity, Severity::failure); }
+TEST(ExplainOomCaught, IsAFailureIfItEndsTheRun) {
+    EXPECT_EQ(search_for_a_batch(1).at(0).severity, Severity::failure);
+    EXPECT_EQ(search_for_a_batch(8, "OutOfMemoryError: CUDA out of memory").at(0).severity, Severity::failure);
+    EXPECT_EQ(search_for_a_batch(8, "KeyError: 3").at(0).severity, Severity::pattern);
+}
 
 TEST(ExplainOomCaught, DoesNotCountWorkspacesThatCudnnDidWithout) {
     FailingProgram program;

@@ -125,13 +125,14 @@ void add_leak(OomAnswer& answer, const OomCase& oom, const Words& words, Progres
     const auto bytes = with("bytes", format_bytes(largest->bytes));
     std::string text = words("A leak of {bytes} comes first: {title}. Its finding has the details.", bytes,
                              with("title", largest->title));
-    if (!largest->line.empty()) {
+    const auto is_in_title = [&](const std::string& name) { return largest->title.find(name) != std::string::npos; };
+    if (!is_in_title(largest->line)) {
         text = words.sentences({text, words("It is allocated by {line}.", with("line", largest->line))});
     }
-    if (!largest->referrer.empty()) {
+    if (!is_in_title(largest->referrer)) {
         text = words.sentences({text, words("It is retained by {referrer}.", with("referrer", largest->referrer))});
-        answer.referrer = largest->referrer;
     }
+    answer.referrer = largest->referrer;
     answer.text.push_back(std::move(text));
     for (Fix& fix : largest->fixes) {
         fix.per_iteration.reset();

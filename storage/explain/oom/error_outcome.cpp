@@ -24,6 +24,14 @@ bool goes_on_without_iterations(const DeviceHistory& device, const Curves& curve
            curves.extremes(Series::allocated, 0, error).max;
 }
 
+/// Returns whether an out-of-memory error is known to have ended the program, in whatever thread.
+bool ended_program(const Trace& trace) {
+    return std::any_of(trace.processes.begin(), trace.processes.end(), [](const Process& process) {
+        return process.how_ended == ProcessEnd::exception &&
+               process.how_ended.text.find("OutOfMemoryError") != std::string::npos;
+    });
+}
+
 }  // namespace
 
 size_t iterations_after(const Iterations& iterations, EventNumber event) {
@@ -47,7 +55,9 @@ OomErrors find_oom_errors(const Trace& trace, const DeviceHistory& device, const
         return {};
     }
     const EventNumber last = all.back()->event;
-    if (iterations_after(iterations, last) < fewest_iterations && !goes_on_without_iterations(device, curves, last)) {
+    const bool goes_on =
+        iterations_after(iterations, last) >= fewest_iterations || goes_on_without_iterations(device, curves, last);
+    if (!goes_on || ended_program(trace)) {
         return {all.back(), {}};
     }
     std::erase_if(all, [&](const OtherEvent* oom) { return is_workspace_request(trace, *oom); });

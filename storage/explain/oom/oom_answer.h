@@ -40,6 +40,7 @@ using OomAdvice = void (*)(const OomCase& oom, const Words& words, OomAnswer& an
 namespace oom_advice {
 void compare_inputs(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void handled_exception(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void last_iteration(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void largest_referrer(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void other_processes(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void optimizer_state(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
