@@ -475,6 +475,28 @@ TEST(ExplainOomInput, ComparesTheRequestIfTheIterationHadSeveralInputs) {
     EXPECT_THAT(finding.fixes.at(0).text, HasSubstr("cropped or split"));
 }
 
+/// A copy of 800 MiB fails after an operation whose result has this size.
+Finding upcast(int64_t original, const std::string& op) {
+    FailingProgram program;
+    program.run.alloc(static_cast<uint64_t>(original * MiB), program.run.line("head"), program.op(op));
+    program.fails(800 * MiB, program.run.line("loss"), program.op("aten::to"));
+    return program.finding();
+}
+
+TEST(ExplainOomUpcast, RecommendsParts) {
+    const Finding finding = upcast(400, "aten::linear");
+    const Fix* fix = fix_with(finding, "part.float()");
+    ASSERT_NE(fix, nullptr) << text_of(finding);
+    EXPECT_EQ(fix->bytes, 700 * MiB);
+    EXPECT_THAT(fix->text, HasSubstr("The request would then have fit."));
+    EXPECT_THAT(text_of(finding), HasSubstr("800 MiB for a tensor of 400 MiB from train.py:10 head"));
+}
+
+TEST(ExplainOomUpcast, NeedsAResultOfHalfTheSize) {
+    EXPECT_EQ(fix_with(upcast(300, "aten::linear"), "part.float()"), nullptr);
+    EXPECT_EQ(fix_with(upcast(400, "aten::to"), "part.float()"), nullptr) << "both may come from the host";
+}
+
 TEST(ExplainOomSecondCopy, NamesTheVariableOfACheckpoint) {
     ScannedProgram program;
     for (const int64_t size : {200, 150, 100}) {

@@ -47,6 +47,7 @@ void optimizer_state(const OomCase& oom, const Words& words, OomAnswer& answer, 
 void unused_graph(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void attention_scores(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void second_copy(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void upcast_copy(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void library_api(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void activations(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void refused_workspaces(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
