@@ -87,14 +87,6 @@ int64_t last_driver_allocation(const Trace& trace, const DeviceHistory& device) 
     return last.value_or(trace.duration);
 }
 
-/// Returns the last OOM before a state.
-const OtherEvent* last_out_of_memory(const DeviceHistory& device, EventNumber before) {
-    const auto found = std::find_if(device.others.rbegin(), device.others.rend(), [&](const OtherEvent& event) {
-        return event.action == Action::oom && event.event < before;
-    });
-    return found == device.others.rend() ? nullptr : &*found;
-}
-
 /// Returns the number of events of a typical iteration.
 EventNumber typical_length(const Iterations& iterations) {
     std::vector<EventNumber> lengths;
@@ -160,9 +152,9 @@ AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::
                                  RunPart part)
     : analysis_(std::move(analysis)), part_(part), breakdown_(analysis_) {
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
-    oom_ = last_out_of_memory(device(), part_.at.value_or(device().event_count()));
     const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
     Iterations main = main_iterations();
+    oom_ = find_oom_errors(trace(), device(), curves(), main, part_.at.value_or(device().event_count()));
     select_now(main, tables);
     row_ = breakdown_.at(now_);
     intervals_ = find_intervals(trace(), device(), curves(), std::move(main), now_);
@@ -204,8 +196,8 @@ void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {
     if (main.source() == IterationSource::loop) {
         main.end_at(now_);
     }
-    if (oom_ && device().event_count() - oom_->event <= std::max(now_ / 10, 1000)) {
-        now_ = oom_->event + 1;
+    if (oom_.last && device().event_count() - oom_.last->event <= std::max(now_ / 10, 1000)) {
+        now_ = oom_.last->event + 1;
     }
     now_time_ = device().event_count() > 0 ? device().time_of_state(now_) : last_driver_allocation(trace(), device());
 }

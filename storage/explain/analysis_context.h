@@ -13,6 +13,7 @@
 #include "storage/breakdown/breakdown.h"
 #include "storage/explain/intervals.h"
 #include "storage/explain/leak_suspects.h"
+#include "storage/explain/oom/error_outcome.h"
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
 #include "storage/graph/referrer_groups.h"
@@ -74,8 +75,10 @@ public:
     bool has_chosen_time_point() const { return part_.at.has_value(); }
     int64_t now_time() const { return now_time_; }
     const BreakdownRow& row() const { return row_; }  ///< at the context's time point
-    /// Returns the last OOM up to a chosen time point that a retry did not resolve; nullptr: there was none.
-    const OtherEvent* out_of_memory() const { return oom_; }
+    /// Returns the OOM after which the work did not go on; nullptr: there was none.
+    const OtherEvent* out_of_memory() const { return oom_.last; }
+    /// Returns the OOMs that the program caught and after which the work went on.
+    const std::vector<const OtherEvent*>& caught_errors() const { return oom_.caught; }
 
     /// Returns the lowest allocated bytes of each iteration: the memory that stays when the iteration's own memory is
     /// freed.
@@ -96,7 +99,7 @@ private:
     RunPart part_;
     uint32_t device_position_ = 0;
     Breakdown breakdown_;
-    const OtherEvent* oom_ = nullptr;
+    OomErrors oom_;
     EventNumber now_ = 0;
     int64_t now_time_ = 0;
     BreakdownRow row_;

@@ -33,9 +33,7 @@ int precedence(FindingKind kind) {
 class Order {
 public:
     explicit Order(const AnalysisContext& context)
-        : peak_(context.curves().peak(Series::allocated).max),
-          allocated_(context.curves().value(Series::allocated, context.now())),
-          failed_(context.out_of_memory() != nullptr) {}
+        : peak_(context.curves().peak(Series::allocated).max), failed_(context.out_of_memory() != nullptr) {}
 
     bool operator()(const Finding& a, const Finding& b) const {
         if (a.severity == Severity::leak && b.severity == Severity::leak && rank(a) == rank(b)) {
@@ -45,13 +43,11 @@ public:
     }
 
 private:
-    /// Returns whether the leak is a small part of what filled the device.
-    bool is_minor(const Finding& leak) const { return failed_ && leak.bytes * 2 < allocated_; }
-
     std::pair<int, int> rank(const Finding& finding) const {
         const int severity = static_cast<int>(finding.severity);
-        if (finding.severity == Severity::leak) {
-            return is_minor(finding) ? std::pair(static_cast<int>(Severity::failure), 1) : std::pair(severity, 0);
+        if (finding.severity == Severity::leak && failed_) {
+            // The error is what happened; its finding names the leak if that filled the device.
+            return {static_cast<int>(Severity::failure), 1};
         }
         if (finding.kind == FindingKind::steady) {
             return {severity, 2};
@@ -67,8 +63,8 @@ private:
         return {severity, is_aside ? 3 : precedence(finding.kind)};
     }
 
-    int64_t peak_, allocated_;
-    bool failed_;  ///< with an OOM
+    int64_t peak_;
+    bool failed_;  ///< ended with an OOM
 };
 
 /// Sets what the diagnoses leave open: device, source lines, unit and rate.

@@ -14,7 +14,7 @@ namespace tidemark {
 /// The trend of the whole run.
 enum class RunTrend : uint8_t {
     grows,          ///< allocated or reserved memory rises from iteration to iteration
-    out_of_memory,  ///< the run ended with an OOM, or was interrupted by one; memory may have grown as well
+    out_of_memory,  ///< the run ended with an OOM; memory may have grown as well
     steady,         ///< memory does not rise after the first iterations
     too_short,      ///< there are no iterations to compare
 };

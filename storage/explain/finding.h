@@ -18,7 +18,7 @@
 
 namespace tidemark {
 
-/// The severity of a finding. Findings are sorted in this order.
+/// The severity of a finding. Findings are sorted in this order; but if an OOM ended the run, it comes first.
 enum class Severity : uint8_t {
     leak,        ///< memory grows from iteration to iteration and is never freed
     failure,     ///< the run could not get the memory it requested

@@ -240,7 +240,8 @@ private:
     }
 
     void add_level(const Site& site, std::map<std::string, std::vector<int64_t>>& levels) const {
-        const SampledRetention sampled = typical_retention(site, Growth::of_count, graph_, position_);
+        const SampledRetention sampled =
+            typical_retention(site, growth_of(site).value_or(Growth::of_count), graph_, position_);
         if (const auto total = levels.find(container_key(*graph_, sampled.retention)); total != levels.end()) {
             total->second.resize(site.level.size());
             std::transform(site.level.begin(), site.level.end(), total->second.begin(), total->second.begin(),

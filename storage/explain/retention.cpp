@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "storage/explain/analysis_context.h"
@@ -50,16 +51,23 @@ bool is_single_tensor(const Retention& retention) {
     return retention.referrer && !retention.through_graph && is_variable(*retention.referrer);
 }
 
-/// Returns the last named referrer that a scan found of any tensor of the site; nullptr if there is none. The variable
-/// of a tensor that is made again in each iteration stays the same, but no scan saw the last tensor.
-const Referrer* referrer_of_earlier_tensor(const Site& site, const GraphContext& graph, uint32_t device) {
-    const auto& referrers = graph.tables().referrers;
-    const auto& stack = graph.index.trace().devices[device].allocations.stack;
-    const auto found = std::find_if(referrers.rbegin(), referrers.rend(), [&](const Referrer& referrer) {
-        return referrer.allocation && referrer.allocation.device == device &&
-               stack[referrer.allocation.index] == site.stack && has_name(referrer);
-    });
-    return found == referrers.rend() ? nullptr : &*found;
+/// Returns how many functions of the stack the one with the referrer's variable is away from the innermost one; -1 if
+/// it is none of them.
+int64_t distance_from_innermost(const GraphContext& graph, StackId stack, const Referrer& referrer) {
+    const PathLink& variable = referrer.links.front();
+    if (variable.kind == PathLinkKind::global) {
+        return std::numeric_limits<int64_t>::max();
+    }
+    const StackTable& stacks = graph.index.trace().stacks;
+    const std::vector<FrameId> frames = stacks.frames_of(stack);
+    for (size_t i = frames.size(); i-- > 0;) {
+        const Frame& frame = stacks.frame(frames[i]);
+        if (stacks.string(frame.function) == graph.text(variable.function) &&
+            stacks.string(frame.file) == graph.text(variable.file)) {
+            return static_cast<int64_t>(i);
+        }
+    }
+    return -1;
 }
 
 /// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. With a
@@ -133,6 +141,30 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     return retention;
 }
 
+const Referrer* outermost_referrer(const GraphContext& graph, uint32_t device, StackId stack, int64_t time) {
+    const auto& stacks = graph.index.trace().devices[device].allocations.stack;
+    const Referrer* outermost = nullptr;
+    int64_t most = -1;
+    for (const Referrer& referrer : graph.tables().referrers) {
+        const bool is_candidate = referrer.allocation && referrer.allocation.device == device &&
+                                  stacks[referrer.allocation.index] == stack && has_name(referrer) &&
+                                  graph.tables().scans[referrer.scan].time <= time &&
+                                  referrer.links.front().kind != PathLinkKind::exception;
+        if (is_candidate) {
+            const int64_t distance = distance_from_innermost(graph, stack, referrer);
+            if (distance >= most) {
+                outermost = &referrer;
+                most = distance;
+            }
+        }
+    }
+    return outermost;
+}
+
+bool is_alias(const GraphContext& graph, StackId stack, const Referrer& referrer, const Referrer& outer) {
+    return distance_from_innermost(graph, stack, referrer) < distance_from_innermost(graph, stack, outer);
+}
+
 std::string container_key(const GraphContext& graph, const Retention& retention) {
     if (!retention.referrer) {
         return {};
@@ -161,7 +193,8 @@ SampledRetention typical_retention(const Site& site, Growth growth, const GraphC
             retention.referrer = nullptr;
         }
         if (growth == Growth::of_size && !retention.referrer) {
-            retention.referrer = referrer_of_earlier_tensor(site, *graph, device);
+            // The variable of a tensor that is made again in each iteration stays the same.
+            retention.referrer = outermost_referrer(*graph, device, site.stack, graph->state.time());
         }
         const std::string key = calls > 0 ? calls_key(*retention.referrer) : key_of(retention, *graph, allocation);
         all.push_back({allocation, retention, key, calls});

@@ -36,6 +36,14 @@ inline constexpr std::string_view native_key = "native";
 /// Memory" for `memory.windows[3]` and `self.windows[4]`. "" if the path leads into none.
 std::string container_key(const GraphContext& graph, const Retention& retention);
 
+/// Returns the referrer of a tensor that the stack allocated, as the heap scans up to `time` found it: the variable of
+/// the outermost function of that stack, of several the last. Arguments of the functions that it calls are other names
+/// of the same object, and a traceback retains it only for the moment. Returns nullptr if no scan found a name.
+const Referrer* outermost_referrer(const GraphContext& graph, uint32_t device, StackId stack, int64_t time);
+/// Returns whether the referrer is a variable of a function that a function of the stack calls, or of an unknown one,
+/// while `outer` is a variable of the latter or a global one.
+bool is_alias(const GraphContext& graph, StackId stack, const Referrer& referrer, const Referrer& outer);
+
 /// What becomes more.
 enum class Growth : uint8_t {
     of_count,  ///< allocations: those of earlier iterations stay

@@ -16,6 +16,7 @@ namespace tidemark::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* own = "/home/anna/project/train.py";
 const std::string packages = "/venv/lib/python3.12/site-packages/";
@@ -309,6 +310,215 @@ TEST(ExplainOomSecondCopy, IsNoCopyWithOtherSizes) {
     const Finding finding = load_again(170);
     EXPECT_EQ(fix_with(finding, "del model"), nullptr);
     EXPECT_THAT(text_of(finding), HasSubstr("The program was loading a model: 490 MiB of it are on the GPU."));
+}
+
+/// A program whose heap is scanned when an error happens.
+struct ScannedProgram : FailingProgram {
+    void scan() { graph.tables.scans.push_back({run.now(), ScanReason::out_of_memory, 10, 100, 20}); }
+    /// Adds a referrer to the last scan: a variable of a function, and the index of a list's element if there is one.
+    void retained(AllocationIndex a, PathLinkKind kind, const std::string& name, const std::string& function,
+                  const std::string& index = "") {
+        std::vector<PathLink> links{{kind, graph.text(name), graph.text(function), graph.text(own), 3}};
+        if (!index.empty()) {
+            links.push_back({PathLinkKind::index, graph.text(index), 0, 0, 0});
+        }
+        graph.tables.referrers.push_back(
+            {static_cast<uint32_t>(graph.tables.scans.size() - 1), no_node, memory(a), links});
+    }
+    Finding scanned_finding() {
+        const auto context = run.make_context(std::make_shared<const GraphTables>(graph.tables));
+        Findings findings;
+        Progress progress;
+        diagnoses::out_of_memory.run(*context, {}, Words(Language::english), findings, progress);
+        return findings.at(0);
+    }
+};
+
+/// A second attempt that fails while 600 MiB of the first exist.
+Finding retry(PathLinkKind kind) {
+    ScannedProgram program;
+    const AllocationIndex first = program.run.alloc(600 * MiB, program.run.line("forward"));
+    program.fails(700 * MiB, program.run.line("forward"));
+    program.fails(500 * MiB, program.run.line("forward"));
+    program.scan();
+    program.retained(first, kind, "features", "forward", "0");
+    return program.scanned_finding();
+}
+
+TEST(ExplainOomHandledException, RetainsTheMemoryOfTheFirstAttempt) {
+    const Finding finding = retry(PathLinkKind::exception);
+    const Fix* fix = fix_with(finding, "except torch.OutOfMemoryError:\n    fits = False\nif not fits:");
+    ASSERT_NE(fix, nullptr) << text_of(finding);
+    EXPECT_EQ(fix->bytes, 600 * MiB);
+    EXPECT_THAT(fix->text, HasSubstr("The request would then have fit."));
+    EXPECT_THAT(finding.referrer, HasSubstr("exception `features`"));
+    EXPECT_THAT(text_of(finding), HasSubstr("600 MiB: `features`"));
+}
+
+TEST(ExplainOomHandledException, IsNoneIfAVariableRetainsIt) {
+    const Finding finding = retry(PathLinkKind::local);
+    EXPECT_EQ(fix_with(finding, "fits = False"), nullptr);
+    EXPECT_THAT(text_of(finding), HasSubstr("Of the memory in use, 600 MiB are retained by list `features`"));
+    EXPECT_THAT(finding.referrer, HasSubstr("list `features` (variable of forward"));
+}
+
+TEST(ExplainOomReferrer, IsTheVariableOfTheOutermostFunction) {
+    ScannedProgram program;
+    const StackId stack = program.stack({{own, "concat"}, {own, "evaluate"}});
+    const AllocationIndex earlier = program.run.alloc(100 * MiB, stack);
+    program.scan();
+    program.retained(earlier, PathLinkKind::local, "predictions", "evaluate", "0");
+    const AllocationIndex later = program.run.alloc(200 * MiB, stack), newest = program.run.alloc(200 * MiB, stack);
+    program.run.free(earlier);
+    program.fails(700 * MiB, stack);
+    program.scan();
+    program.retained(later, PathLinkKind::local, "tensors", "concat", "0");
+    EXPECT_FALSE(newest == later);
+    const Finding finding = program.scanned_finding();
+    EXPECT_THAT(finding.referrer, HasSubstr("list `predictions` (variable of evaluate"));
+    EXPECT_THAT(text_of(finding), HasSubstr("400 MiB are retained by list `predictions`")) << "also the newest";
+}
+
+TEST(ExplainOomReferrer, MayRetainTheLastIteration) {
+    ScannedProgram program;
+    const StackId forward = program.run.line("forward");
+    AllocationIndex output = no_allocation;
+    for (int i = 0; i < 5; ++i) {
+        if (output != no_allocation) {
+            program.run.free(output);
+        }
+        output = program.run.alloc(300 * MiB, forward);
+        program.run.step();
+    }
+    program.fails(800 * MiB, forward);
+    program.scan();
+    program.retained(output, PathLinkKind::local, "output", "forward");
+    const Finding finding = program.scanned_finding();
+    EXPECT_THAT(text_of(finding), HasSubstr("300 MiB of the last iteration are still retained by `output`"));
+    const Fix* fix = fix_with(finding, "del output");
+    ASSERT_NE(fix, nullptr);
+    EXPECT_THAT(fix->text, HasSubstr("The request would then have fit."));
+}
+
+TEST(ExplainOomReferrer, IsNoTensorOfAFunctionThatHasReturned) {
+    for (const char* function : {"forward", "encode"}) {
+        ScannedProgram program;
+        const AllocationIndex tensor = program.run.alloc(600 * MiB, program.run.line("encode"));
+        program.scan();
+        program.retained(tensor, PathLinkKind::local, "features", function);
+        program.fails(700 * MiB, program.run.line("forward"));
+        EXPECT_EQ(program.scanned_finding().referrer.empty(), std::string(function) == "encode");
+    }
+}
+
+/// Returns the findings of a run with two errors before, and `after` steps after them.
+Findings search_for_a_batch(int after, const std::string& exception = "") {
+    FailingProgram program;
+    if (!exception.empty()) {
+        program.run.trace.processes[0].how_ended = {ProcessEnd::exception, exception};
+    }
+    const StackId forward = program.run.line("forward");
+    program.run.free(program.run.alloc(600 * MiB, forward));
+    program.fails(2000 * MiB, forward);
+    program.fails(1500 * MiB, forward);
+    for (int i = 0; i < after; ++i) {
+        program.run.free(program.run.alloc(600 * MiB, forward));
+        program.run.step();
+    }
+    return program.diagnose(diagnoses::out_of_memory);
+}
+
+TEST(ExplainOomCaught, IsNoFailureIfTheWorkGoesOn) {
+    const Findings findings = search_for_a_batch(8);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
+    EXPECT_EQ(findings[0].title, "2 out-of-memory errors were caught; the run went on");
+    EXPECT_EQ(findings[0].bytes, 2000 * MiB);
+    EXPECT_THAT(text_of(findings[0]), HasSubstr("7 steps followed")) << "the first has the errors";
+}
+
+TEST(ExplainOomCaught, IsAFailureIfItEndsTheRun) {
+    EXPECT_EQ(search_for_a_batch(1).at(0).severity, Severity::failure);
+    EXPECT_EQ(search_for_a_batch(8, "OutOfMemoryError: CUDA out of memory").at(0).severity, Severity::failure);
+    EXPECT_EQ(search_for_a_batch(8, "KeyError: 3").at(0).severity, Severity::pattern);
+}
+
+TEST(ExplainOomCaught, DoesNotCountWorkspacesThatCudnnDidWithout) {
+    FailingProgram program;
+    program.fails(900 * MiB, program.run.line("forward"), program.op("aten::conv2d"));
+    for (int i = 0; i < 8; ++i) {
+        program.run.free(program.run.alloc(600 * MiB, program.run.line("forward")));
+        program.run.step();
+    }
+    EXPECT_TRUE(program.diagnose(diagnoses::out_of_memory).empty());
+}
+
+TEST(ExplainOomInput, ComparesTheRequestIfTheIterationHadSeveralInputs) {
+    FailingProgram program;
+    const StackId embed = program.run.line("embed"), project = program.run.line("project");
+    const StackId attend = program.run.line("attend");
+    const auto pass = [&](int64_t length) {
+        for (const StackId line : {embed, project}) {
+            program.run.free(program.run.alloc(static_cast<uint64_t>(length * MiB), line));
+        }
+    };
+    for (int i = 0; i < 4; ++i) {
+        pass(8);
+        program.run.free(program.run.alloc(60 * MiB, attend));
+        program.run.step();
+    }
+    pass(4);
+    program.fails(1200 * MiB, attend);
+    const Finding finding = program.finding();
+    EXPECT_THAT(text_of(finding), HasSubstr("20 times as large as the largest that the same line made before"));
+    EXPECT_THAT(text_of(finding), Not(HasSubstr("0.5 times as large")));
+    EXPECT_THAT(finding.fixes.at(0).text, HasSubstr("cropped or split"));
+}
+
+/// A copy of 800 MiB fails after an operation whose result has this size.
+Finding upcast(int64_t original, const std::string& op) {
+    FailingProgram program;
+    program.run.alloc(static_cast<uint64_t>(original * MiB), program.run.line("head"), program.op(op));
+    program.fails(800 * MiB, program.run.line("loss"), program.op("aten::to"));
+    return program.finding();
+}
+
+TEST(ExplainOomUpcast, RecommendsParts) {
+    const Finding finding = upcast(400, "aten::linear");
+    const Fix* fix = fix_with(finding, "part.float()");
+    ASSERT_NE(fix, nullptr) << text_of(finding);
+    EXPECT_EQ(fix->bytes, 700 * MiB);
+    EXPECT_THAT(fix->text, HasSubstr("The request would then have fit."));
+    EXPECT_THAT(text_of(finding), HasSubstr("800 MiB for a tensor of 400 MiB from train.py:10 head"));
+}
+
+TEST(ExplainOomUpcast, NeedsAResultOfHalfTheSize) {
+    EXPECT_EQ(fix_with(upcast(300, "aten::linear"), "part.float()"), nullptr);
+    EXPECT_EQ(fix_with(upcast(400, "aten::to"), "part.float()"), nullptr) << "both may come from the host";
+}
+
+TEST(ExplainOomSecondCopy, NamesTheVariableOfACheckpoint) {
+    ScannedProgram program;
+    for (const int64_t size : {200, 150, 100}) {
+        program.labeled(size * MiB, "build", Category::parameter);
+    }
+    const StackId load = program.stack({{packages + "torch/serialization.py", "load"}, {own, "rewind"}});
+    program.run.trace.source_text.add(own, 20, "        snapshot = torch.load(self.path)");
+    for (const int64_t size : {200, 150, 100}) {
+        program.run.alloc(static_cast<uint64_t>(size * MiB), load);
+    }
+    program.fails(200 * MiB, load);
+    const Finding finding = program.scanned_finding();
+    EXPECT_THAT(text_of(finding), HasSubstr("It is a second copy"));
+    EXPECT_THAT(finding.referrer, HasSubstr("`snapshot` (train.py:20 rewind)"));
+    const Fix* fix = fix_with(finding, "map_location=\"cpu\"");
+    ASSERT_NE(fix, nullptr);
+    EXPECT_EQ(fix->bytes, 450 * MiB);
+}
+
+TEST(ExplainOomUnusedGraph, RecommendsNothingForAGeneratorExpression) {
+    Evaluation program("learn.<locals>.<genexpr>");
+    EXPECT_EQ(fix_with(program.diagnose(diagnoses::out_of_memory).at(0), "<genexpr>"), nullptr);
 }
 
 TEST(ExplainOomWorkspaces, MentionsThoseThatCudnnDidWithout) {

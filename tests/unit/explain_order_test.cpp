@@ -73,7 +73,7 @@ RunBuilder on_device(int64_t total) {
     return run;
 }
 
-TEST(ExplainOrder, ALeakComesBeforeTheErrorOnlyIfItFilledTheDevice) {
+TEST(ExplainOrder, TheErrorComesFirstAndNamesALeakThatFilledTheDevice) {
     for (const uint64_t model : {uint64_t{1}, uint64_t{400}}) {
         RunBuilder run;
         run.segment(GiB);
@@ -85,8 +85,10 @@ TEST(ExplainOrder, ALeakComesBeforeTheErrorOnlyIfItFilledTheDevice) {
         run.out_of_memory(GiB, 0, run.line("forward"));
         const Explanation explanation = explained(*run.make_context());
         ASSERT_GE(explanation.findings.size(), 2u);
-        EXPECT_EQ(explanation.findings[0].kind,
-                  model > 40 ? FindingKind::out_of_memory : FindingKind::unexplained_growth);
+        EXPECT_EQ(explanation.findings[0].kind, FindingKind::out_of_memory);
+        EXPECT_EQ(explanation.findings[1].kind, FindingKind::unexplained_growth);
+        const std::string text = test::joined(explanation.findings[0].text);
+        EXPECT_EQ(text.find("A leak of 40.0 MiB comes first") != std::string::npos, model == 1) << text;
     }
 }
 

@@ -30,7 +30,7 @@ _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
 _GROWTH = 1.5  # factor by which retained bytes grow before the next scan
 _POLLS = 3  # retained bytes are the minimum over this number of polls
-_ALWAYS_SCANNED_OOMS = 3
+_ALWAYS_SCANNED_OOMS = 8  # retries with ever smaller inputs fail a few times before the error that ends the program
 _LONGEST_WAIT_S = 5.0
 _GROWTH_REASON = "allocation sites grow"  # as in facts.cpp: the recorder waits for it
 

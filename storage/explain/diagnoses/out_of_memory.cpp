@@ -15,6 +15,8 @@ namespace tidemark {
 namespace {
 
 constexpr size_t most_named = 3;  ///< blocks or lines that are named one by one
+/// A leak of a smaller part (1 / 4) of the memory in use does not decide.
+constexpr int64_t least_part_of_leak = 4;
 
 /// Returns "in the forward pass"; "" if the phase is unknown.
 std::string phase_words(Phase phase, const Words& words) {
@@ -93,7 +95,7 @@ std::string others_words(const AnalysisContext& context, const Words& words) {
                          : words("Outside PyTorch's allocator: {parts}.", with("parts", words.list(parts)));
 }
 
-/// Names the largest sites, and leak suspects.
+/// Names the largest sites.
 void add_owners(Finding& finding, const AnalysisContext& context, const Words& words) {
     std::vector<std::string> named;
     for (const Site& site : context.surviving_allocations().sites()) {
@@ -109,24 +111,65 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
     if (!named.empty()) {
         finding.text.push_back(words("Largest users of memory: {named}.", with("named", words.list(named))));
     }
-    for (const LeakSuspect& suspect : context.suspects()) {
-        if (suspect.referrer && suspect.bytes * 4 > context.curves().value(Series::allocated, context.now())) {
-            finding.referrer = referrer_words(context.graph()->tables(), words, *suspect.referrer);
-            finding.text.push_back(
-                words("A leak suspect of {bytes} is retained by {referrer}: see the finding about it.",
-                      with("bytes", format_bytes(suspect.bytes)), with("referrer", finding.referrer)));
-        }
+}
+
+/// Adds the leak that filled the device, if there is one: the error follows from it.
+void add_leak(OomAnswer& answer, const OomCase& oom, const Words& words, Progress& progress) {
+    Findings leaks;
+    diagnoses::growth.run(oom.context(), {}, words, leaks, progress);
+    const auto largest = std::max_element(leaks.begin(), leaks.end(),
+                                          [](const Finding& a, const Finding& b) { return a.bytes < b.bytes; });
+    if (largest == leaks.end() || largest->bytes * least_part_of_leak < oom.in_use()) {
+        return;
+    }
+    const auto bytes = with("bytes", format_bytes(largest->bytes));
+    std::string text = words("A leak of {bytes} comes first: {title}. Its finding has the details.", bytes,
+                             with("title", largest->title));
+    const auto is_in_title = [&](const std::string& name) { return largest->title.find(name) != std::string::npos; };
+    if (!is_in_title(largest->line)) {
+        text = words.sentences({text, words("It is allocated by {line}.", with("line", largest->line))});
+    }
+    if (!is_in_title(largest->referrer)) {
+        text = words.sentences({text, words("It is retained by {referrer}.", with("referrer", largest->referrer))});
+    }
+    answer.referrer = largest->referrer;
+    answer.text.push_back(std::move(text));
+    for (Fix& fix : largest->fixes) {
+        fix.per_iteration.reset();
+        answer.fixes.push_back({std::move(fix), oom.fits_without(largest->bytes)});
     }
 }
 
 /// Adds the causes, which come first, and the fixes.
 void add_answer(Finding& finding, const OomCase& oom, const Words& words, Progress& progress) {
-    OomAnswer answer = answer_oom(oom, words, progress);
+    OomAnswer answer;
+    add_leak(answer, oom, words, progress);
+    answer_oom(answer, oom, words, progress);
+    finding.referrer = std::move(answer.referrer);
     answer.text.insert(answer.text.begin(), request_words(oom, words));
     std::erase(answer.text, std::string());
     finding.text.insert(finding.text.begin(), answer.text.begin(), answer.text.end());
     finding.evidence.insert(finding.evidence.end(), answer.evidence.begin(), answer.evidence.end());
     finding.fixes = ranked(std::move(answer.fixes));
+}
+
+/// Says what was requested, and how much work came afterwards.
+std::string caught_words(const AnalysisContext& context, const Words& words, const Finding& finding) {
+    const auto asked = with("asked", format_bytes(finding.bytes));
+    std::string text = finding.line.empty() ? words("The largest of these requests was for {asked}.", asked)
+                                            : words("The largest of these requests was for {asked}, by {line}.", asked,
+                                                    with("line", finding.line));
+    const size_t after = iterations_after(context.iterations(), context.caught_errors().back()->event);
+    const bool has_steps = context.iterations().source() == IterationSource::steps;
+    std::string work;
+    if (after == 0) {
+        work = words("The program went on afterwards.");
+    } else if (has_steps) {
+        work = words.plural(static_cast<int64_t>(after), "{n} step followed.", "{n} steps followed.");
+    } else {
+        work = words.plural(static_cast<int64_t>(after), "{n} iteration followed.", "{n} iterations followed.");
+    }
+    return words.sentences({std::move(text), std::move(work)});
 }
 
 void add_unknowns(Finding& finding, const Experiments& experiments, const Words& words) {
@@ -139,7 +182,42 @@ void add_unknowns(Finding& finding, const Experiments& experiments, const Words&
     }
 }
 
+/// Describes errors that the program caught, after which it went on.
+Finding caught(const AnalysisContext& context, const Words& words) {
+    const std::vector<const OtherEvent*>& errors = context.caught_errors();
+    const auto largest = *std::max_element(errors.begin(), errors.end(),
+                                           [](const OtherEvent* a, const OtherEvent* b) { return a->size < b->size; });
+    Finding finding = diagnoses::out_of_memory.new_finding();
+    finding.severity = Severity::pattern;
+    finding.basis = words("The errors are allocator events, and so is the work after them.");
+    finding.bytes = static_cast<int64_t>(largest->size);
+    finding.count = static_cast<int64_t>(errors.size());
+    finding.since = context.device().time_of_state(errors.front()->event);
+    set_line(finding, context, largest->stack);
+    finding.title = words.plural(finding.count, "{n} out-of-memory error was caught; the run went on",
+                                 "{n} out-of-memory errors were caught; the run went on");
+    finding.text = {caught_words(context, words, finding)};
+    for (const OtherEvent* error : errors) {
+        if (finding.evidence.size() < most_named) {
+            finding.evidence.push_back(at_event(context,
+                                                words("An error: {asked} were requested",
+                                                      with("asked", format_bytes(static_cast<int64_t>(error->size)))),
+                                                error->event));
+        }
+    }
+    finding.fixes = {
+        {words("No fix is needed if the program expects the error, as a search for the largest batch does. "
+               "Otherwise let it start with smaller inputs."),
+         "",
+         {},
+         {}}};
+    return finding;
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress& progress) {
+    if (!context.caught_errors().empty()) {
+        findings.push_back(caught(context, words));
+    }
     if (!context.out_of_memory()) {
         return;
     }

@@ -18,7 +18,8 @@ constexpr int64_t least_part = 4;
 int64_t saved_bytes(const OomCase& oom) {
     int64_t bytes = 0;
     for (const AllocationIndex a : oom.alive()) {
-        const bool is_of_iteration = oom.allocations().alloc_event[a] >= oom.began();
+        const bool is_of_iteration =
+            oom.allocations().alloc_event[a] >= oom.began() && !oom.retained().is_by_exception(a);
         bytes += is_of_iteration && oom.category(a) == Category::saved ? oom.bytes(a) : 0;
     }
     return bytes;

@@ -95,11 +95,31 @@ std::string largest_words(const OomCase& oom, const Words& words, const LargestI
         with("times", number(largest.of_iteration)));
 }
 
+/// A request that is larger than this multiple of all others of its site shows a larger input. A tensor that collects
+/// grows in smaller steps.
+constexpr double least_jump = 1.5;
+
+/// Compares only the request, if the iterations have no common ratio.
+void compare_request(const OomCase& oom, const Words& words, OomAnswer& answer) {
+    const auto served = static_cast<double>(oom.sizes().largest_served());
+    const double ratio = served > 0 ? static_cast<double>(oom.oom().size) / served : 0;
+    if (ratio < least_jump) {
+        return;
+    }
+    answer.text.push_back(
+        words("The request is {ratio} times as large as the largest that the same line made before, {bytes}: this "
+              "input is larger than all before it.",
+              with("ratio", number(ratio)), with("bytes", format_bytes(static_cast<int64_t>(served)))));
+    add_fix(answer, words("Limit the input: a smaller batch, inputs grouped by size, or long ones cropped or split."),
+            "");
+}
+
 }  // namespace
 
 void oom_advice::compare_inputs(const OomCase& oom, const Words& words, OomAnswer& answer, Progress&) {
     const auto& last = oom.with_last();
     if (!last) {
+        compare_request(oom, words, answer);
         return;
     }
     const auto largest = find_largest(oom);

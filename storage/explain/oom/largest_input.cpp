@@ -75,6 +75,14 @@ Parts parts_of(const AnalysisContext& context, const Powers& powers, size_t iter
     return parts;
 }
 
+/// Returns whether the request has another ratio to that of the same site than the rest of the iteration: several
+/// inputs of different sizes passed through it.
+bool contradicts_request(const InputComparison& comparison, const SiteKey& request) {
+    constexpr double least_difference = 0.02;
+    return std::abs(comparison.ratio - 1) > least_difference && comparison.base.contains(request) &&
+           !growth_power(request, comparison.failed, comparison.base, comparison.ratio);
+}
+
 }  // namespace
 
 std::optional<InputComparison> compare_input(const AnalysisContext& context, const SiteSizes& sizes,
@@ -89,6 +97,9 @@ std::optional<InputComparison> compare_input(const AnalysisContext& context, con
         return std::nullopt;
     }
     comparison.ratio = *ratio;
+    if (contradicts_request(comparison, sizes.key_of_request())) {
+        return std::nullopt;
+    }
     const auto allocated = [&](EventNumber state) { return context.curves().value(Series::allocated, state); };
     comparison.bytes_before = allocated(failed.first) - allocated(range.first);
     return comparison;

@@ -20,6 +20,7 @@ struct OomFix {
 };
 
 struct OomAnswer {
+    std::string referrer;           ///< Finding::referrer, if a cause names one
     std::vector<std::string> text;  ///< causes
     std::vector<OomFix> fixes;
     std::vector<Evidence> evidence;
@@ -38,11 +39,15 @@ std::vector<Fix> ranked(std::vector<OomFix> fixes);
 using OomAdvice = void (*)(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 namespace oom_advice {
 void compare_inputs(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void handled_exception(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void last_iteration(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void largest_referrer(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void other_processes(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void optimizer_state(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void unused_graph(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void attention_scores(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void second_copy(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void upcast_copy(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void library_api(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void activations(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void refused_workspaces(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
@@ -50,7 +55,7 @@ void allocator_settings(const OomCase& oom, const Words& words, OomAnswer& answe
 void process_limit(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 }  // namespace oom_advice
 
-/// Returns the answer of all advice.
-OomAnswer answer_oom(const OomCase& oom, const Words& words, Progress& progress);
+/// Adds the answer of all advice.
+void answer_oom(OomAnswer& answer, const OomCase& oom, const Words& words, Progress& progress);
 
 }  // namespace tidemark

@@ -9,16 +9,24 @@
 #include "storage/explain/oom/stack_search.h"
 
 namespace tidemark {
+namespace {
+
+std::vector<AllocationIndex> by_age(std::vector<AllocationIndex> all) {
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+}  // namespace
 
 OomCase::OomCase(const AnalysisContext& context, const OomAnalysis& analysis, const Experiments& experiments)
     : context_(context),
       analysis_(analysis),
       experiments_(experiments),
-      alive_(allocated_at(context, analysis.before)),
+      alive_(by_age(allocated_at(context, analysis.before))),
+      in_use_(bytes(alive_)),
+      retained_(context, analysis.oom, alive_),
       iteration_(find_failed_iteration(context, analysis.oom)),
       sizes_(context, analysis.oom) {
-    std::sort(alive_.begin(), alive_.end());
-    in_use_ = bytes(alive_);
     if (iteration_) {
         with_last_ = compare_input(context, sizes_, *iteration_, iteration_->good - 1);
         with_largest_ = compare_input(context, sizes_, *iteration_, extreme_iterations(context, *iteration_).highest);

@@ -12,6 +12,7 @@
 #include "storage/explain/oom/failed_iteration.h"
 #include "storage/explain/oom/largest_input.h"
 #include "storage/explain/oom/oom_analysis.h"
+#include "storage/explain/oom/retained_memory.h"
 
 namespace tidemark {
 
@@ -42,6 +43,8 @@ public:
     /// Returns the most bytes that the allocator can surely reserve; nothing if unknown.
     std::optional<int64_t> capacity() const;
 
+    const RetentionAtError& retained() const { return retained_; }
+
     /// Returns nothing if no iteration was complete before the error.
     const std::optional<FailedIteration>& iteration() const { return iteration_; }
     const SiteSizes& sizes() const { return sizes_; }
@@ -63,6 +66,7 @@ private:
     const Experiments& experiments_;
     std::vector<AllocationIndex> alive_;
     int64_t in_use_ = 0;
+    RetentionAtError retained_;
     std::optional<FailedIteration> iteration_;
     SiteSizes sizes_;
     std::optional<InputComparison> with_last_, with_largest_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
+#include "storage/explain/oom/error_outcome.h"
 #include "storage/explain/oom/oom_answer.h"
 
 namespace tidemark {
@@ -16,8 +17,7 @@ void oom_advice::refused_workspaces(const OomCase& oom, const Words& words, OomA
     for (const OtherEvent& other : oom.context().device().others) {
         const bool is_earlier =
             other.action == Action::oom && other.event < oom.oom().event && other.event >= oom.began();
-        const std::string& op = oom.context().trace().origins[other.origin].op;
-        if (is_earlier && op.find("conv") != op.npos) {
+        if (is_earlier && is_workspace_request(oom.context().trace(), other)) {
             ++count;
             largest = std::max(largest, other.size);
         }

@@ -3,6 +3,7 @@
 
 // A model or checkpoint that is loaded onto the GPU while an earlier one of the same sizes is still there.
 #include <algorithm>
+#include <set>
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
@@ -88,6 +89,80 @@ std::string referrer_of(const OomCase& oom, const Words& words, const Load& load
     return {};
 }
 
+/// Returns "snapshot" if the program's line that loads is `snapshot = torch.load(path)`; "" if that is unknown.
+std::string assigned_variable(const Trace& trace, FrameId id) {
+    const Frame& frame = trace.stacks.frame(id);
+    const std::string* line = trace.source_text.line(trace.stacks.string(frame.file), frame.line);
+    const size_t sign = line ? line->find('=') : std::string::npos;
+    if (sign == std::string::npos || line->compare(sign, 2, "==") == 0) {
+        return {};
+    }
+    const size_t begin = line->find_first_not_of(" \t"), end = line->find_last_not_of(" \t", sign - 1);
+    const std::string name = begin < sign ? line->substr(begin, end + 1 - begin) : std::string();
+    const bool is_name = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    });
+    return is_name ? name : std::string();
+}
+
+/// Names the variable that gets what is being loaded.
+std::string target_of(const OomCase& oom, const Words& words, const Load& load) {
+    const Trace& trace = oom.context().trace();
+    const FrameId line = oom.stacks().site(load.caller);
+    const std::string name = assigned_variable(trace, line);
+    return name.empty()
+               ? std::string()
+               : words("`{name}` ({line})", with("name", name), with("line", describe_frame(trace.stacks, line)));
+}
+
+/// Adds map_location="cpu" if the load is one of a checkpoint; otherwise returns false.
+bool add_host_memory(const OomCase& oom, const Words& words, const Load& load, OomAnswer& answer) {
+    const std::vector<FrameId> frames = oom.stacks().frames_of(oom.oom().stack);
+    if (std::none_of(frames.begin(), frames.end(),
+                     [&](FrameId id) { return is_checkpoint(oom.stacks(), oom.stacks().frame(id)); })) {
+        return false;
+    }
+    add_fix(answer, oom, words,
+            words("Load the checkpoint into host memory; load_state_dict() copies what it needs to the GPU."),
+            "checkpoint = torch.load(path, map_location=\"cpu\")", oom.bytes(load.tensors));
+    return true;
+}
+
+/// Counts the loaded tensors for each of which the model or the optimizer has one of the same size.
+size_t count_duplicates(const OomCase& oom, const Load& load) {
+    std::multiset<int64_t> of_model;
+    for (const AllocationIndex a : oom.alive()) {
+        const Category category = oom.category(a);
+        if (category == Category::parameter || category == Category::buffer || category == Category::optimizer_state) {
+            of_model.insert(oom.bytes(a));
+        }
+    }
+    return static_cast<size_t>(std::count_if(load.tensors.begin(), load.tensors.end(), [&](AllocationIndex a) {
+        const auto found = of_model.find(oom.bytes(a));
+        const bool has_twin = found != of_model.end();
+        if (has_twin) {
+            of_model.erase(found);
+        }
+        return has_twin;
+    }));
+}
+
+void describe_load(const OomCase& oom, const Words& words, const Load& load, OomAnswer& answer) {
+    const auto bytes = with("bytes", format_bytes(oom.bytes(load.tensors)));
+    std::string text = words("The program was loading a model: {bytes} of it are on the GPU.", bytes);
+    const size_t duplicates = count_duplicates(oom, load);
+    if (duplicates >= fewest_tensors && duplicates == load.tensors.size()) {
+        text =
+            words.sentences({text, words("It is a second copy: all of these tensors have the sizes of parameters and "
+                                         "optimizer state that are on the GPU already.")});
+    }
+    if (const std::string target = target_of(oom, words, load); !target.empty()) {
+        answer.referrer = target;
+        text = words.sentences({text, words("It is loaded for {target}.", with("target", target))});
+    }
+    answer.text.push_back(std::move(text));
+}
+
 void add_copy(const OomCase& oom, const Words& words, const Load& earlier, const Load& later, OomAnswer& answer) {
     const int64_t bytes = oom.bytes(earlier.tensors);
     const auto of_earlier = with("bytes", format_bytes(bytes));
@@ -100,6 +175,7 @@ void add_copy(const OomCase& oom, const Words& words, const Load& earlier, const
         "before. That copy still takes {bytes}.",
         of_earlier, line);
     if (const std::string referrer = referrer_of(oom, words, earlier); !referrer.empty()) {
+        answer.referrer = referrer;
         text = words.sentences({text, words("It is retained by {referrer}.", with("referrer", referrer))});
     }
     answer.text.push_back(std::move(text));
@@ -107,13 +183,7 @@ void add_copy(const OomCase& oom, const Words& words, const Load& earlier, const
         at_allocation(oom.context(), words("The first tensor of the earlier copy"), earlier.tensors.front()));
     add_fix(answer, oom, words, words("If the new model replaces the earlier one, free that first."),
             "del model, optimizer\ngc.collect()\nmodel = load()", bytes);
-    const std::vector<FrameId> frames = oom.stacks().frames_of(oom.oom().stack);
-    if (std::any_of(frames.begin(), frames.end(),
-                    [&](FrameId id) { return is_checkpoint(oom.stacks(), oom.stacks().frame(id)); })) {
-        add_fix(answer, oom, words,
-                words("Load the checkpoint into host memory; load_state_dict() copies what it needs to the GPU."),
-                "checkpoint = torch.load(path, map_location=\"cpu\")", oom.bytes(later.tensors));
-    }
+    add_host_memory(oom, words, later, answer);
 }
 
 }  // namespace
@@ -127,15 +197,18 @@ void oom_advice::second_copy(const OomCase& oom, const Words& words, OomAnswer& 
     if (loads.empty() || loads.back().caller != caller) {
         return;
     }
-    const auto earlier = std::find_if(loads.begin(), loads.end() - 1,
-                                      [&](const Load& load) { return is_copy(oom, loads.back(), load); });
+    const Load& load = loads.back();
+    const auto earlier =
+        std::find_if(loads.begin(), loads.end() - 1, [&](const Load& other) { return is_copy(oom, load, other); });
     if (earlier != loads.end() - 1) {
-        add_copy(oom, words, *earlier, loads.back(), answer);
+        add_copy(oom, words, *earlier, load, answer);
         return;
     }
-    answer.text.push_back(words("The program was loading a model: {bytes} of it are on the GPU.",
-                                with("bytes", format_bytes(oom.bytes(loads.back().tensors)))));
-    add_fix(answer, words("If the parameters are float32, bfloat16 halves them."), "model = model.to(torch.bfloat16)");
+    describe_load(oom, words, load, answer);
+    if (!add_host_memory(oom, words, load, answer)) {
+        add_fix(answer, words("If the parameters are float32, bfloat16 halves them."),
+                "model = model.to(torch.bfloat16)");
+    }
 }
 
 }  // namespace tidemark

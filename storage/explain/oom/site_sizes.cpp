@@ -83,6 +83,18 @@ Sizes SiteSizes::between(EventNumber first, EventNumber last) const {
     return sizes;
 }
 
+uint64_t SiteSizes::largest_served() const {
+    const Allocations& allocations = context_.device().allocations;
+    const SiteKey request = key_of_request();
+    uint64_t largest = 0;
+    for (AllocationIndex a = 0; a < allocations.size() && allocations.alloc_event[a] < oom_.event; ++a) {
+        if (allocations.requested[a] > largest && key_of(a) == request) {
+            largest = allocations.requested[a];
+        }
+    }
+    return largest;
+}
+
 Sizes SiteSizes::of_failure(EventNumber first) const {
     Sizes sizes = between(first, oom_.event);
     uint64_t& size = sizes[key_of_request()];

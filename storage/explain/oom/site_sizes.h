@@ -33,6 +33,8 @@ public:
     SiteKey key_of_request() const { return key(oom_.stack, oom_.origin); }
     /// Returns the sizes of all allocations between two states, except parameters, gradients and optimizer state.
     Sizes between(EventNumber first, EventNumber last) const;
+    /// Returns the largest request of the failed request's site that was served before; 0: there was none.
+    uint64_t largest_served() const;
     /// Returns the sizes of the failed iteration, including the request that failed.
     Sizes of_failure(EventNumber first) const;
 

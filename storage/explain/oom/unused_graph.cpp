@@ -44,12 +44,18 @@ std::set<Function> functions_of_training(const OomCase& oom, const GraphContext&
     return functions;
 }
 
+/// Returns whether a decorator can change the function: a lambda or a generator expression is part of another one.
+bool has_definition(const StackTable& stacks, FrameId id) {
+    return !plain_name(stacks.string(stacks.frame(id).function)).starts_with('<');
+}
+
 /// Returns the outermost function of the program that called the failed request and no training; 0 if there is none.
 FrameId caller_outside_training(const OomCase& oom, const std::set<Function>& training) {
     std::vector<FrameId> frames = oom.stacks().frames_of(oom.oom().stack);
     std::reverse(frames.begin(), frames.end());
     const auto found = std::find_if(frames.begin(), frames.end(), [&](FrameId id) {
-        return oom.stacks().role(id) >= FrameRole::console && !training.contains(function_of(oom.stacks(), id));
+        return oom.stacks().role(id) >= FrameRole::console && has_definition(oom.stacks(), id) &&
+               !training.contains(function_of(oom.stacks(), id));
     });
     return found == frames.end() ? 0 : *found;
 }
@@ -77,7 +83,8 @@ void add_retained(const OomCase& oom, const GraphContext& graph, UnusedGraph& un
         for (uint32_t s = saved.first[node]; s < saved.first[node + 1] && !was_executed(graph, node); ++s) {
             const AllocationRef memory = saved.allocation[s];
             if (memory && memory.device == oom.context().device_position() && graph.state.is_graph_memory(memory) &&
-                oom.allocations().alloc_event[memory.index] >= oom.began() && !graph.referrers.in_python(memory)) {
+                oom.allocations().alloc_event[memory.index] >= oom.began() && !graph.referrers.in_python(memory) &&
+                !oom.retained().is_by_exception(memory.index)) {
                 int64_t& time = last_use[memory.index];
                 time = std::max(time, nodes.created[node]);
             }
