@@ -16,15 +16,18 @@ namespace {
 
 constexpr size_t samples_per_site = 5;
 
-/// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys, and
-/// variables of an exception's frames.
+/// Returns whether the link's name differs between tensors of one container: an element, or the sizes of a view.
+bool has_varying_name(const PathLink& link) { return is_element(link) || link.kind == PathLinkKind::view; }
+
+/// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys,
+/// sizes of views, and variables of an exception's frames.
 std::string referrer_key(const Referrer& referrer) {
     std::string key;
     for (const PathLink& link : referrer.links) {
         if (link.kind == PathLinkKind::exception) {
             return key + word_of(link.kind);
         }
-        key += fmt::format("{} {} {} {}\n", word_of(link.kind), is_element(link) ? 0 : link.name, link.function,
+        key += fmt::format("{} {} {} {}\n", word_of(link.kind), has_varying_name(link) ? 0 : link.name, link.function,
                            link.file);
     }
     return key;
@@ -79,6 +82,33 @@ std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph,
     return selected;
 }
 
+/// Returns whether both paths have the same referrer_key().
+bool lead_alike(const Referrer& a, const Referrer& b) {
+    const size_t common = std::min(a.links.size(), b.links.size());
+    for (size_t i = 0; i < common; ++i) {
+        const PathLink &one = a.links[i], &other = b.links[i];
+        const bool is_same = one.kind == other.kind && one.function == other.function && one.file == other.file &&
+                             (has_varying_name(one) || one.name == other.name);
+        if (!is_same || one.kind == PathLinkKind::exception) {
+            return is_same;
+        }
+    }
+    return a.links.size() == b.links.size();
+}
+
+/// Returns the paths to the site's allocations, oldest first, as far as they lead the same way as `typical`.
+std::vector<const Referrer*> paths_by_age(const GraphContext& graph, const Site& site, const Referrer& typical,
+                                          uint32_t device) {
+    std::vector<const Referrer*> paths;
+    for (const AllocationIndex a : site.now) {
+        const Referrer* referrer = retention_of(graph, {device, a}).referrer;
+        if (referrer && lead_alike(*referrer, typical)) {
+            paths.push_back(referrer);
+        }
+    }
+    return paths;
+}
+
 }  // namespace
 
 Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
@@ -115,6 +145,18 @@ std::string container_key(const GraphContext& graph, const Retention& retention)
     }
     const std::string& name = graph.text(links[end - (end > 0 ? 1 : 0)].name);
     return name.find(" of ") != std::string::npos ? name : referrer_key(*retention.referrer);
+}
+
+ReferrerGroup growth_paths(const GraphContext& graph, std::span<const Site* const> sites, const Referrer& typical,
+                           uint32_t device) {
+    std::vector<const Referrer*> longest{&typical};
+    for (const Site* site : sites) {
+        if (std::vector<const Referrer*> paths = paths_by_age(graph, *site, typical, device);
+            paths.size() > longest.size()) {
+            longest = std::move(paths);
+        }
+    }
+    return growth_group(graph.tables(), longest);
 }
 
 SampledRetention typical_retention(const Site& site, Growth growth, const GraphContext* graph, uint32_t device) {

@@ -4,6 +4,7 @@
 // How memory is retained: by a referrer in Python, through the graph, or by C++ only.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,11 @@ inline constexpr std::string_view native_key = "native";
 /// Returns the same text for all paths that lead into one container, whatever variable they start at: "windows of
 /// Memory" for `memory.windows[3]` and `self.windows[4]`. "" if the path leads into none.
 std::string container_key(const GraphContext& graph, const Retention& retention);
+
+/// Returns the paths of the sites' memory that lead the same way as `typical`, as one group (see growth_group()).
+/// `device`: position in Trace::devices.
+ReferrerGroup growth_paths(const GraphContext& graph, std::span<const Site* const> sites, const Referrer& typical,
+                           uint32_t device);
 
 /// What becomes more.
 enum class Growth : uint8_t {
