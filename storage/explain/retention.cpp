@@ -16,18 +16,21 @@ namespace {
 
 constexpr size_t samples_per_site = 5;
 
-/// Returns whether the link's name differs between tensors of one container: an element, or the sizes of a view.
-bool has_varying_name(const PathLink& link) { return is_element(link) || link.kind == PathLinkKind::view; }
+/// Returns the links up to the tensor, without the one that says it is a view: some elements of a container are views.
+std::span<const PathLink> links_to_tensor(const Referrer& referrer) {
+    const bool is_view = !referrer.links.empty() && referrer.links.back().kind == PathLinkKind::view;
+    return std::span(referrer.links).first(referrer.links.size() - (is_view ? 1 : 0));
+}
 
 /// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys,
 /// sizes of views, and variables of an exception's frames.
 std::string referrer_key(const Referrer& referrer) {
     std::string key;
-    for (const PathLink& link : referrer.links) {
+    for (const PathLink& link : links_to_tensor(referrer)) {
         if (link.kind == PathLinkKind::exception) {
             return key + word_of(link.kind);
         }
-        key += fmt::format("{} {} {} {}\n", word_of(link.kind), has_varying_name(link) ? 0 : link.name, link.function,
+        key += fmt::format("{} {} {} {}\n", word_of(link.kind), is_element(link) ? 0 : link.name, link.function,
                            link.file);
     }
     return key;
@@ -84,16 +87,16 @@ std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph,
 
 /// Returns whether both paths have the same referrer_key().
 bool lead_alike(const Referrer& a, const Referrer& b) {
-    const size_t common = std::min(a.links.size(), b.links.size());
-    for (size_t i = 0; i < common; ++i) {
-        const PathLink &one = a.links[i], &other = b.links[i];
+    const auto links_of_a = links_to_tensor(a), links_of_b = links_to_tensor(b);
+    for (size_t i = 0; i < std::min(links_of_a.size(), links_of_b.size()); ++i) {
+        const PathLink &one = links_of_a[i], &other = links_of_b[i];
         const bool is_same = one.kind == other.kind && one.function == other.function && one.file == other.file &&
-                             (has_varying_name(one) || one.name == other.name);
+                             (is_element(one) || one.name == other.name);
         if (!is_same || one.kind == PathLinkKind::exception) {
             return is_same;
         }
     }
-    return a.links.size() == b.links.size();
+    return links_of_a.size() == links_of_b.size();
 }
 
 /// Returns the paths to the site's allocations, oldest first, as far as they lead the same way as `typical`.

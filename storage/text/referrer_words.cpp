@@ -10,6 +10,8 @@ namespace {
 
 // How the recorder names the references of a bound method and of a functools.partial.
 constexpr std::string_view self_of_method = "self of ", argument_of_partial = "argument ";
+// How it names the results that functools.lru_cache stores.
+constexpr std::string_view cache_of_function = "cache of ";
 
 using Links = std::span<const PathLink>;
 
@@ -20,6 +22,8 @@ void append_attribute(std::string& text, const GraphTables& tables, const PathLi
     const std::string attribute = name.substr(0, name.find(" of "));
     if (name.starts_with(self_of_method) || name.starts_with(argument_of_partial)) {
         text += (text.empty() ? "" : ".") + (name.starts_with(self_of_method) ? attribute : name);
+    } else if (name.starts_with(cache_of_function)) {
+        text += ".cache";
     } else if (owner_of(tables, link).empty()) {
         append_link(text, tables, link);
     } else if (attribute.find_first_not_of("0123456789") == std::string::npos) {

@@ -37,14 +37,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     Finding finding = suspect_finding(context, suspect, words);
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
-    const auto path = with("path", path_words(context.graph()->tables(), words, *suspect.referrer));
     finding.title =
         words("{tensors} retained by registered functions: {referrer}", tensors, with("referrer", finding.referrer));
     finding.text = {
         words("A function that is registered to be called later retains its arguments, the variables that it uses, and "
-              "the object whose method it is. More and more functions are registered, and none is removed. One of the "
-              "tensors is {path}.",
-              path),
+              "the object whose method it is. More and more functions are registered, and none is removed."),
         retained_so_far(suspect, words)};
     finding.fixes = {
         {words("Give the function values instead of GPU tensors."),

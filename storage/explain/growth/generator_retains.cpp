@@ -39,8 +39,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                           with("function", function), with("referrer", finding.referrer));
     finding.text = {
         words("A generator or coroutine that was started and has not finished retains its frame, and the frame its "
-              "variables, here `{name}` of `{function}`. More and more such calls wait, and {referrer} refers to them.",
-              with("name", name), with("function", function), with("referrer", finding.referrer)),
+              "variables, here `{name}` of `{function}`. More and more such calls wait.",
+              with("name", name), with("function", function)),
         retained_so_far(suspect, words)};
     finding.fixes = {
         {words("Let each call finish, or end it: close the generator, cancel the task."),
