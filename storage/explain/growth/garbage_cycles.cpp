@@ -59,8 +59,9 @@ Finding frozen_cycles(const AnalysisContext& context, const LeakSuspect& suspect
     finding.text = {
         words("gc.freeze() moves all objects that exist, garbage in reference cycles as well, to where no garbage "
               "collection looks: gc.collect() does not free them, and gc.get_objects() does not list them. The program "
-              "called it {count} times since the growth began.",
-              with("count", count_spans(context, suspect, AnnotationKind::user, "gc.freeze ("))),
+              "called it {times} since the growth began.",
+              with("times", words.plural(count_spans(context, suspect, AnnotationKind::user, "gc.freeze ("), "{n} time",
+                                         "{n} times"))),
         retained_so_far(suspect, words)};
     finding.fixes = {
         {words("Collect before freezing, and freeze only once, after the program has started."),
