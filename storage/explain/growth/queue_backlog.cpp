@@ -55,9 +55,10 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     const auto referrer = with("referrer", finding.referrer);
     finding.title = words("{tensors} wait in the queue {referrer}", tensors, referrer);
-    finding.text = {words("The queue has no limit, and its consumer is slower than its producer: what nobody has taken "
-                          "out yet stays on the GPU."),
-                    retained_so_far(suspect, words)};
+    finding.text = {
+        words("The consumer of the queue is slower than its producer, and no limit stops the producer: what "
+              "nobody has taken out yet stays on the GPU."),
+        retained_so_far(suspect, words)};
     finding.fixes = {{words("Limit the queue: with maxsize, the producer waits for the consumer."),
                       "queue.Queue(maxsize=4)", suspect.bytes, suspect.per_iteration},
                      {words("Or put values in host memory into the queue."), "queue.put(tensor.detach().cpu())",
