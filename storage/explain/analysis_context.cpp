@@ -8,18 +8,26 @@
 namespace tidemark {
 namespace {
 
-/// Returns the state before the run's last frees, after which the program only releases memory.
-EventNumber before_last_frees(const DeviceHistory& device) {
-    EventNumber n = device.event_count();
-    while (n > 0) {
-        const Action action = device.event_ref[static_cast<size_t>(n - 1)].action();
-        if (action == Action::alloc || action == Action::oom || action == Action::segment_alloc ||
-            action == Action::segment_map) {
-            break;
+/// Walks back over the frees with which the run ends. What is allocated between them does not count if it is little
+/// compared with the memory freed that existed before `old`: threads may end one after another.
+EventNumber before_last_frees(const DeviceHistory& device, EventNumber old = 0) {
+    constexpr uint64_t much_more = 50;
+    uint64_t allocated = 0, freed = 0;
+    for (EventNumber event = device.event_count(); event > 0; --event) {
+        const EventRef ref = device.event_ref[static_cast<size_t>(event - 1)];
+        const Action action = ref.action();
+        if (action == Action::alloc) {
+            allocated += device.allocations.block_size[ref.index()];
+        } else if (action == Action::free_requested && device.allocations.alloc_event[ref.index()] < old) {
+            freed += device.allocations.block_size[ref.index()];
         }
-        --n;
+        const bool is_work = action == Action::alloc || action == Action::oom || action == Action::segment_alloc ||
+                             action == Action::segment_map;
+        if (is_work && (action == Action::oom || allocated * much_more >= freed)) {
+            return event;
+        }
     }
-    return n == 0 ? device.event_count() : n;
+    return device.event_count();
 }
 
 /// Returns how many tensors have a referrer in Python, for each heap scan.
@@ -31,10 +39,28 @@ std::vector<size_t> found_by_scans(const GraphTables& tables) {
     return found;
 }
 
-/// Returns the state at the last heap scan, which runs when the program's own code has ended. Returns the state before
-/// the last frees if functions had returned by then and most memory was free.
-EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables) {
-    const EventNumber before = before_last_frees(analysis.device());
+/// Returns the state between two states before the program frees a large part of its memory that existed before `old`:
+/// threads end, or the functions that own the model return. Returns the later state if it frees only recent work.
+EventNumber before_teardown(const Analysis& analysis, EventNumber from, EventNumber to, EventNumber old) {
+    constexpr int64_t least_fraction = 20;  // 1 / 20
+    const DeviceHistory& device = analysis.device();
+    std::optional<EventNumber> first;
+    int64_t freed = 0;
+    for (EventNumber event = from; event < to; ++event) {
+        const EventRef ref = device.event_ref[static_cast<size_t>(event)];
+        if (ref.action() == Action::free_requested && device.allocations.alloc_event[ref.index()] < old) {
+            first = first.value_or(event);
+            freed += static_cast<int64_t>(device.allocations.block_size[ref.index()]);
+        }
+    }
+    return freed * least_fraction > analysis.curves().value(Series::allocated, from) ? *first : to;
+}
+
+/// Returns the state at the last heap scan, which runs when the program's own code has ended, or before it released
+/// what it used. `old`: the begin of one of the last iterations. Returns the state before the last frees if functions
+/// had returned by then and most memory was free.
+EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables, EventNumber old) {
+    const EventNumber before = before_last_frees(analysis.device(), old);
     if (!tables || tables->scans.empty() || tables->scans.back().reason != ScanReason::end) {
         return before;
     }
@@ -44,7 +70,9 @@ EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables) {
         return before;
     }
     const auto allocated = [&](EventNumber n) { return analysis.curves().value(Series::allocated, n); };
-    return searched > before && allocated(searched) * 2 >= allocated(before) ? searched : before;
+    return searched > before && allocated(searched) * 2 >= allocated(before)
+               ? before_teardown(analysis, before, searched, old)
+               : before;
 }
 
 /// Returns the time of the last driver allocation on the device, before a program without PyTorch frees its memory; the
@@ -74,6 +102,12 @@ EventNumber typical_length(const Iterations& iterations) {
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     return *middle;
+}
+
+/// Returns the begin of the last three iterations: the very last ones may lie amid the program's end.
+EventNumber begin_of_last_iterations(const Iterations& iterations) {
+    constexpr size_t last = 3;
+    return iterations.size() < last ? 0 : iterations[iterations.size() - last].first;
 }
 
 /// Returns the time of the heap scan that describes `now` best: the last scan before it. The scan after it is better
@@ -144,7 +178,7 @@ void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {
     if (last > 0 && now_ - last < typical_length(main) && !loop_after(trace(), device(), curves(), main, now_)) {
         now_ = last;
     } else {
-        now_ = end_of_work(*analysis_, tables);
+        now_ = end_of_work(*analysis_, tables, begin_of_last_iterations(main));
     }
     if (main.source() == IterationSource::loop) {
         main.end_at(now_);

@@ -83,18 +83,31 @@ void complete(Finding& finding, const AnalysisContext& context) {
     }
 }
 
-/// Adds when a leak of GPU memory fills the device.
-void add_forecast(Finding& finding, const AnalysisContext& context, const Words& words) {
-    const int64_t total = context.device().total_bytes, per_iteration = finding.per_iteration.value_or(0);
-    if (!is_gpu_leak(finding) || total == 0 || per_iteration <= 0 || context.out_of_memory()) {
-        return;
+/// Returns how many iterations the leak needs to fill the device; nothing if that is unknown.
+std::optional<int64_t> iterations_left(const Finding& leak, const AnalysisContext& context) {
+    const int64_t total = context.device().total_bytes, per_iteration = leak.per_iteration.value_or(0);
+    if (!is_gpu_leak(leak) || total == 0 || per_iteration <= 0 || context.out_of_memory()) {
+        return std::nullopt;
     }
     const int64_t used = context.row().device_used.value_or(context.curves().value(Series::allocated, context.now()));
-    const int64_t left = std::max<int64_t>(total - used, 0) / per_iteration;
+    return std::max<int64_t>(total - used, 0) / per_iteration;
+}
+
+/// Adds when a leak fills the device. A small one that would take longer than any run is a pattern: a cache of the
+/// sizes met so far, for example.
+void weigh_growth(Finding& finding, const AnalysisContext& context, const Words& words) {
+    constexpr int64_t very_long = 1'000'000, small_fraction = 200;  // iterations; 1 / 200 of the peak
+    const std::optional<int64_t> left = iterations_left(finding, context);
+    if (!left) {
+        return;
+    }
     finding.text.push_back(
         words("At this rate the {bytes} of the GPU are full after another {count} {iterations}.",
-              with("bytes", format_bytes(total)), with("count", format_count(left)),
+              with("bytes", format_bytes(context.device().total_bytes)), with("count", format_count(*left)),
               with("iterations", finding.unit == IterationSource::steps ? words("steps") : words("iterations"))));
+    if (*left > very_long && finding.bytes * small_fraction < context.curves().peak(Series::allocated).max) {
+        finding.severity = Severity::pattern;
+    }
 }
 
 /// Capitalizes a title, which stands alone in a list and follows "First: " in the summary. Code and names (cuBLAS) keep
@@ -119,7 +132,7 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
     explanation.findings = run_diagnoses(context, words, progress);
     for (Finding& finding : explanation.findings) {
         complete(finding, context);
-        add_forecast(finding, context, words);
+        weigh_growth(finding, context, words);
     }
     std::stable_sort(explanation.findings.begin(), explanation.findings.end(), Order(context));
     explanation.unknowns = what_was_not_recorded(context, words);

@@ -41,4 +41,8 @@ bool is_gpu_leak(const Finding& finding) {
     return finding.severity == Severity::leak && finding.kind != FindingKind::pinned_memory_growth;
 }
 
+bool is_slow_growth(const Finding& finding) {
+    return finding.severity == Severity::pattern && finding.per_iteration.value_or(0) > 0;
+}
+
 }  // namespace tidemark

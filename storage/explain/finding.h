@@ -90,5 +90,7 @@ const Finding* find_finding(std::span<const Finding> findings, FindingKind kind)
 
 /// Returns whether the finding is a leak of GPU memory; pinned host memory is not GPU memory.
 bool is_gpu_leak(const Finding& finding);
+/// Returns whether the finding is growth that is too slow to matter in any run.
+bool is_slow_growth(const Finding& finding);
 
 }  // namespace tidemark

@@ -29,6 +29,7 @@
     CLASSIFIER(hidden_state_not_detached, "hidden-state-not-detached")     \
     CLASSIFIER(retained_graph, "retained-graph")                           \
     BOTH(eval_without_no_grad, "eval-without-no-grad")                     \
+    CLASSIFIER(unfinished_calls, "unfinished-calls")                       \
     CLASSIFIER(growing_tensor, "growing-tensor")                           \
     BOTH(garbage_cycles, "garbage-cycles")                                 \
     CLASSIFIER(generator_retains, "generator-retains")                     \

@@ -24,6 +24,17 @@ int64_t left_of(const DeviceHistory& device, EventNumber from, EventNumber to) {
     return bytes;
 }
 
+/// Returns whether memory that was allocated between two states was freed there. A loop that frees nothing constructs
+/// something: a list of results, the parts of a model.
+bool frees_some(const DeviceHistory& device, EventNumber from, EventNumber to) {
+    const Allocations& allocations = device.allocations;
+    const auto& made = allocations.alloc_event;
+    const auto first = std::lower_bound(made.begin(), made.end(), from), last = std::lower_bound(first, made.end(), to);
+    return std::any_of(allocations.free_event.begin() + (first - made.begin()),
+                       allocations.free_event.begin() + (last - made.begin()),
+                       [&](EventNumber freed) { return freed < to; });
+}
+
 }  // namespace
 
 std::optional<Iterations> loop_after(const Trace& trace, const DeviceHistory& device, const Curves& curves,
@@ -34,7 +45,7 @@ std::optional<Iterations> loop_after(const Trace& trace, const DeviceHistory& de
         return std::nullopt;
     }
     Iterations after(trace, device, curves, end, now);
-    return after.empty() ? std::nullopt : std::optional(std::move(after));
+    return after.empty() || !frees_some(device, after[0].first, now) ? std::nullopt : std::optional(std::move(after));
 }
 
 std::vector<Interval> find_intervals(const Trace& trace, const DeviceHistory& device, const Curves& curves,

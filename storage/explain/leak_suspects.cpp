@@ -122,6 +122,7 @@ void update_retention(LeakSuspect& suspect, const SampledRetention& sampled) {
         suspect.retention = sampled.retention;
         suspect.example = sampled.allocation;
     }
+    suspect.calls = std::max(suspect.calls, sampled.calls);
 }
 
 /// Returns whether the alive allocations come from at least this many iterations.
@@ -137,6 +138,21 @@ bool is_of_many_iterations(const Site& site, const Iterations& iterations, const
         }
     }
     return false;
+}
+
+/// Returns whether the site has grown no more for much longer than between any two of its allocations before. Measured
+/// in time: the iterations of a loop may be as rare as the growth.
+bool has_stopped(const Site& site, const DeviceHistory& device, EventNumber end) {
+    constexpr int64_t longer = 2, least_part = 10;
+    int64_t longest = 0, last = device.alloc_time(site.now.front());
+    const int64_t first = last;
+    for (const AllocationIndex a : site.now) {
+        const int64_t time = device.alloc_time(a);
+        longest = std::max(longest, time - last);
+        last = time;
+    }
+    const int64_t since = device.time_of_state(end) - last;
+    return since > longer * longest && since * least_part > last - first;
 }
 
 /// Returns whether the site's memory is a workspace. cuBLAS has one workspace per stream; library_workspace reports
@@ -174,7 +190,11 @@ private:
             (graph_ && is_of_workspaces(site, *graph_, position_))) {
             return std::nullopt;
         }
-        if (is_of_many_iterations(site, interval_.iterations, device_)) {
+        const bool is_of_many = is_of_many_iterations(site, interval_.iterations, device_);
+        if (is_of_many && has_stopped(site, device_, interval_.iterations.all().back().last)) {
+            return std::nullopt;
+        }
+        if (is_of_many) {
             return Growth::of_count;
         }
         return is_growing_tensor(site, trace_, device_, interval_.iterations) ? std::optional(Growth::of_size)

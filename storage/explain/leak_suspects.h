@@ -23,6 +23,7 @@ struct LeakSuspect {
     Retention retention;                 ///< of a typical allocation
     AllocationRef example;               ///< that allocation
     uint32_t root_type = 0;        ///< position in GraphTables::texts of the root's type; 0: not through the graph
+    int64_t calls = 0;             ///< unfinished calls of one function that retain it; 0: does not apply
     int64_t roots = 0;             ///< number of distinct roots that retain the suspect
     int64_t bytes = 0, count = 0;  ///< at the context's time point
     int64_t per_iteration = 0;     ///< bytes

@@ -118,12 +118,13 @@ private:
         bool after_native = false;  ///< whether code without Python frames, as in backward(), allocated between them
     };
 
-    /// Calls visit(step) for the allocations with a Python stack. Threads differ in their outermost function.
+    /// Calls visit(step) for the allocations with a Python stack. Threads differ in their number, or, if it was not
+    /// recorded, in their outermost function.
     template <class Visit>
     void for_each_allocation(Visit&& visit) const {
         const Allocations& allocations = device_.allocations;
         const auto& events = allocations.alloc_event;
-        std::unordered_map<uint64_t, Step> last_of_thread;
+        std::map<std::tuple<int64_t, StringId, StringId>, Step> last_of_thread;
         EventNumber native = 0;
         for (AllocationIndex a = 0; a < allocations.size(); ++a) {
             if (events[a] == before_history || events[a] < from_ || events[a] >= to_) {
@@ -137,7 +138,8 @@ private:
                 continue;
             }
             const Frame& outermost = paths_.frame(paths_.outermost(path));
-            Step& last = last_of_thread[uint64_t{outermost.function} << 32 | outermost.file];
+            Step& last =
+                last_of_thread[{trace_.origins[allocations.origin[a]].thread, outermost.function, outermost.file}];
             last = {events[a], last.now, path, native > last.event};
             visit(std::as_const(last));
         }

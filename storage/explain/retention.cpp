@@ -15,6 +15,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t samples_per_site = 5;
+constexpr int64_t fewest_calls = 3;
 
 /// Returns the links up to the tensor, without the one that says it is a view: some elements of a container are views.
 std::span<const PathLink> links_to_tensor(const Referrer& referrer) {
@@ -112,6 +113,34 @@ std::vector<const Referrer*> paths_by_age(const GraphContext& graph, const Site&
     return paths;
 }
 
+/// Returns whether the path leads from a variable of a function to one tensor of each call: by indices and attributes.
+/// Elements of sets have no names, and keys of a dict may print alike.
+bool has_one_target(const Referrer& referrer) {
+    return referrer.links.front().kind == PathLinkKind::local &&
+           std::all_of(referrer.links.begin() + 1, referrer.links.end(), [](const PathLink& link) {
+               return link.kind == PathLinkKind::index || link.kind == PathLinkKind::attribute;
+           });
+}
+
+/// Returns how many calls of one function, not yet returned, retain memory of the site: a scan found as many tensors by
+/// exactly the same path, which starts at a variable of the function. 0 if there are few.
+int64_t count_calls(const Site& site, const GraphContext& graph, uint32_t device, const Referrer& like) {
+    if (!has_one_target(like)) {
+        return 0;
+    }
+    const int64_t count = std::count_if(site.now.begin(), site.now.end(), [&](AllocationIndex a) {
+        const Referrer* referrer = graph.referrers.of(AllocationRef{device, a});
+        return referrer && referrer->scan == like.scan && referrer->links == like.links;
+    });
+    return count < fewest_calls ? 0 : count;
+}
+
+/// Returns the same key for all memory that variables of one function retain.
+std::string calls_key(const Referrer& referrer) {
+    const PathLink& variable = referrer.links.front();
+    return fmt::format("calls {} {}", variable.function, variable.file);
+}
+
 }  // namespace
 
 Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
@@ -168,16 +197,19 @@ SampledRetention typical_retention(const Site& site, Growth growth, const GraphC
     for (const AllocationIndex a : sample(site, graph, device)) {
         const AllocationRef allocation{device, a};
         if (!graph) {
-            return {allocation, {}, {}};
+            return {allocation, {}, {}, 0};
         }
         Retention retention = retention_of(*graph, allocation);
-        if (growth == Growth::of_count && site.count > 1 && is_single_tensor(retention)) {
+        const bool may_be_calls = growth == Growth::of_count && retention.referrer && !retention.through_graph;
+        const int64_t calls = may_be_calls ? count_calls(site, *graph, device, *retention.referrer) : 0;
+        if (growth == Growth::of_count && site.count > 1 && calls == 0 && is_single_tensor(retention)) {
             retention.referrer = nullptr;
         }
         if (growth == Growth::of_size && !retention.referrer) {
             retention.referrer = referrer_of_earlier_tensor(site, *graph, device);
         }
-        all.push_back({allocation, retention, key_of(retention, *graph, allocation)});
+        const std::string key = calls > 0 ? calls_key(*retention.referrer) : key_of(retention, *graph, allocation);
+        all.push_back({allocation, retention, key, calls});
         // A known referrer counts more than an unknown one.
         votes[all.back().key] += retention.referrer || retention.through_graph ? 2 : 1;
     }

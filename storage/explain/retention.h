@@ -52,12 +52,14 @@ enum class Growth : uint8_t {
 struct SampledRetention {
     AllocationRef allocation;
     Retention retention;
-    std::string key;  ///< equal for all memory that one variable, container, exception or model retains; "": unknown
+    std::string key;    ///< equal for all memory that one variable, container, exception or model retains; "": unknown
+    int64_t calls = 0;  ///< at least 3: a variable of this many unfinished calls of one function retains such memory
 };
 
 /// Returns how most of a few allocations of the site are retained: allocations spread over the site's lifetime, without
 /// the newest one, which may be work in progress, and only those that the heap scan could find. A variable without
-/// elements or attributes retains one tensor, so it explains no growth of count. `device`: position in Trace::devices.
+/// elements or attributes retains one tensor, so it explains no growth of count, unless many calls of its function have
+/// not returned. `device`: position in Trace::devices.
 SampledRetention typical_retention(const Site& site, Growth growth, const GraphContext* graph, uint32_t device);
 
 }  // namespace tidemark

@@ -140,6 +140,11 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
     if (is_short) {
         return words("The trace has too few iterations to tell whether memory grows.");
     }
+    const auto slow = std::find_if(explanation.findings.begin(), explanation.findings.end(), is_slow_growth);
+    if (slow != explanation.findings.end()) {
+        return words("Memory grows by only {bytes} {each}.", with("bytes", format_bytes(*slow->per_iteration)),
+                     with("each", each_iteration(slow->unit, words)));
+    }
     const auto iteration = with("iteration", iteration_words(context.iterations().source(), words));
     if (find_finding(explanation.findings, FindingKind::steady) != nullptr) {
         return words("Memory does not grow: after the warm-up every {iteration} ends at the same level.", iteration);

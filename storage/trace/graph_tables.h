@@ -100,6 +100,8 @@ struct PathLink {
     uint32_t function = 0;  ///< text: of a frame's variable
     uint32_t file = 0;      ///< text
     int32_t line = 0;       ///< line of the frame; 0: unknown
+
+    bool operator==(const PathLink&) const = default;
 };
 
 /// The referrer of one tensor in a heap scan.

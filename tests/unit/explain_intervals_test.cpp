@@ -190,6 +190,44 @@ TEST(ExplainGrowthToTheEnd, IsNoLeakIfTheLoopFreesIt) {
     EXPECT_EQ(test::leaks_of(explained(*run.make_context())), "");
 }
 
+/// Two threads end one after another, and each frees what it retained.
+TEST(ExplainGrowthToTheEnd, IsALeakAlthoughThreadsFreeItOneAfterAnother) {
+    RunBuilder run = large_segment();
+    std::vector<AllocationIndex> retained;
+    for (int i = 0; i < 40; ++i) {
+        retained.push_back(run.alloc(4 * MiB, run.line("collect")));
+        run.free(run.alloc(8 * MiB, run.line("train")));
+    }
+    const EventNumber full = run.device().event_count();
+    for (size_t i = 0; i < retained.size(); ++i) {
+        run.free(retained[i]);
+        if (i == retained.size() / 2) {
+            run.free(run.alloc(512, run.line("report")));
+        }
+    }
+    const auto context = run.make_context();
+    EXPECT_NEAR(context->now(), full, 2);
+    EXPECT_EQ(test::leaks_of(explained(*context)), "unexplained-growth");
+}
+
+/// A loop whose iterations are those in which memory grows: the others allocate nothing.
+TEST(ExplainGrowthToTheEnd, HasEndedIfMuchTimePassesAfterIt) {
+    for (const int64_t minutes : {0, 10}) {
+        RunBuilder run = large_segment();
+        for (int i = 0; i < 12; ++i) {
+            iterate(run, MiB);
+        }
+        const size_t ended = run.device().event_time.size();
+        for (int i = 0; i < 2; ++i) {
+            run.free(run.alloc(512, run.line("report")));
+        }
+        for (size_t event = ended; event < run.device().event_time.size(); ++event) {
+            run.device().event_time[event] += minutes * 60'000 * RunBuilder::millisecond;
+        }
+        EXPECT_EQ(test::leaks_of(explained(*run.make_context())), minutes > 0 ? "" : "unexplained-growth");
+    }
+}
+
 TEST(ExplainGrowthToTheEnd, ShowsAboveALargeBase) {
     for (const uint64_t retained : {uint64_t{0}, MiB}) {
         RunBuilder run = large_segment();
@@ -238,6 +276,21 @@ TEST(ExplainMemoryMadeOnce, AComprehensionAfterTheLastStepIsNoLeak) {
     EXPECT_EQ(test::leaks_of(explained(*run.make_context())), "");
 }
 
+TEST(ExplainMemoryMadeOnce, ALoopAfterTheLastStepThatFreesNothingConstructs) {
+    for (const bool frees : {false, true}) {
+        RunBuilder run = large_segment();
+        steps(run, 20, 0);
+        for (int i = 0; i < 24; ++i) {
+            const AllocationIndex key = run.alloc(MiB, run.line("key"));
+            run.alloc(2 * MiB, run.line("value"));
+            if (frees) {
+                run.free(key);
+            }
+        }
+        EXPECT_EQ(test::leaks_of(explained(*run.make_context())), frees ? "unexplained-growth" : "");
+    }
+}
+
 TEST(ExplainMemoryMadeOnce, OptimizerStateOfTheFirstStepIsNoLeak) {
     RunBuilder run = large_segment();
     const StackId line = test::stack_of(run.trace.stacks, {{"/venv/site-packages/torch/optim/adam.py", "step"},
@@ -276,6 +329,29 @@ TEST(ExplainIntervals, GrowthMayBeginInTheMiddle) {
         EXPECT_EQ(explanation.findings.front().severity, Severity::leak);
         EXPECT_NEAR(static_cast<double>(*explanation.findings.front().since_iteration), 60 - growing, 2);
     }
+}
+
+/// Threads run the same loop side by side.
+TEST(ExplainIntervals, LoopsOfThreadsAreToldApart) {
+    RunBuilder run = large_segment();
+    std::vector<uint32_t> threads;
+    for (const int64_t thread : {11, 12, 13}) {
+        threads.push_back(run.origin(""));
+        run.trace.origins.back().thread = thread;
+    }
+    const auto work = [&](int32_t line, uint32_t thread) {
+        StackTable& stacks = run.trace.stacks;
+        const FrameId frame = stacks.intern(Frame{stacks.intern("serve"), stacks.intern("/home/anna/server.py"), line});
+        run.free(run.alloc(4 * MiB, stacks.intern_stack({&frame, 1}), thread));
+    };
+    for (int i = 0; i < 60; ++i) {
+        for (const int32_t line : {10, 20, 30, 40}) {
+            for (size_t thread = 0; thread < threads.size(); ++thread) {
+                work((line + static_cast<int32_t>(thread) * 10 - 10) % 40 + 10, threads[thread]);
+            }
+        }
+    }
+    EXPECT_NEAR(static_cast<double>(run.make_context()->iterations().size()), 3 * 60, 3);
 }
 
 TEST(ExplainSummary, SaysThatMemoryRisesIfTheGrowthBeganLate) {

@@ -113,5 +113,25 @@ TEST(ExplainForecast, NeedsTheSizeOfTheDeviceAndALeakOfGpuMemory) {
     EXPECT_EQ(test::joined(pinned.findings[0].text).find("At this rate"), std::string::npos);
 }
 
+TEST(ExplainOrder, GrowthThatWouldNeverFillTheDeviceIsAPattern) {
+    for (const bool is_small : {true, false}) {
+        RunBuilder run;
+        run.device().total_bytes = 128 * GiB;
+        run.segment(8 * GiB);
+        for (int i = 0; i < 20; ++i) {
+            run.free(run.alloc(static_cast<uint64_t>(4 * GiB), run.line("train")));
+            run.alloc(static_cast<uint64_t>(is_small ? 4 * KiB : 2 * MiB), run.line("collect"));
+            run.step();
+        }
+        const Explanation explanation = explained(*run.make_context());
+        const Finding* growth = test::find(explanation, FindingKind::unexplained_growth);
+        ASSERT_NE(growth, nullptr);
+        EXPECT_EQ(growth->severity, is_small ? Severity::pattern : Severity::leak);
+        EXPECT_EQ(explanation.run_trend, is_small ? RunTrend::steady : RunTrend::grows);
+        const std::string summary = test::joined(explanation.summary);
+        EXPECT_EQ(summary.find("Memory grows by only 4.00 KiB per step.") != std::string::npos, is_small) << summary;
+    }
+}
+
 }  // namespace
 }  // namespace tidemark

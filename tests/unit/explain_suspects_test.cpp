@@ -136,6 +136,37 @@ TEST(ExplainContainer, APlainVariableExplainsNoGrowthOfCount) {
     }
 }
 
+/// Several calls of one function have each a variable of the same name.
+TEST(ExplainContainer, TensorsWithOnePathBelongToUnfinishedCalls) {
+    for (const bool is_element : {false, true}) {
+        Program program = collecting();
+        for (const AllocationIndex a : retained_by(program)) {
+            program.add_referrer(a, "history", is_element ? "0" : "");
+            PathLink& variable = program.graph.tables.referrers.back().links.front();
+            variable.kind = PathLinkKind::local;
+            variable.function = program.graph.text("Session.run");
+        }
+        const Explanation explanation = explained(*program.make_context());
+        ASSERT_EQ(test::leaks_of(explanation), "unfinished-calls");
+        const Finding& leak = explanation.findings[0];
+        EXPECT_EQ(leak.title, "60 calls of Session.run have not returned and retain 60.0 MiB");
+        EXPECT_NE(leak.referrer.find("variable of Session.run"), std::string::npos) << leak.referrer;
+        EXPECT_NE(leak.text[0].find("`history`"), std::string::npos) << leak.text[0];
+    }
+}
+
+/// The keys of a dict may print alike: `state[Parameter]`.
+TEST(ExplainContainer, TensorsWithOneKeyAreNoProofOfUnfinishedCalls) {
+    Program program = collecting();
+    for (const AllocationIndex a : retained_by(program)) {
+        program.add_referrer(a, "state", "0");
+        std::vector<PathLink>& links = program.graph.tables.referrers.back().links;
+        links.front().kind = PathLinkKind::local;
+        links.back().kind = PathLinkKind::item;
+    }
+    EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "growing-container");
+}
+
 /// A list is filled by one line, and then another line replaces its elements.
 TEST(ExplainContainer, ReplacedElementsAreNoGrowth) {
     for (const bool replaces : {true, false}) {
