@@ -32,6 +32,10 @@
     CLASSIFIER(unfinished_calls, "unfinished-calls")                       \
     CLASSIFIER(growing_tensor, "growing-tensor")                           \
     BOTH(garbage_cycles, "garbage-cycles")                                 \
+    CLASSIFIER(generator_retains, "generator-retains")                     \
+    CLASSIFIER(callback_retains, "callback-retains")                       \
+    CLASSIFIER(queue_backlog, "queue-backlog")                             \
+    CLASSIFIER(view_retains_storage, "view-retains-storage")               \
     CLASSIFIER(growing_container, "growing-container")                     \
     CLASSIFIER(autocast_cache, "autocast-cache")                           \
     CLASSIFIER(unexplained_growth, "unexplained-growth")                   \

@@ -18,11 +18,17 @@ namespace {
 constexpr size_t samples_per_site = 5;
 constexpr int64_t fewest_calls = 3;
 
-/// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys, and
-/// variables of an exception's frames.
+/// Returns the links up to the tensor, without the one that says it is a view: some elements of a container are views.
+std::span<const PathLink> links_to_tensor(const Referrer& referrer) {
+    const bool is_view = !referrer.links.empty() && referrer.links.back().kind == PathLinkKind::view;
+    return std::span(referrer.links).first(referrer.links.size() - (is_view ? 1 : 0));
+}
+
+/// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys,
+/// sizes of views, and variables of an exception's frames.
 std::string referrer_key(const Referrer& referrer) {
     std::string key;
-    for (const PathLink& link : referrer.links) {
+    for (const PathLink& link : links_to_tensor(referrer)) {
         if (link.kind == PathLinkKind::exception) {
             return key + word_of(link.kind);
         }
@@ -86,6 +92,33 @@ std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph,
         selected.push_back(site.now[(usable - 1) - i * usable / samples_per_site]);
     }
     return selected;
+}
+
+/// Returns whether both paths have the same referrer_key().
+bool lead_alike(const Referrer& a, const Referrer& b) {
+    const auto links_of_a = links_to_tensor(a), links_of_b = links_to_tensor(b);
+    for (size_t i = 0; i < std::min(links_of_a.size(), links_of_b.size()); ++i) {
+        const PathLink &one = links_of_a[i], &other = links_of_b[i];
+        const bool is_same = one.kind == other.kind && one.function == other.function && one.file == other.file &&
+                             (is_element(one) || one.name == other.name);
+        if (!is_same || one.kind == PathLinkKind::exception) {
+            return is_same;
+        }
+    }
+    return links_of_a.size() == links_of_b.size();
+}
+
+/// Returns the paths to the site's allocations, oldest first, as far as they lead the same way as `typical`.
+std::vector<const Referrer*> paths_by_age(const GraphContext& graph, const Site& site, const Referrer& typical,
+                                          uint32_t device) {
+    std::vector<const Referrer*> paths;
+    for (const AllocationIndex a : site.now) {
+        const Referrer* referrer = retention_of(graph, {device, a}).referrer;
+        if (referrer && lead_alike(*referrer, typical)) {
+            paths.push_back(referrer);
+        }
+    }
+    return paths;
 }
 
 /// Returns whether the path leads from a variable of a function to one tensor of each call: by indices and attributes.
@@ -176,6 +209,18 @@ std::string container_key(const GraphContext& graph, const Retention& retention)
     }
     const std::string& name = graph.text(links[end - (end > 0 ? 1 : 0)].name);
     return name.find(" of ") != std::string::npos ? name : referrer_key(*retention.referrer);
+}
+
+ReferrerGroup growth_paths(const GraphContext& graph, std::span<const Site* const> sites, const Referrer& typical,
+                           uint32_t device) {
+    std::vector<const Referrer*> longest{&typical};
+    for (const Site* site : sites) {
+        if (std::vector<const Referrer*> paths = paths_by_age(graph, *site, typical, device);
+            paths.size() > longest.size()) {
+            longest = std::move(paths);
+        }
+    }
+    return growth_group(graph.tables(), longest);
 }
 
 SampledRetention typical_retention(const Site& site, Growth growth, const GraphContext* graph, uint32_t device) {

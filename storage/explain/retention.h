@@ -4,6 +4,7 @@
 // How memory is retained: by a referrer in Python, through the graph, or by C++ only.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,11 @@ const Referrer* outermost_referrer(const GraphContext& graph, uint32_t device, S
 /// Returns whether the referrer is a variable of a function that a function of the stack calls, or of an unknown one,
 /// while `outer` is a variable of the latter or a global one.
 bool is_alias(const GraphContext& graph, StackId stack, const Referrer& referrer, const Referrer& outer);
+
+/// Returns the paths of the sites' memory that lead the same way as `typical`, as one group (see growth_group()).
+/// `device`: position in Trace::devices.
+ReferrerGroup growth_paths(const GraphContext& graph, std::span<const Site* const> sites, const Referrer& typical,
+                           uint32_t device);
 
 /// What becomes more.
 enum class Growth : uint8_t {

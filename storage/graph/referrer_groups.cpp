@@ -54,6 +54,43 @@ void find_range(const GraphTables& tables, ReferrerGroup& group) {
     }
 }
 
+bool is_place_in_container(const PathLink& link) {
+    return link.kind == PathLinkKind::index || link.kind == PathLinkKind::item || link.kind == PathLinkKind::element;
+}
+
+std::set<uint32_t> places_at(std::span<const Referrer* const> paths, size_t position) {
+    std::set<uint32_t> places;
+    for (const Referrer* path : paths) {
+        places.insert(path->links[position].name);
+    }
+    return places;
+}
+
+/// Returns whether old and new memory are in different places of the container to which the link at `position` belongs.
+bool fills(std::span<const Referrer* const> by_age, size_t position) {
+    const std::set<uint32_t> old = places_at(by_age.first(by_age.size() / 2), position);
+    const std::set<uint32_t> recent = places_at(by_age.subspan(by_age.size() / 2), position);
+    const auto shared = static_cast<size_t>(
+        std::count_if(old.begin(), old.end(), [&](uint32_t place) { return recent.contains(place); }));
+    return 2 * shared < std::min(old.size(), recent.size());
+}
+
+/// Returns the position of the link into the container that fills; nothing if it is unknown. Elements of a set have no
+/// place, so a set fills if no other container on the path does.
+std::optional<size_t> filled_at(std::span<const Referrer* const> by_age) {
+    const std::vector<PathLink>& links = by_age.back()->links;
+    std::optional<size_t> set;
+    for (size_t i = 1; i < links.size() && links[i].kind != PathLinkKind::exception; ++i) {
+        if (is_place_in_container(links[i]) && fills(by_age, i)) {
+            return i;
+        }
+        if (links[i].kind == PathLinkKind::element && !set) {
+            set = i;
+        }
+    }
+    return by_age.size() > 1 ? set : std::nullopt;
+}
+
 /// Returns whether only nodes of the graph refer to the tensor, because they saved it. C++ is the only referrer of such
 /// tensors.
 bool is_the_graphs_own(const GraphState& state, const Referrer& referrer) {
@@ -232,6 +269,23 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& state, const Referr
         return a.reachable_bytes > b.reachable_bytes;
     });
     return groups;
+}
+
+ReferrerGroup growth_group(const GraphTables& tables, std::span<const Referrer* const> by_age) {
+    ReferrerGroup group;
+    group.is_growth = true;
+    group.links = by_age.back()->links;
+    group.count = static_cast<int64_t>(by_age.size());
+    group.varying = filled_at(by_age);
+    std::pair range(INT64_MAX, INT64_MIN);
+    for (const Referrer* path : by_age) {
+        const auto index = group.varying ? index_of(tables, path->links[*group.varying]) : std::nullopt;
+        range = {std::min(range.first, index.value_or(INT64_MAX)), std::max(range.second, index.value_or(INT64_MIN))};
+    }
+    if (range.first <= range.second) {
+        std::tie(group.first_index, group.last_index) = range;
+    }
+    return group;
 }
 
 ReferrerGroup group_of(const GraphTables& tables, const Referrer& referrer) {

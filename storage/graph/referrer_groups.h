@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -68,6 +69,7 @@ struct ReferrerGroup {
     std::vector<PathLink> links;    ///< of the first referrer in the group
     std::optional<size_t> varying;  ///< position of the link whose index varies; none: no index
     int64_t first_index = 0, last_index = 0;
+    bool is_growth = false;           ///< of memory that grows: `varying` leads into the container that fills, if known
     int64_t count = 0;                ///< tensors
     std::vector<uint32_t> referrers;  ///< positions in GraphTables::referrers
     int64_t nodes = 0;                ///< of the graph, retained through these tensors
@@ -86,5 +88,10 @@ bool append_link(std::string& text, const GraphTables& tables, const PathLink& l
 
 /// Returns a group of one referrer. Sets only links and index.
 ReferrerGroup group_of(const GraphTables& tables, const Referrer& referrer);
+
+/// Returns the paths to memory that grows as one group. by_age: the paths, which differ only in elements and keys, by
+/// the age of the memory. `varying` is the outermost element or key that differs between old and new memory: there the
+/// container fills. Of `conversations["a"].layers[3]` that is `conversations`, although each has several layers.
+ReferrerGroup growth_group(const GraphTables& tables, std::span<const Referrer* const> by_age);
 
 }  // namespace tidemark

@@ -8,11 +8,38 @@
 namespace tidemark {
 namespace {
 
-std::string expression(const GraphTables& tables, std::span<const PathLink> links) {
+// How the recorder names the references of a bound method and of a functools.partial.
+constexpr std::string_view self_of_method = "self of ", argument_of_partial = "argument ";
+// How it names the results that functools.lru_cache stores.
+constexpr std::string_view cache_of_function = "cache of ";
+
+using Links = std::span<const PathLink>;
+
+/// Appends ".history" for "history of Trainer", "[3]" for "3 of Sequential", and nothing for a reference that a type of
+/// C hides ("part of Future").
+void append_attribute(std::string& text, const GraphTables& tables, const PathLink& link) {
+    const std::string& name = tables.texts[link.name];
+    const std::string attribute = name.substr(0, name.find(" of "));
+    if (name.starts_with(self_of_method) || name.starts_with(argument_of_partial)) {
+        text += (text.empty() ? "" : ".") + (name.starts_with(self_of_method) ? attribute : name);
+    } else if (name.starts_with(cache_of_function)) {
+        text += ".cache";
+    } else if (owner_of(tables, link).empty()) {
+        append_link(text, tables, link);
+    } else if (attribute.find_first_not_of("0123456789") == std::string::npos) {
+        text += fmt::format("[{}]", attribute);
+    } else if (attribute != "part") {
+        text += "." + attribute;
+    }
+}
+
+std::string expression(const GraphTables& tables, Links links) {
     std::string text;
     for (const PathLink& link : links) {
         const std::string& name = tables.texts[link.name];
-        if (link.kind != PathLinkKind::view && !append_link(text, tables, link) && !name.empty()) {
+        if (link.kind == PathLinkKind::attribute) {
+            append_attribute(text, tables, link);
+        } else if (link.kind != PathLinkKind::view && !append_link(text, tables, link) && !name.empty()) {
             text += fmt::format("<{}>", name);
         }
     }
@@ -35,7 +62,8 @@ std::string kind_of_variable(const GraphTables& tables, const Words& words, cons
         case PathLinkKind::hook:
         case PathLinkKind::ctx:
         case PathLinkKind::cycle:
-        case PathLinkKind::native: return {};
+        case PathLinkKind::native:
+        case PathLinkKind::attribute: return {};
         case PathLinkKind::callback: return words("registered function {function}", context);
         default: return function.empty() ? words("variable") : words("variable of {function}", context);
     }
@@ -48,8 +76,9 @@ std::string whereabouts(const GraphTables& tables, const Words& words, const Pat
                                          : words("{what}, {place}", with("what", what), with("place", place));
 }
 
-std::string kind_words(const Words& words, const std::vector<PathLink>& links, size_t end) {
-    switch (links.front().kind) {
+/// `next`: the kind of the link after the last one that is described; unknown: there is none.
+std::string kind_words(const Words& words, PathLinkKind first, PathLinkKind next) {
+    switch (first) {
         case PathLinkKind::exception: return words("exception ");
         case PathLinkKind::hook: return words("hook ");
         case PathLinkKind::ctx: return words("ctx of a custom Function ");
@@ -58,19 +87,61 @@ std::string kind_words(const Words& words, const std::vector<PathLink>& links, s
         case PathLinkKind::callback: return words("callbacks of ");
         default: break;
     }
-    return end == links.size()                        ? std::string()
-           : links[end].kind == PathLinkKind::item    ? words("dict ")
-           : links[end].kind == PathLinkKind::element ? words("container ")
-                                                      : words("list ");
+    return next == PathLinkKind::item      ? words("dict ")
+           : next == PathLinkKind::element ? words("container ")
+           : next == PathLinkKind::index   ? words("list ")
+                                           : std::string();
 }
 
-/// Describes the target of the first `end` links: "list `outputs` (variable of main, s01.py:31)".
-std::string words_up_to(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links, size_t end) {
-    const std::string name = expression(tables, std::span(links).first(end));
-    const std::string place = whereabouts(tables, words, links.front());
-    std::string text = kind_words(words, links, end) + (name.empty() ? "" : fmt::format("`{}`", name));
+/// Returns the class whose attribute the last link is; "" if it is none.
+std::string last_owner(const GraphTables& tables, Links links) {
+    return links.back().kind == PathLinkKind::attribute ? owner_of(tables, links.back()) : std::string();
+}
+
+/// Describes links that stay within the variables of one function or object: "list `trainer.history` of class Trainer
+/// (variable of main, s01.py:31)". `next`: the kind of the link that follows; unknown: none.
+std::string words_of_part(const GraphTables& tables, const Words& words, Links part, PathLinkKind next) {
+    const std::string name = expression(tables, part);
+    const std::string place = whereabouts(tables, words, part.front());
+    std::string text = kind_words(words, part.front().kind, next) + (name.empty() ? "" : fmt::format("`{}`", name));
     text.erase(text.find_last_not_of(' ') + 1);
+    if (const std::string owner = last_owner(tables, part); !owner.empty()) {
+        text = words("{referrer} of class {owner}", with("referrer", text), with("owner", owner));
+    }
     return place.empty() ? text : words("{referrer} ({place})", with("referrer", text), with("place", place));
+}
+
+/// Returns the last link of the first `end` that enters the variables of another function; 0: there is none.
+size_t last_entry(const GraphTables& tables, const std::vector<PathLink>& links, size_t end) {
+    while (--end > 0 && !enters_function(tables, links, end)) {
+    }
+    return end;
+}
+
+/// Describes the target of the first `end` links, innermost function first: "`x` (variable of f, s01.py:9) in a frame
+/// of the exception stored in list `failed` (variable of main, s01.py:31)".
+std::string words_up_to(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links, size_t end) {
+    const PathLinkKind next = end == links.size() ? PathLinkKind::unknown : PathLinkKind(links[end].kind);
+    const size_t entry = end == 0 ? 0 : last_entry(tables, links, end);
+    const bool is_exceptions = entry > 0 && links[entry].kind == PathLinkKind::exception;
+    // The link of an exception names the function, the next one its variable.
+    const size_t begin = is_exceptions && entry + 1 < end ? entry + 1 : entry;
+    const std::string own = words_of_part(tables, words, Links(links).subspan(begin, end - begin), next);
+    if (entry == 0) {
+        return own;
+    }
+    size_t outer_end = entry;
+    while (outer_end > 0 && !is_element(links[outer_end])) {
+        --outer_end;
+    }
+    const std::string outer = words_up_to(tables, words, links, outer_end == 0 ? entry : outer_end);
+    const auto referrer = with("referrer", own), outside = with("outer", outer);
+    if (is_exceptions) {
+        return words("{referrer} in a frame of the exception stored in {outer}", referrer, outside);
+    }
+    return links[entry].kind == PathLinkKind::local
+               ? words("{referrer} in a suspended call reached through {outer}", referrer, outside)
+               : words("{referrer} in a function reached through {outer}", referrer, outside);
 }
 
 std::string container_words(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links) {
@@ -84,6 +155,27 @@ std::string elements_words(const Words& words, const std::string& referrer, int6
 }
 
 }  // namespace
+
+std::string owner_of(const GraphTables& tables, const PathLink& link) {
+    const std::string& name = tables.texts[link.name];
+    const size_t of = name.find(" of ");
+    // "self of Sink.add", "cache of fit" and "argument 1 of partial(draw)" name a function.
+    const bool is_attribute = link.kind == PathLinkKind::attribute && of != std::string::npos && link.function == 0 &&
+                              name.find_first_of(" .(", of + 4) == std::string::npos && name.find(' ') == of;
+    return is_attribute ? name.substr(of + 4) : std::string();
+}
+
+bool enters_function(const GraphTables& tables, const std::vector<PathLink>& links, size_t position) {
+    if (position == 0 || links[position - 1].kind == PathLinkKind::exception) {
+        return false;
+    }
+    const PathLink& link = links[position];
+    const std::string& name = tables.texts[link.name];
+    return link.kind == PathLinkKind::local || link.kind == PathLinkKind::closure ||
+           link.kind == PathLinkKind::exception ||
+           (link.kind == PathLinkKind::attribute &&
+            (name.starts_with(self_of_method) || name.starts_with(argument_of_partial)));
+}
 
 bool is_element(const PathLink& link) {
     return link.kind == PathLinkKind::index || link.kind == PathLinkKind::item || link.kind == PathLinkKind::element;
@@ -105,18 +197,19 @@ std::string referrer_words(const GraphTables& tables, const Words& words, const 
     if (group.links.empty()) {
         return {};
     }
-    const std::string text = container_words(tables, words, group.links);
-    if (!group.varying || group.first_index == group.last_index) {
-        return text;
+    const bool has_range = group.first_index < group.last_index;
+    if (!group.varying || !(has_range || group.is_growth)) {
+        return container_words(tables, words, group.links);
     }
-    return elements_words(words, text, group.first_index, group.last_index);
+    const std::string text = words_up_to(tables, words, group.links, *group.varying);
+    return has_range ? elements_words(words, text, group.first_index, group.last_index) : text;
 }
 
 std::string path_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group) {
     if (group.links.empty()) {
         return words("unknown");
     }
-    if (!group.varying) {
+    if (!group.varying || last_entry(tables, group.links, group.links.size()) > *group.varying) {
         return words_up_to(tables, words, group.links, group.links.size());
     }
     const std::string text = elements_words(words, words_up_to(tables, words, group.links, *group.varying),
@@ -165,6 +258,12 @@ std::string retention_path_words(const GraphTables& tables, const Words& words, 
         text += (text.empty() ? "" : " → ") + link_words(tables, words, link);
     }
     return text;
+}
+
+std::string referrer_expression(const GraphTables& tables, const ReferrerGroup& group) {
+    const size_t end = group.is_growth && group.varying ? *group.varying : container_end(group.links);
+    const size_t entry = last_entry(tables, group.links, end);
+    return expression(tables, Links(group.links).subspan(entry, end - entry));
 }
 
 std::string referrer_expression(const GraphTables& tables, const Referrer& referrer) {

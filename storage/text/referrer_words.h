@@ -27,6 +27,13 @@ std::string link_words(const GraphTables& tables, const Words& words, const Path
 std::string retention_path_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
 /// Returns only the expression, as in source code: "outputs", "self.cache".
 std::string referrer_expression(const GraphTables& tables, const Referrer& referrer);
+/// Returns the expression of the container that fills, within the function that its variable belongs to.
+std::string referrer_expression(const GraphTables& tables, const ReferrerGroup& group);
+/// Returns the class of the object whose attribute the link is: "Trainer" for "history of Trainer"; "" if it is none.
+std::string owner_of(const GraphTables& tables, const PathLink& link);
+/// Returns whether the link leads into another function than the links before: a suspended one, a closure, a bound
+/// method, or one that an exception left.
+bool enters_function(const GraphTables& tables, const std::vector<PathLink>& links, size_t position);
 /// Returns whether the link leads into a container: an index, a key or an element.
 bool is_element(const PathLink& link);
 /// Returns the number of links up to the container, before the first index, key or element; all links if there is none.

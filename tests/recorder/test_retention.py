@@ -282,6 +282,19 @@ show_all()
         "found None",
         "cycle:pyramid_loss.<locals>.from_level → pyramid_loss.<locals>.from_level, closure:prediction",
     ),
+    "garbage that is about to be frozen": (
+        """
+class Plan:
+    def __init__(self):
+        self.states, self.rank = grow(), self.best
+    def best(self):
+        pass
+gc.disable(); Plan()
+show(lambda reason: gc.freeze()); gc.unfreeze()
+""",
+        "found None",
+        "cycle:Plan → method → Plan, attribute:states of Plan",
+    ),
     "a user's variable and a library's": (
         """
 lib = library('''

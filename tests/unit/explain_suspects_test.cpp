@@ -324,6 +324,24 @@ TEST(ExplainCyclesThatGrow, AreNoGarbageAfterACollectionOrAtTheEndOnly) {
     EXPECT_EQ(test::leaks_of(of_cycles(ScanReason::end)).find("garbage-cycles"), std::string::npos);
 }
 
+TEST(ExplainCyclesThatGrow, AreHiddenByFreezing) {
+    for (const int freezes : {0, 2, 5}) {
+        Program program = collecting();
+        GraphTables& tables = program.graph.tables;
+        program.add_referrer(program.labeled(512, "main", Category::input), "batch");
+        tables.scans = {{program.run.now(), ScanReason::memory_grows, 10, 100, 20}};
+        for (int i = 0; i < freezes; ++i) {
+            const int64_t time = program.run.now() / 2 + 2 * i;
+            program.run.trace.annotations.push_back(
+                {"gc.freeze (40 objects)", AnnotationKind::user, 0, time, time + 1, true});
+        }
+        const Explanation explanation =
+            explained(*program.run.make_context(std::make_shared<const GraphTables>(tables)));
+        EXPECT_EQ(test::leaks_of(explanation), freezes < 3 ? "unexplained-growth" : "garbage-cycles") << freezes;
+        EXPECT_EQ(explanation.findings[0].title.find("gc.freeze()") != std::string::npos, freezes >= 3);
+    }
+}
+
 TEST(ExplainCyclesThatGrow, AreNamedByAPathOfAnEarlierScan) {
     for (const bool has_name : {true, false}) {
         Program program = collecting();

@@ -83,7 +83,7 @@ class Graph:
         self._ooms = 0
         self._ended = False
         self._failures: set[str] = set()
-        self._garbage = _garbage.Collections(core, heap.ticks)
+        self._garbage = _garbage.Collections(core, heap.ticks, self._before_freeze)
         _callbacks.watch()
         self._poller = _poller.Poller(self._poll)
 
@@ -206,6 +206,16 @@ class Graph:
             if not found and self._growth_budget.allows(self._last_scan_s):
                 self._referrers.scan_all_growing(_GROWTH_REASON)
                 self._last_scan_s = time.thread_time() - began
+
+    @_reports_failures
+    def _before_freeze(self) -> None:
+        """Scans for the memory of growing allocation sites as long as garbage among it can be seen."""
+        if self._core.growing_blocks() and self._growth_budget.allows(self._last_scan_s):
+            began = time.thread_time()
+            with self._growth_budget.spend(), self._exclusively() as is_free:
+                if is_free:
+                    self._referrers.scan_all_growing(_GROWTH_REASON)
+                    self._last_scan_s = time.thread_time() - began
 
     def _may_scan_growing(self) -> bool:
         return self._growth_scans < _FIRST_SCANS or self._growth_budget.allows(self._last_growth_scan_s)

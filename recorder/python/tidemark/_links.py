@@ -38,7 +38,8 @@ _arguments_of_exception = BaseException.__dict__["args"].__get__
 
 
 class Link(typing.NamedTuple):
-    """One link of a retention path, as in TIDEMARK_REFERRER (recorder/core/records.h)."""
+    """One link of a retention path, as in TIDEMARK_REFERRER (recorder/core/records.h). function: of an element, the class
+    of its container unless that is a list or a tuple."""
 
     kind: str
     name: str
@@ -128,7 +129,8 @@ def _of_sequence(places, owner, rest, at):
     fields = _introspect.type_attributes(type(owner)).get("_fields", ())
     if type(fields) is tuple and position[0] < len(fields):
         return _attribute(owner, fields[position[0]]), at + 1
-    return Link("index", str(position[0])), at + 1
+    container = "deque" if _introspect.is_a(owner, collections.deque) else ""
+    return Link("index", str(position[0]), container), at + 1
 
 
 def _of_set(places, owner, rest, at):
@@ -138,7 +140,7 @@ def _of_set(places, owner, rest, at):
 def _of_simple_queue(places, owner, rest, at):
     if not _introspect.is_exactly(rest[0], list) or len(rest) < 2:
         return None
-    return Link("element", ""), at + 2  # over its list, whose positions are no places in the queue
+    return Link("element", "", "SimpleQueue"), at + 2  # over its list, whose positions are no places in the queue
 
 
 def _without_link(places, owner, rest, at):

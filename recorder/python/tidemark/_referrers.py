@@ -158,13 +158,13 @@ class Referrers:
     ) -> None:
         began = time.perf_counter_ns()
         parts = self._torch._C
-        tensors, modules, autograd_contexts, contexts = self._heap.instances(
-            parts.TensorBase, self._torch.nn.Module, parts._FunctionBase, Context
-        )
+        (modules,) = self._heap.instances(self._torch.nn.Module)
         self._modules.add(modules)
         self._labels.find_new()
-        tensors, targets = self._choose(tensors, growing, only_growing)
         _let_other_threads_run()
+        # No pause from here to the search: a running sum that the program replaces meanwhile would have no referrer.
+        tensors, autograd_contexts, contexts = self._heap.instances(parts.TensorBase, parts._FunctionBase, Context)
+        tensors, targets = self._choose(tensors, growing, only_growing)
         paths, visited = find(self._heap, tensors, autograd_contexts, traceback, contexts)
         found = [(target, links) for of_tensor, links in zip(targets, paths) for target in of_tensor]
         self._send(reason, began, visited, len(paths), found)

@@ -24,7 +24,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         with("iteration", iteration_words(suspect.iterations->source(), words)),
         with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line), tensors,
         with("total", format_bytes(suspect.bytes)))};
-    const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
+    const std::string expression = referrer_expression(context.graph()->tables(), growth_paths(context, suspect));
     const bool is_element = container_end(suspect.referrer->links) < suspect.referrer->links.size();
     finding.fixes.push_back({words("If only the values are needed: keep them in host memory, without their graph."),
                              is_element ? fmt::format("{}.append(tensor.detach().cpu())", expression)

@@ -84,6 +84,10 @@ std::string retained_so_far(const LeakSuspect& suspect, const Words& words) {
                  with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
 }
 
+ReferrerGroup growth_paths(const AnalysisContext& context, const LeakSuspect& suspect) {
+    return growth_paths(*context.graph(), suspect.sites, *suspect.referrer, context.device_position());
+}
+
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding;
     finding.severity = Severity::leak;
@@ -100,9 +104,7 @@ Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspe
     }
     finding.rate = static_cast<double>(suspect.per_iteration) / suspect.iterations->mean_seconds();
     if (suspect.referrer) {
-        const ReferrerGroup* group = context.graph()->group_of(suspect.referrer);
-        finding.referrer = group ? referrer_words(context.graph()->tables(), words, *group)
-                                 : referrer_words(context.graph()->tables(), words, *suspect.referrer);
+        finding.referrer = referrer_words(context.graph()->tables(), words, growth_paths(context, suspect));
     }
     add_evidence(finding, context, suspect, words);
     return finding;

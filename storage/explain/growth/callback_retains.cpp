@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Registered functions accumulate, and each retains what it was given: closures, bound methods, functools.partial.
+#include "storage/base/units.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+bool is_private(const GraphTables& tables, const PathLink& link) {
+    const std::string& name = tables.texts[link.name];
+    return link.kind == PathLinkKind::attribute && (name.starts_with('_') || name.starts_with("part of "));
+}
+
+/// Returns whether each element of the container that fills is a function, or the record of a library about one, such
+/// as the handle of an event loop.
+bool fills_with_functions(const GraphTables& tables, const ReferrerGroup& paths) {
+    size_t i = paths.varying ? *paths.varying + 1 : paths.links.size();
+    while (i < paths.links.size() && (is_private(tables, paths.links[i]) || is_element(paths.links[i]))) {
+        ++i;
+    }
+    return i < paths.links.size() && paths.links[i].kind != PathLinkKind::local &&
+           enters_function(tables, paths.links, i);
+}
+
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    if (!suspect.referrer || is_cycle(*suspect.referrer)) {
+        return std::nullopt;
+    }
+    const ReferrerGroup paths = growth_paths(context, suspect);
+    const bool is_registered = paths.links.front().kind == PathLinkKind::callback;
+    if (!is_registered && !fills_with_functions(context.graph()->tables(), paths)) {
+        return std::nullopt;
+    }
+    Finding finding = suspect_finding(context, suspect, words);
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    finding.title =
+        words("{tensors} retained by registered functions: {referrer}", tensors, with("referrer", finding.referrer));
+    finding.text = {
+        words("A function that is registered to be called later retains its arguments, the variables that it uses, and "
+              "the object whose method it is. More and more functions are registered, and none is removed."),
+        retained_so_far(suspect, words)};
+    finding.fixes = {
+        {words("Give the function values instead of GPU tensors."),
+         "value = tensor.item()\nregister(functools.partial(report, value))", suspect.bytes, suspect.per_iteration},
+        {is_registered ? words("Or register one function once, not one in each iteration; unregister it when done.")
+                       : words("Or remove the function when it is no longer needed."),
+         is_registered ? "atexit.unregister(function)"
+                       : fmt::format("{}.remove(function)", referrer_expression(context.graph()->tables(), paths)),
+         suspect.bytes, suspect.per_iteration}};
+    return finding;
+}
+
+}  // namespace
+
+const SuspectClassifier classifiers::callback_retains{FindingKind::callback_retains, classify};
+
+}  // namespace tidemark

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// A small view retains the whole storage of the tensor that it is a part of.
+#include <algorithm>
+#include <charconv>
+
+#include "storage/base/units.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+/// Copies of the views must free most of the memory.
+constexpr int64_t least_ratio = 4;
+
+struct View {
+    int64_t bytes = 0, storage = 0;
+};
+
+/// Reads "4096 of 1048576".
+std::optional<View> parse_view(std::string_view text) {
+    const size_t of = text.find(" of ");
+    if (of == text.npos) {
+        return std::nullopt;
+    }
+    View view;
+    const std::string_view storage = text.substr(of + 4);
+    const bool is_valid =
+        std::from_chars(text.data(), text.data() + of, view.bytes).ec == std::errc() &&
+        std::from_chars(storage.data(), storage.data() + storage.size(), view.storage).ec == std::errc();
+    return is_valid ? std::optional(view) : std::nullopt;
+}
+
+/// Returns the bytes of all views of this memory that the scan which found `referrer` saw.
+int64_t bytes_of_views(const GraphTables& tables, const Referrer& referrer) {
+    int64_t bytes = 0;
+    for (const Referrer& other : tables.referrers) {
+        if (other.scan == referrer.scan && other.allocation == referrer.allocation) {
+            const PathLink& last = other.links.back();
+            const auto view = last.kind == PathLinkKind::view ? parse_view(tables.texts[last.name]) : std::nullopt;
+            bytes += view ? view->bytes : INT32_MAX;  // a tensor that shows all of it
+        }
+    }
+    return bytes;
+}
+
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    if (!suspect.referrer || suspect.through_graph() || suspect.referrer->links.back().kind != PathLinkKind::view) {
+        return std::nullopt;
+    }
+    const GraphTables& tables = context.graph()->tables();
+    const std::optional<View> view = parse_view(tables.texts[suspect.referrer->links.back().name]);
+    if (!view || bytes_of_views(tables, *suspect.referrer) > view->storage / least_ratio) {
+        return std::nullopt;
+    }
+    Finding finding = suspect_finding(context, suspect, words);
+    // A scan for growing memory finds one tensor of each storage. Others may show the rest of it.
+    const bool is_complete = tables.scans[suspect.referrer->scan].reason != ScanReason::growing_sites;
+    finding.confidence = is_complete ? Confidence::certain : Confidence::likely;
+    const auto views = with("views", words.plural(suspect.count, "{n} view", "{n} views"));
+    const auto bytes = with("bytes", format_bytes(view->bytes)), storage = with("storage", format_bytes(view->storage));
+    const auto referrer = with("referrer", finding.referrer);
+    finding.title = words("{views} of {bytes} retain storages of {storage}; {referrer} retains the views", views, bytes,
+                          storage, referrer);
+    finding.text = {
+        words(
+            "Slices, selected rows and the results of chunk(), split() and detach() are views: they share the storage "
+            "of the tensor that they come from. As long as one view of {bytes} exists, all {storage} of its storage "
+            "stay allocated.",
+            bytes, storage),
+        retained_so_far(suspect, words)};
+    const std::string expression = referrer_expression(tables, growth_paths(context, suspect));
+    const int64_t share = view->storage / std::max<int64_t>(1, view->bytes);
+    finding.fixes = {{words("Store a copy of the part that is needed: it has a storage of its own."),
+                      fmt::format("{}.append(tensor[0].clone())", expression), suspect.bytes - suspect.bytes / share,
+                      suspect.per_iteration - suspect.per_iteration / share},
+                     {words("Or copy it to host memory."), fmt::format("{}.append(tensor[0].cpu())", expression),
+                      suspect.bytes, suspect.per_iteration}};
+    return finding;
+}
+
+}  // namespace
+
+const SuspectClassifier classifiers::view_retains_storage{FindingKind::view_retains_storage, classify};
+
+}  // namespace tidemark

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// What a retention path says about growth: the container that fills, and what is special about it.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "storage/text/referrer_words.h"
+#include "tests/unit/explained.h"
+#include "tests/unit/program_builder.h"
+
+namespace tidemark {
+namespace {
+
+using test::explained;
+using test::MiB;
+using test::Program;
+
+/// 30 steps that each retain one tensor of 1 MiB, to which these links lead. "#" in a name: the number of the step.
+struct GrowthThrough : Program {
+    struct Part {
+        PathLinkKind kind;
+        std::string name, function;
+    };
+
+    explicit GrowthThrough(const std::vector<Part>& parts, ScanReason reason = ScanReason::end) : reason_(reason) {
+        for (int i = 0; i < 30; ++i) {
+            step(parts, i);
+        }
+    }
+
+    Explanation explanation() {
+        graph.tables.scans = {{run.now(), reason_, 10, 100, 20}};
+        return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+    }
+
+private:
+    void step(const std::vector<Part>& parts, int number) {
+        const AllocationIndex work = run.alloc(4 * MiB, run.line("train"));
+        const AllocationIndex kept = run.alloc(MiB, run.line("forward"));
+        std::vector<PathLink> links;
+        for (const Part& part : parts) {
+            const std::string name = part.name == "#" ? std::to_string(number) : part.name;
+            links.push_back({part.kind, graph.text(name), part.function.empty() ? 0 : graph.text(part.function), 0, 0});
+        }
+        graph.tables.referrers.push_back({0, no_node, memory(kept), links});
+        run.free(work);
+        run.step();
+    }
+
+    ScanReason reason_;
+};
+
+using Kind = PathLinkKind;
+using Parts = std::vector<GrowthThrough::Part>;
+
+Finding first_finding(const Parts& parts) { return GrowthThrough(parts).explanation().findings.front(); }
+
+TEST(ExplainGrowthThrough, QueuesIsABacklog) {
+    for (const auto& [attribute, is_queue] : std::map<std::string, bool>{{"queue of Queue", true},
+                                                                         {"_queue of PriorityQueue", true},
+                                                                         {"_buffer of Queue", true},
+                                                                         {"queue of Server", false},
+                                                                         {"history of Queue", false}}) {
+        const Finding finding =
+            first_finding({{Kind::local, "masks", "main"}, {Kind::attribute, attribute, ""}, {Kind::index, "#", ""}});
+        EXPECT_EQ(finding.kind, is_queue ? FindingKind::queue_backlog : FindingKind::growing_container) << attribute;
+        EXPECT_EQ(finding.severity, Severity::leak);
+    }
+    const Finding finding = first_finding({{Kind::local, "masks", "main"}, {Kind::element, "", "SimpleQueue"}});
+    EXPECT_EQ(finding.kind, FindingKind::queue_backlog);
+}
+
+TEST(ExplainGrowthThrough, ADequeIsAQueueIfItIsConsumed) {
+    for (const bool is_consumed : {true, false}) {
+        Program program;
+        std::vector<AllocationIndex> waiting;
+        for (int i = 0; i < 60; ++i) {
+            waiting.push_back(program.run.alloc(MiB, program.run.line("produce")));
+            if (is_consumed && i % 3 == 2) {
+                program.run.free(waiting.front());
+                waiting.erase(waiting.begin());
+            }
+            program.run.step();
+        }
+        int element = 0;
+        for (const AllocationIndex a : waiting) {
+            program.graph.tables.referrers.push_back(
+                {0,
+                 no_node,
+                 Program::memory(a),
+                 {{Kind::global, program.graph.text("waiting"), 0, 0, 0},
+                  {Kind::index, program.graph.text(std::to_string(element++)), program.graph.text("deque"), 0, 0}}});
+        }
+        EXPECT_EQ(test::leaks_of(explained(*program.make_context())),
+                  is_consumed ? "queue-backlog" : "growing-container");
+    }
+}
+
+TEST(ExplainGrowthThrough, SuspendedCallsNamesTheirFunction) {
+    const Finding finding = first_finding({{Kind::local, "self", "Server.step"},
+                                           {Kind::attribute, "_waiters of Event", ""},
+                                           {Kind::index, "#", ""},
+                                           {Kind::attribute, "part of Future", ""},
+                                           {Kind::local, "job", "Server.wait"},
+                                           {Kind::attribute, "memory of Job", ""}});
+    EXPECT_EQ(finding.kind, FindingKind::generator_retains);
+    EXPECT_EQ(
+        finding.title,
+        "30 tensors retained by suspended calls of `Server.wait`: list `self._waiters` of class Event (variable of "
+        "Server.step), elements 0 to 29");
+}
+
+TEST(ExplainGrowthThrough, AContainerOfOneSuspendedCallIsAContainer) {
+    const Finding finding = first_finding({{Kind::local, "loop", "run"},
+                                           {Kind::attribute, "_ready of EventLoop", ""},
+                                           {Kind::index, "0", ""},
+                                           {Kind::local, "outputs", "serve"},
+                                           {Kind::index, "#", ""}});
+    EXPECT_EQ(finding.kind, FindingKind::growing_container);
+    EXPECT_EQ(
+        finding.referrer,
+        "list `outputs` (variable of serve) in a suspended call reached through list `loop._ready` of class EventLoop "
+        "(variable of run), elements 0 to 29");
+    ASSERT_FALSE(finding.fixes.empty());
+    EXPECT_EQ(finding.fixes[0].code, "outputs.append(tensor.detach().cpu())");
+}
+
+TEST(ExplainGrowthThrough, RegisteredFunctionsAreCallbacks) {
+    const Finding at_exit =
+        first_finding({{Kind::callback, "atexit", "draw"}, {Kind::attribute, "argument 1 of partial(draw)", ""}});
+    EXPECT_EQ(at_exit.kind, FindingKind::callback_retains);
+    EXPECT_EQ(
+        at_exit.referrer,
+        "`argument 1 of partial(draw)` in a function reached through callbacks of `atexit` (registered function draw)");
+    for (const auto& [kind, name] : std::map<Kind, std::string>{
+             {Kind::closure, "batch"}, {Kind::attribute, "self of Sink.add"}, {Kind::item, "'batch'"}}) {
+        const Finding finding =
+            first_finding({{Kind::global, "listeners", ""}, {Kind::index, "#", ""}, {kind, name, ""}});
+        EXPECT_EQ(finding.kind, kind == Kind::item ? FindingKind::growing_container : FindingKind::callback_retains);
+        EXPECT_EQ(finding.referrer, "list `listeners` (global variable), elements 0 to 29");
+    }
+}
+
+TEST(ExplainGrowthThrough, SmallViewsNamesBothSizes) {
+    for (const int view_bytes : {4096, 1 << 19}) {
+        const Finding finding = first_finding({{Kind::global, "first", ""},
+                                               {Kind::index, "#", ""},
+                                               {Kind::view, std::to_string(view_bytes) + " of 1048576", ""}});
+        const bool is_small = view_bytes == 4096;
+        ASSERT_EQ(finding.kind, is_small ? FindingKind::view_retains_storage : FindingKind::growing_container);
+        if (is_small) {
+            EXPECT_EQ(
+                finding.title,
+                "30 views of 4.00 KiB retain storages of 1.00 MiB; list `first` (global variable), elements 0 to 29 "
+                "retains the views");
+            EXPECT_EQ(finding.fixes[0].code, "first.append(tensor[0].clone())");
+            EXPECT_EQ(finding.confidence, Confidence::certain);
+        }
+    }
+    const Parts parts{{Kind::global, "first", ""}, {Kind::index, "#", ""}, {Kind::view, "4096 of 1048576", ""}};
+    EXPECT_EQ(GrowthThrough(parts, ScanReason::growing_sites).explanation().findings.front().confidence,
+              Confidence::likely);
+}
+
+TEST(ExplainGrowthThrough, TheContainerThatFillsIsNamed) {
+    const Finding inner = first_finding({{Kind::global, "log", ""},
+                                         {Kind::attribute, "handlers of Logger", ""},
+                                         {Kind::index, "1", ""},
+                                         {Kind::attribute, "buffer of MemoryHandler", ""},
+                                         {Kind::index, "#", ""},
+                                         {Kind::attribute, "args of LogRecord", ""},
+                                         {Kind::index, "0", ""}});
+    EXPECT_EQ(inner.kind, FindingKind::growing_container);
+    EXPECT_EQ(inner.referrer,
+              "list `log.handlers[1].buffer` of class MemoryHandler (global variable), elements 0 to 29");
+    const Finding outer = first_finding({{Kind::global, "server", ""},
+                                         {Kind::attribute, "conversations of Server", ""},
+                                         {Kind::item, "#", ""},
+                                         {Kind::attribute, "layers of Cache", ""},
+                                         {Kind::index, "0", ""}});
+    EXPECT_EQ(outer.referrer, "dict `server.conversations` of class Server (global variable)");
+}
+
+TEST(ExplainGrowthThrough, StoredExceptionsAreReadAloud) {
+    GraphTables tables;
+    const auto text = [&](const char* name) {
+        tables.texts.emplace_back(name);
+        return static_cast<uint32_t>(tables.texts.size() - 1);
+    };
+    Referrer referrer;
+    referrer.links = {{Kind::local, text("failed"), text("main"), 0, 0},
+                      {Kind::index, text("3"), 0, 0, 0},
+                      {Kind::exception, 0, text("forward"), 0, 0},
+                      {Kind::local, text("x"), text("forward"), 0, 0}};
+    EXPECT_EQ(path_words(tables, Words(Language::english), group_of(tables, referrer)),
+              "`x` (variable of forward) in a frame of the exception stored in list `failed` (variable of main)");
+    referrer.links.erase(referrer.links.begin() + 1);
+    EXPECT_EQ(path_words(tables, Words(Language::english), referrer),
+              "`x` (variable of forward) in a frame of the exception stored in `failed` (variable of main)");
+}
+
+}  // namespace
+}  // namespace tidemark
