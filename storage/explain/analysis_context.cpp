@@ -8,26 +8,44 @@
 namespace tidemark {
 namespace {
 
-/// Walks back over the frees with which the run ends. What is allocated between them does not count if it is little
-/// compared with the memory freed that existed before `old`: threads may end one after another.
-EventNumber before_last_frees(const DeviceHistory& device, EventNumber old = 0) {
-    constexpr uint64_t much_more = 50;
-    uint64_t allocated = 0, freed = 0;
+/// A program that ends frees at least this part of its memory: 1 / 8. In each iteration, a full buffer frees an
+/// element.
+constexpr int64_t least_part_of_teardown = 8;
+
+bool is_work(Action action) {
+    return action == Action::alloc || action == Action::oom || action == Action::segment_alloc ||
+           action == Action::segment_map;
+}
+
+/// Walks back over the frees with which the run ends. Threads may end one after another: little that is allocated while
+/// much of the memory is freed that existed before `old` belongs to the end, too.
+EventNumber before_last_frees(const Analysis& analysis, EventNumber old = 0) {
+    constexpr int64_t much_more = 50;
+    const DeviceHistory& device = analysis.device();
+    std::optional<EventNumber> end;
+    int64_t allocated = 0, freed = 0, freed_before_end = 0;
     for (EventNumber event = device.event_count(); event > 0; --event) {
         const EventRef ref = device.event_ref[static_cast<size_t>(event - 1)];
         const Action action = ref.action();
-        if (action == Action::alloc) {
-            allocated += device.allocations.block_size[ref.index()];
-        } else if (action == Action::free_requested && device.allocations.alloc_event[ref.index()] < old) {
-            freed += device.allocations.block_size[ref.index()];
+        const bool is_known = action == Action::alloc || action == Action::free_requested;
+        const auto bytes = is_known ? static_cast<int64_t>(device.allocations.block_size[ref.index()]) : 0;
+        if (action == Action::free_requested && device.allocations.alloc_event[ref.index()] < old) {
+            freed += bytes;
+            freed_before_end += end ? bytes : 0;
         }
-        const bool is_work = action == Action::alloc || action == Action::oom || action == Action::segment_alloc ||
-                             action == Action::segment_map;
-        if (is_work && (action == Action::oom || allocated * much_more >= freed)) {
-            return event;
+        if (!is_work(action)) {
+            continue;
+        }
+        allocated += bytes;
+        if (!end || freed_before_end * least_part_of_teardown > analysis.curves().value(Series::allocated, event)) {
+            end = event;
+            freed_before_end = 0;
+        }
+        if (action == Action::oom || allocated * much_more >= freed) {
+            break;
         }
     }
-    return device.event_count();
+    return end.value_or(device.event_count());
 }
 
 /// Returns how many tensors have a referrer in Python, for each heap scan.
@@ -42,7 +60,6 @@ std::vector<size_t> found_by_scans(const GraphTables& tables) {
 /// Returns the state between two states before the program frees a large part of its memory that existed before `old`:
 /// threads end, or the functions that own the model return. Returns the later state if it frees only recent work.
 EventNumber before_teardown(const Analysis& analysis, EventNumber from, EventNumber to, EventNumber old) {
-    constexpr int64_t least_fraction = 20;  // 1 / 20
     const DeviceHistory& device = analysis.device();
     std::optional<EventNumber> first;
     int64_t freed = 0;
@@ -53,14 +70,14 @@ EventNumber before_teardown(const Analysis& analysis, EventNumber from, EventNum
             freed += static_cast<int64_t>(device.allocations.block_size[ref.index()]);
         }
     }
-    return freed * least_fraction > analysis.curves().value(Series::allocated, from) ? *first : to;
+    return freed * least_part_of_teardown > analysis.curves().value(Series::allocated, from) ? *first : to;
 }
 
 /// Returns the state at the last heap scan, which runs when the program's own code has ended, or before it released
 /// what it used. `old`: the begin of one of the last iterations. Returns the state before the last frees if functions
 /// had returned by then and most memory was free.
 EventNumber end_of_work(const Analysis& analysis, const GraphTables* tables, EventNumber old) {
-    const EventNumber before = before_last_frees(analysis.device(), old);
+    const EventNumber before = before_last_frees(analysis, old);
     if (!tables || tables->scans.empty() || tables->scans.back().reason != ScanReason::end) {
         return before;
     }
@@ -185,7 +202,7 @@ void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {
         now_time_ = device().event_count() > 0 ? device().time_of_state(now_) : trace().duration;
         return;
     }
-    now_ = before_last_frees(device());
+    now_ = before_last_frees(*analysis_);
     const bool counts_iterations = !main.empty() && main.source() != IterationSource::loop;
     const EventNumber last = counts_iterations ? main.all().back().last : 0;
     if (last > 0 && now_ - last < typical_length(main) && !loop_after(trace(), device(), curves(), main, now_)) {

@@ -89,6 +89,12 @@ std::optional<int64_t> iterations_left(const Finding& leak, const AnalysisContex
     return std::max<int64_t>(total - used, 0) / per_iteration;
 }
 
+/// Returns whether only tensors grow. Graphs take host memory and time, too.
+bool is_of_tensors(FindingKind kind) {
+    return kind == FindingKind::growing_container || kind == FindingKind::growing_tensor ||
+           kind == FindingKind::unexplained_growth;
+}
+
 /// Adds when a leak fills the device. A small one that would take longer than any run is a pattern: a cache of the
 /// sizes met so far, for example.
 void weigh_growth(Finding& finding, const AnalysisContext& context, const Words& words) {
@@ -101,7 +107,8 @@ void weigh_growth(Finding& finding, const AnalysisContext& context, const Words&
         words("At this rate the {bytes} of the GPU are full after another {count} {iterations}.",
               with("bytes", format_bytes(context.device().total_bytes)), with("count", format_count(*left)),
               with("iterations", finding.unit == IterationSource::steps ? words("steps") : words("iterations"))));
-    if (*left > very_long && finding.bytes * small_fraction < context.curves().peak(Series::allocated).max) {
+    if (is_of_tensors(finding.kind) && *left > very_long &&
+        finding.bytes * small_fraction < context.curves().peak(Series::allocated).max) {
         finding.severity = Severity::pattern;
     }
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/explain/composition.h"
+#include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
 
 namespace tidemark {
@@ -12,6 +13,7 @@ namespace {
 
 using test::MiB;
 using test::Program;
+using test::RunBuilder;
 using test::Training;
 
 Program retaining(const std::string& op) {
