@@ -4,11 +4,11 @@
 
 """Compares explanations with the truth about the programs.
 
-    score.py EXPLANATIONS [--programs FOLDER]
+    score.py EXPLANATIONS PROGRAMS
 
-EXPLANATIONS is a folder with NAME.json, as record.py writes them. Only the first finding counts. Prints a line for each
-program and the sums; nothing is right because of a word that merely appears somewhere else. README.md describes the
-truth files.
+EXPLANATIONS is a folder with NAME.json, as record.py writes them; PROGRAMS one with programs and their truths. Only the
+first finding counts. Prints a line for each program and the sums; nothing is right because of a word that merely
+appears somewhere else. README.md describes the truth files.
 """
 
 import argparse
@@ -17,7 +17,6 @@ import pathlib
 import re
 import sys
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 PARTS = ("kind", "site", "referrer", "bytes", "fix")
 TOLERANCE = 0.01  # of bytes
 
@@ -95,7 +94,7 @@ def print_scores(scores):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("explanations", type=pathlib.Path)
-    parser.add_argument("--programs", type=pathlib.Path, default=PROGRAMS)
+    parser.add_argument("programs", type=pathlib.Path)
     options = parser.parse_args()
     scores, missing = {}, []
     for path in sorted(options.programs.glob("*.truth.json")):

@@ -5,10 +5,12 @@
 
 import copy
 import json
+import pathlib
 import unittest
 
-from score import PARTS, PROGRAMS, score, site_patterns
+from score import PARTS, score, site_patterns
 
+HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = "def main():\n    results.append(model(batch))\n"
 TRUTH = {
     "name": "train",
@@ -67,8 +69,8 @@ class Score(unittest.TestCase):
         self.assertTrue(score(truth, SOURCE, {"findings": [{"kind": "steady", "severity": "pattern"}]})["kind"])
 
     def test_each_program_has_a_truth(self):
-        programs = sorted(PROGRAMS.glob("*.py"))
-        self.assertEqual(len(programs), 40)
+        programs = sorted(path for folder in ("first", "second") for path in (HERE / folder).glob("*.py"))
+        self.assertEqual(len(programs), 80)
         for program in programs:
             truth = json.loads(program.with_suffix(".truth.json").read_text())
             self.assertEqual(truth["name"], program.stem)
