@@ -35,7 +35,7 @@
     CLASSIFIER(generator_retains, "generator-retains")                     \
     CLASSIFIER(callback_retains, "callback-retains")                       \
     CLASSIFIER(queue_backlog, "queue-backlog")                             \
-    CLASSIFIER(view_retains_storage, "view-retains-storage")               \
+    BOTH(view_retains_storage, "view-retains-storage")                     \
     CLASSIFIER(growing_container, "growing-container")                     \
     CLASSIFIER(autocast_cache, "autocast-cache")                           \
     CLASSIFIER(unexplained_growth, "unexplained-growth")                   \

@@ -41,6 +41,16 @@ EventNumber scanned_before(const GraphContext& graph, const Iterations& iteratio
     return iteration < 0 ? 0 : iterations[std::min(static_cast<size_t>(iteration), iterations.size() - 1)].first;
 }
 
+/// Returns the state after the site's newest allocation whose referrer was found. A scan that was requested for growing
+/// sites looks for the memory that existed at the request, not at the scan.
+EventNumber after_last_found(const Site& site, const GraphContext& graph, const DeviceHistory& device,
+                             uint32_t position) {
+    const auto last = std::find_if(site.now.rbegin(), site.now.rend(), [&](AllocationIndex a) {
+        return graph.referrers.in_python(AllocationRef{position, a}) || !graph.state.retainers({position, a}).empty();
+    });
+    return last == site.now.rend() ? never : device.allocations.alloc_event[*last] + 1;
+}
+
 /// Recognizes work in progress: allocated in the last iteration, and freed long before the remaining memory of earlier
 /// iterations.
 class WorkInProgress {
@@ -76,7 +86,8 @@ Grown grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& i
                const DeviceHistory& device, uint32_t position) {
     Grown grown;
     if (graph && site.count == static_cast<int64_t>(site.now.size())) {
-        const EventNumber sure_before = scanned_before(*graph, iterations, device);
+        const EventNumber sure_before =
+            std::min(scanned_before(*graph, iterations, device), after_last_found(site, *graph, device, position));
         const WorkInProgress in_progress(site, iterations, device.allocations);
         for (const AllocationIndex a : site.now) {
             if (belongs(suspect, *graph, {position, a}, sure_before) && !in_progress.has(a)) {

@@ -25,12 +25,15 @@ std::span<const PathLink> links_to_tensor(const Referrer& referrer) {
 }
 
 /// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys,
-/// sizes of views, and variables of an exception's frames.
+/// sizes of views, and variables of an exception's frames and of suspended calls.
 std::string referrer_key(const Referrer& referrer) {
     std::string key;
     for (const PathLink& link : links_to_tensor(referrer)) {
         if (link.kind == PathLinkKind::exception) {
             return key + word_of(link.kind);
+        }
+        if (link.kind == PathLinkKind::local && !key.empty()) {
+            return key + fmt::format("call {} {}", link.function, link.file);
         }
         key += fmt::format("{} {} {} {}\n", word_of(link.kind), is_element(link) ? 0 : link.name, link.function,
                            link.file);
@@ -101,6 +104,10 @@ bool lead_alike(const Referrer& a, const Referrer& b) {
         const PathLink &one = links_of_a[i], &other = links_of_b[i];
         const bool is_same = one.kind == other.kind && one.function == other.function && one.file == other.file &&
                              (is_element(one) || one.name == other.name);
+        const bool is_call = i > 0 && one.kind == PathLinkKind::local && other.kind == one.kind;
+        if (is_call) {
+            return one.function == other.function && one.file == other.file;
+        }
         if (!is_same || one.kind == PathLinkKind::exception) {
             return is_same;
         }

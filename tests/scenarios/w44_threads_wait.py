@@ -38,7 +38,8 @@ def serve(model, batch_size, width, noise):
             connection.requests.put(torch.randn(batch_size, 256, device="cuda"))
             connection.answers.get()
         noise.iteration()
-    truth.write(bytes=CONNECTIONS * width * 256 * 4, iterations=CONNECTIONS)
+    # Each thread has its history, and its last request and answer.
+    truth.write(bytes=CONNECTIONS * (width + 2 * batch_size) * 256 * 4, iterations=CONNECTIONS)
 
 
 def main():

@@ -43,11 +43,11 @@ def main():
     noise = Noise(options.noise)
     model = TinyForCausalLM(128).cuda().eval()
     positions = options.many(256)
-    with torch.inference_mode():
-        for _ in range(PROMPTS):
-            prompt = torch.randint(VOCABULARY, (8, positions), device="cuda")
+    for _ in range(PROMPTS):
+        prompt = torch.randint(VOCABULARY, (8, positions), device="cuda")
+        with torch.inference_mode():
             complete(model, prompt)
-            noise.iteration()
+        noise.iteration()
     truth.write(bytes=8 * (positions - 1) * VOCABULARY * 4, iterations=PROMPTS)
     print(f"{PROMPTS} prompts, {torch.cuda.max_memory_allocated():,} bytes at the peak")
 

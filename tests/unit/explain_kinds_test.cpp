@@ -20,12 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Kinds without a picture of the window. Every new kind must be drawn or listed here.
-const std::set<std::string_view> without_picture{"callback-retains",    "generator-retains", "logits-of-all-positions",
-                                                 "process-groups-grow", "queue-backlog",     "view-retains-storage"};
+const std::set<std::string_view> without_picture{"process-groups-grow"};
 /// Kinds that no recorded program shows; each needs a unit test.
-const std::set<std::string_view> without_corpus_entry{
-    "callback-retains",    "generator-retains", "logits-of-all-positions", "private-pools",
-    "process-groups-grow", "queue-backlog",     "unexplained-growth",      "view-retains-storage"};
+const std::set<std::string_view> without_corpus_entry{"private-pools", "process-groups-grow", "unexplained-growth"};
 
 fs::path source_folder() { return fs::path(TIDEMARK_RESOURCES).parent_path(); }
 

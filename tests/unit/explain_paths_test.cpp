@@ -112,6 +112,26 @@ TEST(ExplainGrowthThrough, SuspendedCallsNamesTheirFunction) {
         "Server.step), elements 0 to 29");
 }
 
+TEST(ExplainGrowthThrough, AllVariablesOfSuspendedCallsAreOneSuspect) {
+    Program program;
+    for (int i = 0; i < 30; ++i) {
+        for (const char* name : {"cache", "prompt"}) {
+            const AllocationIndex a = program.run.alloc(MiB, program.run.line(name));
+            program.graph.tables.referrers.push_back(
+                {0,
+                 no_node,
+                 Program::memory(a),
+                 {{Kind::global, program.graph.text("streams"), 0, 0, 0},
+                  {Kind::index, program.graph.text(std::to_string(i)), 0, 0, 0},
+                  {Kind::local, program.graph.text(name), program.graph.text("tokens"), 0, 0}}});
+        }
+        program.run.step();
+    }
+    const Explanation explanation = explained(*program.make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "generator-retains");
+    EXPECT_EQ(explanation.findings[0].bytes, 60 * MiB);
+}
+
 TEST(ExplainGrowthThrough, AContainerOfOneSuspendedCallIsAContainer) {
     const Finding finding = first_finding({{Kind::local, "loop", "run"},
                                            {Kind::attribute, "_ready of EventLoop", ""},
@@ -141,6 +161,40 @@ TEST(ExplainGrowthThrough, RegisteredFunctionsAreCallbacks) {
         EXPECT_EQ(finding.kind, kind == Kind::item ? FindingKind::growing_container : FindingKind::callback_retains);
         EXPECT_EQ(finding.referrer, "list `listeners` (global variable), elements 0 to 29");
     }
+}
+
+/// Returns a run that makes `count` tensors of 2 MiB before its steps; one element of each is retained.
+Program bank_of_views(int count, int64_t view_bytes) {
+    Program program;
+    for (int i = 0; i < count; ++i) {
+        const AllocationIndex a = program.run.alloc(2 * MiB, program.run.line("encode"));
+        program.graph.tables.referrers.push_back(
+            {0,
+             no_node,
+             Program::memory(a),
+             {{Kind::global, program.graph.text("bank"), 0, 0, 0},
+              {Kind::index, program.graph.text(std::to_string(i)), 0, 0, 0},
+              {Kind::view, program.graph.text(std::to_string(view_bytes) + " of 2097152"), 0, 0, 0}}});
+    }
+    for (int i = 0; i < 20; ++i) {
+        program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
+        program.run.step();
+    }
+    return program;
+}
+
+TEST(ExplainSmallViews, AreWasteIfTheyNoLongerBecomeMore) {
+    const Findings findings = bank_of_views(24, 4096).diagnose(diagnoses::view_retains_storage);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
+    EXPECT_EQ(findings[0].bytes, 48 * MiB);
+    EXPECT_EQ(findings[0].title, "24 views of 96.0 KiB in total retain 48.0 MiB");
+    EXPECT_NE(findings[0].referrer.find("`bank`"), std::string::npos) << findings[0].referrer;
+}
+
+TEST(ExplainSmallViews, OfOneArenaOrOfMostOfTheirStorageAreNoWaste) {
+    EXPECT_TRUE(bank_of_views(2, 4096).diagnose(diagnoses::view_retains_storage).empty());
+    EXPECT_TRUE(bank_of_views(24, 1 << 20).diagnose(diagnoses::view_retains_storage).empty());
 }
 
 TEST(ExplainGrowthThrough, SmallViewsNamesBothSizes) {

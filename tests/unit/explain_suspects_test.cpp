@@ -167,6 +167,18 @@ TEST(ExplainContainer, TensorsWithOneKeyAreNoProofOfUnfinishedCalls) {
     EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "growing-container");
 }
 
+/// A scan for growing sites looks for the memory that existed when it was requested.
+TEST(ExplainContainer, MemoryAfterTheLastOneThatTheScanFoundBelongsToIt) {
+    Program program = collecting();
+    const std::vector<AllocationIndex> retained = retained_by(program);
+    for (size_t i = 0; i + 5 < retained.size(); ++i) {
+        program.add_referrer(retained[i], "outputs", std::to_string(i));
+    }
+    const Explanation explanation = explained(*program.make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "growing-container");
+    EXPECT_EQ(explanation.findings[0].count, 60);
+}
+
 /// A list is filled by one line, and then another line replaces its elements.
 TEST(ExplainContainer, ReplacedElementsAreNoGrowth) {
     for (const bool replaces : {true, false}) {

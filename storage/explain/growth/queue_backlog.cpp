@@ -54,7 +54,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     Finding finding = suspect_finding(context, suspect, words);
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     const auto referrer = with("referrer", finding.referrer);
-    finding.title = words("{tensors} wait in the queue {referrer}", tensors, referrer);
+    finding.title = words("{tensors} wait in a queue: {referrer}", tensors, referrer);
     finding.text = {
         words("The consumer of the queue is slower than its producer, and no limit stops the producer: what "
               "nobody has taken out yet stays on the GPU."),

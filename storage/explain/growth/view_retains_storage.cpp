@@ -3,57 +3,23 @@
 
 // A small view retains the whole storage of the tensor that it is a part of.
 #include <algorithm>
-#include <charconv>
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/small_views.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// Copies of the views must free most of the memory.
-constexpr int64_t least_ratio = 4;
-
-struct View {
-    int64_t bytes = 0, storage = 0;
-};
-
-/// Reads "4096 of 1048576".
-std::optional<View> parse_view(std::string_view text) {
-    const size_t of = text.find(" of ");
-    if (of == text.npos) {
-        return std::nullopt;
-    }
-    View view;
-    const std::string_view storage = text.substr(of + 4);
-    const bool is_valid =
-        std::from_chars(text.data(), text.data() + of, view.bytes).ec == std::errc() &&
-        std::from_chars(storage.data(), storage.data() + storage.size(), view.storage).ec == std::errc();
-    return is_valid ? std::optional(view) : std::nullopt;
-}
-
-/// Returns the bytes of all views of this memory that the scan which found `referrer` saw.
-int64_t bytes_of_views(const GraphTables& tables, const Referrer& referrer) {
-    int64_t bytes = 0;
-    for (const Referrer& other : tables.referrers) {
-        if (other.scan == referrer.scan && other.allocation == referrer.allocation) {
-            const PathLink& last = other.links.back();
-            const auto view = last.kind == PathLinkKind::view ? parse_view(tables.texts[last.name]) : std::nullopt;
-            bytes += view ? view->bytes : INT32_MAX;  // a tensor that shows all of it
-        }
-    }
-    return bytes;
-}
-
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (!suspect.referrer || suspect.through_graph() || suspect.referrer->links.back().kind != PathLinkKind::view) {
+    if (!suspect.referrer || suspect.through_graph()) {
         return std::nullopt;
     }
     const GraphTables& tables = context.graph()->tables();
-    const std::optional<View> view = parse_view(tables.texts[suspect.referrer->links.back().name]);
-    if (!view || bytes_of_views(tables, *suspect.referrer) > view->storage / least_ratio) {
+    const std::optional<View> view = SmallViews(tables).of(*suspect.referrer);
+    if (!view) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/small_views.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "storage/graph/graph_index.h"
+
+namespace tidemark {
+namespace {
+
+/// Copies of the views must free most of the memory.
+constexpr int64_t least_ratio = 4;
+
+/// Reads "4096 of 1048576".
+std::optional<View> parse_view(std::string_view text) {
+    const size_t of = text.find(" of ");
+    if (of == text.npos) {
+        return std::nullopt;
+    }
+    View view;
+    const std::string_view storage = text.substr(of + 4);
+    const bool is_valid =
+        std::from_chars(text.data(), text.data() + of, view.bytes).ec == std::errc() &&
+        std::from_chars(storage.data(), storage.data() + storage.size(), view.storage).ec == std::errc();
+    return is_valid && view.bytes >= 0 && view.storage > 0 ? std::optional(view) : std::nullopt;
+}
+
+std::optional<View> view_of(const GraphTables& tables, const Referrer& referrer) {
+    const bool is_view = !referrer.links.empty() && referrer.links.back().kind == PathLinkKind::view;
+    return is_view ? parse_view(tables.texts[referrer.links.back().name]) : std::nullopt;
+}
+
+}  // namespace
+
+SmallViews::SmallViews(const GraphTables& tables) : tables_(tables) {
+    constexpr int64_t all = INT64_C(1) << 56;  // a tensor that shows all of its storage
+    for (const Referrer& referrer : tables.referrers) {
+        if (referrer.allocation) {
+            const std::optional<View> view = view_of(tables, referrer);
+            int64_t& bytes = bytes_[{referrer.scan, memory_key(referrer.allocation)}];
+            bytes = std::min(all, bytes + (view ? std::min(view->bytes, all) : all));
+        }
+    }
+}
+
+std::optional<View> SmallViews::of(const Referrer& referrer) const {
+    const std::optional<View> view = view_of(tables_, referrer);
+    if (!view || !referrer.allocation) {
+        return std::nullopt;
+    }
+    const int64_t bytes = bytes_.at({referrer.scan, memory_key(referrer.allocation)});
+    return bytes <= view->storage / least_ratio ? view : std::nullopt;
+}
+
+}  // namespace tidemark
