@@ -16,8 +16,8 @@ struct Explained {
     std::unique_ptr<const AnalysisContext> context;
     Explanation explanation;
 };
-/// Explains each selected device. The result is never empty. If `options.at` is empty, the analysis selects the point in
-/// time. `from`: the time point from which iterations count; "": the begin. Errors: those of open_input(), no such
+/// Explains each selected device. The result is never empty. If `options.at` is empty, the analysis selects the point
+/// in time. `from`: the time point from which iterations count; "": the begin. Errors: those of open_input(), no such
 /// device or time point, `from` not before `at`, canceled.
 Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, const std::string& from,
                                                const Words& words, Progress& progress);

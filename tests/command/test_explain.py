@@ -54,7 +54,9 @@ class Page(HTMLParser):
 class Explain(CommandTest):
     def test_explains_the_chosen_part_of_the_run(self):
         whole = json.loads(self.run_fine("explain", LEAK, "--format", "json"))
-        part = json.loads(self.run_fine("explain", LEAK, "--format", "json", "--from", "event:100", "--at", "event:300"))
+        part = json.loads(
+            self.run_fine("explain", LEAK, "--format", "json", "--from", "event:100", "--at", "event:300")
+        )
         self.assertEqual(part["time_point"]["event"], 300)
         self.assertIn("At event 300", part["summary"][0])
         self.assertLess(part["findings"][0]["bytes"], whole["findings"][0]["bytes"])

@@ -136,6 +136,21 @@ TEST(ExplainContainer, APlainVariableExplainsNoGrowthOfCount) {
     }
 }
 
+TEST(ExplainContainer, EntriesOfADictAreRemovedByKey) {
+    Program program = collecting();
+    int key = 0;
+    for (const AllocationIndex a : retained_by(program)) {
+        program.add_referrer(a, "streams", "client-" + std::to_string(key++));
+        program.graph.tables.referrers.back().links.back().kind = PathLinkKind::item;
+    }
+    const Explanation explanation = explained(*program.make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "growing-container");
+    const auto& fixes = explanation.findings[0].fixes;
+    ASSERT_EQ(fixes.size(), 2u);
+    EXPECT_EQ(fixes[0].code, "streams[key] = tensor.detach().cpu()");
+    EXPECT_EQ(fixes[1].code, "streams.pop(key, None)");
+}
+
 /// Several calls of one function have each a variable of the same name.
 TEST(ExplainContainer, TensorsWithOnePathBelongToUnfinishedCalls) {
     for (const bool is_element : {false, true}) {

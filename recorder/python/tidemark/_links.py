@@ -38,8 +38,10 @@ _arguments_of_exception = BaseException.__dict__["args"].__get__
 
 
 class Link(typing.NamedTuple):
-    """One link of a retention path, as in TIDEMARK_REFERRER (recorder/core/records.h). function: of an element, the class
-    of its container unless that is a list or a tuple."""
+    """One link of a retention path, as in TIDEMARK_REFERRER (recorder/core/records.h).
+
+    function: of an element, the class of its container unless that is a list or a tuple.
+    """
 
     kind: str
     name: str

@@ -11,6 +11,27 @@
 namespace tidemark {
 namespace {
 
+struct Advice {
+    std::string keep_values, release, code_of_release;
+};
+
+/// Returns the advice for a dict, for another container, or for an attribute.
+Advice advice_for(const Referrer& referrer, const std::string& expression, const Words& words) {
+    const size_t end = container_end(referrer.links);
+    const auto container = with("referrer", "`" + expression + "`");
+    const std::string clear = words("Or clear {referrer} after its contents were used.", container);
+    if (end == referrer.links.size()) {
+        return {fmt::format("{} = tensor.detach().cpu()", expression), clear, fmt::format("del {}", expression)};
+    }
+    if (referrer.links[end].kind == PathLinkKind::item) {
+        return {
+            fmt::format("{}[key] = tensor.detach().cpu()", expression),
+            words("Or remove an entry of {referrer} when its work ends; in `finally`, if that may fail.", container),
+            fmt::format("{}.pop(key, None)", expression)};
+    }
+    return {fmt::format("{}.append(tensor.detach().cpu())", expression), clear, fmt::format("{}.clear()", expression)};
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.referrer) {
         return std::nullopt;
@@ -25,16 +46,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line), tensors,
         with("total", format_bytes(suspect.bytes)))};
     const std::string expression = referrer_expression(context.graph()->tables(), growth_paths(context, suspect));
-    const bool is_element = container_end(suspect.referrer->links) < suspect.referrer->links.size();
+    const Advice advice = advice_for(*suspect.referrer, expression, words);
     finding.fixes.push_back({words("If only the values are needed: keep them in host memory, without their graph."),
-                             is_element ? fmt::format("{}.append(tensor.detach().cpu())", expression)
-                                        : fmt::format("{} = tensor.detach().cpu()", expression),
-                             suspect.bytes, suspect.per_iteration,
+                             advice.keep_values, suspect.bytes, suspect.per_iteration,
                              append_value_diff(context.trace(), finding.stack, expression)});
-    finding.fixes.push_back(
-        {words("Or clear {referrer} after its contents were used.", with("referrer", "`" + expression + "`")),
-         is_element ? fmt::format("{}.clear()", expression) : fmt::format("del {}", expression), suspect.bytes,
-         suspect.per_iteration});
+    finding.fixes.push_back({advice.release, advice.code_of_release, suspect.bytes, suspect.per_iteration});
     return finding;
 }
 
