@@ -297,6 +297,30 @@ TEST(ExplainComposition, AddsUp) {
     EXPECT_EQ(composition_words(Words(Language::english), composition), "parameters 8.00 MiB and gradients 8.00 MiB");
 }
 
+/// Returns a run of steps that each return their segment to the driver, by a call from this file.
+RunBuilder returning(const std::string& file) {
+    RunBuilder run;
+    const StackId empty_cache = test::stack_of(
+        run.trace.stacks,
+        {{"/home/anna/env/lib/python3.12/site-packages/torch/cuda/memory.py", "empty_cache"}, {file, "begin"}});
+    for (int i = 0; i < 12; ++i) {
+        const uint32_t segment = run.segment(64 * MiB);
+        run.device().segments[segment].stack = run.line("train");
+        run.free(run.alloc(32 * MiB, run.line("train"), 0, segment));
+        run.return_segment(segment, empty_cache);
+        run.step();
+    }
+    return run;
+}
+
+TEST(ExplainEmptyCache, IsThrashIfTheProgramCallsIt) {
+    const auto findings = [](const std::string& file) {
+        return test::diagnose(diagnoses::empty_cache_thrash, *returning(file).make_context()).size();
+    };
+    EXPECT_EQ(findings("/home/anna/project/train.py"), 1u);
+    EXPECT_EQ(findings("/home/anna/env/lib/python3.12/site-packages/torch/cuda/graphs.py"), 0u);
+}
+
 /// Returns a run of 10 calls of a language model, with prompts of 1 and of 100 positions in turn. The program uses the
 /// logits of one position, or of all; the model computes a loss from all of them if `has_loss`.
 RunBuilder language_model(bool uses_all, bool has_loss) {

@@ -45,6 +45,11 @@ public:
         address_ += bytes;
         return static_cast<uint32_t>(device().segments.size() - 1);
     }
+    /// Returns a segment without allocations to the driver.
+    void return_segment(uint32_t segment, StackId stack) {
+        device().segments[segment].free_stack = stack;
+        device().segments[segment].free_event = event(Action::segment_free, segment);
+    }
     AllocationIndex alloc(uint64_t bytes, StackId stack = 0, uint32_t origin = 0, uint32_t segment = 0) {
         const AllocationIndex a = add_allocation(device(), device().event_count(), never, never, next_, bytes,
                                                  (bytes + 511) / 512 * 512, stack);

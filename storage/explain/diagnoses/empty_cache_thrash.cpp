@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // S5: empty_cache() in each iteration: the returned memory is requested again at once.
-#include <numeric>
+#include <algorithm>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
@@ -41,8 +41,21 @@ std::string time_words(const Words& words, const Sum& sum) {
                            : words("Requesting the memory again took at most {ask}.", ask);
 }
 
+/// Returns the calls that the program can leave out. The capture of a CUDA graph calls empty_cache() itself.
+std::vector<ReturnedMemory> calls_of_program(const AnalysisContext& context) {
+    const StackTable& stacks = context.trace().stacks;
+    std::vector<ReturnedMemory> calls = returned_memory(context);
+    std::erase_if(calls, [&](const ReturnedMemory& call) {
+        const auto frames = stacks.frames_of(call.stack);
+        return std::any_of(frames.begin(), frames.end(), [&](FrameId id) {
+            return stacks.string(stacks.frame(id).file).ends_with("torch/cuda/graphs.py");
+        });
+    });
+    return calls;
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
-    const std::vector<ReturnedMemory> calls = returned_memory(context);
+    const std::vector<ReturnedMemory> calls = calls_of_program(context);
     const Sum sum = sum_of(calls);
     // The last call of a run may return memory that is no longer needed.
     if (calls.size() < fewest_calls || calls.size() * 2 < context.iterations().size() ||
