@@ -98,7 +98,7 @@ bool is_of_tensors(FindingKind kind) {
 /// Adds when a leak fills the device. A small one that would take longer than any run is a pattern: a cache of the
 /// sizes met so far, for example.
 void weigh_growth(Finding& finding, const AnalysisContext& context, const Words& words) {
-    constexpr int64_t very_long = 1'000'000, small_fraction = 1000;  // iterations; 1 / 1000 of the peak
+    constexpr int64_t very_long = 1'000'000, small_fraction = 4000;  // iterations; 1 / 4000 of the peak
     const std::optional<int64_t> left = iterations_left(finding, context);
     if (!left) {
         return;

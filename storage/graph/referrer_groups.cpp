@@ -75,8 +75,17 @@ bool fills(std::span<const Referrer* const> by_age, size_t position) {
     return 2 * shared < std::min(old.size(), recent.size());
 }
 
-/// Returns the position of the link into the container that fills; nothing if it is unknown. Elements of a set have no
-/// place, so a set fills if no other container on the path does.
+/// Returns the position of the first link into a container after the last hook; nothing if there is none.
+std::optional<size_t> first_place_after_hook(const std::vector<PathLink>& links) {
+    const auto hook = std::find_if(links.rbegin(), links.rend(),
+                                   [](const PathLink& link) { return link.kind == PathLinkKind::hook; });
+    const auto place =
+        hook == links.rend() ? links.end() : std::find_if(hook.base(), links.end(), is_place_in_container);
+    return place == links.end() ? std::nullopt : std::optional(static_cast<size_t>(place - links.begin()));
+}
+
+/// Returns the position of the link into the container that fills; nothing if it is unknown. Elements of a set and
+/// hooks of a module have no place: if no other container on the path fills, the set does, or what the hooks fill.
 std::optional<size_t> filled_at(std::span<const Referrer* const> by_age) {
     const std::vector<PathLink>& links = by_age.back()->links;
     std::optional<size_t> set;
@@ -88,7 +97,7 @@ std::optional<size_t> filled_at(std::span<const Referrer* const> by_age) {
             set = i;
         }
     }
-    return by_age.size() > 1 ? set : std::nullopt;
+    return by_age.size() <= 1 ? std::nullopt : set ? set : first_place_after_hook(links);
 }
 
 /// Returns whether only nodes of the graph refer to the tensor, because they saved it. C++ is the only referrer of such

@@ -139,7 +139,7 @@ class Package(unittest.TestCase):
             "class Node: pass\n"
             "gc.collect()\n"
             "recording = tidemark.record(sys.argv[1])\n"
-            "seen = _garbage.Collections(recording.core, _heap.Heap().ticks)\n"
+            "seen = _garbage.Collections(recording.core, _heap.Heap().ticks, lambda: None)\n"
             "for _ in range(5): node = Node(); node.self = node\n"
             "del node; gc.collect(); seen.stop()\n"
             "node = Node(); node.self = node; del node; gc.collect()\n"

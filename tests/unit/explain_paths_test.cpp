@@ -132,6 +132,21 @@ TEST(ExplainGrowthThrough, AllVariablesOfSuspendedCallsAreOneSuspect) {
     EXPECT_EQ(explanation.findings[0].bytes, 60 * MiB);
 }
 
+/// Hooks of one module have no names of their own, so all paths are equal.
+TEST(ExplainGrowthThrough, HooksNamesWhatTheyFill) {
+    const Finding finding = first_finding({{Kind::local, "trainer", "main"},
+                                           {Kind::attribute, "callbacks of Trainer", ""},
+                                           {Kind::index, "1", ""},
+                                           {Kind::attribute, "encoder of Net", ""},
+                                           {Kind::hook, "forward hook of Sequential", ""},
+                                           {Kind::attribute, "maps of Tap", ""},
+                                           {Kind::index, "0", ""}});
+    EXPECT_EQ(finding.kind, FindingKind::hook_retains_activations);
+    EXPECT_NE(finding.referrer.find("maps"), std::string::npos) << finding.referrer;
+    EXPECT_NE(finding.text[0].find("A hook stores the output"), std::string::npos) << finding.text[0];
+    EXPECT_NE(finding.fixes[0].code.find("handle.remove()"), std::string::npos);
+}
+
 TEST(ExplainGrowthThrough, AContainerOfOneSuspendedCallIsAContainer) {
     const Finding finding = first_finding({{Kind::local, "loop", "run"},
                                            {Kind::attribute, "_ready of EventLoop", ""},

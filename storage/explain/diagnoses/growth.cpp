@@ -49,8 +49,11 @@ void add(std::vector<Classified>& all, const AnalysisContext& context, const Lea
     }
 }
 
-/// Adds the fix of the library that retains the memory, before the general ones.
+/// Adds the fix of the library that retains the memory, before the general ones. Hooks are the program's own.
 void add_library_fix(Finding& finding, const AnalysisContext& context, const Words& words) {
+    if (finding.kind == FindingKind::hook_retains_activations) {
+        return;
+    }
     if (std::optional<Fix> fix = library_fix_of_growth(context.trace(), words, finding.stack)) {
         fix->bytes = finding.bytes;
         fix->per_iteration = finding.per_iteration;

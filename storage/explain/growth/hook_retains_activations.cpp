@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // #9: a module retains its outputs, for example through a forward hook that stores activations.
+#include <algorithm>
+
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
@@ -28,26 +30,44 @@ bool is_retained_by_its_module(const AnalysisContext& context, const LeakSuspect
     return !module.empty() && attribute_name(context.graph()->text(links[end - 2].name)) == last_name(module);
 }
 
+/// Returns whether the container that fills is one that a hook reaches.
+bool is_retained_by_hook(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const std::vector<PathLink>& links = suspect.referrer->links;
+    const auto hook =
+        std::find_if(links.begin(), links.end(), [](const PathLink& link) { return link.kind == PathLinkKind::hook; });
+    if (hook == links.begin() || hook == links.end()) {
+        return hook != links.end();
+    }
+    const std::optional<size_t> filled = growth_paths(context, suspect).varying;
+    return filled && *filled > static_cast<size_t>(hook - links.begin());
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const bool is_hooks = suspect.referrer && suspect.referrer->links.front().kind == PathLinkKind::hook;
+    const bool is_hooks = suspect.referrer && is_retained_by_hook(context, suspect);
     if (!suspect.referrer || suspect.through_graph() || !(is_hooks || is_retained_by_its_module(context, suspect))) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.confidence = is_hooks ? Confidence::certain : Confidence::likely;
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} activation", "{n} activations"));
-    const std::string expression = referrer_expression(context.graph()->tables(), *suspect.referrer);
+    const std::string expression = referrer_expression(context.graph()->tables(), growth_paths(context, suspect));
     const std::string& module =
         context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;
     finding.title = words("{tensors} of module `{module}` retained by {referrer}", tensors, with("module", module),
                           with("referrer", finding.referrer));
+    const auto of = with("module", module);
+    const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
+    const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
+    const auto total = with("total", format_bytes(suspect.bytes));
     finding.text = {
-        words("Each pass through module `{module}` stores its output in an attribute of the same module, as a forward "
-              "hook does that records activations. The attribute is never cleared: it grows by {bytes} every "
-              "{iteration}, {total} so far. It grows with gradients enabled or disabled.",
-              with("module", module), with("bytes", format_bytes(suspect.per_iteration)),
-              with("iteration", iteration_words(suspect.iterations->source(), words)),
-              with("total", format_bytes(suspect.bytes)))};
+        is_hooks ? words("A hook stores the output of each pass through module `{module}`. What it fills is never "
+                         "cleared: it grows by {bytes} every {iteration}, {total} so far. If a hook is registered "
+                         "again and again, each of them stores the output.",
+                         of, bytes, iteration, total)
+                 : words("Each pass through module `{module}` stores its output in an attribute of the same module, "
+                         "as a forward hook does that records activations. The attribute is never cleared: it grows "
+                         "by {bytes} every {iteration}, {total} so far. It grows with gradients enabled or disabled.",
+                         of, bytes, iteration, total)};
     finding.fixes = {
         {words("Remove the hook after it has recorded what is needed."),
          "handle = module.register_forward_hook(hook)\n...\nhandle.remove()", suspect.bytes, suspect.per_iteration},

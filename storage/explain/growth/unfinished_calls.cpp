@@ -37,11 +37,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     Finding finding = suspect_finding(context, suspect, words);
     const std::vector<std::string> names = variables_of(context, suspect);
     const auto function = with("function", context.graph()->text(suspect.referrer->links.front().function));
-    const auto calls = with("count", format_count(suspect.calls));
+    const auto calls = with("calls", words.plural(suspect.calls, "{n} call", "{n} calls"));
     const auto bytes = with("bytes", format_bytes(suspect.bytes));
-    finding.title = words("{count} calls of {function} have not returned and retain {bytes}", calls, function, bytes);
+    finding.title = words("{calls} of {function} have not returned and retain {bytes}", calls, function, bytes);
     finding.text = {
-        words("A function that has not returned keeps its variables. A heap scan found {count} calls of {function} at "
+        words("A function that has not returned keeps its variables. A heap scan found {calls} of {function} at "
               "the same time, each with its own {variables}: threads or tasks that wait for something that never "
               "comes.",
               calls, function, with("variables", words.list(names))),
