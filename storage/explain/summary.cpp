@@ -87,17 +87,32 @@ RunTrend run_trend_of(const AnalysisContext& context, const Explanation& explana
     return context.iterations().size() < fewest_iterations ? RunTrend::too_short : RunTrend::steady;
 }
 
-std::string where_it_is(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
-    const int64_t others = context.row().bytes_of(ComponentKind::other_processes), mine = explanation.total - others;
+/// Returns the largest parts of the program's own memory, and the rest, with their sizes. `mine`: all of it.
+std::vector<std::string> largest_parts(const Words& words, const Explanation& explanation, int64_t mine,
+                                       bool is_alone) {
     std::vector<std::string> largest;
-    for (const Share& share : explanation.shares) {
-        const double of_mine = mine <= 0 ? 0 : static_cast<double>(share.bytes) / static_cast<double>(mine);
-        if (largest.size() < 3 && of_mine >= 0.05 && share.component != ComponentKind::other_processes) {
+    int64_t rest = mine;
+    const auto add = [&](const std::string& name, int64_t bytes) {
+        const double of_mine = mine <= 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(mine);
+        if (largest.size() < 3 && of_mine >= 0.05) {
             // The shares below the summary are of the whole GPU: percentages of the program would contradict them.
-            const std::string size = others == 0 ? Words::percent(of_mine) : format_bytes(share.bytes);
-            largest.push_back(words("{share} {name}", with("share", size), with("name", share.name)));
+            const std::string size = is_alone ? Words::percent(of_mine) : format_bytes(bytes);
+            largest.push_back(words("{share} {name}", with("share", size), with("name", name)));
+            rest -= bytes;
+        }
+    };
+    for (const Share& share : explanation.shares) {
+        if (share.component && share.component != ComponentKind::other_processes) {
+            add(share.name, share.bytes);
         }
     }
+    add(words("everything else"), rest);
+    return largest;
+}
+
+std::string where_it_is(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+    const int64_t others = context.row().bytes_of(ComponentKind::other_processes), mine = explanation.total - others;
+    const std::vector<std::string> largest = largest_parts(words, explanation, mine, others == 0);
     if (largest.empty()) {
         return words("At {time_point} no GPU memory is known to be in use.",
                      with("time_point", explanation.time_point));

@@ -162,6 +162,17 @@ TEST(ExplainOtherProcesses, DoNotCountAsPartOfTheProgram) {
         << "the shares below the sentence are of the whole GPU: " << sentence;
 }
 
+TEST(ExplainOtherProcesses, DoNotCountAsTheRestOfTheProgram) {
+    RunBuilder run;
+    run.segment(20 * MiB);
+    ten_steps(run, [] {});
+    sample(run, 1 * ms, 600 * MiB,
+           {{7, 2 * GiB}, {8, GiB}, {9, GiB}, {10, GiB}, {11, GiB}, {12, GiB}, {13, GiB}, {14, GiB}, {15, GiB}});
+    const std::string sentence = test::explained(*run.make_context()).summary.front();
+    EXPECT_NE(sentence.find("uses 600 MiB"), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find("GiB everything else"), std::string::npos) << sentence;
+}
+
 TEST(ExplainLibraryGrowth, NamesLibraryLineAndBytes) {
     RunBuilder run;
     run.segment(20 * MiB);
