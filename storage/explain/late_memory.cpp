@@ -57,6 +57,19 @@ bool is_accounted_for(const AnalysisContext& context, const Site& site) {
     return is_retained_outside_graph(category) || category == Category::workspace;
 }
 
+/// Returns whether the container that retains it also retains a leak suspect, which other lines allocate.
+bool is_retained_with_a_suspect(const AnalysisContext& context, const SampledRetention& late) {
+    const Referrer* referrer = late.retention.referrer;
+    if (!referrer) {
+        return false;
+    }
+    const std::string container = container_key(*context.graph(), late.retention);
+    return std::any_of(context.suspects().begin(), context.suspects().end(), [&](const LeakSuspect& suspect) {
+        const bool is_same_path = suspect.referrer && suspect.referrer->links == referrer->links;
+        return is_same_path || (!container.empty() && container == container_key(*context.graph(), suspect.retention));
+    });
+}
+
 bool has_name(const LateMemory& late) { return late.retention.retention.referrer != nullptr; }
 
 /// Memory without a known referrer that appeared in the same iteration as memory with one belongs to it.
@@ -104,6 +117,9 @@ private:
         }
         const SampledRetention sampled =
             typical_retention(site, Growth::of_count, context_.graph(), context_.device_position());
+        if (is_retained_with_a_suspect(context_, sampled)) {
+            return;
+        }
         LateMemory& late = by_key_[sampled.key];
         if (late.sites.empty()) {
             late.retention = sampled;

@@ -54,6 +54,27 @@ std::vector<AllocationIndex> of_line(Program& program, const std::string& line) 
     return found;
 }
 
+/// Another line fills the same container in each step.
+TEST(ExplainLateMemory, InAContainerThatGrowsBelongsToTheLeak) {
+    for (const bool is_same : {true, false}) {
+        Program program;
+        int element = 0;
+        for (int i = 0; i < 40; ++i) {
+            program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
+            program.add_referrer(program.run.alloc(MiB, program.run.line("collect")), "cache",
+                                 std::to_string(element++));
+            for (int n = 0; i == 10 && n < 4; ++n) {
+                program.add_referrer(program.run.alloc(8 * MiB, program.run.line("load")), is_same ? "cache" : "table",
+                                     std::to_string(element++));
+            }
+            program.run.step();
+        }
+        const Explanation explanation = explained(*program.make_context());
+        EXPECT_EQ(test::leaks_of(explanation), "growing-container");
+        EXPECT_EQ(test::find(explanation, FindingKind::late_memory) == nullptr, is_same);
+    }
+}
+
 TEST(ExplainLateMemory, ReportsTheIterationInWhichMemoryRose) {
     const Explanation explanation = explained(*rising_once(10).make_context());
     EXPECT_EQ(test::leaks_of(explanation), "");

@@ -151,6 +151,21 @@ TEST(ExplainContainer, EntriesOfADictAreRemovedByKey) {
     EXPECT_EQ(fixes[1].code, "streams.pop(key, None)");
 }
 
+/// functools.lru_cache keeps its entries without names.
+TEST(ExplainContainer, ACacheOfAFunctionIsLimited) {
+    Program program = collecting();
+    for (const AllocationIndex a : retained_by(program)) {
+        program.add_referrer(a, "propagation", "0");
+        PathLink& link = program.graph.tables.referrers.back().links.back();
+        link.kind = PathLinkKind::attribute;
+        link.name = program.graph.text("cache of propagation");
+    }
+    const Explanation explanation = explained(*program.make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "growing-container");
+    EXPECT_EQ(explanation.findings[0].fixes[0].code, "@functools.lru_cache(maxsize=16)");
+    EXPECT_EQ(explanation.findings[0].fixes[1].code, "propagation.cache_clear()");
+}
+
 /// Several calls of one function have each a variable of the same name.
 TEST(ExplainContainer, TensorsWithOnePathBelongToUnfinishedCalls) {
     for (const bool is_element : {false, true}) {

@@ -90,8 +90,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                           "them, and no collection ran since the growth began. The tensors are retained by {referrer}.",
                           with("referrer", finding.referrer)),
                     retained_so_far(suspect, words)};
-    finding.fixes = {{words("Break the cycle: an inner function that calls itself refers to its own variables, a child "
-                            "to its parent. Pass values as arguments, or use a weak reference."),
+    finding.fixes = {{words("Break the cycle: replace one of its references by a weak reference, or clear it when the "
+                            "work is done."),
                       "import weakref\nself.owner = weakref.ref(owner)", suspect.bytes, suspect.per_iteration},
                      {words("Or let the garbage collector run: enable it, or collect at a time of your choice."),
                       "gc.collect()  # every few hundred iterations", suspect.bytes, suspect.per_iteration}};

@@ -15,11 +15,22 @@ struct Advice {
     std::string keep_values, release, code_of_release;
 };
 
+const std::string_view cache_of_function = ".cache";
+
+/// Returns whether the path ends in what functools.lru_cache keeps: its entries have no names.
+bool is_function_cache(const Referrer& referrer, std::string_view expression) {
+    return container_end(referrer.links) == referrer.links.size() && expression.ends_with(cache_of_function);
+}
+
 /// Returns the advice for a dict, for another container, or for an attribute.
 Advice advice_for(const Referrer& referrer, const std::string& expression, const Words& words) {
     const size_t end = container_end(referrer.links);
     const auto container = with("referrer", "`" + expression + "`");
     const std::string clear = words("Or clear {referrer} after its contents were used.", container);
+    if (is_function_cache(referrer, expression)) {
+        const std::string function = expression.substr(0, expression.size() - cache_of_function.size());
+        return {"@functools.lru_cache(maxsize=16)", clear, fmt::format("{}.cache_clear()", function)};
+    }
     if (end == referrer.links.size()) {
         return {fmt::format("{} = tensor.detach().cpu()", expression), clear, fmt::format("del {}", expression)};
     }
@@ -47,9 +58,12 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         with("total", format_bytes(suspect.bytes)))};
     const std::string expression = referrer_expression(context.graph()->tables(), growth_paths(context, suspect));
     const Advice advice = advice_for(*suspect.referrer, expression, words);
-    finding.fixes.push_back({words("If only the values are needed: keep them in host memory, without their graph."),
-                             advice.keep_values, suspect.bytes, suspect.per_iteration,
-                             append_value_diff(context.trace(), finding.stack, expression)});
+    finding.fixes.push_back(
+        {is_function_cache(*suspect.referrer, expression)
+             ? words("Limit the cache. A tensor as argument is a new key each time.")
+             : words("If only the values are needed: keep them in host memory, without their graph."),
+         advice.keep_values, suspect.bytes, suspect.per_iteration,
+         append_value_diff(context.trace(), finding.stack, expression)});
     finding.fixes.push_back({advice.release, advice.code_of_release, suspect.bytes, suspect.per_iteration});
     return finding;
 }
