@@ -242,6 +242,7 @@ std::vector<ReferrerGroup> referrer_groups(const GraphState& state, const Referr
         by_shape[shape_of(tables, tables.referrers[h])].referrers.push_back(h);
     }
     std::vector<ReferrerGroup> groups;
+    groups.reserve(by_shape.size());
     for (auto& [shape, group] : by_shape) {
         groups.push_back(std::move(group));
     }
