@@ -190,7 +190,7 @@ Iterations AnalysisContext::main_iterations() const {
     }
     const EventNumber from = part_.from.value_or(0), to = part_.at.value_or(device().event_count());
     if (main.source() == IterationSource::loop) {
-        return Iterations(trace(), device(), curves(), from, to);
+        return {trace(), device(), curves(), from, to};
     }
     main.keep_within(from, to);
     return main;

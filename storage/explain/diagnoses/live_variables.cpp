@@ -66,6 +66,7 @@ bool is_worth_reporting(const AnalysisContext& context, const std::vector<Variab
 
 std::string names_of(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
     std::vector<std::string> names;
+    names.reserve(variables.size());
     for (const Variable& variable : variables) {
         names.push_back("`" + referrer_expression(context.graph()->tables(), *variable.referrer) + "`");
     }

@@ -185,8 +185,8 @@ void add_unknowns(Finding& finding, const Experiments& experiments, const Words&
 /// Describes errors that the program caught, after which it went on.
 Finding caught(const AnalysisContext& context, const Words& words) {
     const std::vector<const OtherEvent*>& errors = context.caught_errors();
-    const auto largest = *std::max_element(errors.begin(), errors.end(),
-                                           [](const OtherEvent* a, const OtherEvent* b) { return a->size < b->size; });
+    const OtherEvent* largest = *std::max_element(
+        errors.begin(), errors.end(), [](const OtherEvent* a, const OtherEvent* b) { return a->size < b->size; });
     Finding finding = diagnoses::out_of_memory.new_finding();
     finding.severity = Severity::pattern;
     finding.basis = words("The errors are allocator events, and so is the work after them.");

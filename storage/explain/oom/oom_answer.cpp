@@ -27,6 +27,7 @@ std::vector<Fix> ranked(std::vector<OomFix> fixes) {
         return std::tuple(a.fits, a.fix.bytes.value_or(0)) > std::tuple(b.fits, b.fix.bytes.value_or(0));
     });
     std::vector<Fix> ranked;
+    ranked.reserve(fixes.size());
     for (OomFix& fix : fixes) {
         ranked.push_back(std::move(fix.fix));
     }

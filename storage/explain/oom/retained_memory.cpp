@@ -56,8 +56,9 @@ void add(Groups& groups, const std::string& key, const Referrer* referrer, Alloc
     group.bytes += bytes;
 }
 
-std::vector<RetainedMemory> by_bytes(Groups groups) {
+std::vector<RetainedMemory> by_bytes(Groups&& groups) {
     std::vector<RetainedMemory> sorted;
+    sorted.reserve(groups.size());
     for (auto& [key, group] : groups) {
         sorted.push_back(std::move(group));
     }
