@@ -54,7 +54,7 @@ def run_for(command, log, seconds):
 
 
 def record(program, options):
-    """Returns a line about the run. A program that ends with an out-of-memory error is a result like others."""
+    """Returns a line about the run, and whether it came to its end: an out-of-memory error is an end like others."""
     begin = time.monotonic()
     trace = options.output / f"{program.stem}.tide"
     with (options.output / f"{program.stem}.log").open("w") as log:
@@ -69,10 +69,11 @@ def record(program, options):
             log.write(explained.stderr)
     sizes = " ".join(f"{one.name} {one.stat().st_size / 2**20:.1f} MiB" for one in written)
     end = "interrupted" if status is None else f"status {status}"
-    return f"{program.stem}: {end}, {time.monotonic() - begin:.0f} s, {sizes or 'no trace'}"
+    return f"{program.stem}: {end}, {time.monotonic() - begin:.0f} s, {sizes or 'no trace'}", status is not None
 
 
 def main():
+    """Returns the exit status: 1 if a run was interrupted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tidemark", type=shutil.which)
     parser.add_argument("output", type=pathlib.Path)
@@ -85,8 +86,9 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [pool.submit(record, program.absolute(), options) for program in options.programs]
         for run in concurrent.futures.as_completed(runs):
-            print(run.result(), flush=True)
+            print(run.result()[0], flush=True)
+    return 0 if all(run.result()[1] for run in runs) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

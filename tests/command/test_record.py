@@ -83,6 +83,12 @@ class Record(CommandTest):
             **options,
         )
 
+    def wait_for(self, condition, seconds=50):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
     def record(self, *arguments, status=FINE):
         process = self.start(*arguments)
         output, errors = process.communicate(timeout=60)
@@ -209,21 +215,19 @@ class Record(CommandTest):
 
     def test_ctrl_c_ends_the_wait_for_traces(self):
         code = (
-            "import os, time\n"
-            "import fcntl, sys\n"
+            "import fcntl, os, pathlib, time\n"
             "file = open(os.environ['TIDEMARK_SESSION'] + '/1.trace', 'w')\n"
             "fcntl.flock(file, fcntl.LOCK_EX)\n"
             "if os.fork() == 0:\n"
-            "    os.setsid()\n    os.closerange(0, 3)\n    time.sleep(8)\n"
+            "    os.setsid()\n    os.closerange(0, 3)\n"
+            "    end = time.monotonic() + 60\n"
+            "    while not pathlib.Path('end').exists() and time.monotonic() < end:\n        time.sleep(0.05)\n"
         )
         process = self.start("--", sys.executable, "-c", code)
-        for _ in range(500):
-            if list(self.temporary.glob("*/*.exit")):
-                break
-            time.sleep(0.01)
-        time.sleep(0.2)
+        self.addCleanup((self.work / "end").touch)
+        self.wait_for(lambda: list(self.temporary.glob("*/*.exit")))
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=5)
+        _, errors = process.communicate(timeout=50)
         self.assertEqual(process.returncode, FINE)
         self.assertIn("still being written", errors)
 
