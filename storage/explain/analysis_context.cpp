@@ -17,6 +17,12 @@ bool is_work(Action action) {
            action == Action::segment_map;
 }
 
+/// Returns the bytes that this event frees of memory allocated before the state `old`.
+int64_t freed_of_old(const DeviceHistory& device, EventRef event, EventNumber old) {
+    const bool is_old = event.action() == Action::free_requested && device.allocations.alloc_event[event.index()] < old;
+    return is_old ? static_cast<int64_t>(device.allocations.block_size[event.index()]) : 0;
+}
+
 /// Walks back over the frees with which the run ends. Threads may end one after another: little that is allocated while
 /// much of the memory is freed that existed before `old` belongs to the end, too.
 EventNumber before_last_frees(const Analysis& analysis, EventNumber old = 0) {
@@ -27,16 +33,13 @@ EventNumber before_last_frees(const Analysis& analysis, EventNumber old = 0) {
     for (EventNumber event = device.event_count(); event > 0; --event) {
         const EventRef ref = device.event_ref[static_cast<size_t>(event - 1)];
         const Action action = ref.action();
-        const bool is_known = action == Action::alloc || action == Action::free_requested;
-        const auto bytes = is_known ? static_cast<int64_t>(device.allocations.block_size[ref.index()]) : 0;
-        if (action == Action::free_requested && device.allocations.alloc_event[ref.index()] < old) {
-            freed += bytes;
-            freed_before_end += end ? bytes : 0;
-        }
+        const int64_t bytes = freed_of_old(device, ref, old);
+        freed += bytes;
+        freed_before_end += end ? bytes : 0;
         if (!is_work(action)) {
             continue;
         }
-        allocated += bytes;
+        allocated += action == Action::alloc ? static_cast<int64_t>(device.allocations.block_size[ref.index()]) : 0;
         if (!end || freed_before_end * least_part_of_teardown > analysis.curves().value(Series::allocated, event)) {
             end = event;
             freed_before_end = 0;
@@ -64,10 +67,10 @@ EventNumber before_teardown(const Analysis& analysis, EventNumber from, EventNum
     std::optional<EventNumber> first;
     int64_t freed = 0;
     for (EventNumber event = from; event < to; ++event) {
-        const EventRef ref = device.event_ref[static_cast<size_t>(event)];
-        if (ref.action() == Action::free_requested && device.allocations.alloc_event[ref.index()] < old) {
+        const int64_t bytes = freed_of_old(device, device.event_ref[static_cast<size_t>(event)], old);
+        if (bytes > 0) {
             first = first.value_or(event);
-            freed += static_cast<int64_t>(device.allocations.block_size[ref.index()]);
+            freed += bytes;
         }
     }
     return freed * least_part_of_teardown > analysis.curves().value(Series::allocated, from) ? *first : to;

@@ -53,8 +53,8 @@ bool is_accounted_for(const AnalysisContext& context, const Site& site) {
     if (!context.graph()) {
         return false;
     }
-    const Category category = context.graph()->categories.at({context.device_position(), newest}, context.now_time());
-    return is_retained_outside_graph(category) || category == Category::workspace;
+    return is_retained_by_model_or_library(
+        context.graph()->categories.at({context.device_position(), newest}, context.now_time()));
 }
 
 /// Returns whether the container that retains it also retains a leak suspect, which other lines allocate.

@@ -283,6 +283,9 @@ private:
                   [](const Site* a, const Site* b) { return a->trend.per_iteration > b->trend.per_iteration; });
         suspect.since = std::min(suspect.since, interval_.iterations.size() - 1);
         suspect.referrer = suspect.retention.referrer;
+        if (suspect.referrer) {
+            suspect.paths = growth_paths(*graph_, suspect.sites, *suspect.referrer, position_);
+        }
         for (const Site* site : suspect.sites) {
             const Grown grown = grown_at(*site, suspect, interval_.iterations, graph_, device_, position_);
             suspect.bytes += grown.bytes;

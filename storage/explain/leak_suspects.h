@@ -20,6 +20,7 @@ struct LeakSuspect {
     const Iterations* iterations = nullptr;  ///< of the interval in which it grows
     std::vector<const Site*> sites;          ///< growing sites; most bytes per iteration first
     const Referrer* referrer = nullptr;  ///< of one allocation or root; the other paths differ only in elements or keys
+    ReferrerGroup paths;                 ///< with a referrer: the paths to the memory that lead the same way
     Retention retention;                 ///< of a typical allocation
     AllocationRef example;               ///< that allocation
     uint32_t root_type = 0;        ///< position in GraphTables::texts of the root's type; 0: not through the graph

@@ -67,16 +67,8 @@ int64_t distance_from_innermost(const GraphContext& graph, StackId stack, const 
     if (variable.kind == PathLinkKind::global) {
         return std::numeric_limits<int64_t>::max();
     }
-    const StackTable& stacks = graph.index.trace().stacks;
-    const std::vector<FrameId> frames = stacks.frames_of(stack);
-    for (size_t i = frames.size(); i-- > 0;) {
-        const Frame& frame = stacks.frame(frames[i]);
-        if (stacks.string(frame.function) == graph.text(variable.function) &&
-            stacks.string(frame.file) == graph.text(variable.file)) {
-            return static_cast<int64_t>(i);
-        }
-    }
-    return -1;
+    const auto position = position_of_function(graph, graph.index.trace().stacks.frames_of(stack), variable);
+    return position ? static_cast<int64_t>(*position) : -1;
 }
 
 /// Returns allocations spread over the site's lifetime, without the newest one, which may be work in progress. With a
@@ -179,6 +171,19 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
         }
     }
     return retention;
+}
+
+std::optional<size_t> position_of_function(const GraphContext& graph, std::span<const FrameId> frames,
+                                           const PathLink& variable) {
+    const StackTable& stacks = graph.index.trace().stacks;
+    for (size_t i = frames.size(); i-- > 0;) {
+        const Frame& frame = stacks.frame(frames[i]);
+        if (stacks.string(frame.function) == graph.text(variable.function) &&
+            stacks.string(frame.file) == graph.text(variable.file)) {
+            return i;
+        }
+    }
+    return std::nullopt;
 }
 
 const Referrer* outermost_referrer(const GraphContext& graph, uint32_t device, StackId stack, int64_t time) {

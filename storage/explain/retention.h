@@ -4,6 +4,8 @@
 // How memory is retained: by a referrer in Python, through the graph, or by C++ only.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +43,10 @@ std::string container_key(const GraphContext& graph, const Retention& retention)
 /// the outermost function of that stack, of several the last. Arguments of the functions that it calls are other names
 /// of the same object, and a traceback retains it only for the moment. Returns nullptr if no scan found a name.
 const Referrer* outermost_referrer(const GraphContext& graph, uint32_t device, StackId stack, int64_t time);
+/// Returns the position of the function whose variable this is among the frames of a stack, outermost match of a
+/// recursion; nothing if it is none of them.
+std::optional<size_t> position_of_function(const GraphContext& graph, std::span<const FrameId> frames,
+                                           const PathLink& variable);
 /// Returns whether the referrer is a variable of a function that a function of the stack calls, or of an unknown one,
 /// while `outer` is a variable of the latter or a global one.
 bool is_alias(const GraphContext& graph, StackId stack, const Referrer& referrer, const Referrer& outer);

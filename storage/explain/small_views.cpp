@@ -3,8 +3,11 @@
 
 #include "storage/explain/small_views.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "storage/graph/graph_index.h"
@@ -30,11 +33,25 @@ std::optional<View> parse_view(std::string_view text) {
 }
 
 std::optional<View> view_of(const GraphTables& tables, const Referrer& referrer) {
-    const bool is_view = !referrer.links.empty() && referrer.links.back().kind == PathLinkKind::view;
-    return is_view ? parse_view(tables.texts[referrer.links.back().name]) : std::nullopt;
+    return is_view(referrer) ? parse_view(tables.texts[referrer.links.back().name]) : std::nullopt;
 }
 
 }  // namespace
+
+bool is_view(const Referrer& referrer) {
+    return !referrer.links.empty() && referrer.links.back().kind == PathLinkKind::view;
+}
+
+std::vector<Fix> fixes_of_views(const std::string& container, const View& view, int64_t bytes,
+                                std::optional<int64_t> per_iteration, const Words& words) {
+    const double part = static_cast<double>(view.bytes) / static_cast<double>(view.storage);
+    const auto without_copies = [&](int64_t all) { return all - std::llround(static_cast<double>(all) * part); };
+    return {{words("Store a copy of the part that is needed: it has a storage of its own."),
+             fmt::format("{}.append(tensor[0].clone())", container), without_copies(bytes),
+             per_iteration ? std::optional(without_copies(*per_iteration)) : std::nullopt},
+            {words("Or copy it to host memory."), fmt::format("{}.append(tensor[0].cpu())", container), bytes,
+             per_iteration}};
+}
 
 SmallViews::SmallViews(const GraphTables& tables) : tables_(tables) {
     constexpr int64_t all = INT64_C(1) << 56;  // a tensor that shows all of its storage

@@ -7,8 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "storage/explain/finding.h"
+#include "storage/text/words.h"
 #include "storage/trace/graph_tables.h"
 
 namespace tidemark {
@@ -16,6 +20,14 @@ namespace tidemark {
 struct View {
     int64_t bytes = 0, storage = 0;
 };
+
+/// Returns whether the path leads to a view of a storage, of any size.
+bool is_view(const Referrer& referrer);
+
+/// Returns the fixes for views in a container: copies of what they show. `bytes`, `per_iteration`: of their storages;
+/// `view`: typical, or the sum of all.
+std::vector<Fix> fixes_of_views(const std::string& container, const View& view, int64_t bytes,
+                                std::optional<int64_t> per_iteration, const Words& words);
 
 /// The views that the heap scans found. Keeps a reference to the tables. Thread: any.
 class SmallViews {

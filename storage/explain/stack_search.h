@@ -4,6 +4,7 @@
 // Stacks that contain a certain frame.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -25,21 +26,38 @@ std::vector<bool> stacks_with_frame(const StackTable& stacks, Has&& has) {
 /// Returns the name without class and enclosing functions: "forward" of "Attention.forward".
 inline std::string_view plain_name(std::string_view function) { return function.substr(function.rfind('.') + 1); }
 
+/// Returns "optim/adam.py" for a file of PyTorch; "" for others, also below a folder that has its name.
+inline std::string_view torch_file(std::string_view path) {
+    constexpr std::string_view folder = "torch/", packages = "-packages/";
+    const size_t at = path.rfind(folder);
+    if (at == path.npos || (at > 0 && path[at - 1] != '/') || path.find(packages, at) != path.npos) {
+        return {};
+    }
+    return path.substr(at + folder.size());
+}
+
 /// Returns whether the frame is this function of PyTorch: is_torch_function(stacks, frame, "optim/", "_init_group").
-/// `file`: a part of the path below torch; `function`: without class, or empty for all.
+/// `file`: the begin of torch_file(); `function`: without class, or empty for all.
 inline bool is_torch_function(const StackTable& stacks, const Frame& frame, std::string_view file,
                               std::string_view function = {}) {
-    const std::string& path = stacks.string(frame.file);
-    const size_t at = path.rfind("torch/");
-    return at != std::string::npos && std::string_view(path).substr(at + 6).starts_with(file) &&
+    const std::string_view path = torch_file(stacks.string(frame.file));
+    return !path.empty() && path.starts_with(file) &&
            (function.empty() || plain_name(stacks.string(frame.function)) == function);
+}
+
+/// Returns whether this function of PyTorch is on the stack; see is_torch_function().
+inline bool has_torch_function(const StackTable& stacks, StackId stack, std::string_view file,
+                               std::string_view function = {}) {
+    const auto frames = stacks.frames_of(stack);
+    return std::any_of(frames.begin(), frames.end(),
+                       [&](FrameId id) { return is_torch_function(stacks, stacks.frame(id), file, function); });
 }
 
 /// Returns the innermost Python frame outside of PyTorch: the function that called the operation; 0 if there is none.
 inline FrameId calling_frame(const StackTable& stacks, StackId stack) {
     for (; stack != 0; stack = stacks.stack(stack).caller) {
         const FrameId id = stacks.stack(stack).frame;
-        const bool is_torch = stacks.string(stacks.frame(id).file).find("/torch/") != std::string::npos;
+        const bool is_torch = is_torch_function(stacks, stacks.frame(id), "");
         if (is_python(stacks.role(id)) && !(is_torch && stacks.role(id) == FrameRole::library)) {
             return id;
         }

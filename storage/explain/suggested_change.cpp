@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/base/utf8.h"
+#include "storage/explain/stack_search.h"
 #include "storage/trace/limits.h"
 
 namespace tidemark {
@@ -143,11 +144,10 @@ std::vector<Place> find_in_functions(const Trace& trace, StackId stack, std::str
 
 /// Returns the frame that calls the outermost module; the site if no module is called outside of it.
 FrameId caller_of_modules(const StackTable& table, StackId stack) {
-    constexpr std::string_view module_calls = "torch/nn/modules/module.py";
     const std::vector<FrameId> frames = table.frames_of(stack);
     FrameId caller = table.site(stack);
     for (size_t i = 0; i + 1 < frames.size(); ++i) {
-        const bool is_call = table.string(table.frame(frames[i]).file).ends_with(module_calls);
+        const bool is_call = is_torch_function(table, table.frame(frames[i]), "nn/modules/module.py");
         if (is_call && table.role(frames[i + 1]) == FrameRole::user) {
             caller = frames[i + 1];
         }

@@ -201,4 +201,8 @@ bool is_retained_outside_graph(Category category) {
            category == Category::optimizer_state;
 }
 
+bool is_retained_by_model_or_library(Category category) {
+    return is_retained_outside_graph(category) || category == Category::workspace;
+}
+
 }  // namespace tidemark

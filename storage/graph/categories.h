@@ -34,6 +34,8 @@ bool is_valid_from_alloc(Category category);
 /// Returns whether a referrer outside the graph (a module, an optimizer, a tensor's .grad) always retains memory of
 /// this category.
 bool is_retained_outside_graph(Category category);
+/// Returns whether a model, an optimizer or a library always retains memory of this category.
+bool is_retained_by_model_or_library(Category category);
 
 /// The allocation has this category from `time` on (ns since trace start).
 struct CategoryChange {

@@ -204,18 +204,20 @@ class Graph:
             found = self._referrers.scan_growing(_GROWTH_REASON)
             self._last_growth_scan_s = time.thread_time() - began
             if not found and self._growth_budget.allows(self._last_scan_s):
-                self._referrers.scan_all_growing(_GROWTH_REASON)
-                self._last_scan_s = time.thread_time() - began
+                self._scan_all_growing()
 
     @_reports_failures
     def _before_freeze(self) -> None:
         """Scans for the memory of growing allocation sites as long as garbage among it can be seen."""
         if self._core.growing_blocks() and self._growth_budget.allows(self._last_scan_s):
-            began = time.thread_time()
             with self._growth_budget.spend(), self._exclusively() as is_free:
                 if is_free:
-                    self._referrers.scan_all_growing(_GROWTH_REASON)
-                    self._last_scan_s = time.thread_time() - began
+                    self._scan_all_growing()
+
+    def _scan_all_growing(self) -> None:
+        began = time.thread_time()
+        self._referrers.scan_all_growing(_GROWTH_REASON)
+        self._last_scan_s = time.thread_time() - began
 
     def _may_scan_growing(self) -> bool:
         return self._growth_scans < _FIRST_SCANS or self._growth_budget.allows(self._last_growth_scan_s)

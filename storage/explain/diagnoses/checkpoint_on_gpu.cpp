@@ -8,6 +8,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -18,25 +19,13 @@ constexpr int64_t least_bytes = 1 << 20;
 /// At least this part of the remaining loaded memory must have an equally large tensor in the model.
 constexpr double least_matched = 0.5;
 
-bool is_loading(const StackTable& stacks, FrameId id) {
-    const Frame& frame = stacks.frame(id);
-    const std::string& file = stacks.string(frame.file);
-    const std::string& function = stacks.string(frame.function);
-    return file.ends_with("torch/serialization.py") &&
-           (function.find("load") != std::string::npos || function.find("restore") != std::string::npos);
-}
-
 /// Returns, by stack, whether torch.load is among its callers.
 std::vector<bool> loading_stacks(const StackTable& stacks) {
-    std::vector<bool> frames(stacks.frame_count()), loading(stacks.stack_count());
-    for (FrameId frame = 1; frame < stacks.frame_count(); ++frame) {
-        frames[frame] = is_loading(stacks, frame);
-    }
-    for (StackId stack = 1; stack < stacks.stack_count(); ++stack) {
-        const StackEntry& entry = stacks.stack(stack);
-        loading[stack] = frames[entry.frame] || loading[entry.caller];
-    }
-    return loading;
+    return stacks_with_frame(stacks, [&](const Frame& frame) {
+        const std::string& function = stacks.string(frame.function);
+        return is_torch_function(stacks, frame, "serialization.py") &&
+               (function.find("load") != std::string::npos || function.find("restore") != std::string::npos);
+    });
 }
 
 bool is_of_model(Category category) {

@@ -8,6 +8,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/returned_memory.h"
+#include "storage/explain/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -45,12 +46,8 @@ std::string time_words(const Words& words, const Sum& sum) {
 std::vector<ReturnedMemory> calls_of_program(const AnalysisContext& context) {
     const StackTable& stacks = context.trace().stacks;
     std::vector<ReturnedMemory> calls = returned_memory(context);
-    std::erase_if(calls, [&](const ReturnedMemory& call) {
-        const auto frames = stacks.frames_of(call.stack);
-        return std::any_of(frames.begin(), frames.end(), [&](FrameId id) {
-            return stacks.string(stacks.frame(id).file).ends_with("torch/cuda/graphs.py");
-        });
-    });
+    std::erase_if(calls,
+                  [&](const ReturnedMemory& call) { return has_torch_function(stacks, call.stack, "cuda/graphs.py"); });
     return calls;
 }
 

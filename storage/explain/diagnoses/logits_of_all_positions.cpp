@@ -10,7 +10,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
-#include "storage/explain/oom/stack_search.h"
+#include "storage/explain/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -30,9 +30,7 @@ bool is_model(const StackTable& stacks, const Frame& frame) {
 
 /// Returns whether the model itself requested this memory, as its head does: other layers belong to the model below it.
 bool is_of_head(const StackTable& stacks, StackId stack) {
-    const auto is_layer = [&](const Frame& frame) {
-        return stacks.string(frame.file).find("/torch/nn/modules/") != std::string::npos;
-    };
+    const auto is_layer = [&](const Frame& frame) { return is_torch_function(stacks, frame, "nn/modules/"); };
     while (stack != 0) {
         const FrameId id = stacks.stack(stack).frame;
         if (is_python(stacks.role(id)) && !is_layer(stacks.frame(id))) {

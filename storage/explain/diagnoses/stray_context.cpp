@@ -8,6 +8,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -123,11 +124,7 @@ bool was_loaded(const AnalysisContext& context, const Stray& stray) {
     if (!stray.history || stray.history->allocations.size() == 0) {
         return false;
     }
-    const StackTable& stacks = context.trace().stacks;
-    const auto frames = stacks.frames_of(stray.history->allocations.stack[0]);
-    return std::any_of(frames.begin(), frames.end(), [&](FrameId id) {
-        return stacks.string(stacks.frame(id).file).ends_with("torch/serialization.py");
-    });
+    return has_torch_function(context.trace().stacks, stray.history->allocations.stack[0], "serialization.py");
 }
 
 std::vector<Fix> fixes_of(const AnalysisContext& context, const Stray& stray, const Words& words) {

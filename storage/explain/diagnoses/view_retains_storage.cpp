@@ -68,13 +68,8 @@ Finding make_finding(const AnalysisContext& context, const Views& views, const W
               "{referrer}; their storages come from {line}.",
               with("referrer", finding.referrer), with("line", finding.line))};
     finding.evidence = {at_allocation(context, words("A storage that a view retains"), views.storages.front())};
-    const std::string expression = referrer_expression(tables, *views.referrer);
-    finding.fixes = {
-        {words("Store a copy of the part that is needed: it has a storage of its own."),
-         fmt::format("{}.append(tensor[0].clone())", expression),
-         views.bytes - views.views,
-         {}},
-        {words("Or copy it to host memory."), fmt::format("{}.append(tensor[0].cpu())", expression), views.bytes, {}}};
+    finding.fixes = fixes_of_views(referrer_expression(tables, *views.referrer), {views.views, views.bytes},
+                                   views.bytes, {}, words);
     return finding;
 }
 

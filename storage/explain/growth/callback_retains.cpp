@@ -30,7 +30,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     if (!suspect.referrer || is_cycle(*suspect.referrer)) {
         return std::nullopt;
     }
-    const ReferrerGroup paths = growth_paths(context, suspect);
+    const ReferrerGroup& paths = suspect.paths;
     const bool is_registered = paths.links.front().kind == PathLinkKind::callback;
     if (!is_registered && !fills_with_functions(context.graph()->tables(), paths)) {
         return std::nullopt;

@@ -37,12 +37,12 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.fixes.push_back({words("Run the evaluation without building graphs."),
                              "with torch.no_grad():\n    output = model(inputs)", suspect.bytes, suspect.per_iteration,
                              disable_gradients_diff(context, finding.stack, "torch.no_grad()")});
-    finding.fixes.push_back(
-        {words("Or keep only the values."),
-         suspect.referrer ? fmt::format("{}.append(output.detach().cpu())",
-                                        referrer_expression(context.graph()->tables(), growth_paths(context, suspect)))
-                          : "output = output.detach()",
-         suspect.bytes, suspect.per_iteration});
+    finding.fixes.push_back({words("Or keep only the values."),
+                             suspect.referrer
+                                 ? fmt::format("{}.append(output.detach().cpu())",
+                                               referrer_expression(context.graph()->tables(), suspect.paths))
+                                 : "output = output.detach()",
+                             suspect.bytes, suspect.per_iteration});
     return finding;
 }
 

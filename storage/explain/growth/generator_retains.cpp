@@ -25,7 +25,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     if (!suspect.referrer) {
         return std::nullopt;
     }
-    const ReferrerGroup paths = growth_paths(context, suspect);
+    const ReferrerGroup& paths = suspect.paths;
     const std::optional<size_t> variable = suspended_variable(paths);
     if (!variable) {
         return std::nullopt;

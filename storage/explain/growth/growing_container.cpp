@@ -12,7 +12,7 @@ namespace tidemark {
 namespace {
 
 struct Advice {
-    std::string keep_values, release, code_of_release;
+    std::string keep, code_to_keep, release, code_to_release;
 };
 
 const std::string_view cache_of_function = ".cache";
@@ -27,20 +27,23 @@ Advice advice_for(const Referrer& referrer, const std::string& expression, const
     const size_t end = container_end(referrer.links);
     const auto container = with("referrer", "`" + expression + "`");
     const std::string clear = words("Or clear {referrer} after its contents were used.", container);
+    const std::string keep = words("If only the values are needed: keep them in host memory, without their graph.");
     if (is_function_cache(referrer, expression)) {
         const std::string function = expression.substr(0, expression.size() - cache_of_function.size());
-        return {"@functools.lru_cache(maxsize=16)", clear, fmt::format("{}.cache_clear()", function)};
+        return {words("Limit the cache. A tensor as argument is a new key each time."),
+                "@functools.lru_cache(maxsize=16)", clear, fmt::format("{}.cache_clear()", function)};
     }
     if (end == referrer.links.size()) {
-        return {fmt::format("{} = tensor.detach().cpu()", expression), clear, fmt::format("del {}", expression)};
+        return {keep, fmt::format("{} = tensor.detach().cpu()", expression), clear, fmt::format("del {}", expression)};
     }
     if (referrer.links[end].kind == PathLinkKind::item) {
         return {
-            fmt::format("{}[key] = tensor.detach().cpu()", expression),
+            keep, fmt::format("{}[key] = tensor.detach().cpu()", expression),
             words("Or remove an entry of {referrer} when its work ends; in `finally`, if that may fail.", container),
             fmt::format("{}.pop(key, None)", expression)};
     }
-    return {fmt::format("{}.append(tensor.detach().cpu())", expression), clear, fmt::format("{}.clear()", expression)};
+    return {keep, fmt::format("{}.append(tensor.detach().cpu())", expression), clear,
+            fmt::format("{}.clear()", expression)};
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -56,15 +59,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         with("iteration", iteration_words(suspect.iterations->source(), words)),
         with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line), tensors,
         with("total", format_bytes(suspect.bytes)))};
-    const std::string expression = referrer_expression(context.graph()->tables(), growth_paths(context, suspect));
+    const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
     const Advice advice = advice_for(*suspect.referrer, expression, words);
-    finding.fixes.push_back(
-        {is_function_cache(*suspect.referrer, expression)
-             ? words("Limit the cache. A tensor as argument is a new key each time.")
-             : words("If only the values are needed: keep them in host memory, without their graph."),
-         advice.keep_values, suspect.bytes, suspect.per_iteration,
-         append_value_diff(context.trace(), finding.stack, expression)});
-    finding.fixes.push_back({advice.release, advice.code_of_release, suspect.bytes, suspect.per_iteration});
+    finding.fixes = {{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration,
+                      append_value_diff(context.trace(), finding.stack, expression)},
+                     {advice.release, advice.code_to_release, suspect.bytes, suspect.per_iteration}};
     return finding;
 }
 

@@ -31,26 +31,26 @@ bool is_retained_by_its_module(const AnalysisContext& context, const LeakSuspect
 }
 
 /// Returns whether the container that fills is one that a hook reaches.
-bool is_retained_by_hook(const AnalysisContext& context, const LeakSuspect& suspect) {
+bool is_retained_by_hook(const LeakSuspect& suspect) {
     const std::vector<PathLink>& links = suspect.referrer->links;
     const auto hook =
         std::find_if(links.begin(), links.end(), [](const PathLink& link) { return link.kind == PathLinkKind::hook; });
     if (hook == links.begin() || hook == links.end()) {
         return hook != links.end();
     }
-    const std::optional<size_t> filled = growth_paths(context, suspect).varying;
+    const std::optional<size_t> filled = suspect.paths.varying;
     return filled && *filled > static_cast<size_t>(hook - links.begin());
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    const bool is_hooks = suspect.referrer && is_retained_by_hook(context, suspect);
+    const bool is_hooks = suspect.referrer && is_retained_by_hook(suspect);
     if (!suspect.referrer || suspect.through_graph() || !(is_hooks || is_retained_by_its_module(context, suspect))) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.confidence = is_hooks ? Confidence::certain : Confidence::likely;
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} activation", "{n} activations"));
-    const std::string expression = referrer_expression(context.graph()->tables(), growth_paths(context, suspect));
+    const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
     const std::string& module =
         context.trace().origins[context.device().allocations.origin[suspect.example.index]].module;
     finding.title = words("{tensors} of module `{module}` retained by {referrer}", tensors, with("module", module),

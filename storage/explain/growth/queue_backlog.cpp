@@ -37,7 +37,8 @@ bool is_consumed(const AnalysisContext& context, const LeakSuspect& suspect) {
     return consumed * least_consumed >= static_cast<size_t>(site.count);
 }
 
-bool is_queue(const AnalysisContext& context, const LeakSuspect& suspect, const ReferrerGroup& paths) {
+bool is_queue(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const ReferrerGroup& paths = suspect.paths;
     if (!paths.varying) {
         return false;
     }
@@ -48,7 +49,7 @@ bool is_queue(const AnalysisContext& context, const LeakSuspect& suspect, const 
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (!suspect.referrer || !is_queue(context, suspect, growth_paths(context, suspect))) {
+    if (!suspect.referrer || !is_queue(context, suspect)) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);

@@ -84,10 +84,6 @@ std::string retained_so_far(const LeakSuspect& suspect, const Words& words) {
                  with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
 }
 
-ReferrerGroup growth_paths(const AnalysisContext& context, const LeakSuspect& suspect) {
-    return growth_paths(*context.graph(), suspect.sites, *suspect.referrer, context.device_position());
-}
-
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding;
     finding.severity = Severity::leak;
@@ -104,7 +100,7 @@ Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspe
     }
     finding.rate = static_cast<double>(suspect.per_iteration) / suspect.iterations->mean_seconds();
     if (suspect.referrer) {
-        finding.referrer = referrer_words(context.graph()->tables(), words, growth_paths(context, suspect));
+        finding.referrer = referrer_words(context.graph()->tables(), words, suspect.paths);
     }
     add_evidence(finding, context, suspect, words);
     return finding;

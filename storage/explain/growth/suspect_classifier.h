@@ -35,9 +35,6 @@ std::span<const SuspectClassifier* const> all_suspect_classifiers();
 /// Returns the finding of the first classifier that recognizes the suspect.
 std::optional<Finding> classify_suspect(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
-/// Returns the paths to the suspect's memory as one group. Requires suspect.referrer.
-ReferrerGroup growth_paths(const AnalysisContext& context, const LeakSuspect& suspect);
-
 /// Returns a finding about this suspect with everything except kind, title, text, fixes and unknowns: bytes, bytes per
 /// iteration, since, line, referrer and evidence (the newest allocation, the node that saved it, its root, the first
 /// iteration).

@@ -14,7 +14,7 @@ namespace tidemark {
 namespace {
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (!suspect.referrer || suspect.through_graph()) {
+    if (!suspect.referrer || !is_view(*suspect.referrer) || suspect.through_graph()) {
         return std::nullopt;
     }
     const GraphTables& tables = context.graph()->tables();
@@ -38,13 +38,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
             "stay allocated.",
             bytes, storage),
         retained_so_far(suspect, words)};
-    const std::string expression = referrer_expression(tables, growth_paths(context, suspect));
-    const int64_t share = view->storage / std::max<int64_t>(1, view->bytes);
-    finding.fixes = {{words("Store a copy of the part that is needed: it has a storage of its own."),
-                      fmt::format("{}.append(tensor[0].clone())", expression), suspect.bytes - suspect.bytes / share,
-                      suspect.per_iteration - suspect.per_iteration / share},
-                     {words("Or copy it to host memory."), fmt::format("{}.append(tensor[0].cpu())", expression),
-                      suspect.bytes, suspect.per_iteration}};
+    finding.fixes =
+        fixes_of_views(referrer_expression(tables, suspect.paths), *view, suspect.bytes, suspect.per_iteration, words);
     return finding;
 }
 

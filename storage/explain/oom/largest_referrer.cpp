@@ -23,12 +23,8 @@ bool is_temporary(const OomCase& oom, const Referrer& referrer) {
         return false;
     }
     const std::vector<FrameId> frames = oom.stacks().frames_of(oom.oom().stack);
-    const auto found = std::find_if(frames.begin(), frames.end(), [&](FrameId id) {
-        const Frame& frame = oom.stacks().frame(id);
-        return oom.stacks().string(frame.function) == graph.text(variable.function) &&
-               oom.stacks().string(frame.file) == graph.text(variable.file);
-    });
-    return found == frames.end() || oom.stacks().role(*found) == FrameRole::library;
+    const std::optional<size_t> position = position_of_function(graph, frames, variable);
+    return !position || oom.stacks().role(frames[*position]) == FrameRole::library;
 }
 
 }  // namespace

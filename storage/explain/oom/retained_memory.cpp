@@ -26,11 +26,6 @@ std::optional<int64_t> time_of_scan(const GraphTables& tables, int64_t error) {
     return time;
 }
 
-bool is_of_model(Category category) {
-    return category == Category::parameter || category == Category::buffer || category == Category::gradient ||
-           category == Category::optimizer_state || category == Category::workspace;
-}
-
 /// Returns whether the path starts in a frame of a traceback. Scans at an error run before its exception exists, so the
 /// traceback is that of an exception which is being handled.
 bool is_of_handled_exception(const Referrer& referrer) {
@@ -92,7 +87,7 @@ int64_t RetentionAtError::bytes_by_exception() const {
 
 const Referrer* RetentionAtError::referrer_of(AllocationIndex a) const {
     const AllocationRef allocation{context_.device_position(), a};
-    if (is_of_model(graph_->categories.at(allocation, graph_->state.time()))) {
+    if (is_retained_by_model_or_library(graph_->categories.at(allocation, graph_->state.time()))) {
         return nullptr;
     }
     return retention_of(*graph_, allocation).referrer;
