@@ -3,8 +3,6 @@
 
 #include "storage/breakdown/allocator_components.h"
 
-#include <algorithm>
-
 #include "storage/breakdown/segment_walk.h"
 
 namespace tidemark {
@@ -69,10 +67,7 @@ AllocatorComponents::AllocatorComponents(const Trace& trace, const DeviceHistory
         if (n % states_per_checkpoint == 0) {
             checkpoints_.push_back(sums);
         }
-        if (n == 0 || walk.sums() != change_sums_.back()) {
-            change_at_.push_back(n);
-            change_sums_.push_back(walk.sums());
-        }
+        segments_.append(walk.sums());
     }
 }
 
@@ -83,11 +78,6 @@ BlockSums AllocatorComponents::blocks(EventNumber n) const {
         apply(sums, device_, e);
     }
     return sums;
-}
-
-SegmentSums AllocatorComponents::segments(EventNumber n) const {
-    const auto after = std::upper_bound(change_at_.begin(), change_at_.end(), n);
-    return change_sums_[static_cast<size_t>(after - change_at_.begin()) - 1];
 }
 
 }  // namespace tidemark

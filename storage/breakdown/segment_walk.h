@@ -8,7 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "storage/breakdown/allocator_components.h"
+#include "storage/breakdown/segment_sums.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
