@@ -14,6 +14,7 @@
 #include "storage/breakdown/breakdown.h"
 #include "storage/explain/finding_kinds.h"
 #include "storage/explain/iterations.h"
+#include "storage/explain/rises.h"
 #include "storage/trace/graph_tables.h"
 
 namespace tidemark {
@@ -68,6 +69,7 @@ struct Finding {
     int64_t bytes = 0;                     ///< at the context's time point
     std::optional<int64_t> per_iteration;  ///< bytes added by each iteration; nothing: does not grow
     double rate = 0;                       ///< per_iteration in bytes per second
+    std::optional<Rises> rises;            ///< if it grows once in several iterations
     int64_t count = 0;                     ///< allocations, graphs, calls, ...; 0: does not apply
     std::optional<int64_t> since;          ///< ns since trace start
     std::optional<int64_t> since_iteration;

@@ -57,6 +57,11 @@ std::string iteration_words(IterationSource unit, const Words& words) {
     return unit == IterationSource::steps ? words("step") : words("iteration");
 }
 
+std::string iterations_words(IterationSource unit, int64_t count, const Words& words) {
+    return unit == IterationSource::steps ? words.plural(count, "{n} step", "{n} steps")
+                                          : words.plural(count, "{n} iteration", "{n} iterations");
+}
+
 std::string each_iteration(IterationSource unit, const Words& words) {
     return unit == IterationSource::steps ? words("per step") : words("per iteration");
 }

@@ -23,6 +23,8 @@ std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);
 std::string iteration_name(const Iterations& iterations, const Words& words, int64_t position);
 /// Returns "step" or "iteration".
 std::string iteration_words(IterationSource unit, const Words& words);
+/// Returns "12 steps" or "12 iterations".
+std::string iterations_words(IterationSource unit, int64_t count, const Words& words);
 /// Returns "per step" or "per iteration".
 std::string each_iteration(IterationSource unit, const Words& words);
 /// Returns the context's time point: "the end of step 59", "the out-of-memory error", "the end of the run".

@@ -291,6 +291,9 @@ private:
             suspect.bytes += grown.bytes;
             suspect.count += grown.count;
         }
+        if (suspect.growth == Growth::of_count) {
+            suspect.rises = find_rises(suspect.sites, interval_.iterations, device_, suspect.since);
+        }
         if (graph_ && suspect.through_graph()) {
             suspect.root_type = graph_->tables().nodes.type[suspect.retention.root];
             suspect.roots = count_roots(suspect, *graph_, position_);
@@ -322,6 +325,7 @@ void join(LeakSuspect& suspect, const LeakSuspect& other) {
     suspect.count += other.count;
     suspect.per_iteration += other.per_iteration;
     suspect.since = std::min(suspect.since, other.since);
+    suspect.rises.reset();
 }
 
 std::vector<LeakSuspect> find_suspects(const Trace& trace, const std::vector<Interval>& intervals,

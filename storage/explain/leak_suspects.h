@@ -11,6 +11,7 @@
 
 #include "storage/explain/intervals.h"
 #include "storage/explain/retention.h"
+#include "storage/explain/rises.h"
 
 namespace tidemark {
 
@@ -29,6 +30,7 @@ struct LeakSuspect {
     int64_t bytes = 0, count = 0;  ///< at the context's time point
     int64_t per_iteration = 0;     ///< bytes
     size_t since = 0;              ///< position of the first iteration of the growth
+    std::optional<Rises> rises;    ///< if it grows once in several iterations
     bool through_graph() const { return retention.through_graph; }
 };
 

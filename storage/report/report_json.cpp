@@ -50,6 +50,11 @@ ordered_json array_of(const Items& items, Write&& write) {
     return list;
 }
 
+ordered_json rises_json(const std::optional<Rises>& rises) {
+    return rises ? ordered_json{{"count", rises->count}, {"bytes", rises->bytes}, {"iterations", rises->every}}
+                 : ordered_json();
+}
+
 ordered_json finding_json(const AnalysisContext& context, const Finding& finding) {
     return {
         {"kind", finding_word(finding.kind)},
@@ -60,6 +65,7 @@ ordered_json finding_json(const AnalysisContext& context, const Finding& finding
         {"text", finding.text},
         {"bytes", finding.bytes},
         {"per_iteration_bytes", or_null(finding.per_iteration)},
+        {"rises", rises_json(finding.rises)},
         {"count", finding.count},
         {"since_ns", or_null(finding.since)},
         {"since_iteration", or_null(finding.since_iteration)},

@@ -117,6 +117,7 @@ class Explain(CommandTest):
                 "text",
                 "bytes",
                 "per_iteration_bytes",
+                "rises",
                 "count",
                 "since_ns",
                 "since_iteration",

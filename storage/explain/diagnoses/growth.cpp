@@ -5,7 +5,9 @@
 // it.
 #include <algorithm>
 
+#include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/private_pools.h"
@@ -49,6 +51,20 @@ void add(std::vector<Classified>& all, const AnalysisContext& context, const Lea
     }
 }
 
+/// Says when the memory grows, if not in every iteration.
+void add_rises(Finding& finding, const LeakSuspect& suspect, const Words& words) {
+    finding.rises = suspect.rises;
+    if (finding.rises) {
+        finding.text.push_back(
+            words("{mean} {each} is the mean: the memory grew {times}, about every {iterations}, by {bytes} each time.",
+                  with("mean", format_bytes(suspect.per_iteration)),
+                  with("each", each_iteration(suspect.iterations->source(), words)),
+                  with("times", words.plural(finding.rises->count, "{n} time", "{n} times")),
+                  with("iterations", iterations_words(suspect.iterations->source(), finding.rises->every, words)),
+                  with("bytes", format_bytes(finding.rises->bytes))));
+    }
+}
+
 /// Adds the fix of the library that retains the memory, before the general ones. Hooks are the program's own.
 void add_library_fix(Finding& finding, const AnalysisContext& context, const Words& words) {
     if (finding.kind == FindingKind::hook_retains_activations) {
@@ -69,6 +85,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         }
     }
     for (Classified& one : all) {
+        add_rises(one.finding, one.suspect, words);
         add_library_fix(one.finding, context, words);
         findings.push_back(std::move(one.finding));
     }
