@@ -21,11 +21,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "frame to its variables: inputs, activations, a whole forward pass. The exception is retained by "
               "{referrer}, and with it all of them: {total} so far.",
               with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
-    finding.fixes = {
-        {words("Store only the text of the message."), "except RuntimeError as error:\n    failed.append(str(error))",
-         suspect.bytes, suspect.per_iteration},
-        {words("Or remove the traceback before the exception is stored."), "failed.append(error.with_traceback(None))",
-         suspect.bytes, suspect.per_iteration}};
+    finding.fixes = fixes_of_stored_exceptions(suspect, words);
     return finding;
 }
 

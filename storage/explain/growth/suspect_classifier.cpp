@@ -84,6 +84,13 @@ std::string retained_so_far(const LeakSuspect& suspect, const Words& words) {
                  with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
 }
 
+std::vector<Fix> fixes_of_stored_exceptions(const LeakSuspect& suspect, const Words& words) {
+    return {{words("Store only the text of the message."),
+             "except RuntimeError as error:\n    failed.append(str(error))", suspect.bytes, suspect.per_iteration},
+            {words("Or remove the traceback before the exception is stored."),
+             "failed.append(error.with_traceback(None))", suspect.bytes, suspect.per_iteration}};
+}
+
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding;
     finding.severity = Severity::leak;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
@@ -39,6 +40,9 @@ std::optional<Finding> classify_suspect(const AnalysisContext& context, const Le
 /// iteration, since, line, referrer and evidence (the newest allocation, the node that saved it, its root, the first
 /// iteration).
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
+
+/// Returns what to store instead of the exceptions whose frames retain the suspect.
+std::vector<Fix> fixes_of_stored_exceptions(const LeakSuspect& suspect, const Words& words);
 
 /// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far."
 std::string retained_so_far(const LeakSuspect& suspect, const Words& words);
