@@ -295,6 +295,26 @@ show(lambda reason: gc.freeze()); gc.unfreeze()
         "found None",
         "cycle:Plan → method → Plan, attribute:states of Plan",
     ),
+    "arguments of a library's functions": (
+        """
+lib = library('''
+class Container:
+    def __init__(self):
+        self.tensors = []
+    def add(self, new, call):
+        self.tensors.append(new)
+        return concatenate(self.tensors, call)
+def concatenate(tensors, call):
+    return call()
+def evaluate(call, make):
+    outputs = Container()
+    return outputs.add(make(), call)
+''')
+lib.evaluate(show, grow)
+""",
+        "found True",
+        "local:outputs, attribute:tensors of Container, index:0",
+    ),
     "a user's variable and a library's": (
         """
 lib = library('''

@@ -26,6 +26,8 @@ _INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "
 # Distances of roots: a path from a variable of the program is better than one from a variable of a library, unless it
 # is longer by this number of references.
 _OF_LIBRARY_FRAME = 30
+_OF_INNER_FRAME = 2  # for each frame of a library around it: its variables are often arguments that a caller retains
+_OF_INNERMOST_FRAME = 50
 _OF_LIBRARY_MODULE = 40
 _OF_TORCH = 60
 
@@ -67,24 +69,22 @@ def of_frame(kind: str, frame: FrameType, line: int | None) -> Root:
     return Root(kind, frame, *_links.function_place(frame.f_code), line or 0)
 
 
-def running_frames() -> Iterator[FrameType]:
-    """Yields the frames of all threads, innermost first, without those of this package."""
+def running_stacks() -> Iterator[list[FrameType]]:
+    """Yields the frames of each thread, innermost first, without those of this package."""
     for innermost in sys._current_frames().values():
-        frame: FrameType | None = innermost
-        while frame is not None:
-            if not is_own(frame.f_code.co_filename):
-                yield frame
-            frame = frame.f_back
+        yield [frame for frame in _with_callers(innermost) if not is_own(frame.f_code.co_filename)]
 
 
 def own_frames() -> Iterator[FrameType]:
     """Yields the frames of this package on all threads."""
     for innermost in sys._current_frames().values():
-        frame: FrameType | None = innermost
-        while frame is not None:
-            if is_own(frame.f_code.co_filename):
-                yield frame
-            frame = frame.f_back
+        yield from (frame for frame in _with_callers(innermost) if is_own(frame.f_code.co_filename))
+
+
+def _with_callers(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def tracebacks() -> Iterator[TracebackType | None]:
@@ -140,14 +140,22 @@ def _is_own_module(name: str) -> bool:
 def nearest(modules: Namespaces, traceback: TracebackType | None) -> list[Root]:
     """Returns locals of running frames, frames of exceptions, globals of the program's modules and registered
     callbacks, in this order, then locals of library frames."""
-    frames = list(running_frames())
-    roots = list(_of_running(frame for frame in frames if is_users(frame.f_code.co_filename)))
+    stacks = list(running_stacks())
+    roots = list(_of_running(frame for frames in stacks for frame in frames if is_users(frame.f_code.co_filename)))
     for each in (traceback, *tracebacks()):
         roots += _of_traceback(each)
     roots += _of_users_modules(modules)
     roots += _of_callbacks()
-    of_libraries = _of_running(frame for frame in frames if not is_users(frame.f_code.co_filename))
-    return roots + [root._replace(distance=_OF_LIBRARY_FRAME) for root in of_libraries]
+    return roots + [root for frames in stacks for root in _of_libraries(frames)]
+
+
+def _of_libraries(frames: list[FrameType]) -> list[Root]:
+    """Returns the roots of a thread's library frames, innermost first."""
+    roots = list(_of_running(frame for frame in frames if not is_users(frame.f_code.co_filename)))
+    distances = range(_OF_LIBRARY_FRAME, _OF_LIBRARY_FRAME + _OF_INNER_FRAME * len(roots), _OF_INNER_FRAME)
+    return [
+        root._replace(distance=min(distance, _OF_INNERMOST_FRAME)) for root, distance in zip(roots, reversed(distances))
+    ]
 
 
 def _of_callbacks() -> Iterator[Root]:
