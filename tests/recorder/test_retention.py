@@ -315,6 +315,27 @@ lib.evaluate(show, grow)
         "found True",
         "local:outputs, attribute:tensors of Container, index:0",
     ),
+    "arguments in the traceback of an exception that is being handled": (
+        """
+lib = library('''
+class Container:
+    def __init__(self):
+        self.tensors = []
+def concatenate(tensors):
+    raise RuntimeError
+def evaluate(make):
+    outputs = Container()
+    outputs.tensors.append(make())
+    concatenate(outputs.tensors)
+''')
+try:
+    lib.evaluate(grow)
+except RuntimeError:
+    show()
+""",
+        "found True",
+        "exception:, local:outputs, attribute:tensors of Container, index:0",
+    ),
     "a user's variable and a library's": (
         """
 lib = library('''

@@ -111,9 +111,21 @@ def _of_names(frame: FrameType, root: Root) -> Root:
 
 
 def _of_traceback(traceback: TracebackType | None) -> Iterator[Root]:
+    """Yields the roots of a traceback's frames, outermost first."""
     while traceback is not None:
         yield of_frame("exception", traceback.tb_frame, traceback.tb_lineno)
         traceback = traceback.tb_next
+
+
+def _with_distances(roots: Iterable[Root]) -> Iterator[Root]:
+    """Yields the roots of frames, outermost first, with the distances of those that belong to libraries."""
+    distance = _OF_LIBRARY_FRAME
+    for root in roots:
+        if is_users(root.file):
+            yield root
+        else:
+            yield root._replace(distance=distance)
+            distance = min(distance + _OF_INNER_FRAME, _OF_INNERMOST_FRAME)
 
 
 Namespaces = list[tuple[str, dict[str, Any]]]
@@ -139,23 +151,18 @@ def _is_own_module(name: str) -> bool:
 
 def nearest(modules: Namespaces, traceback: TracebackType | None) -> list[Root]:
     """Returns locals of running frames, frames of exceptions, globals of the program's modules and registered
-    callbacks, in this order, then locals of library frames."""
+    callbacks, in this order, then locals of library frames, outermost first."""
     stacks = list(running_stacks())
     roots = list(_of_running(frame for frames in stacks for frame in frames if is_users(frame.f_code.co_filename)))
     for each in (traceback, *tracebacks()):
-        roots += _of_traceback(each)
+        roots += _with_distances(_of_traceback(each))
     roots += _of_users_modules(modules)
     roots += _of_callbacks()
-    return roots + [root for frames in stacks for root in _of_libraries(frames)]
-
-
-def _of_libraries(frames: list[FrameType]) -> list[Root]:
-    """Returns the roots of a thread's library frames, innermost first."""
-    roots = list(_of_running(frame for frame in frames if not is_users(frame.f_code.co_filename)))
-    distances = range(_OF_LIBRARY_FRAME, _OF_LIBRARY_FRAME + _OF_INNER_FRAME * len(roots), _OF_INNER_FRAME)
-    return [
-        root._replace(distance=min(distance, _OF_INNERMOST_FRAME)) for root, distance in zip(roots, reversed(distances))
-    ]
+    for frames in stacks:
+        roots += _with_distances(
+            _of_running(frame for frame in reversed(frames) if not is_users(frame.f_code.co_filename))
+        )
+    return roots
 
 
 def _of_callbacks() -> Iterator[Root]:
