@@ -26,8 +26,8 @@ _INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "
 # Distances of roots: a path from a variable of the program is better than one from a variable of a library, unless it
 # is longer by this number of references.
 _OF_LIBRARY_FRAME = 30
-_OF_INNER_FRAME = 2  # for each frame of a library around it: its variables are often arguments that a caller retains
-_OF_INNERMOST_FRAME = 50
+_OF_INNER_FRAME = 5  # for each frame of a library around it: its variables are often arguments that a caller retains
+_OF_INNERMOST_FRAME = 60
 _OF_LIBRARY_MODULE = 40
 _OF_TORCH = 60
 
