@@ -147,6 +147,7 @@ GraphContext::GraphContext(std::shared_ptr<const Graph> whole, int64_t time, int
       state(index, categories, time),
       referrers(index, scan_time),
       scanned(index, categories, referrers.scan() ? referrers.scan()->time : time),
+      earlier_roots(state),
       groups(referrer_groups(scanned, referrers)) {
     for (size_t group = 0; group < groups.size(); ++group) {
         for (const uint32_t referrer : groups[group].referrers) {

@@ -14,6 +14,7 @@
 #include "storage/explain/intervals.h"
 #include "storage/explain/leak_suspects.h"
 #include "storage/explain/oom/error_outcome.h"
+#include "storage/graph/earlier_roots.h"
 #include "storage/graph/graph.h"
 #include "storage/graph/graph_state.h"
 #include "storage/graph/referrer_groups.h"
@@ -28,6 +29,7 @@ struct GraphContext {
     GraphState state;
     ReferrerIndex referrers;  ///< at the heap scan that describes the time point best
     GraphState scanned;       ///< the graph at that scan: a variable may refer to another root at the time point
+    EarlierRoots earlier_roots;
     std::vector<ReferrerGroup> groups;                       ///< at that scan
     std::unordered_map<uint32_t, size_t> group_of_referrer;  ///< in GraphTables::referrers -> in groups
 

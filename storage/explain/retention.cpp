@@ -160,6 +160,7 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
         const NodeIndex root = graph.state.root_of(retainer);
         // The variable that refers to the root now may have referred to another root at the scan.
         const Referrer* referrer = graph.referrers.in_python(graph.scanned.root_of(retainer));
+        referrer = referrer ? referrer : graph.earlier_roots.referrer_above(retainer);
         if (retention.retainer == no_node || (referrer && !retention.referrer)) {
             const int64_t time = graph.state.time();
             retention.through_graph = true;

@@ -269,6 +269,21 @@ main()
         "found True",
         "local:trainer, attribute:gave_up_because of Trainer, exception:, local:batch",
     ),
+    "the root of a graph that retains it": (
+        """
+class Meter:
+    def __init__(self):
+        self.total = torch.zeros(3)
+def main():
+    meter, weight = Meter(), torch.ones(1000, requires_grad=True)
+    for _ in range(2):
+        meter.total = meter.total + (weight * grow()).sum()
+    show_all()
+main()
+""",
+        "found None",
+        "local:meter, attribute:total of Meter",
+    ),
     "functions on a cycle": (
         """
 gc.disable()

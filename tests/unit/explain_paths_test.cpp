@@ -270,5 +270,52 @@ TEST(ExplainGrowthThrough, StoredExceptionsAreReadAloud) {
               "`x` (variable of forward) in a frame of the exception stored in `failed` (variable of main)");
 }
 
+/// 30 steps whose graphs hang on one tensor, which each step replaces: an update of the one before. A heap scan finds
+/// its variable in step 20.
+struct CarriedState : Program {
+    explicit CarriedState(PathLinkKind scanned) {
+        NodeIndex before = no_node;
+        AllocationIndex state = no_allocation;
+        for (int i = 0; i < 30; ++i) {
+            const AllocationIndex work = run.alloc(4 * MiB, run.line("train"));
+            const AllocationIndex saved = run.alloc(MiB, run.line("forward"));
+            const NodeIndex forward = node("MmBackward0", {}, {saved}, saved, "forward");
+            const AllocationIndex next = run.alloc(512, run.line("update"));
+            const std::vector<NodeIndex> children =
+                before == no_node ? std::vector{forward} : std::vector{forward, before};
+            before = node("AddBackward0", children, {}, next, "update");
+            if (state != no_allocation) {
+                run.free(state);
+            }
+            state = next;
+            run.free(work);
+            if (i == 20) {
+                graph.tables.scans = {{run.now(), ScanReason::growing_sites, 10, 100, 20}};
+                graph.tables.referrers.push_back(
+                    {0,
+                     before,
+                     memory(next),
+                     {{scanned, graph.text("dynamics"), 0, graph.text("train.py"), 3},
+                      {PathLinkKind::attribute, graph.text("velocity of Dynamics"), 0, 0, 0}}});
+            }
+            if (i == 25) {
+                graph.tables.scans.push_back({run.now(), ScanReason::growing_sites, 10, 100, 20});  // finds nothing
+            }
+            run.step();
+        }
+    }
+
+    Finding first_finding() {
+        return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables))).findings.front();
+    }
+};
+
+TEST(ExplainGrowthThrough, AVariableOfAnEarlierRootRetainsTheGraph) {
+    const Finding leak = CarriedState(PathLinkKind::global).first_finding();
+    EXPECT_EQ(leak.severity, Severity::leak);
+    EXPECT_NE(leak.referrer.find("dynamics.velocity"), std::string::npos) << leak.title;
+    EXPECT_EQ(CarriedState(PathLinkKind::native).first_finding().referrer, "");
+}
+
 }  // namespace
 }  // namespace tidemark

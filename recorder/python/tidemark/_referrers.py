@@ -138,8 +138,8 @@ class Referrers:
         return 2 * len({target.place.address for target, _ in found}) >= len(blocks)
 
     def scan_all_growing(self, reason: str) -> None:
-        """Works as scan_growing(), but also looks for memory that only C or a reference cycle retains, and takes the
-        time that this takes."""
+        """Works as scan_growing(), but also looks for memory that only C or a reference cycle retains, and for tensors
+        whose graph may retain it. Takes the time that this takes."""
         self._scan_all(reason, set(self._core.growing_blocks()), True, None)
 
     def _found(
@@ -191,8 +191,9 @@ class Referrers:
                 tensor = all_tensors.pop()
                 if not _labels.has_memory(tensor):
                     continue
-                needs_growth = only_growing or tensor in self._labels
-                of_tensor = self._targets_of(tensor, growing if needs_growth else None)
+                is_labeled = tensor in self._labels
+                blocks = growing if only_growing or is_labeled else None
+                of_tensor = self._targets_of(tensor, blocks, with_nodes=not is_labeled)
                 if of_tensor:
                     tensors.append(tensor)
                     targets.append(of_tensor)
@@ -200,15 +201,16 @@ class Referrers:
                         all_tensors.clear()
         return tensors, targets
 
-    def _targets_of(self, tensor: Any, blocks: Collection[int] | None) -> list[_Target]:
+    def _targets_of(self, tensor: Any, blocks: Collection[int] | None, with_nodes: bool = False) -> list[_Target]:
         """Returns the tensor and its gradient, as far as their memory is among `blocks`. None: the tensor, if it is on
-        a GPU or belongs to the graph."""
+        a GPU or belongs to the graph. with_nodes: the tensor also if a recorded node created it, since the graph behind
+        it retains memory."""
         with self._torch._C.DisableTorchFunction():
             impl = self._cdata(tensor)
         place = self._plugin.identify(impl)
         if blocks is None:
             return [_Target(place)] if place.node != 0 or place.device != _abi.NO_DEVICE else []
-        found = [_Target(place)] if place.address in blocks else []
+        found = [_Target(place)] if place.address in blocks or (with_nodes and place.node != 0) else []
         gradient = self._plugin.gradient_of(impl)
         if gradient:
             place = self._plugin.identify(gradient)
