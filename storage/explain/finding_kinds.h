@@ -49,6 +49,7 @@
     DIAGNOSIS(retain_grad, "retain-grad")                                  \
     DIAGNOSIS(gradients_not_cleared, "gradients-not-cleared")              \
     DIAGNOSIS(checkpoint_on_gpu, "checkpoint-on-gpu")                      \
+    DIAGNOSIS(unused_model, "unused-model")                                \
     DIAGNOSIS(saved_in_two_dtypes, "saved-in-two-dtypes")                  \
     DIAGNOSIS(pending_free, "pending-free")                                \
     DIAGNOSIS(empty_cache_thrash, "empty-cache-thrash")                    \

@@ -48,11 +48,24 @@ void add_categories(const AnalysisContext& context, const Words& words, const Co
     }
 }
 
+/// Returns one name for many other processes, which would leave no line for the parts of this program; nothing for few.
+std::optional<std::string> name_of_processes(const std::vector<Component>& components, const Words& words) {
+    constexpr int64_t most_named = 2;
+    const int64_t count = std::count_if(components.begin(), components.end(), [](const Component& component) {
+        return component.kind == ComponentKind::other_processes;
+    });
+    return count > most_named ? std::optional(words.plural(count, "{n} other process", "{n} other processes"))
+                              : std::nullopt;
+}
+
 void write_shares(const AnalysisContext& context, const Words& words, Explanation& explanation) {
     Parts parts;
+    const std::optional<std::string> processes = name_of_processes(context.row().components, words);
     for (const Component& component : context.row().components) {
         if (component.kind == ComponentKind::requested && context.graph()) {
             add_categories(context, words, component, parts);
+        } else if (component.kind == ComponentKind::other_processes && processes) {
+            add_part(parts, *processes, component.bytes, component.kind);
         } else {
             add_part(parts, component_name(words, component), component.bytes, component.kind);
         }
