@@ -23,9 +23,8 @@ Grouping group_by_category(const Categories& categories, uint32_t d) {
     }
     grouping.first_change.push_back(0);
     for (AllocationIndex a = 0; a < device.allocations.size(); ++a) {
-        const auto history = categories.history({d, a});
-        grouping.group_of.push_back(group_of(history.front().category));
-        for (const CategoryChange& change : history.subspan(1)) {
+        grouping.group_of.push_back(group_of(categories.first({d, a})));
+        for (const CategoryChange& change : categories.later({d, a})) {
             grouping.changes.push_back({device.events_until(change.time), group_of(change.category)});
         }
         grouping.first_change.push_back(static_cast<uint32_t>(grouping.changes.size()));

@@ -74,22 +74,21 @@ public:
             }
         }
     }
-    void write(std::vector<CategoryChange>& changes) {
+    /// Appends the later categories. Returns the first one.
+    Category write(std::vector<CategoryChange>& later) {
         std::sort(boundaries_.begin(), boundaries_.end(),
                   [](const Boundary& a, const Boundary& b) { return a.time < b.time; });
-        const size_t first = changes.size();
-        size_t next = 0;
-        for (int64_t time = alloc_time_;; time = boundaries_[next].time) {
-            for (; next < boundaries_.size() && boundaries_[next].time <= time; ++next) {
-                open_[static_cast<size_t>(boundaries_[next].category)] += boundaries_[next].step;
-            }
-            if (changes.size() == first || changes.back().category != strongest()) {
-                changes.push_back({time, strongest()});
-            }
-            if (next == boundaries_.size()) {
-                return;
+        size_t next = open_until(0, alloc_time_);
+        const Category first = strongest();
+        for (Category last = first; next < boundaries_.size();) {
+            const int64_t time = boundaries_[next].time;
+            next = open_until(next, time);
+            if (last != strongest()) {
+                last = strongest();
+                later.push_back({time, last});
             }
         }
+        return first;
     }
 
 private:
@@ -98,6 +97,13 @@ private:
         Category category;
         int32_t step;
     };
+    /// Passes the boundaries up to a time. Returns the next one.
+    size_t open_until(size_t next, int64_t time) {
+        for (; next < boundaries_.size() && boundaries_[next].time <= time; ++next) {
+            open_[static_cast<size_t>(boundaries_[next].category)] += boundaries_[next].step;
+        }
+        return next;
+    }
     Category strongest() const {
         return *std::find_if(strongest_first.begin(), strongest_first.end(),
                              [&](Category c) { return c == Category::unknown || open_[static_cast<size_t>(c)] > 0; });
@@ -149,7 +155,8 @@ Categories::Categories(const GraphIndex& index) : index_(index), name_(index.pla
             name_[place_of(l)] = labels[l].name;
         }
     }
-    first_.reserve(index.places() + 1);
+    first_.reserve(index.places());
+    first_later_.reserve(index.places() + 1);
     for (uint32_t d = 0; d < index.trace().devices.size(); ++d) {
         read_device(d, labels_of);
     }
@@ -170,26 +177,38 @@ void Categories::read_device(uint32_t d, const Lists& labels_of) {
         lifetime.begin(device.alloc_time(a), device.free_time(a).value_or(INT64_MAX), base);
         add_labels(lifetime, index_.tables().labels, labels_of.of(index_.place(allocation)));
         add_saved(lifetime, index_, allocation);
-        lifetime.write(changes_);
-        first_.push_back(static_cast<uint32_t>(changes_.size()));
+        first_.push_back(lifetime.write(later_));
+        first_later_.push_back(static_cast<uint32_t>(later_.size()));
     }
 }
 
-std::span<const CategoryChange> Categories::history(AllocationRef allocation) const {
+Category Categories::first(AllocationRef allocation) const {
+    return allocation ? first_[index_.place(allocation)] : Category::unknown;
+}
+
+std::span<const CategoryChange> Categories::later(AllocationRef allocation) const {
     if (!allocation) {
         return {};
     }
     const size_t place = index_.place(allocation);
-    return {changes_.data() + first_[place], changes_.data() + first_[place + 1]};
+    return {later_.data() + first_later_[place], later_.data() + first_later_[place + 1]};
+}
+
+std::vector<CategoryChange> Categories::history(AllocationRef allocation) const {
+    std::vector<CategoryChange> all;
+    if (allocation) {
+        all.push_back({index_.trace().devices[allocation.device].alloc_time(allocation.index), first(allocation)});
+        const auto more = later(allocation);
+        all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
 }
 
 Category Categories::at(AllocationRef allocation, int64_t time) const {
-    const auto changes = history(allocation);
+    const auto changes = later(allocation);
     const auto after = std::upper_bound(changes.begin(), changes.end(), time,
                                         [](int64_t t, const CategoryChange& change) { return t < change.time; });
-    return changes.empty()            ? Category::unknown
-           : after == changes.begin() ? changes.front().category
-                                      : std::prev(after)->category;
+    return after == changes.begin() ? first(allocation) : std::prev(after)->category;
 }
 
 const std::string& Categories::name(AllocationRef allocation) const {

@@ -51,8 +51,12 @@ public:
 
     const GraphIndex& index() const { return index_; }
     Category at(AllocationRef allocation, int64_t time) const;
-    /// Returns the categories of an allocation by time: at least one entry (the alloc); empty for no allocation.
-    std::span<const CategoryChange> history(AllocationRef allocation) const;
+    /// Returns the category from the alloc on; unknown for no allocation.
+    Category first(AllocationRef allocation) const;
+    /// Returns the later categories by time. Few allocations have any.
+    std::span<const CategoryChange> later(AllocationRef allocation) const;
+    /// Returns both: empty for no allocation.
+    std::vector<CategoryChange> history(AllocationRef allocation) const;
     /// Returns the allocation's latest name ("transformer.h.0.attn.weight"), or "".
     const std::string& name(AllocationRef allocation) const;
 
@@ -60,8 +64,9 @@ private:
     void read_device(uint32_t device, const Lists& labels_of);
 
     const GraphIndex& index_;
-    std::vector<uint32_t> first_{0};  ///< changes of the allocation at place p are [first_[p], first_[p + 1])
-    std::vector<CategoryChange> changes_;
+    std::vector<Category> first_;           ///< per place
+    std::vector<uint32_t> first_later_{0};  ///< later ones of the place p are [first_later_[p], first_later_[p + 1])
+    std::vector<CategoryChange> later_;
     std::vector<uint32_t> name_;  ///< text, per place
 };
 

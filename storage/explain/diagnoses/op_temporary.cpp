@@ -51,11 +51,11 @@ public:
     }
 
     bool is_temporary(AllocationIndex a) const {
-        const auto history = context_.graph()->categories.history({context_.device_position(), a});
-        return context_.device().allocations.free_event[a] != never &&
-               !context_.trace().origins[context_.device().allocations.origin[a]].op.empty() &&
-               std::all_of(history.begin(), history.end(),
-                           [](const CategoryChange& change) { return change.category == Category::temporary; });
+        const Categories& categories = context_.graph()->categories;
+        const AllocationRef allocation{context_.device_position(), a};
+        return categories.first(allocation) == Category::temporary && categories.later(allocation).empty() &&
+               context_.device().allocations.free_event[a] != never &&
+               !context_.trace().origins[context_.device().allocations.origin[a]].op.empty();
     }
 
 private:

@@ -57,9 +57,9 @@ SiteKey SiteSizes::key(StackId stack, uint32_t origin) const {
 }
 
 bool SiteSizes::has_size_of_parameter(AllocationIndex a) const {
-    const auto history = context_.graph() ? context_.graph()->categories.history({context_.device_position(), a})
-                                          : std::span<const CategoryChange>();
-    const Category category = history.empty() ? Category::unknown : history.back().category;
+    const int64_t end = context_.trace().duration;
+    const Category category =
+        context_.graph() ? context_.graph()->categories.at({context_.device_position(), a}, end) : Category::unknown;
     return category == Category::parameter || category == Category::gradient || category == Category::optimizer_state;
 }
 
