@@ -148,12 +148,20 @@ std::string calls_key(const Referrer& referrer) {
     return fmt::format("calls {} {}", variable.function, variable.file);
 }
 
+/// Returns the hook on a cycle to which only C++ refers; nullptr if there is none.
+const PathLink* hook_on_cycle(const Referrer* referrer) {
+    const bool has_hook =
+        referrer && is_native(*referrer) && referrer->links.size() > 1 && referrer->links[1].kind == PathLinkKind::hook;
+    return has_hook ? &referrer->links[1] : nullptr;
+}
+
 }  // namespace
 
 Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     Retention retention;
     if (const Referrer* referrer = graph.referrers.of(allocation)) {
         (is_native(*referrer) ? retention.native : retention.referrer) = referrer;
+        retention.hook = hook_on_cycle(referrer);
     }
     for (const uint32_t saved : graph.state.retainers(allocation)) {
         const NodeIndex retainer = graph.index.saver(saved);
@@ -161,6 +169,8 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
         // The variable that refers to the root now may have referred to another root at the scan.
         const Referrer* referrer = graph.referrers.in_python(graph.scanned.root_of(retainer));
         referrer = referrer ? referrer : graph.earlier_roots.referrer_above(retainer);
+        retention.hook =
+            retention.hook ? retention.hook : hook_on_cycle(graph.referrers.of(graph.scanned.root_of(retainer)));
         if (retention.retainer == no_node || (referrer && !retention.referrer)) {
             const int64_t time = graph.state.time();
             retention.through_graph = true;

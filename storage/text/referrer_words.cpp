@@ -241,7 +241,8 @@ std::string link_words(const GraphTables& tables, const Words& words, const Path
         case PathLinkKind::element: return words("an element");
         case PathLinkKind::closure: return words("variable {name} of a closure", name);
         case PathLinkKind::exception: return text.empty() ? words("an exception") : words("exception {name}", name);
-        case PathLinkKind::hook: return words("a hook");
+        case PathLinkKind::hook:
+            return place.empty() ? words("a hook") : words("the hook {place}", with("place", place));
         case PathLinkKind::ctx: return words("the context of a custom function");
         case PathLinkKind::cycle: return words("a reference cycle that waits for the garbage collector");
         case PathLinkKind::native: return words("native code, invisible to Python");

@@ -284,6 +284,22 @@ main()
         "found None",
         "local:meter, attribute:total of Meter",
     ),
+    "hooks that use the tensor they are registered on": (
+        """
+def layer(x, weight):
+    result = (x * weight).tanh()
+    def implicit_gradient(gradient):
+        return gradient * result.norm()
+    return result, result.register_hook(implicit_gradient)
+def main():
+    result, handle = layer(grow(), torch.ones(1000, requires_grad=True))
+    result.sum().backward(); del result
+    show_all(); handle.remove()
+main()
+""",
+        "found None",
+        "native:Tensor, hook:gradient hook layer.<locals>.implicit_gradient",
+    ),
     "functions on a cycle": (
         """
 gc.disable()

@@ -317,5 +317,30 @@ TEST(ExplainGrowthThrough, AVariableOfAnEarlierRootRetainsTheGraph) {
     EXPECT_EQ(CarriedState(PathLinkKind::native).first_finding().referrer, "");
 }
 
+TEST(ExplainGrowthThrough, AHookOnACycleThroughTheGraphIsNamed) {
+    Program program;
+    for (int i = 0; i < 30; ++i) {
+        const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
+        const AllocationIndex saved = program.run.alloc(MiB, program.run.line("forward"));
+        const AllocationIndex result = program.run.alloc(512, program.run.line("forward"));
+        const NodeIndex root = program.node("TanhBackward0", {}, {saved}, result, "forward");
+        const uint32_t function = program.graph.text("layer.<locals>.implicit");
+        program.graph.tables.referrers.push_back(
+            {0,
+             root,
+             Program::memory(result),
+             {{PathLinkKind::native, program.graph.text("Tensor"), 0, 0, 0},
+              {PathLinkKind::hook, program.graph.text("gradient hook"), function, program.graph.text("train.py"), 7}}});
+        program.run.free(work);
+        program.run.step();
+    }
+    const Finding leak = explained(*program.make_context()).findings.front();
+    EXPECT_EQ(leak.kind, FindingKind::hook_reference_cycle);
+    EXPECT_EQ(
+        leak.title,
+        "The hook layer.<locals>.implicit, train.py:7 forms a reference cycle with the graph it is registered on");
+    EXPECT_EQ(leak.confidence, Confidence::certain);
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -25,7 +25,8 @@ def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]
     if path.start == _abi.HEAP_CYCLE:
         return [Link("cycle", _cycle_name(path.objects[: path.cycle_length]))], _position_on_cycle(path)
     if path.start == _abi.HEAP_NATIVE:
-        return [Link("native", _links.text_of_object(path.objects[path.cycle_length]))], path.cycle_length
+        native = Link("native", _links.text_of_object(path.objects[path.cycle_length]))
+        return [native, *_hook_on(path.objects[: path.cycle_length])], path.cycle_length
     root = roots[path.root]
     if root.kind in ("ctx", "context"):  # the link of its attribute or variable has its name
         return [], 0
@@ -56,6 +57,14 @@ def _of_variable(root: _roots.Root, variable: int) -> list[Link]:
 def _of_namespace(places: _links.Places, root: _roots.Root, value: Any) -> Link:
     key = places.key(root.object, value)
     return Link(root.kind, "" if key is None else _introspect.name_of(key[0]), root.function, root.file, root.line)
+
+
+def _hook_on(cycle: Sequence[Any]) -> Iterator[Link]:
+    """Yields the link of the hook on a cycle to which C++ refers: a function that uses the tensor it is registered on.
+    The tensor's graph refers to the hook."""
+    functions = [o for o in cycle if type(o) is types.FunctionType]
+    if functions and any(map(_introspect.is_tensor, cycle)):
+        yield Link("hook", f"gradient hook {functions[0].__qualname__}", *_links.place_of_callable(functions[0]))
 
 
 def _cycle_name(objects: Sequence[Any]) -> str:

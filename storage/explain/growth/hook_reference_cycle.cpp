@@ -3,6 +3,7 @@
 
 // #6: a hook refers to a tensor whose graph refers to the hook.
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -18,12 +19,19 @@ bool is_closure(const GraphContext& graph, const Referrer& native) {
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (suspect.referrer || !suspect.retention.native || !is_closure(*context.graph(), *suspect.retention.native)) {
+    const Retention& retention = suspect.retention;
+    const bool is_cycle = retention.hook || (retention.native && is_closure(*context.graph(), *retention.native));
+    if (suspect.referrer || !is_cycle) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.confidence = Confidence::likely;
-    finding.title = words("hooks form a reference cycle with the graphs they are registered on");
+    finding.confidence = retention.hook ? Confidence::certain : Confidence::likely;
+    if (retention.hook) {
+        finding.referrer = link_words(context.graph()->tables(), words, *retention.hook);
+    }
+    finding.title = retention.hook ? words("{hook} forms a reference cycle with the graph it is registered on",
+                                           with("hook", finding.referrer))
+                                   : words("hooks form a reference cycle with the graphs they are registered on");
     finding.text = {words("The tensors are reachable only through a Python object that C++ refers to, such as the "
                           "variables of a hook function. A hook that uses a tensor of its own graph closes a reference "
                           "cycle: graph, hook, tensor, graph. The garbage collector does not see it."),
