@@ -150,9 +150,11 @@ std::string calls_key(const Referrer& referrer) {
 
 /// Returns the hook on a cycle to which only C++ refers; nullptr if there is none.
 const PathLink* hook_on_cycle(const Referrer* referrer) {
-    const bool has_hook =
-        referrer && is_native(*referrer) && referrer->links.size() > 1 && referrer->links[1].kind == PathLinkKind::hook;
-    return has_hook ? &referrer->links[1] : nullptr;
+    if (!referrer || !is_native(*referrer) || referrer->links.size() < 2) {
+        return nullptr;
+    }
+    const PathLink& link = referrer->links[1];
+    return link.kind == PathLinkKind::hook && link.function != 0 ? &link : nullptr;
 }
 
 }  // namespace

@@ -414,7 +414,7 @@ def main():
     near = [grow()]
     show(); print(next(r for r, _ in messages if r.kind == _abi.HEAP_SCAN).heap_scan.objects < 100_000)
     blocks.append(4711)
-    began = time.perf_counter(); show(); print(time.perf_counter() - began < 1.0)
+    began = time.thread_time(); show(); print(time.thread_time() - began < 1.0)
 main()
 """,
         "found True",
