@@ -91,6 +91,7 @@ public:
 private:
     void find_use() {
         std::vector<ModuleId> module_of_origin;
+        module_of_origin.reserve(context_.trace().origins.size());
         for (const Origin& origin : context_.trace().origins) {
             module_of_origin.push_back(tree_.id_of(origin.module));
         }

@@ -27,6 +27,7 @@ std::vector<bool> allocated_within_an_op(const Trace& trace, const Allocations& 
     };
     std::unordered_map<int64_t, size_t> numbers;
     std::vector<size_t> thread_of;
+    thread_of.reserve(trace.origins.size());
     for (const Origin& origin : trace.origins) {
         thread_of.push_back(numbers.try_emplace(origin.thread, numbers.size()).first->second);
     }
@@ -49,6 +50,7 @@ std::vector<bool> allocated_within_an_op(const Trace& trace, const Allocations& 
 
 std::vector<bool> phases_without_graph(const Trace& trace) {
     std::vector<bool> without;
+    without.reserve(trace.origins.size());
     for (const Origin& origin : trace.origins) {
         without.push_back(origin.phase == Phase::backward || origin.phase == Phase::optimizer);
     }
