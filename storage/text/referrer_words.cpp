@@ -126,7 +126,7 @@ std::string words_up_to(const GraphTables& tables, const Words& words, const std
     const bool is_exceptions = entry > 0 && links[entry].kind == PathLinkKind::exception;
     // The link of an exception names the function, the next one its variable.
     const size_t begin = is_exceptions && entry + 1 < end ? entry + 1 : entry;
-    const std::string own = words_of_part(tables, words, Links(links).subspan(begin, end - begin), next);
+    std::string own = words_of_part(tables, words, Links(links).subspan(begin, end - begin), next);
     if (entry == 0) {
         return own;
     }
