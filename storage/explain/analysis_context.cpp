@@ -4,6 +4,9 @@
 #include "storage/explain/analysis_context.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "storage/base/median.h"
 
 namespace tidemark {
 namespace {
@@ -113,9 +116,7 @@ EventNumber typical_length(const Iterations& iterations) {
     for (const Iteration& iteration : iterations.all()) {
         lengths.push_back(iteration.last - iteration.first);
     }
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    return *middle;
+    return median(std::move(lengths));
 }
 
 /// Returns the begin of the last three iterations: the very last ones may lie amid the program's end.

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "storage/base/median.h"
 #include "storage/explain/python_paths.h"
 
 namespace tidemark {
@@ -235,9 +236,7 @@ void measure(Candidate& candidate, const Curves& curves, EventNumber from, Event
     }
     const auto count = static_cast<double>(amplitudes.size());
     const double mean = sum / count;
-    const auto middle = amplitudes.begin() + static_cast<std::ptrdiff_t>(amplitudes.size() / 2);
-    std::nth_element(amplitudes.begin(), middle, amplitudes.end());
-    candidate.amplitude = *middle;
+    candidate.amplitude = median(std::move(amplitudes));
     candidate.unevenness = std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean;
     candidate.covered = std::min(1.0, mean * (count + 1) / (to - from));
 }

@@ -20,8 +20,7 @@ constexpr int64_t fewest_calls = 3;
 
 /// Returns the links up to the tensor, without the one that says it is a view: some elements of a container are views.
 std::span<const PathLink> links_to_tensor(const Referrer& referrer) {
-    const bool is_view = !referrer.links.empty() && referrer.links.back().kind == PathLinkKind::view;
-    return std::span(referrer.links).first(referrer.links.size() - (is_view ? 1 : 0));
+    return std::span(referrer.links).first(referrer.links.size() - (is_view(referrer) ? 1 : 0));
 }
 
 /// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys,
@@ -169,10 +168,10 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
         const NodeIndex retainer = graph.index.saver(saved);
         const NodeIndex root = graph.state.root_of(retainer);
         // The variable that refers to the root now may have referred to another root at the scan.
-        const Referrer* referrer = graph.referrers.in_python(graph.scanned.root_of(retainer));
-        referrer = referrer ? referrer : graph.earlier_roots.referrer_above(retainer);
-        retention.hook =
-            retention.hook ? retention.hook : hook_on_cycle(graph.referrers.of(graph.scanned.root_of(retainer)));
+        const Referrer* at_scan = graph.referrers.of(graph.scanned.root_of(retainer));
+        const Referrer* referrer =
+            at_scan && !is_native(*at_scan) ? at_scan : graph.earlier_roots.referrer_above(retainer);
+        retention.hook = retention.hook ? retention.hook : hook_on_cycle(at_scan);
         if (retention.retainer == no_node || (referrer && !retention.referrer)) {
             const int64_t time = graph.state.time();
             retention.through_graph = true;

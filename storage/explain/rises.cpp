@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "storage/base/median.h"
 #include "storage/explain/surviving_allocations.h"
 
 namespace tidemark {
@@ -33,12 +34,6 @@ std::optional<std::map<int64_t, int64_t>> remaining_by_iteration(std::span<const
         }
     }
     return remaining;
-}
-
-int64_t median(std::vector<int64_t> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 /// Returns whether three of four values are near their median.

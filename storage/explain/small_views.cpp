@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "storage/graph/graph_index.h"
+#include "storage/graph/referrer_groups.h"
 
 namespace tidemark {
 namespace {
@@ -37,10 +38,6 @@ std::optional<View> view_of(const GraphTables& tables, const Referrer& referrer)
 }
 
 }  // namespace
-
-bool is_view(const Referrer& referrer) {
-    return !referrer.links.empty() && referrer.links.back().kind == PathLinkKind::view;
-}
 
 std::vector<Fix> fixes_of_views(const std::string& container, const View& view, int64_t bytes,
                                 std::optional<int64_t> per_iteration, const Words& words) {

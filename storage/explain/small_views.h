@@ -21,9 +21,6 @@ struct View {
     int64_t bytes = 0, storage = 0;
 };
 
-/// Returns whether the path leads to a view of a storage, of any size.
-bool is_view(const Referrer& referrer);
-
 /// Returns the fixes for views in a container: copies of what they show. `bytes`, `per_iteration`: of their storages;
 /// `view`: typical, or the sum of all.
 std::vector<Fix> fixes_of_views(const std::string& container, const View& view, int64_t bytes,

@@ -37,7 +37,7 @@ inline std::string_view torch_file(std::string_view path) {
 }
 
 /// Returns whether the frame is this function of PyTorch: is_torch_function(stacks, frame, "optim/", "_init_group").
-/// `file`: the begin of torch_file(); `function`: without class, or empty for all.
+/// `file`: how torch_file() begins; `function`: without class, or empty for all.
 inline bool is_torch_function(const StackTable& stacks, const Frame& frame, std::string_view file,
                               std::string_view function = {}) {
     const std::string_view path = torch_file(stacks.string(frame.file));

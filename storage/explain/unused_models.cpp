@@ -21,6 +21,7 @@ constexpr int64_t longer = 3;           ///< than the longest pause before
 
 using ModuleId = uint32_t;
 constexpr ModuleId no_module = 0;
+constexpr int64_t most_levels = 256;  ///< of modules; a damaged file may have names of dots only
 
 /// A module, with all modules in it.
 struct Module {
@@ -34,7 +35,7 @@ struct Module {
 class ModuleTree {
 public:
     ModuleId id_of(const std::string& path) {
-        if (path.empty()) {
+        if (path.empty() || std::count(path.begin(), path.end(), '.') > most_levels) {
             return no_module;
         }
         const auto [found, is_new] = ids_.try_emplace(path, static_cast<ModuleId>(modules_.size()));
@@ -54,6 +55,12 @@ public:
             visit(modules_[id]);
         }
     }
+    bool is_in(ModuleId id, ModuleId outer) const {
+        while (id != no_module && id != outer) {
+            id = modules_[id].parent;
+        }
+        return id == outer;
+    }
     const std::vector<Module>& all() const { return modules_; }  ///< the first one is none
 
 private:
@@ -63,9 +70,7 @@ private:
 
 /// Returns "Net.encoder" for "Net.encoder.weight" and for "exp_avg of Net.encoder.weight".
 std::string module_of_label(std::string_view name) {
-    if (const size_t of = name.rfind(" of "); of != name.npos) {
-        name.remove_prefix(of + 4);
-    }
+    name = labeled_tensor(name);
     const size_t end = name.rfind('.');
     return end == name.npos ? std::string() : std::string(name.substr(0, end));
 }
@@ -80,7 +85,7 @@ public:
         std::vector<UnusedModel> found;
         for (ModuleId id = 1; id < tree_.all().size(); ++id) {
             if (is_unused(tree_.all()[id]) && !is_unused(tree_.all()[tree_.all()[id].parent])) {
-                found.push_back(describe(tree_.all()[id]));
+                found.push_back(describe(id));
             }
         }
         std::sort(found.begin(), found.end(),
@@ -148,24 +153,21 @@ private:
                context_.now_time() - module.last_time > longer * module.longest_pause;
     }
 
-    UnusedModel describe(const Module& module) {
+    UnusedModel describe(ModuleId id) const {
+        const Module& module = tree_.all()[id];
         UnusedModel found{module.path, {}, module.bytes, module.last_used, iterations_since(module.last_used)};
-        for (const auto& [a, id] : memory_) {
-            tree_.for_each_around(id, [&, a = a](const Module& around) {
-                if (&around == &module) {
-                    found.memory.push_back(a);
-                }
-            });
+        for (const auto& [a, of] : memory_) {
+            if (tree_.is_in(of, id)) {
+                found.memory.push_back(a);
+            }
         }
-        std::stable_sort(found.memory.begin(), found.memory.end(),
-                         [&](AllocationIndex a, AllocationIndex b) { return bytes_of(a) > bytes_of(b); });
         return found;
     }
 
     const AnalysisContext& context_;
     ModuleTree tree_;
-    EventNumber last_used_ = 0;  ///< by any module
-    std::vector<std::pair<AllocationIndex, ModuleId>> memory_;
+    EventNumber last_used_ = 0;                                 ///< by any module
+    std::vector<std::pair<AllocationIndex, ModuleId>> memory_;  ///< most bytes first
 };
 
 }  // namespace

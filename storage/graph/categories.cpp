@@ -222,6 +222,12 @@ bool is_retained_outside_graph(Category category) {
            category == Category::optimizer_state;
 }
 
+std::string_view labeled_tensor(std::string_view name) {
+    constexpr std::string_view of = " of ";
+    const size_t end = name.rfind(of);
+    return end == name.npos ? name : name.substr(end + of.size());
+}
+
 bool is_retained_by_model_or_library(Category category) {
     return is_retained_outside_graph(category) || category == Category::workspace;
 }

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/graph/graph_index.h"
@@ -36,6 +37,9 @@ bool is_valid_from_alloc(Category category);
 bool is_retained_outside_graph(Category category);
 /// Returns whether a model, an optimizer or a library always retains memory of this category.
 bool is_retained_by_model_or_library(Category category);
+
+/// Returns the tensor that a label's name is about: "GPT.h.0.weight" for "exp_avg of GPT.h.0.weight" and for itself.
+std::string_view labeled_tensor(std::string_view name);
 
 /// The allocation has this category from `time` on (ns since trace start).
 struct CategoryChange {

@@ -167,6 +167,10 @@ bool is_variable(const Referrer& referrer) {
            (referrer.links[0].kind == PathLinkKind::local || referrer.links[0].kind == PathLinkKind::global);
 }
 
+bool is_view(const Referrer& referrer) {
+    return !referrer.links.empty() && referrer.links.back().kind == PathLinkKind::view;
+}
+
 bool leads_through_exception(const Referrer& referrer) {
     return std::any_of(referrer.links.begin(), referrer.links.end(),
                        [](const PathLink& link) { return link.kind == PathLinkKind::exception; });

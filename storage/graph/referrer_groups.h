@@ -24,6 +24,8 @@ bool is_cycle(const Referrer& referrer);
 bool has_name(const Referrer& referrer);
 /// Returns whether the referrer is a variable whose value is the tensor itself.
 bool is_variable(const Referrer& referrer);
+/// Returns whether the path leads to a view of a storage, of any size.
+bool is_view(const Referrer& referrer);
 /// Returns whether the path leads through the traceback of an exception.
 bool leads_through_exception(const Referrer& referrer);
 

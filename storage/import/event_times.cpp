@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "storage/base/median.h"
 
 namespace tidemark {
 namespace {
@@ -37,9 +40,7 @@ std::optional<int64_t> median_time(Snapshot& snapshot) {
     if (all.empty()) {
         return std::nullopt;
     }
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-    std::nth_element(all.begin(), middle, all.end());
-    return *middle;
+    return median(std::move(all));
 }
 
 bool is_near(int64_t time, int64_t median) {

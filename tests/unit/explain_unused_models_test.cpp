@@ -77,5 +77,17 @@ TEST(ExplainUnusedModels, AreNoneIfTheyAreSmallOrReplayedByCudaGraphs) {
     EXPECT_TRUE(Distillation(early, 64 * MiB, true).unused().empty());
 }
 
+TEST(ExplainUnusedModels, IgnoreNamesWithMoreLevelsThanModelsHave) {
+    Distillation program([](int step) { return step < 4; });
+    std::string deep = "Net";
+    for (int level = 0; level < 300; ++level) {
+        deep += ".layer";
+    }
+    for (Origin& origin : program.run.trace.origins) {
+        origin.module = origin.module == "Net.teacher.layers.0" ? deep : origin.module;
+    }
+    EXPECT_TRUE(program.unused().empty());
+}
+
 }  // namespace
 }  // namespace tidemark

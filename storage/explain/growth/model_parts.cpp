@@ -13,8 +13,7 @@ namespace {
 /// Returns the class of the model in a name, "GPT" of "GPT.h.0.weight" and of "exp_avg of GPT.h.0.weight"; "" if the
 /// tensor is known by its optimizer only: "param_groups[0][3]".
 std::string model_in(std::string_view name) {
-    const size_t of = name.rfind(" of ");
-    name.remove_prefix(of == std::string_view::npos ? 0 : of + 4);
+    name = labeled_tensor(name);
     const size_t end = name.find('.');
     return end == std::string_view::npos || name.starts_with("param_groups[") ? std::string()
                                                                               : std::string(name.substr(0, end));

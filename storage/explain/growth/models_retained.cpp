@@ -48,7 +48,9 @@ const Referrer* referrer_of_models(const AnalysisContext& context, const LeakSus
 void set_referrer(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect,
                   const Referrer& referrer, const std::string& model, const Words& words) {
     const GraphTables& tables = context.graph()->tables();
-    ReferrerGroup paths = growth_paths(*context.graph(), suspect.sites, referrer, context.device_position());
+    ReferrerGroup paths = &referrer == suspect.referrer
+                              ? suspect.paths
+                              : growth_paths(*context.graph(), suspect.sites, referrer, context.device_position());
     paths.links.resize(links_to_model(tables, paths.links, model));
     if (paths.varying && *paths.varying >= paths.links.size()) {
         paths.varying.reset();
