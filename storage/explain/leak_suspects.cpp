@@ -166,6 +166,15 @@ bool has_stopped(const Site& site, const DeviceHistory& device, EventNumber end)
     return since > longer * longest && since * least_part > last - first;
 }
 
+/// Returns whether the site's tensors are as large as ever, although its memory rises: there are more of them. Each
+/// iteration may free and make all of them anew, as hooks do that are registered again and again.
+bool has_more_tensors(const Site& site) {
+    constexpr double tolerance = 1.1;
+    const double size_now = static_cast<double>(site.bytes) / static_cast<double>(site.count);
+    const double size_ever = static_cast<double>(site.total_bytes) / static_cast<double>(site.total_count);
+    return site.count >= static_cast<int64_t>(fewest_iterations) && size_now <= tolerance * size_ever;
+}
+
 /// Returns whether the site's memory is a workspace. cuBLAS has one workspace per stream; library_workspace reports
 /// them.
 bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t position) {
@@ -181,12 +190,12 @@ public:
 
     /// Appends the suspects to `all`, except for sites in `known`, and adds theirs to `known`.
     void find(std::set<std::pair<StackId, bool>>& known, std::vector<LeakSuspect>& all) {
-        for (const Site& site : interval_.surviving.sites()) {
+        for_each_site([&](const Site& site) {
             const std::optional<Growth> growth = growth_of(site);
             if (growth && known.emplace(site.stack, site.is_backward).second) {
                 add(site, *growth);
             }
-        }
+        });
         drop_balanced();
         divide_unknown();
         for (auto& [key, suspect] : by_key_) {
@@ -196,6 +205,12 @@ public:
     }
 
 private:
+    template <class Visit>
+    void for_each_site(Visit&& visit) const {
+        std::ranges::for_each(interval_.surviving.sites(), visit);
+        std::ranges::for_each(interval_.surviving.rising_lines(), visit);
+    }
+
     std::optional<Growth> growth_of(const Site& site) const {
         if (site.trend.shape != Shape::rising || site.count == 0 ||
             (graph_ && is_of_workspaces(site, *graph_, position_))) {
@@ -205,7 +220,7 @@ private:
         if (is_of_many && has_stopped(site, device_, interval_.iterations.all().back().last)) {
             return std::nullopt;
         }
-        if (is_of_many) {
+        if (is_of_many || has_more_tensors(site)) {
             return Growth::of_count;
         }
         return is_growing_tensor(site, trace_, device_, interval_.iterations) ? std::optional(Growth::of_size)
@@ -239,11 +254,11 @@ private:
             }
         }
         levels.erase("");
-        for (const Site& site : interval_.surviving.sites()) {
+        for_each_site([&](const Site& site) {
             if (!levels.empty() && site.count > 0 && !site.level.empty()) {
                 add_level(site, levels);
             }
-        }
+        });
         std::erase_if(by_key_, [&](const auto& item) {
             const auto total = graph_ ? levels.find(container_key(*graph_, item.second.retention)) : levels.end();
             return total != levels.end() && find_trend(total->second).shape != Shape::rising;

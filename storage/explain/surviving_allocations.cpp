@@ -4,13 +4,63 @@
 #include "storage/explain/surviving_allocations.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
 #include <unordered_map>
+#include <utility>
 
 namespace tidemark {
 namespace {
 
 constexpr size_t most_slices = 256;
 constexpr size_t retained_of_site = 4096;
+
+void keep_oldest_and_newest(std::vector<AllocationIndex>& now) {
+    if (now.size() > retained_of_site) {
+        const auto half = static_cast<std::ptrdiff_t>(retained_of_site / 2);
+        now.erase(now.begin() + half, now.end() - half);
+    }
+}
+
+/// Returns the sum of sites with the same line. The first has most bytes.
+Site sum_of(std::span<const Site* const> sites) {
+    Site sum = *sites.front();
+    for (const Site* site : sites.subspan(1)) {
+        std::transform(sum.level.begin(), sum.level.end(), site->level.begin(), sum.level.begin(), std::plus<>());
+        sum.bytes += site->bytes;
+        sum.count += site->count;
+        sum.total_bytes += site->total_bytes;
+        sum.total_count += site->total_count;
+        sum.now.insert(sum.now.end(), site->now.begin(), site->now.end());
+    }
+    sum.trend = find_trend(sum.level);
+    std::sort(sum.now.begin(), sum.now.end());
+    keep_oldest_and_newest(sum.now);
+    return sum;
+}
+
+bool is_rising(const Site* site) { return site->trend.shape == Shape::rising && site->count > 0; }
+
+/// `sites`: most bytes first.
+std::vector<Site> find_rising_lines(const std::vector<Site>& sites, const StackTable& stacks) {
+    std::map<std::pair<FrameId, bool>, std::vector<const Site*>> by_line;
+    for (const Site& site : sites) {
+        if (const FrameId line = stacks.site(site.stack); line != 0) {
+            by_line[{line, site.is_backward}].push_back(&site);
+        }
+    }
+    std::vector<Site> rising;
+    for (const auto& [line, of_line] : by_line) {
+        if (of_line.size() > 1 && of_line.front()->count > 0 &&
+            std::none_of(of_line.begin(), of_line.end(), is_rising)) {
+            if (Site sum = sum_of(of_line); is_rising(&sum)) {
+                rising.push_back(std::move(sum));
+            }
+        }
+    }
+    return rising;
+}
 
 /// Collects the sites and the changes of their levels.
 class SiteCounter {
@@ -70,15 +120,12 @@ private:
         return sites_[found->second];
     }
 
-    void finish(Site& site) {
+    static void finish(Site& site) {
         for (size_t i = 1; i < site.level.size(); ++i) {
             site.level[i] += site.level[i - 1];
         }
         site.trend = find_trend(site.level);
-        if (site.now.size() > retained_of_site) {
-            const auto half = static_cast<std::ptrdiff_t>(retained_of_site / 2);
-            site.now.erase(site.now.begin() + half, site.now.end() - half);
-        }
+        keep_oldest_and_newest(site.now);
     }
 
     const Trace& trace_;
@@ -100,6 +147,7 @@ SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHisto
         ends.push_back(iterations[end - 1].last);
     }
     sites_ = SiteCounter(trace, device, std::move(ends), now).count();
+    rising_lines_ = find_rising_lines(sites_, trace.stacks);
 }
 
 }  // namespace tidemark

@@ -36,11 +36,15 @@ public:
 
     /// Returns the sites, most bytes at the time point first.
     const std::vector<Site>& sites() const { return sites_; }
+    /// Returns one site for each line that several stacks call, if the sum of their levels rises, and none does alone
+    /// of those that have memory now: training and evaluation may replace each other's tensors. Its stack is the one
+    /// with most bytes.
+    const std::vector<Site>& rising_lines() const { return rising_lines_; }
     /// Returns how many iterations form one slice of Site::level; there are at most 256 slices.
     size_t iterations_per_slice() const { return iterations_per_slice_; }
 
 private:
-    std::vector<Site> sites_;
+    std::vector<Site> sites_, rising_lines_;
     size_t iterations_per_slice_ = 1;
 };
 

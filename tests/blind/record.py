@@ -36,10 +36,17 @@ def traces_of(program, output):
     return sorted(output.glob(f"{program.stem}*.tide"))
 
 
-def run_for(command, log, seconds):
+def environment_of(jobs):
+    """Returns an environment in which programs that run at once share the CPU's cores: PyTorch's threads that wait
+    for each other's cores made programs several times slower."""
+    threads = max(1, len(os.sched_getaffinity(0)) // jobs)
+    return {"OMP_NUM_THREADS": str(threads), **os.environ}
+
+
+def run_for(command, environment, log, seconds):
     """Returns the exit status; None if the command was interrupted, with all that it started, after so many seconds."""
     run = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True, env=environment
     )
     try:
         return run.wait(seconds)
@@ -59,7 +66,7 @@ def record(program, options):
     trace = options.output / f"{program.stem}.tide"
     with (options.output / f"{program.stem}.log").open("w") as log:
         command = [options.tidemark, "record", "--force", "-o", trace, "--", *command_of(program, options.processes)]
-        status = run_for(command, log, options.seconds)
+        status = run_for(command, environment_of(options.jobs), log, options.seconds)
         written = traces_of(program, options.output)
         for one in written:
             explained = subprocess.run(

@@ -66,6 +66,52 @@ TEST(ExplainGrowth, ReportsNothingIfNothingStays) {
     }
 }
 
+/// Frees the tensors and makes as many again, and `more`.
+void make_anew(RunBuilder& run, std::vector<AllocationIndex>& tensors, StackId stack, size_t more) {
+    const size_t count = tensors.size() + more;
+    for (const AllocationIndex a : tensors) {
+        run.free(a);
+    }
+    tensors.clear();
+    for (size_t i = 0; i < count; ++i) {
+        tensors.push_back(run.alloc(mib, stack));
+    }
+}
+
+TEST(ExplainGrowth, ReportsTensorsThatAreMadeAnewInGreaterNumber) {
+    RunBuilder run;
+    run.segment(4096 * mib);
+    std::vector<AllocationIndex> tensors;
+    for (int i = 0; i < 20; ++i) {
+        make_anew(run, tensors, run.line("hook"), 2);
+        run.step();
+    }
+    const Explanation explanation = explained(*run.make_context());
+    ASSERT_FALSE(explanation.findings.empty());
+    EXPECT_EQ(explanation.findings.front().severity, Severity::leak);
+    EXPECT_EQ(explanation.findings.front().per_iteration, 2 * mib);
+}
+
+TEST(ExplainGrowth, ReportsALineWhoseStacksReplaceEachOthersTensors) {
+    RunBuilder run;
+    run.segment(4096 * mib);
+    const std::string file = "/home/anna/project/train.py";
+    const StackId training = stack_of(run.trace.stacks, {{file, "hook"}, {file, "train"}});
+    const StackId evaluation = stack_of(run.trace.stacks, {{file, "hook"}, {file, "evaluate"}});
+    std::vector<AllocationIndex> tensors;
+    for (int epoch = 0; epoch < 10; ++epoch) {
+        for (int i = 0; i < 3; ++i) {
+            make_anew(run, tensors, training, 0);
+            run.step();
+        }
+        make_anew(run, tensors, evaluation, 3);
+    }
+    const Explanation explanation = explained(*run.make_context());
+    ASSERT_FALSE(explanation.findings.empty());
+    EXPECT_EQ(explanation.findings.front().severity, Severity::leak);
+    EXPECT_EQ(explanation.findings.front().bytes, 30 * mib);
+}
+
 TEST(ExplainGrowth, IgnoresASingleTensorThatGrows) {
     RunBuilder run;
     run.segment(4096 * mib);
