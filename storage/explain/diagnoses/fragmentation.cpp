@@ -198,7 +198,8 @@ void report_pinned_gaps(Finding& finding, const AnalysisContext& context, const 
     finding.title = words("fragmentation: {free} lie in gaps between tensors that stay", free);
     finding.text = {
         words("{segments} contain tensors that stay ({in_use}) and {free} of free memory in gaps between them. Nothing "
-              "was allocated in these gaps since those tensors were: later requests are too large for them.",
+              "was allocated in these gaps any more, while PyTorch took other memory from the driver: later requests "
+              "are too large for them.",
               with("segments", words.plural(static_cast<int64_t>(gaps.segments.size()), "{n} segment", "{n} segments")),
               with("in_use", format_bytes(gaps.in_use)), free),
         words("torch.cuda.empty_cache() cannot return these gaps to the driver, because a segment with a tensor stays "
