@@ -25,6 +25,8 @@ struct Gap {
     size_t segment = 0;                                    ///< in MemoryState::segments
     EventNumber since = before_history;                    ///< when the younger of its neighbors was allocated
     EventNumber settled = before_history;                  ///< what was freed before this state does not return
+    AllocationIndex neighbor = no_allocation;              ///< before it, or else after it
+    AllocationIndex last = no_allocation;                  ///< the newest tensor that lay in it
     std::vector<std::pair<uint64_t, uint64_t>> used = {};  ///< parts that were allocated since then
 };
 
@@ -80,6 +82,7 @@ std::vector<Gap> gaps_before(const MemoryState& state, const AnalysisContext& co
             Gap gap{blocks[b].address, blocks[b].address + blocks[b].size, s};
             gap.settled = settled;
             const auto add_neighbor = [&](AllocationIndex a) {
+                gap.neighbor = gap.neighbor == no_allocation ? a : gap.neighbor;
                 gap.since = std::max(gap.since, allocations.alloc_event[a]);
                 gap.settled = is_data(context, a) ? gap.settled : before_history;
             };
@@ -104,6 +107,7 @@ void find_uses(std::vector<Gap>& gaps, const Allocations& allocations, EventNumb
         const uint64_t begin = allocations.address[a], end = begin + allocations.block_size[a];
         auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap& g) { return g.end <= begin; });
         for (; gap != gaps.end() && gap->begin < end; ++gap) {
+            gap->last = allocations.alloc_event[a] < now ? a : gap->last;
             const bool is_use = allocations.alloc_event[a] > gap->since || allocations.free_completed[a] >= recent;
             const bool is_over = allocations.free_completed[a] < gap->settled;
             if (is_use && !is_over && allocations.alloc_event[a] < now) {
@@ -111,6 +115,14 @@ void find_uses(std::vector<Gap>& gaps, const Allocations& allocations, EventNumb
             }
         }
     }
+}
+
+/// Returns whether the line of the neighbor also made the newest tensor that lay in the gap.
+bool had_tensor_of_neighbor_line(const AnalysisContext& context, const Gap& gap) {
+    const Allocations& allocations = context.device().allocations;
+    const StackTable& stacks = context.trace().stacks;
+    return gap.last != no_allocation &&
+           stacks.site(allocations.stack[gap.last]) == stacks.site(allocations.stack[gap.neighbor]);
 }
 
 /// Returns the bytes of the gap that were not allocated since it exists.
@@ -142,12 +154,13 @@ std::optional<PinnedGaps> find_pinned_gaps(const AnalysisContext& context) {
     const EventNumber last = last_segment(context);
     std::vector<int64_t> free(state.segments.size(), 0);
     int64_t missed = 0;  // bytes of gaps that existed when the program needed more memory from the driver
+    PinnedGaps found;
     for (Gap& gap : gaps) {
         const int64_t bytes = unused_bytes(gap);
         free[gap.segment] += bytes;
         missed += gap.since < last ? bytes : 0;
+        found.of_same_line += had_tensor_of_neighbor_line(context, gap) ? bytes : 0;
     }
-    PinnedGaps found;
     for (size_t s = 0; s < free.size(); ++s) {
         if (free[s] > 0) {
             found.segments.push_back({free[s], largest_block(state.segments[s])});

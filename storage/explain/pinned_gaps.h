@@ -24,6 +24,7 @@ struct PinnedGaps {
     std::vector<PinnedSegment> segments;  ///< most free bytes first
     int64_t free = 0;                     ///< bytes of all pinned gaps
     int64_t in_use = 0;                   ///< bytes of the blocks in these segments
+    int64_t of_same_line = 0;  ///< of `free`: gaps that last had a tensor of the same line as the tensor beside them
 };
 
 /// Returns the gaps at the context's time point that are older than the last quarter of the run. Gaps beside the

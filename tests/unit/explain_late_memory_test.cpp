@@ -336,6 +336,7 @@ TEST(ExplainPinnedGaps, AreWasteNamedByWhatStays) {
     EXPECT_EQ(findings[0].bytes, 280 * MiB);
     EXPECT_EQ(findings[0].count, 10);
     EXPECT_EQ(findings[0].line, "train.py:10 add") << "the tensors that stay, not the request that found no gap";
+    EXPECT_EQ(findings[0].fixes.at(0).text.find("Make only"), std::string::npos) << "another line left the gaps";
     EXPECT_NE(findings[0].referrer.find("pages"), std::string::npos) << findings[0].referrer;
 }
 
@@ -381,6 +382,8 @@ TEST(ExplainPinnedGaps, AreLeftByDataThatIsDroppedLate) {
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].bytes, 240 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 record");
+    EXPECT_NE(findings[0].fixes.at(0).text.find("Make only the tensors that stay"), std::string::npos);
+    EXPECT_EQ(findings[0].fixes[0].bytes, 240 * MiB);
     EXPECT_NE(findings[0].referrer.find("frames"), std::string::npos) << findings[0].referrer;
 }
 
