@@ -4,6 +4,7 @@
 #include "storage/explain/pinned_gaps.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "storage/explain/reserved_growth.h"
 #include "storage/replay/memory_state.h"
@@ -15,12 +16,17 @@ namespace {
 constexpr EventNumber recent_part = 4;
 /// A single block that was split is a detail (block-reuse).
 constexpr size_t fewest_segments = 5;
+/// A line that allocated so often has repeated its work.
+constexpr int fewest_repetitions = 5;
 
 /// A free gap between blocks.
 struct Gap {
     uint64_t begin = 0, end = 0;
     size_t segment = 0;                                    ///< in MemoryState::segments
     EventNumber since = before_history;                    ///< when the younger of its neighbors was allocated
+    EventNumber settled = before_history;                  ///< what was freed before this state does not return
+    AllocationIndex neighbor = no_allocation;              ///< before it, or else after it
+    AllocationIndex last = no_allocation;                  ///< the newest tensor that lay in it
     std::vector<std::pair<uint64_t, uint64_t>> used = {};  ///< parts that were allocated since then
 };
 
@@ -31,8 +37,41 @@ EventNumber begin_of_recent(const AnalysisContext& context) {
                                             : context.now() - context.now() / recent_part;
 }
 
+/// Returns the state in which the allocator last took a segment from the driver.
+EventNumber last_segment(const AnalysisContext& context) {
+    EventNumber last = before_history;
+    for (const Segment& segment : context.device().segments) {
+        last = segment.alloc_event < context.now() ? std::max(last, segment.alloc_event) : last;
+    }
+    return last;
+}
+
+/// Returns the last state in which the allocator took a segment although gaps were free, if the work after it was
+/// repeated without using them; otherwise before_history.
+EventNumber last_settled_segment(const AnalysisContext& context) {
+    const Allocations& allocations = context.device().allocations;
+    const EventNumber last = last_segment(context);
+    std::unordered_map<StackId, int> repetitions;
+    for (AllocationIndex a = 0; a < allocations.size(); ++a) {
+        const bool is_later = allocations.alloc_event[a] > last && allocations.alloc_event[a] < context.now();
+        if (is_later && ++repetitions[allocations.stack[a]] == fewest_repetitions) {
+            return last;
+        }
+    }
+    return before_history;
+}
+
+/// Returns whether the tensor belongs to the data of the program. Models and optimizers allocate theirs among the
+/// temporaries of the first iterations, whose gaps other phases of the program use again.
+bool is_data(const AnalysisContext& context, AllocationIndex a) {
+    return context.graph() && !is_retained_by_model_or_library(
+                                  context.graph()->categories.at({context.device_position(), a}, context.now_time()));
+}
+
 /// Returns the gaps of segments with blocks in use, by address.
-std::vector<Gap> gaps_before(const MemoryState& state, const Allocations& allocations, EventNumber recent) {
+std::vector<Gap> gaps_before(const MemoryState& state, const AnalysisContext& context, EventNumber recent) {
+    const Allocations& allocations = context.device().allocations;
+    const EventNumber settled = last_settled_segment(context);
     std::vector<Gap> gaps;
     for (size_t s = 0; s < state.segments.size(); ++s) {
         const std::vector<Block>& blocks = state.segments[s].blocks;
@@ -41,13 +80,19 @@ std::vector<Gap> gaps_before(const MemoryState& state, const Allocations& alloca
                 continue;
             }
             Gap gap{blocks[b].address, blocks[b].address + blocks[b].size, s};
+            gap.settled = settled;
+            const auto add_neighbor = [&](AllocationIndex a) {
+                gap.neighbor = gap.neighbor == no_allocation ? a : gap.neighbor;
+                gap.since = std::max(gap.since, allocations.alloc_event[a]);
+                gap.settled = is_data(context, a) ? gap.settled : before_history;
+            };
             if (b > 0) {
-                gap.since = allocations.alloc_event[blocks[b - 1].allocation];
+                add_neighbor(blocks[b - 1].allocation);
             }
             if (b + 1 < blocks.size()) {
-                gap.since = std::max(gap.since, allocations.alloc_event[blocks[b + 1].allocation]);
+                add_neighbor(blocks[b + 1].allocation);
             }
-            if (gap.since != before_history && gap.since < recent) {
+            if (gap.since != before_history && gap.since < std::max(recent, gap.settled)) {
                 gaps.push_back(gap);
             }
         }
@@ -62,12 +107,22 @@ void find_uses(std::vector<Gap>& gaps, const Allocations& allocations, EventNumb
         const uint64_t begin = allocations.address[a], end = begin + allocations.block_size[a];
         auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap& g) { return g.end <= begin; });
         for (; gap != gaps.end() && gap->begin < end; ++gap) {
+            gap->last = allocations.alloc_event[a] < now ? a : gap->last;
             const bool is_use = allocations.alloc_event[a] > gap->since || allocations.free_completed[a] >= recent;
-            if (is_use && allocations.alloc_event[a] < now) {
+            const bool is_over = allocations.free_completed[a] < gap->settled;
+            if (is_use && !is_over && allocations.alloc_event[a] < now) {
                 gap->used.emplace_back(std::max(begin, gap->begin), std::min(end, gap->end));
             }
         }
     }
+}
+
+/// Returns whether the line of the neighbor also made the newest tensor that lay in the gap.
+bool had_tensor_of_neighbor_line(const AnalysisContext& context, const Gap& gap) {
+    const Allocations& allocations = context.device().allocations;
+    const StackTable& stacks = context.trace().stacks;
+    return gap.last != no_allocation &&
+           stacks.site(allocations.stack[gap.last]) == stacks.site(allocations.stack[gap.neighbor]);
 }
 
 /// Returns the bytes of the gap that were not allocated since it exists.
@@ -79,15 +134,6 @@ int64_t unused_bytes(Gap& gap) {
         at = std::max(at, end);
     }
     return static_cast<int64_t>(unused);
-}
-
-/// Returns the state in which the allocator last took a segment from the driver.
-EventNumber last_segment(const AnalysisContext& context) {
-    EventNumber last = before_history;
-    for (const Segment& segment : context.device().segments) {
-        last = segment.alloc_event < context.now() ? std::max(last, segment.alloc_event) : last;
-    }
-    return last;
 }
 
 AllocationIndex largest_block(const SegmentState& segment) {
@@ -103,17 +149,18 @@ std::optional<PinnedGaps> find_pinned_gaps(const AnalysisContext& context) {
     const Allocations& allocations = context.device().allocations;
     const MemoryState state = memory_state(context.device(), context.analysis().live(), context.now());
     const EventNumber recent = begin_of_recent(context);
-    std::vector<Gap> gaps = gaps_before(state, allocations, recent);
+    std::vector<Gap> gaps = gaps_before(state, context, recent);
     find_uses(gaps, allocations, recent, context.now());
     const EventNumber last = last_segment(context);
     std::vector<int64_t> free(state.segments.size(), 0);
     int64_t missed = 0;  // bytes of gaps that existed when the program needed more memory from the driver
+    PinnedGaps found;
     for (Gap& gap : gaps) {
         const int64_t bytes = unused_bytes(gap);
         free[gap.segment] += bytes;
         missed += gap.since < last ? bytes : 0;
+        found.of_same_line += had_tensor_of_neighbor_line(context, gap) ? bytes : 0;
     }
-    PinnedGaps found;
     for (size_t s = 0; s < free.size(); ++s) {
         if (free[s] > 0) {
             found.segments.push_back({free[s], largest_block(state.segments[s])});

@@ -49,6 +49,7 @@ std::optional<ReservedGrowth> find_reserved_growth(const AnalysisContext& contex
         if (bytes > small_request && free >= bytes) {
             ++growth.segments;
             growth.bytes += static_cast<int64_t>(segment.size);
+            growth.by_stack[device.allocations.stack[request]] += static_cast<int64_t>(segment.size);
             growth.last = event;
             growth.request = request;
             growth.free = free;

@@ -5,6 +5,7 @@
 // memory was free, because no free gap was large enough.
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "storage/explain/analysis_context.h"
@@ -18,6 +19,7 @@ struct ReservedGrowth {
     EventNumber last = 0;                     ///< state before the last of them
     AllocationIndex request = no_allocation;  ///< that caused it
     int64_t free = 0;                         ///< bytes in that state
+    std::map<StackId, int64_t> by_stack;      ///< bytes of these segments, by the stack of the request
 };
 
 /// Returns the least bytes that are much beside this peak of allocated memory.

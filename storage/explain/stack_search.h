@@ -28,12 +28,12 @@ inline std::string_view plain_name(std::string_view function) { return function.
 
 /// Returns "optim/adam.py" for a file of PyTorch; "" for others, also below a folder that has its name.
 inline std::string_view torch_file(std::string_view path) {
-    constexpr std::string_view folder = "torch/", packages = "-packages/";
-    const size_t at = path.rfind(folder);
-    if (at == path.npos || (at > 0 && path[at - 1] != '/') || path.find(packages, at) != path.npos) {
-        return {};
+    constexpr std::string_view folder = "torch/", in_path = "/torch/", packages = "-packages/";
+    const size_t at = path.rfind(in_path);
+    if (at == path.npos) {
+        return path.starts_with(folder) ? path.substr(folder.size()) : std::string_view();
     }
-    return path.substr(at + folder.size());
+    return path.find(packages, at) == path.npos ? path.substr(at + in_path.size()) : std::string_view();
 }
 
 /// Returns whether the frame is this function of PyTorch: is_torch_function(stacks, frame, "optim/", "_init_group").

@@ -91,6 +91,28 @@ TEST(ExplainGrowingTensor, IsFoundInALoopThatEndsWhileTwoOfThemExist) {
     }
 }
 
+TEST(ExplainGrowingTensor, SaysWhatTheAllocatorReservesForIt) {
+    RunBuilder run;
+    const uint32_t cat = run.origin("aten::cat");
+    AllocationIndex before = no_allocation;
+    for (uint64_t i = 1; i <= 20; ++i) {
+        const uint32_t segment = run.segment(i * 4 * MiB);
+        const AllocationIndex whole = run.alloc(i * 4 * MiB, run.line("append"), cat, segment);
+        if (before != no_allocation) {
+            run.free(before);
+        }
+        before = whole;
+        run.step();
+    }
+    const Explanation explanation = explained(*run.make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
+    const Finding& finding = explanation.findings[0];
+    EXPECT_NE(finding.text.at(2).find("So 840 MiB are reserved, but at most 156 MiB were allocated."),
+              std::string::npos)
+        << finding.text.at(2);
+    EXPECT_NE(finding.fixes.back().code.find("expandable_segments:True"), std::string::npos);
+}
+
 TEST(ExplainGrowingTensor, IsNamedByAPlainVariable) {
     const Explanation explanation = explained(*remade(Piece::none, "aten::cat").make_context());
     ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");

@@ -198,12 +198,43 @@ void report_pinned_gaps(Finding& finding, const AnalysisContext& context, const 
     finding.title = words("fragmentation: {free} lie in gaps between tensors that stay", free);
     finding.text = {
         words("{segments} contain tensors that stay ({in_use}) and {free} of free memory in gaps between them. Nothing "
-              "was allocated in these gaps since those tensors were: later requests are too large for them.",
+              "was allocated in these gaps any more, while PyTorch took other memory from the driver: later requests "
+              "are too large for them.",
               with("segments", words.plural(static_cast<int64_t>(gaps.segments.size()), "{n} segment", "{n} segments")),
               with("in_use", format_bytes(gaps.in_use)), free),
         words("torch.cuda.empty_cache() cannot return these gaps to the driver, because a segment with a tensor stays "
               "as a whole. Most gaps: {named}.",
               with("named", words.list(named)))};
+}
+
+/// Adds the fixes, those that save most first.
+void add_pinned_fixes(Finding& finding, const AnalysisContext& context, const PinnedGaps& gaps, const Words& words,
+                      Progress& progress) {
+    add_expandable_fix(finding, context, words, progress);
+    if (2 * gaps.of_same_line > gaps.free) {
+        finding.fixes.push_back(
+            {words("Make only the tensors that stay: the gaps had other tensors of the same line, which the program "
+                   "dropped later."),
+             "",
+             gaps.of_same_line,
+             {}});
+    }
+    finding.fixes.push_back(
+        {words("Allocate one tensor for everything that stays before the large temporaries, and copy into it."),
+         "",
+         gaps.free,
+         {}});
+    std::stable_sort(finding.fixes.begin(), finding.fixes.end(), [&](const Fix& a, const Fix& b) {
+        // A setting is simpler than a change of the program: what avoids most of the gaps is enough.
+        const auto avoids_most = [&](const Fix& fix) { return 2 * fix.bytes.value_or(0) > gaps.free; };
+        return avoids_most(a) > avoids_most(b);
+    });
+    finding.fixes.push_back(
+        {words(
+             "Process the largest inputs first, or move what stays to the CPU: then freed blocks fit later requests."),
+         "",
+         {},
+         {}});
 }
 
 Finding make_finding(const AnalysisContext& context, const PinnedGaps& gaps, const Words& words, Progress& progress) {
@@ -220,18 +251,7 @@ Finding make_finding(const AnalysisContext& context, const PinnedGaps& gaps, con
                                  words("The gaps at {time_point}", with("time_point", time_point_name(context, words))),
                                  context.now())};
     report_pinned_gaps(finding, context, gaps, pins, words);
-    add_expandable_fix(finding, context, words, progress);
-    finding.fixes.push_back(
-        {words("Allocate one tensor for everything that stays before the large temporaries, and copy into it."),
-         "",
-         {},
-         {}});
-    finding.fixes.push_back(
-        {words(
-             "Process the largest inputs first, or move what stays to the CPU: then freed blocks fit later requests."),
-         "",
-         {},
-         {}});
+    add_pinned_fixes(finding, context, gaps, words, progress);
     return finding;
 }
 

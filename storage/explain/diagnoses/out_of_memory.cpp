@@ -4,11 +4,14 @@
 // S9, #15: the OOM analysis: what was requested, what was free and where, what used the rest, and which settings let
 // the request fit.
 #include <algorithm>
+#include <unordered_map>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/library_advice.h"
 #include "storage/explain/oom/oom_answer.h"
+#include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -43,6 +46,11 @@ std::string request_words(const OomCase& oom, const Words& words) {
     const auto what = with("doing", doing);
     std::string text = phase.empty() ? words("The request came from {doing}.", what)
                                      : words("The request came from {doing} {phase}.", what, with("phase", phase));
+    const FrameId caller = calling_frame(oom.stacks(), oom.oom().stack);
+    if (caller != 0 && oom.stacks().role(caller) == FrameRole::library) {
+        text = words.sentences(
+            {std::move(text), words("A library made it: {line}.", with("line", describe_frame(oom.stacks(), caller)))});
+    }
     if (oom.iteration() && oom.context().iterations().source() == IterationSource::steps) {
         text = words.sentences({std::move(text), words.plural(static_cast<int64_t>(oom.iteration()->good),
                                                               "{n} step was complete.", "{n} steps were complete.")});
@@ -113,6 +121,15 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
     }
 }
 
+/// Removes all fixes but the library's if code of the library accumulates, which the program cannot change.
+void keep_library_fix(Finding& leak, const OomCase& oom, const Words& words) {
+    const FrameId caller = calling_frame(oom.stacks(), leak.stack);
+    const auto fix = library_fix_of_growth(oom.context().trace(), words, leak.stack);
+    if (fix && oom.stacks().role(caller) == FrameRole::library && leak.fixes.front().text == fix->text) {
+        leak.fixes.resize(1);
+    }
+}
+
 /// Adds the leak that filled the device, if there is one: the error follows from it.
 void add_leak(OomAnswer& answer, const OomCase& oom, const Words& words, Progress& progress) {
     Findings leaks;
@@ -134,6 +151,7 @@ void add_leak(OomAnswer& answer, const OomCase& oom, const Words& words, Progres
     }
     answer.referrer = largest->referrer;
     answer.text.push_back(std::move(text));
+    keep_library_fix(*largest, oom, words);
     for (Fix& fix : largest->fixes) {
         fix.per_iteration.reset();
         answer.fixes.push_back({std::move(fix), oom.fits_without(largest->bytes)});
@@ -182,6 +200,51 @@ void add_unknowns(Finding& finding, const Experiments& experiments, const Words&
     }
 }
 
+/// Returns the number of errors after which their line got no request of that size any more.
+int64_t count_unserved(const AnalysisContext& context) {
+    const Allocations& allocations = context.device().allocations;
+    const StackTable& stacks = context.trace().stacks;
+    const std::vector<const OtherEvent*>& errors = context.caught_errors();
+    std::unordered_map<FrameId, uint64_t> largest;  // of the later allocations, by line
+    int64_t count = 0;
+    size_t left = errors.size();
+    const auto check_until = [&](EventNumber event) {
+        for (; left > 0 && errors[left - 1]->event > event; --left) {
+            count += largest[stacks.site(errors[left - 1]->stack)] < errors[left - 1]->size ? 1 : 0;
+        }
+    };
+    for (AllocationIndex a = static_cast<AllocationIndex>(allocations.size()); a-- > 0;) {
+        check_until(allocations.alloc_event[a]);
+        uint64_t& size = largest[stacks.site(allocations.stack[a])];
+        size = std::max(size, allocations.block_size[a]);
+    }
+    check_until(before_history);
+    return count;
+}
+
+/// Work that no later request repeats in full may be lost, or repeated in smaller parts: the requests do not tell.
+void add_outcome_of_work(Finding& finding, const AnalysisContext& context, const Words& words) {
+    const int64_t unserved = count_unserved(context);
+    if (unserved == 0) {
+        finding.text.push_back(words("Later requests of the same lines were as large, and were served."));
+        finding.fixes = {{words("No fix is needed if the program repeated what failed."), "", {}, {}}};
+        return;
+    }
+    finding.text.push_back(words.plural(
+        unserved,
+        "After {n} of these errors, no later request of the same line was as large. So the program repeated the work "
+        "in smaller parts, or it left the work out; then its results lack these inputs.",
+        "After {n} of these errors, no later requests of the same lines were as large. So the program repeated the "
+        "work "
+        "in smaller parts, or it left the work out; then its results lack these inputs."));
+    finding.fixes = {
+        {words("No fix is needed if the program expects the error, as a search for the largest batch does."),
+         "",
+         {},
+         {}},
+        {words("If it leaves out what failed: repeat that in smaller parts, or limit the input."), "", {}, {}}};
+}
+
 /// Describes errors that the program caught, after which it went on.
 Finding caught(const AnalysisContext& context, const Words& words) {
     const std::vector<const OtherEvent*>& errors = context.caught_errors();
@@ -205,12 +268,7 @@ Finding caught(const AnalysisContext& context, const Words& words) {
                                                 error->event));
         }
     }
-    finding.fixes = {
-        {words("No fix is needed if the program expects the error, as a search for the largest batch does. "
-               "Otherwise let it start with smaller inputs."),
-         "",
-         {},
-         {}}};
+    add_outcome_of_work(finding, context, words);
     return finding;
 }
 

@@ -5,10 +5,42 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/reserved_growth.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
+
+/// Returns the bytes of segments that came from the driver for the growing tensor although enough memory was free.
+int64_t segment_bytes(const ReservedGrowth& growth, const LeakSuspect& suspect) {
+    int64_t bytes = 0;
+    for (const Site* site : suspect.sites) {
+        const auto found = growth.by_stack.find(site->stack);
+        bytes += found == growth.by_stack.end() ? 0 : found->second;
+    }
+    return bytes;
+}
+
+/// Says what the allocator had to reserve, if that is more than the tensor itself.
+void add_reserved(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    const auto growth = find_reserved_growth(context);
+    const int64_t bytes = growth ? segment_bytes(*growth, suspect) : 0;
+    if (bytes <= suspect.bytes) {
+        return;
+    }
+    finding.text.push_back(words(
+        "For these tensors the allocator took {bytes} of new segments from the driver, although enough memory was "
+        "free each time: the old ones were too small. So {reserved} are reserved, but at most {allocated} were "
+        "allocated.",
+        with("bytes", format_bytes(bytes)), with("reserved", format_bytes(growth->reserved)),
+        with("allocated", format_bytes(growth->allocated))));
+    finding.fixes.push_back(
+        {words("If the tensor is wanted, let segments grow, so that a larger tensor can use the memory of those before "
+               "it."),
+         "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+         {},
+         {}});
+}
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (suspect.growth != Growth::of_size) {
@@ -40,6 +72,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
          fmt::format("{}[start:end] = new", name),
          {},
          {}}};
+    add_reserved(finding, context, suspect, words);
     return finding;
 }
 

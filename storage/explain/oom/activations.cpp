@@ -36,7 +36,7 @@ bool uses_checkpointing(const OomCase& oom) {
 
 void oom_advice::activations(const OomCase& oom, const Words& words, OomAnswer& answer, Progress&) {
     const int64_t bytes = saved_bytes(oom);
-    if (bytes * least_part < oom.in_use() || oom.is_optimizer_step() || find_unused_graph(oom)) {
+    if (bytes == 0 || bytes * least_part < oom.in_use() || oom.is_optimizer_step() || find_unused_graph(oom)) {
         return;
     }
     const auto saved = with("bytes", format_bytes(bytes));

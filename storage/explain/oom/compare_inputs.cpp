@@ -99,19 +99,28 @@ std::string largest_words(const OomCase& oom, const Words& words, const LargestI
 /// grows in smaller steps.
 constexpr double least_jump = 1.5;
 
+/// Returns how many times as large as all others of its site the request is; 0 if there is no other.
+double jump_of(const OomCase& oom) {
+    const auto served = static_cast<double>(oom.sizes().largest_served());
+    return served > 0 ? static_cast<double>(oom.oom().size) / served : 0;
+}
+
+void add_limit(const Words& words, OomAnswer& answer) {
+    add_fix(answer, words("Limit the input: a smaller batch, inputs grouped by size, or long ones cropped or split."),
+            "");
+}
+
 /// Compares only the request, if the iterations have no common ratio.
 void compare_request(const OomCase& oom, const Words& words, OomAnswer& answer) {
-    const auto served = static_cast<double>(oom.sizes().largest_served());
-    const double ratio = served > 0 ? static_cast<double>(oom.oom().size) / served : 0;
+    const double ratio = jump_of(oom);
     if (ratio < least_jump) {
         return;
     }
-    answer.text.push_back(
-        words("The request is {ratio} times as large as the largest that the same line made before, {bytes}: this "
-              "input is larger than all before it.",
-              with("ratio", number(ratio)), with("bytes", format_bytes(static_cast<int64_t>(served)))));
-    add_fix(answer, words("Limit the input: a smaller batch, inputs grouped by size, or long ones cropped or split."),
-            "");
+    answer.text.push_back(words(
+        "The request is {ratio} times as large as the largest that the same line made before, {bytes}: this "
+        "input is larger than all before it.",
+        with("ratio", number(ratio)), with("bytes", format_bytes(static_cast<int64_t>(oom.sizes().largest_served())))));
+    add_limit(words, answer);
 }
 
 }  // namespace
@@ -131,6 +140,9 @@ void oom_advice::compare_inputs(const OomCase& oom, const Words& words, OomAnswe
                       "cropped or split.",
                       with("part", Words::percent(largest->of_failed))),
                 "");
+    } else if (!is_other_size(last->ratio) && jump_of(oom) >= least_jump && oom.context().suspects().empty()) {
+        // One of several inputs is larger, such as the number of objects in an image.
+        add_limit(words, answer);
     }
     answer.evidence.push_back(
         at_iteration(oom.context(), oom.context().iterations(),

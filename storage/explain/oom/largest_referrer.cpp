@@ -14,26 +14,41 @@ namespace {
 /// A smaller part (1 / 4) of the memory in use does not decide.
 constexpr int64_t least_part = 4;
 
-/// Returns whether the referrer is a tensor variable of a function that is not on the stack, since the heap was scanned
-/// before it returned, or of a library's function, which says nothing about the program.
-bool is_temporary(const OomCase& oom, const Referrer& referrer) {
+/// Whose variable retains memory.
+enum class Owner : uint8_t { program, library, returned_function };
+
+/// Returns the owner of the referrer. A tensor variable of a function that is not on the stack is one of a function
+/// that returned: the heap was scanned before.
+Owner owner_of(const OomCase& oom, const Referrer& referrer) {
     const GraphContext& graph = *oom.context().graph();
     const PathLink& variable = referrer.links.front();
     if (!is_variable(referrer) || variable.kind != PathLinkKind::local) {
-        return false;
+        return Owner::program;
     }
     const std::vector<FrameId> frames = oom.stacks().frames_of(oom.oom().stack);
     const std::optional<size_t> position = position_of_function(graph, frames, variable);
-    return !position || oom.stacks().role(frames[*position]) == FrameRole::library;
+    if (!position) {
+        return Owner::returned_function;
+    }
+    return oom.stacks().role(frames[*position]) == FrameRole::library ? Owner::library : Owner::program;
+}
+
+/// Returns the largest group of the owner that decides; nullptr if there is none.
+const RetainedMemory* largest_of(const OomCase& oom, Owner owner) {
+    const std::vector<RetainedMemory>& groups = oom.retained().groups();
+    const auto largest = std::find_if(groups.begin(), groups.end(), [&](const RetainedMemory& group) {
+        return owner_of(oom, *group.referrer) == owner;
+    });
+    return largest == groups.end() || largest->bytes * least_part < oom.in_use() ? nullptr : &*largest;
 }
 
 }  // namespace
 
 void oom_advice::largest_referrer(const OomCase& oom, const Words& words, OomAnswer& answer, Progress&) {
-    const std::vector<RetainedMemory>& groups = oom.retained().groups();
-    const auto largest = std::find_if(groups.begin(), groups.end(),
-                                      [&](const RetainedMemory& group) { return !is_temporary(oom, *group.referrer); });
-    if (!answer.referrer.empty() || largest == groups.end() || largest->bytes * least_part < oom.in_use()) {
+    // A variable of a library says less about the program than one of its own.
+    const RetainedMemory* largest = largest_of(oom, Owner::program);
+    largest = largest ? largest : largest_of(oom, Owner::library);
+    if (!answer.referrer.empty() || !largest) {
         return;
     }
     answer.referrer = referrer_words(oom.context().graph()->tables(), words, *largest->referrer);

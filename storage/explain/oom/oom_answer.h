@@ -32,7 +32,8 @@ void add_fix(OomAnswer& answer, const OomCase& oom, const Words& words, std::str
 /// Adds a fix whose bytes are unknown.
 void add_fix(OomAnswer& answer, std::string text, std::string code);
 
-/// Returns the fixes: those with which the request would have fit first, each part by bytes.
+/// Returns the fixes: those with which the request would have fit first, each part by bytes. Of fixes with the same
+/// code, only the first is returned.
 std::vector<Fix> ranked(std::vector<OomFix> fixes);
 
 /// Each adds what it can prove from the recording, and nothing otherwise.
@@ -46,12 +47,16 @@ void other_processes(const OomCase& oom, const Words& words, OomAnswer& answer, 
 void optimizer_state(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void unused_graph(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void attention_scores(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void joined_tensors(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void batched_transform(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void second_copy(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void upcast_copy(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void library_api(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void activations(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void refused_workspaces(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void allocator_settings(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+/// Runs after the advice that is more special.
+void large_results(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void process_limit(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 }  // namespace oom_advice
 
