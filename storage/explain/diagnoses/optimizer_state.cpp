@@ -12,6 +12,7 @@
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/unused_optimizers.h"
 
 namespace tidemark {
 namespace {
@@ -168,9 +169,17 @@ Finding make_finding(const AnalysisContext& context, const State& state, const W
     return finding;
 }
 
+/// Returns whether the state belongs to an optimizer that does not step any more, which unused_model reports.
+bool is_unused(const std::vector<UnusedOptimizer>& optimizers, const State& state) {
+    return std::any_of(optimizers.begin(), optimizers.end(), [&](const UnusedOptimizer& unused) {
+        return std::find(unused.memory.begin(), unused.memory.end(), state.tensors.front()) != unused.memory.end();
+    });
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    const std::vector<UnusedOptimizer> unused = find_unused_optimizers(context);
     for (const State& state : find_states(context)) {
-        if (!comes_later(context, state)) {
+        if (!comes_later(context, state) && !is_unused(unused, state)) {
             findings.push_back(make_finding(context, state, words));
         }
     }

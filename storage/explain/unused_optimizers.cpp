@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/unused_optimizers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "storage/explain/composition.h"
+#include "storage/explain/private_pools.h"
+#include "storage/explain/stack_search.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t least_bytes = 16 << 20;
+constexpr int64_t least_fraction = 10;       ///< 1 / 10 of the allocated memory
+constexpr size_t fewest_steps = 3;           ///< fewer show no typical pause
+constexpr int64_t longer = 3;                ///< than the longest pause before
+constexpr int64_t fewest_allocations = 100;  ///< less work is not a phase of its own
+constexpr std::string_view span_of_step = "Optimizer.step#";
+
+/// The lines that call the step() of one class: each may belong to another optimizer.
+struct Stepper {
+    std::string name;
+    FrameId line = 0;
+    auto operator<=>(const Stepper&) const = default;
+};
+
+/// Returns, by stack, the user's line that called a step(); 0 for stacks outside of steps.
+std::vector<FrameId> lines_of_steps(const StackTable& stacks) {
+    std::vector<FrameId> lines(stacks.stack_count());
+    for (StackId id = 1; id < stacks.stack_count(); ++id) {
+        const auto& [caller, frame] = stacks.stack(id);
+        const bool is_step = is_torch_function(stacks, stacks.frame(frame), "optim/optimizer.py", "wrapper");
+        lines[id] = lines[caller] == 0 && is_step ? stacks.site(caller) : lines[caller];
+    }
+    return lines;
+}
+
+class UnusedOptimizerFinder {
+public:
+    explicit UnusedOptimizerFinder(const AnalysisContext& context)
+        : context_(context),
+          allocations_(context.device().allocations),
+          line_of_step_(lines_of_steps(context.trace().stacks)) {}
+
+    std::vector<UnusedOptimizer> find() {
+        find_steps();
+        add_memory();
+        std::vector<UnusedOptimizer> found;
+        for (auto& [stepper, memory] : memory_) {
+            if (std::optional<UnusedOptimizer> unused = unused_optimizer(stepper, std::move(memory))) {
+                found.push_back(std::move(*unused));
+            }
+        }
+        std::sort(found.begin(), found.end(),
+                  [](const UnusedOptimizer& a, const UnusedOptimizer& b) { return a.bytes > b.bytes; });
+        return found;
+    }
+
+private:
+    /// A call of step(). Steps that allocate nothing have no line.
+    struct Step {
+        const Annotation* span = nullptr;
+        FrameId line = 0;
+    };
+
+    static std::string class_of(const Annotation& span) {
+        const std::string name = span.name.substr(span_of_step.size());
+        return name.substr(0, name.rfind(".step"));
+    }
+
+    FrameId line_of(AllocationIndex a) const { return line_of_step_[allocations_.stack[a]]; }
+
+    void find_steps() {
+        for (const Annotation& span : context_.trace().annotations) {
+            if (span.name.starts_with(span_of_step)) {
+                steps_.push_back({&span, line_of_step(span)});
+            }
+        }
+        std::sort(steps_.begin(), steps_.end(),
+                  [](const Step& a, const Step& b) { return a.span->start < b.span->start; });
+    }
+
+    /// Returns the line that called it, from the first allocation of a step() in this time.
+    FrameId line_of_step(const Annotation& span) const {
+        const auto& made = allocations_.alloc_event;
+        const auto first = std::lower_bound(made.begin(), made.end(), context_.device().events_until(span.start - 1));
+        for (auto a = static_cast<AllocationIndex>(first - made.begin());
+             a < allocations_.size() && context_.device().alloc_time(a) <= span.end; ++a) {
+            if (line_of(a) != 0) {
+                return line_of(a);
+            }
+        }
+        return 0;
+    }
+
+    /// Returns the step() that allocated it; nullptr if there is none.
+    const Step* step_of(AllocationIndex a) const {
+        const int64_t time = context_.device().alloc_time(a);
+        const auto after = std::upper_bound(steps_.begin(), steps_.end(), time,
+                                            [](int64_t t, const Step& step) { return t < step.span->start; });
+        return after == steps_.begin() || time > std::prev(after)->span->end ? nullptr : &*std::prev(after);
+    }
+
+    /// Returns whether the optimizer keeps it: labeled as its state, or allocated by its own code, as the history of
+    /// L-BFGS is.
+    bool is_state(AllocationIndex a) const {
+        const Category category = context_.graph()->categories.at({context_.device_position(), a}, context_.now_time());
+        const StackTable& stacks = context_.trace().stacks;
+        const FrameId frame = stacks.innermost(allocations_.stack[a]);
+        return category == Category::optimizer_state || (category == Category::temporary && frame != 0 &&
+                                                         is_torch_function(stacks, stacks.frame(frame), "optim/"));
+    }
+
+    void add_memory() {
+        for (const AllocationIndex a : allocated_at(context_, context_.now())) {
+            const Step* step = is_state(a) ? step_of(a) : nullptr;
+            if (step && line_of(a) != 0) {
+                memory_[{class_of(*step->span), line_of(a)}].push_back(a);
+            }
+        }
+    }
+
+    std::optional<UnusedOptimizer> unused_optimizer(const Stepper& stepper, std::vector<AllocationIndex> memory) const {
+        UnusedOptimizer found{stepper.name, std::move(memory)};
+        for (const AllocationIndex a : found.memory) {
+            found.bytes += static_cast<int64_t>(allocations_.block_size[a]);
+        }
+        const int64_t allocated = context_.curves().value(Series::allocated, context_.now());
+        if (found.bytes < least_bytes || found.bytes * least_fraction < allocated) {
+            return std::nullopt;
+        }
+        int64_t longest_pause = 0;
+        for (const Step& step : steps_) {
+            if (class_of(*step.span) != stepper.name || (step.line != 0 && step.line != stepper.line)) {
+                ++found.later_steps;
+                continue;
+            }
+            longest_pause = found.steps == 0 ? 0 : std::max(longest_pause, step.span->start - found.last_step);
+            found.first_step = found.steps == 0 ? step.span->start : found.first_step;
+            found.last_step = step.span->end;
+            found.later_steps = 0;
+            ++found.steps;
+        }
+        if (found.steps < fewest_steps || !is_idle(found, longest_pause)) {
+            return std::nullopt;
+        }
+        find_referrer(found);
+        return found;
+    }
+
+    bool is_idle(const UnusedOptimizer& optimizer, int64_t longest_pause) const {
+        const int64_t idle = context_.now_time() - optimizer.last_step;
+        const auto& made = allocations_.alloc_event;
+        const auto later =
+            std::lower_bound(made.begin(), made.end(), context_.now()) -
+            std::lower_bound(made.begin(), made.end(), context_.device().events_until(optimizer.last_step));
+        return idle > longer * longest_pause && 5 * idle >= 2 * (context_.now_time() - optimizer.first_step) &&
+               later >= fewest_allocations;
+    }
+
+    void find_referrer(UnusedOptimizer& optimizer) const {
+        const std::string state = "state of " + optimizer.name;
+        for (const AllocationIndex a : optimizer.memory) {
+            const Referrer* referrer = context_.graph()->referrers.in_python({context_.device_position(), a});
+            if (!referrer) {
+                continue;
+            }
+            const auto link = std::find_if(referrer->links.begin(), referrer->links.end(), [&](const PathLink& one) {
+                return one.kind == PathLinkKind::attribute && context_.graph()->text(one.name) == state;
+            });
+            if (link != referrer->links.begin() && link != referrer->links.end()) {
+                optimizer.referrer = referrer;
+                optimizer.links = static_cast<size_t>(link - referrer->links.begin());
+                return;
+            }
+        }
+    }
+
+    const AnalysisContext& context_;
+    const Allocations& allocations_;
+    std::vector<FrameId> line_of_step_;  ///< by stack
+    std::vector<Step> steps_;            ///< by time
+    std::map<Stepper, std::vector<AllocationIndex>> memory_;
+};
+
+}  // namespace
+
+std::vector<UnusedOptimizer> find_unused_optimizers(const AnalysisContext& context) {
+    if (!context.graph() || !find_private_pools(context).pools.empty()) {
+        return {};
+    }
+    return UnusedOptimizerFinder(context).find();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Optimizers that do not step any more while the program goes on.
+#include <gtest/gtest.h>
+
+#include "storage/explain/unused_optimizers.h"
+#include "tests/unit/explained.h"
+#include "tests/unit/program_builder.h"
+
+namespace tidemark {
+namespace {
+
+using test::MiB;
+using test::Program;
+
+constexpr int steps = 40;
+
+/// 40 iterations of 20 allocations. Each optimizer keeps the state that its first step allocates.
+struct TwoPhases : Program {
+    TwoPhases() { labeled(32 * MiB, "main", Category::parameter, "Net.weight"); }
+
+    void iterate() {
+        for (int i = 0; i < 20; ++i) {
+            run.free(run.alloc(MiB, run.line("forward")));
+        }
+    }
+
+    /// A step of AdamW that `function` calls. Allocates its state of 64 MiB, or a temporary tensor.
+    void step(const std::string& function, bool is_first) {
+        const int64_t start = run.now() + 1;
+        const StackId stack = test::stack_of(
+            run.trace.stacks, {{"/venv/lib/python3.12/site-packages/torch/optim/adam.py", "Adam._init_group"},
+                               {"/venv/lib/python3.12/site-packages/torch/optim/optimizer.py",
+                                "Optimizer.profile_hook_step.<locals>.wrapper"},
+                               {"/home/anna/project/train.py", function}});
+        const AllocationIndex a = run.alloc(64 * MiB, stack);
+        if (is_first) {
+            graph.label(memory(a), run.now(), Category::optimizer_state, "exp_avg of Net.weight");
+            state = a;
+        } else {
+            run.free(a);
+        }
+        run.trace.annotations.push_back({"Optimizer.step#AdamW.step", {}, 0, start, run.now(), true});
+    }
+
+    std::vector<UnusedOptimizer> unused() { return find_unused_optimizers(*make_context()); }
+
+    AllocationIndex state = no_allocation;
+};
+
+/// `first(i)` and `second(i)`: whether the first and the second optimizer step in this iteration.
+template <class First, class Second>
+TwoPhases training(First&& first, Second&& second) {
+    TwoPhases program;
+    bool has_first = false, has_second = false;
+    for (int i = 0; i < steps; ++i) {
+        program.iterate();
+        if (first(i)) {
+            program.step("pretrain", !std::exchange(has_first, true));
+        }
+        if (second(i)) {
+            program.step("tune", !std::exchange(has_second, true));
+        }
+    }
+    return program;
+}
+
+bool in_first_half(int i) { return i < steps / 2; }
+bool in_second_half(int i) { return i >= steps / 2; }
+bool always(int) { return true; }
+bool never_again(int) { return false; }
+
+TEST(ExplainUnusedOptimizers, AreIdleWhileAnotherSteps) {
+    const std::vector<UnusedOptimizer> unused = training(in_first_half, in_second_half).unused();
+    ASSERT_EQ(unused.size(), 1u);
+    EXPECT_EQ(unused[0].name, "AdamW");
+    EXPECT_EQ(unused[0].bytes, 64 * MiB);
+    EXPECT_EQ(unused[0].steps, 20u);
+    EXPECT_EQ(unused[0].later_steps, 20u);
+}
+
+TEST(ExplainUnusedOptimizers, AreIdleInALongEvaluation) {
+    EXPECT_EQ(training(in_first_half, never_again).unused().size(), 1u);
+    EXPECT_TRUE(training([](int i) { return i < 30; }, never_again).unused().empty()) << "a short evaluation";
+}
+
+TEST(ExplainUnusedOptimizers, AreNoneIfTheyMayStepAgain) {
+    EXPECT_TRUE(training(always, always).unused().empty()) << "two networks that are trained in turn";
+    EXPECT_TRUE(training([](int i) { return i % 15 == 0; }, always).unused().empty()) << "a rare step";
+    EXPECT_TRUE(training([](int i) { return i < 2; }, always).unused().empty()) << "no typical pause is known";
+}
+
+TEST(ExplainUnusedOptimizers, AreOneIfTheyStepAtOneLine) {
+    TwoPhases program;
+    for (int i = 0; i < steps; ++i) {
+        program.iterate();
+        program.step("train", i == 0 || i == steps / 2);
+    }
+    EXPECT_TRUE(program.unused().empty());
+}
+
+TEST(ExplainUnusedOptimizers, AreReportedAsWasteInPlaceOfTheirState) {
+    TwoPhases program = training(in_first_half, never_again);
+    program.graph.tables.referrers.push_back(
+        {0,
+         no_node,
+         Program::memory(program.state),
+         {{PathLinkKind::local, program.graph.text("self"), program.graph.text("Trainer.fit"), 0, 0},
+          {PathLinkKind::attribute, program.graph.text("optimizer of Trainer"), 0, 0, 0},
+          {PathLinkKind::attribute, program.graph.text("state of AdamW"), 0, 0, 0},
+          {PathLinkKind::item, program.graph.text("exp_avg"), 0, 0, 0}}});
+    const Findings findings = program.diagnose(diagnoses::unused_model);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
+    EXPECT_EQ(findings[0].title, "`AdamW` has not stepped for 1.20 s, but retains 64.0 MiB");
+    EXPECT_EQ(findings[0].referrer, "`self.optimizer` of class Trainer (variable of Trainer.fit)");
+    EXPECT_EQ(findings[0].fixes.at(0).code, "self.optimizer = None");
+    EXPECT_TRUE(program.diagnose(diagnoses::optimizer_state).empty());
+}
+
+}  // namespace
+}  // namespace tidemark
