@@ -11,6 +11,7 @@
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/private_pools.h"
+#include "storage/explain/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -65,7 +66,14 @@ void add_rises(Finding& finding, const LeakSuspect& suspect, const Words& words)
     }
 }
 
-/// Adds the fix of the library that retains the memory, before the general ones. Hooks are the program's own.
+/// Returns whether code of a library makes the tensor anew, which the program cannot change.
+bool grows_in_library(const Finding& finding, const StackTable& stacks) {
+    return finding.kind == FindingKind::growing_tensor &&
+           stacks.role(calling_frame(stacks, finding.stack)) == FrameRole::library;
+}
+
+/// Adds the fix of the library that retains the memory, before the general ones, or instead of them if they would
+/// change the library. Hooks are the program's own.
 void add_library_fix(Finding& finding, const AnalysisContext& context, const Words& words) {
     if (finding.kind == FindingKind::hook_retains_activations) {
         return;
@@ -73,6 +81,9 @@ void add_library_fix(Finding& finding, const AnalysisContext& context, const Wor
     if (std::optional<Fix> fix = library_fix_of_growth(context.trace(), words, finding.stack)) {
         fix->bytes = finding.bytes;
         fix->per_iteration = finding.per_iteration;
+        if (grows_in_library(finding, context.trace().stacks)) {
+            finding.fixes.clear();
+        }
         finding.fixes.insert(finding.fixes.begin(), std::move(*fix));
     }
 }

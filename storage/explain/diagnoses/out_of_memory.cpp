@@ -9,7 +9,6 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
-#include "storage/explain/library_advice.h"
 #include "storage/explain/oom/oom_answer.h"
 #include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
@@ -121,15 +120,6 @@ void add_owners(Finding& finding, const AnalysisContext& context, const Words& w
     }
 }
 
-/// Removes all fixes but the library's if code of the library accumulates, which the program cannot change.
-void keep_library_fix(Finding& leak, const OomCase& oom, const Words& words) {
-    const FrameId caller = calling_frame(oom.stacks(), leak.stack);
-    const auto fix = library_fix_of_growth(oom.context().trace(), words, leak.stack);
-    if (fix && oom.stacks().role(caller) == FrameRole::library && leak.fixes.front().text == fix->text) {
-        leak.fixes.resize(1);
-    }
-}
-
 /// Adds the leak that filled the device, if there is one: the error follows from it.
 void add_leak(OomAnswer& answer, const OomCase& oom, const Words& words, Progress& progress) {
     Findings leaks;
@@ -151,7 +141,6 @@ void add_leak(OomAnswer& answer, const OomCase& oom, const Words& words, Progres
     }
     answer.referrer = largest->referrer;
     answer.text.push_back(std::move(text));
-    keep_library_fix(*largest, oom, words);
     for (Fix& fix : largest->fixes) {
         fix.per_iteration.reset();
         answer.fixes.push_back({std::move(fix), oom.fits_without(largest->bytes)});
