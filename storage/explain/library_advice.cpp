@@ -70,6 +70,12 @@ constexpr std::array places{
             "The key-value cache keeps keys and values of all tokens. Limit the tokens, keep the cache in host memory, "
             "and drop `past_key_values` of finished requests."),
         "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")"},
+    Place{"/transformers/generation/logits_process.py",
+          {},
+          Proof::growth,
+          Literal("generate() returns the scores of all tokens of the vocabulary for each new token, and they stay on "
+                  "the GPU with its result. Request the scores only if they are used."),
+          "output = model.generate(..., output_scores=False)"},
     Place{
         "/torchmetrics/",
         {"compute", "dim_zero_cat"},

@@ -598,6 +598,7 @@ TEST(LibraryAdvice, NamesTheApi) {
         {"transformers/trainer_pt_utils.py", "EvalLoopContainer.add", "eval_accumulation_steps", true},
         {"transformers/loss/loss_utils.py", "ForCausalLMLoss", "use_liger_kernel", true},
         {"transformers/cache_utils.py", "DynamicLayer.update", "cache_implementation", false},
+        {"transformers/generation/logits_process.py", "TemperatureLogitsWarper.__call__", "output_scores=False", false},
         {"torchmetrics/utilities/data.py", "dim_zero_cat", "metric.reset()", true},
         {"torchmetrics/classification/auroc.py", "BinaryAUROC.update", "metric.reset()", false},
         {"diffusers/models/autoencoders/vae.py", "Decoder.forward", "enable_tiling", true},
