@@ -14,7 +14,8 @@
 namespace tidemark {
 
 /// Returns the fix for memory that this stack allocated and that grows or filled a cache: the library retains it, or
-/// calls code of the program that does. Returns nothing if no library in the stack is known for it. The fix has no bytes.
+/// calls code of the program that does. Returns nothing if no library in the stack is known for it. The fix has no
+/// bytes.
 std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack);
 
 /// Returns the fix for memory that this stack requests, whether it grows or not: the library itself accumulates or

@@ -234,16 +234,22 @@ TEST(ExplainOutlierIteration, IgnoresOtherWorkAndTypicalIterations) {
     EXPECT_TRUE(steps_with_one(4, true).diagnose(diagnoses::outlier_iteration).empty());
 }
 
-/// Each iteration adds an entry of 1 MiB to `cache`; beyond `most` entries the oldest is freed.
-Program cache(size_t most) {
+/// Each iteration adds an entry of 1 MiB to `cache`; beyond `most` entries the oldest is freed. `library`: the file of
+/// the function that allocates the entries, below site-packages.
+Program cache(size_t most, const std::string& library = "") {
     Program program;
+    const std::string file = "/venv/lib/python3.12/site-packages/" + library;
+    const StackId line =
+        library.empty()
+            ? program.run.line("encode")
+            : test::stack_of(program.run.trace.stacks, {{file, "__call__"}, {"/home/anna/project/train.py", "encode"}});
     std::vector<AllocationIndex> entries;
     for (int i = 0; i < 30; ++i) {
         if (entries.size() == most) {
             program.run.free(entries.front());
             entries.erase(entries.begin());
         }
-        entries.push_back(program.run.alloc(1 * MiB, program.run.line("encode")));
+        entries.push_back(program.run.alloc(1 * MiB, line));
         program.run.step();
     }
     for (size_t i = 0; i < entries.size(); ++i) {
@@ -258,6 +264,13 @@ TEST(ExplainBoundedCache, ReportsACacheThatFillsAndStays) {
     EXPECT_EQ(findings[0].severity, Severity::pattern);
     EXPECT_EQ(findings[0].bytes, 8 * MiB);
     EXPECT_NE(findings[0].referrer.find("`cache`"), std::string::npos);
+}
+
+TEST(ExplainBoundedCache, RecommendsWhatTheLibraryOffers) {
+    const Findings findings = cache(8, "transformers/generation/logits_process.py").diagnose(diagnoses::bounded_cache);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_NE(findings[0].fixes.at(0).code.find("output_scores=False"), std::string::npos);
+    EXPECT_EQ(findings[0].fixes.at(0).bytes, 8 * MiB);
 }
 
 TEST(ExplainBoundedCache, ReportsNothingIfItGrows) {
