@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "storage/base/sentence.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -20,6 +21,7 @@ enum class Proof : uint8_t {
 };
 
 constexpr size_t most_functions = 5;
+constexpr std::string_view any_class = "*";
 
 /// A known place in a library.
 struct Place {
@@ -28,7 +30,8 @@ struct Place {
     Proof proof;
     Literal text;
     std::string_view code;
-    std::string_view within = {};  ///< a function that must be a caller
+    std::string_view within = {};           ///< a function that must be a caller
+    std::string_view retaining_class = {};  ///< of this file; its objects retain what they get
 
     bool has_all_functions() const { return functions.front().empty(); }
 };
@@ -44,7 +47,9 @@ constexpr std::array places{
             "Trainer.evaluate() gathers the outputs of all batches on the GPU. Move them to the CPU every few batches, "
             "or keep only what the metric needs."),
         "TrainingArguments(..., eval_accumulation_steps=1)\n"
-        "Trainer(..., preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(dim=-1))"},
+        "Trainer(..., preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(dim=-1))",
+        {},
+        "EvalLoopContainer"},
     Place{
         "/transformers/loss/loss_utils.py",
         {},
@@ -69,7 +74,9 @@ constexpr std::array places{
         Literal(
             "The key-value cache keeps keys and values of all tokens. Limit the tokens, keep the cache in host memory, "
             "and drop `past_key_values` of finished requests."),
-        "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")"},
+        "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")",
+        {},
+        "*"},
     Place{"/transformers/generation/logits_process.py",
           {},
           Proof::growth,
@@ -91,7 +98,9 @@ constexpr std::array places{
         Literal(
             "The metric keeps the tensors of every update() until reset(). Reset it after each compute(), or keep its "
             "states in host memory."),
-        "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)"},
+        "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)",
+        {},
+        "*"},
     Place{"/diffusers/models/autoencoders/",
           {},
           Proof::request,
@@ -121,7 +130,9 @@ constexpr std::array places{
           {"prepare", "prepare_model", "prepare_optimizer", "_prepare_one"},
           Proof::growth,
           Literal("The Accelerator keeps every model and optimizer that it prepared. Release them before the next."),
-          "model, optimizer = accelerator.free_memory(model, optimizer)"},
+          "model, optimizer = accelerator.free_memory(model, optimizer)",
+          {},
+          "Accelerator"},
     Place{"/accelerate/utils/operations.py",
           {"gather", "_gpu_gather", "_gpu_gather_one"},
           Proof::growth,
@@ -179,6 +190,27 @@ const Place* find_place(const StackTable& stacks, StackId stack, bool grows) {
     return nullptr;
 }
 
+/// Returns whether the place is in a file in which a method of the class is defined, and objects of this class retain
+/// what they get.
+bool has_retaining_class(const Place& place, const StackTable& stacks, FrameId id, std::string_view owner) {
+    const std::string_view function = stacks.string(stacks.frame(id).function);
+    return (place.retaining_class == any_class || place.retaining_class == owner) && function.size() > owner.size() &&
+           function.starts_with(owner) && function[owner.size()] == '.' && stacks.role(id) == FrameRole::library &&
+           stacks.string(stacks.frame(id).file).find(place.file) != std::string::npos;
+}
+
+/// Returns the place of the class if a stack of the trace has one of its methods.
+const Place* find_place_of_class(const StackTable& stacks, std::string_view owner) {
+    for (const Place& place : places) {
+        for (FrameId id = 0; !place.retaining_class.empty() && id < stacks.frame_count(); ++id) {
+            if (has_retaining_class(place, stacks, id, owner)) {
+                return &place;
+            }
+        }
+    }
+    return nullptr;
+}
+
 std::optional<Fix> fix_at(const Place* place, const Words& words) {
     return place ? std::optional(Fix{words.translate(Sentence(place->text)), std::string(place->code), {}, {}})
                  : std::nullopt;
@@ -188,6 +220,16 @@ std::optional<Fix> fix_at(const Place* place, const Words& words) {
 
 std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack) {
     return fix_at(find_place(trace.stacks, stack, true), words);
+}
+
+std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
+                                       std::span<const PathLink> links) {
+    const Place* place = nullptr;
+    for (size_t i = links.size(); i-- > 0 && !place;) {
+        const std::string owner = owner_of(tables, links[i]);
+        place = owner.empty() ? nullptr : find_place_of_class(trace.stacks, owner);
+    }
+    return fix_at(place, words);
 }
 
 std::optional<Fix> library_fix_of_request(const Trace& trace, const Words& words, StackId stack) {

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Fixes that the API of a library offers for memory that the library allocates or retains. The stack of the allocation
-// shows the library.
+// shows the library, or the retention path, if it leads through an object of a class of the library.
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "storage/explain/finding.h"
 #include "storage/text/words.h"
+#include "storage/trace/graph_tables.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
@@ -17,6 +19,11 @@ namespace tidemark {
 /// calls code of the program that does. Returns nothing if no library in the stack is known for it. The fix has no
 /// bytes.
 std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack);
+
+/// Returns the fix for memory that grows and to which these links lead, if an object of a library retains what it is
+/// given. Stacks of the trace show which classes are the library's. The fix has no bytes.
+std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
+                                       std::span<const PathLink> links);
 
 /// Returns the fix for memory that this stack requests, whether it grows or not: the library itself accumulates or
 /// copies it. Returns nothing if no library in the stack is known for it. The fix has no bytes.

@@ -75,17 +75,20 @@ bool fills(std::span<const Referrer* const> by_age, size_t position) {
     return 2 * shared < std::min(old.size(), recent.size());
 }
 
-/// Returns the position of the first link into a container after the last hook; nothing if there is none.
-std::optional<size_t> first_place_after_hook(const std::vector<PathLink>& links) {
+/// Returns what fills if no place on the path does: the first container after the last hook, or the hooks themselves,
+/// of which each has one object for itself. Nothing if there is no hook.
+std::optional<size_t> filled_by_hooks(const std::vector<PathLink>& links) {
     const auto hook = std::find_if(links.rbegin(), links.rend(),
                                    [](const PathLink& link) { return link.kind == PathLinkKind::hook; });
-    const auto place =
-        hook == links.rend() ? links.end() : std::find_if(hook.base(), links.end(), is_place_in_container);
-    return place == links.end() ? std::nullopt : std::optional(static_cast<size_t>(place - links.begin()));
+    if (hook == links.rend()) {
+        return std::nullopt;
+    }
+    const auto place = std::find_if(hook.base(), links.end(), is_place_in_container);
+    return static_cast<size_t>((place == links.end() ? hook.base() - 1 : place) - links.begin());
 }
 
-/// Returns the position of the link into the container that fills; nothing if it is unknown. Elements of a set and
-/// hooks of a module have no place: if no other container on the path fills, the set does, or what the hooks fill.
+/// Returns the position of the link into the container that fills; nothing if it is unknown. Hooks and elements of a
+/// set have no place: if no other container on the path fills, the hooks do, or what they fill, or the set.
 std::optional<size_t> filled_at(std::span<const Referrer* const> by_age) {
     const std::vector<PathLink>& links = by_age.back()->links;
     std::optional<size_t> set;
@@ -97,7 +100,12 @@ std::optional<size_t> filled_at(std::span<const Referrer* const> by_age) {
             set = i;
         }
     }
-    return by_age.size() <= 1 ? std::nullopt : set ? set : first_place_after_hook(links);
+    if (by_age.size() <= 1) {
+        return std::nullopt;
+    }
+    // The keys of an optimizer's state are elements, too, and the hooks of such a parameter lie behind them.
+    const std::optional<size_t> of_hooks = filled_by_hooks(links);
+    return of_hooks ? of_hooks : set;
 }
 
 /// Returns whether only nodes of the graph refer to the tensor, because they saved it. C++ is the only referrer of such

@@ -93,7 +93,8 @@ ReferrerGroup group_of(const GraphTables& tables, const Referrer& referrer);
 
 /// Returns the paths to memory that grows as one group. by_age: the paths, which differ only in elements and keys, by
 /// the age of the memory. `varying` is the outermost element or key that differs between old and new memory: there the
-/// container fills. Of `conversations["a"].layers[3]` that is `conversations`, although each has several layers.
+/// container fills. Of `conversations["a"].layers[3]` that is `conversations`, although each has several layers. If no
+/// place differs, hooks of one tensor or module may: then it is the link of the hook.
 ReferrerGroup growth_group(const GraphTables& tables, std::span<const Referrer* const> by_age);
 
 }  // namespace tidemark

@@ -130,6 +130,11 @@ std::string words_up_to(const GraphTables& tables, const Words& words, const std
     if (entry == 0) {
         return own;
     }
+    if (!is_exceptions && links[entry - 1].kind == PathLinkKind::hook && entry > 1) {
+        return words("{referrer} in a {hook} reached through {outer}", with("referrer", own),
+                     with("hook", tables.texts[links[entry - 1].name]),
+                     with("outer", words_up_to(tables, words, links, entry - 1)));
+    }
     size_t outer_end = entry;
     while (outer_end > 0 && !is_element(links[outer_end])) {
         --outer_end;
@@ -201,7 +206,8 @@ std::string referrer_words(const GraphTables& tables, const Words& words, const 
     if (!group.varying || !(has_range || group.is_growth)) {
         return container_words(tables, words, group.links);
     }
-    const std::string text = words_up_to(tables, words, group.links, *group.varying);
+    const bool is_hook = group.links[*group.varying].kind == PathLinkKind::hook;
+    const std::string text = words_up_to(tables, words, group.links, is_hook ? group.links.size() : *group.varying);
     return has_range ? elements_words(words, text, group.first_index, group.last_index) : text;
 }
 

@@ -147,6 +147,52 @@ TEST(ExplainGrowthThrough, HooksNamesWhatTheyFill) {
     EXPECT_NE(finding.fixes[0].code.find("handle.remove()"), std::string::npos);
 }
 
+/// No place on the path differs, so the hooks themselves become more.
+TEST(ExplainGrowthThrough, HooksOfOneTensorBecomeMore) {
+    const auto with_hook = [](const std::string& hook) {
+        return first_finding({{Kind::local, "optimizers", "run"},
+                              {Kind::index, "0", ""},
+                              {Kind::attribute, "param_groups of SGD", ""},
+                              {Kind::index, "0", ""},
+                              {Kind::hook, hook, ""},
+                              {Kind::closure, "correction", "soften"}});
+    };
+    const Finding finding = with_hook("gradient hook of Parameter");
+    EXPECT_EQ(finding.kind, FindingKind::hook_retains_activations);
+    EXPECT_EQ(finding.confidence, Confidence::certain);
+    EXPECT_EQ(
+        finding.title,
+        "30 tensors retained by hooks that are never removed: `correction` (closure of soften) in a gradient hook "
+        "of Parameter reached through `optimizers[0].param_groups[0]` (variable of run)");
+    EXPECT_EQ(finding.fixes.at(0).code, "handle = tensor.register_hook(hook)\n...\nhandle.remove()");
+    EXPECT_EQ(with_hook("forward pre hook of Linear").fixes.at(0).code,
+              "handle = module.register_forward_pre_hook(hook)\n...\nhandle.remove()");
+}
+
+TEST(ExplainGrowthThrough, AListOfTensorsWithOneHookEachIsAContainer) {
+    const Finding finding = first_finding({{Kind::local, "maps", "run"},
+                                           {Kind::index, "#", ""},
+                                           {Kind::hook, "gradient hook of Tensor", ""},
+                                           {Kind::closure, "correction", "soften"}});
+    EXPECT_EQ(finding.kind, FindingKind::growing_container);
+}
+
+/// An object of a library retains what the program gives it: the path shows the class, stacks the library.
+TEST(ExplainGrowthThrough, AnObjectOfALibraryHasTheAdviceOfTheLibrary) {
+    for (const auto& [file, is_library] :
+         std::map<std::string, bool>{{"/usr/lib/python3.12/site-packages/torchmetrics/collections.py", true},
+                                     {"/home/anna/project/torchmetrics/collections.py", false}}) {
+        GrowthThrough program({{Kind::local, "scores", "train"},
+                               {Kind::attribute, "ap of MetricCollection", ""},
+                               {Kind::attribute, "preds of Precision", ""},
+                               {Kind::index, "#", ""}});
+        program.run.free(program.run.alloc(512, program.run.line("MetricCollection.update", file)));
+        const Finding finding = program.explanation().findings.front();
+        EXPECT_EQ(finding.kind, FindingKind::growing_container);
+        EXPECT_EQ(finding.fixes.front().code.find("metric.reset()") == 0, is_library) << finding.fixes.front().code;
+    }
+}
+
 TEST(ExplainGrowthThrough, AContainerOfOneSuspendedCallIsAContainer) {
     const Finding finding = first_finding({{Kind::local, "loop", "run"},
                                            {Kind::attribute, "_ready of EventLoop", ""},
@@ -271,9 +317,9 @@ TEST(ExplainGrowthThrough, StoredExceptionsAreReadAloud) {
 }
 
 /// 30 steps whose graphs hang on one tensor, which each step replaces: an update of the one before. A heap scan finds
-/// its variable in step 20.
+/// its variable in this step.
 struct CarriedState : Program {
-    explicit CarriedState(PathLinkKind scanned) {
+    explicit CarriedState(PathLinkKind scanned, int step) {
         NodeIndex before = no_node;
         AllocationIndex state = no_allocation;
         for (int i = 0; i < 30; ++i) {
@@ -289,7 +335,7 @@ struct CarriedState : Program {
             }
             state = next;
             run.free(work);
-            if (i == 20) {
+            if (i == step) {
                 graph.tables.scans = {{run.now(), ScanReason::growing_sites, 10, 100, 20}};
                 graph.tables.referrers.push_back(
                     {0,
@@ -311,10 +357,12 @@ struct CarriedState : Program {
 };
 
 TEST(ExplainGrowthThrough, AVariableOfAnEarlierRootRetainsTheGraph) {
-    const Finding leak = CarriedState(PathLinkKind::global).first_finding();
-    EXPECT_EQ(leak.severity, Severity::leak);
-    EXPECT_NE(leak.referrer.find("dynamics.velocity"), std::string::npos) << leak.title;
-    EXPECT_EQ(CarriedState(PathLinkKind::native).first_finding().referrer, "");
+    for (const int step : {4, 20}) {
+        const Finding leak = CarriedState(PathLinkKind::global, step).first_finding();
+        EXPECT_EQ(leak.severity, Severity::leak);
+        EXPECT_NE(leak.referrer.find("dynamics.velocity"), std::string::npos) << leak.title;
+        EXPECT_EQ(CarriedState(PathLinkKind::native, step).first_finding().referrer, "");
+    }
 }
 
 TEST(ExplainGrowthThrough, AHookOnACycleThroughTheGraphIsNamed) {

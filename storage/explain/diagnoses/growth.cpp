@@ -72,13 +72,23 @@ bool grows_in_library(const Finding& finding, const StackTable& stacks) {
            stacks.role(calling_frame(stacks, finding.stack)) == FrameRole::library;
 }
 
+/// Returns the fix of the library whose object retains the memory, or whose code allocated it.
+std::optional<Fix> library_fix(const Finding& finding, const LeakSuspect& suspect, const AnalysisContext& context,
+                               const Words& words) {
+    std::optional<Fix> fix;
+    if (suspect.referrer) {
+        fix = library_fix_of_path(context.trace(), context.graph()->tables(), words, suspect.referrer->links);
+    }
+    return fix ? fix : library_fix_of_growth(context.trace(), words, finding.stack);
+}
+
 /// Adds the fix of the library that retains the memory, before the general ones, or instead of them if they would
 /// change the library. Hooks are the program's own.
-void add_library_fix(Finding& finding, const AnalysisContext& context, const Words& words) {
+void add_library_fix(Finding& finding, const LeakSuspect& suspect, const AnalysisContext& context, const Words& words) {
     if (finding.kind == FindingKind::hook_retains_activations) {
         return;
     }
-    if (std::optional<Fix> fix = library_fix_of_growth(context.trace(), words, finding.stack)) {
+    if (std::optional<Fix> fix = library_fix(finding, suspect, context, words)) {
         fix->bytes = finding.bytes;
         fix->per_iteration = finding.per_iteration;
         if (grows_in_library(finding, context.trace().stacks)) {
@@ -97,7 +107,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     for (Classified& one : all) {
         add_rises(one.finding, one.suspect, words);
-        add_library_fix(one.finding, context, words);
+        add_library_fix(one.finding, one.suspect, context, words);
         findings.push_back(std::move(one.finding));
     }
 }

@@ -11,9 +11,10 @@
 namespace tidemark {
 namespace {
 
-/// Returns the name of the tensor that is passed on, taken from the variable that refers to it.
-std::string carried_name(const AnalysisContext& context, const Link& link) {
-    const Referrer* referrer = context.graph()->referrers.in_python(link.earlier);
+/// Returns the name of the tensor that is passed on, taken from the variable that refers to it, or did earlier.
+std::string carried_name(const AnalysisContext& context, const LeakSuspect& suspect, const Link& link) {
+    const Referrer* now = context.graph()->referrers.in_python(link.earlier);
+    const Referrer* referrer = now ? now : suspect.referrer;
     return referrer ? referrer_expression(context.graph()->tables(), *referrer) : "";
 }
 
@@ -44,7 +45,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                                        words("The link from one {iteration} to the one before: {type}", iteration,
                                              with("type", index.type(link->earlier))),
                                        link->earlier));
-    const std::string name = carried_name(context, *link);
+    const std::string name = carried_name(context, suspect, *link);
     const std::string variable = name.empty() ? "hidden" : name;
     finding.fixes = {{words("Cut the graph between iterations: detach the tensor that is passed on."),
                       fmt::format("{0} = {0}.detach()", variable), suspect.bytes, suspect.per_iteration}};

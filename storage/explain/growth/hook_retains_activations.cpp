@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// #9: a module retains its outputs, for example through a forward hook that stores activations.
+// #9: a module retains its outputs, for example through a forward hook that stores activations; or a hook is registered
+// again and again, and each retains the tensors that its function uses.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "storage/base/units.h"
@@ -42,7 +45,53 @@ bool is_retained_by_hook(const LeakSuspect& suspect) {
     return filled && *filled > static_cast<size_t>(hook - links.begin());
 }
 
+/// Returns whether the hooks of one tensor or module become more.
+bool is_table_of_hooks(const LeakSuspect& suspect) {
+    const std::optional<size_t> filled = suspect.paths.varying;
+    return filled && suspect.paths.links[*filled].kind == PathLinkKind::hook;
+}
+
+/// Returns how to register the hook, of which the recorder says the kind: "forward hook of ReLU".
+std::string code_to_remove(std::string_view hook) {
+    const bool is_of_tensor = hook.starts_with("gradient");
+    std::string name(hook.substr(0, hook.find(" of ")));
+    std::replace(name.begin(), name.end(), ' ', '_');
+    return fmt::format("handle = {}\n...\nhandle.remove()",
+                       is_of_tensor ? "tensor.register_hook(hook)" : "module.register_" + name + "(hook)");
+}
+
+Finding finding_of_table(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    Finding finding = suspect_finding(context, suspect, words);
+    const std::vector<PathLink>& links = suspect.paths.links;
+    const auto hook = links.begin() + static_cast<std::ptrdiff_t>(*suspect.paths.varying);
+    // Elements of a set and what a type of C hides have no names, so they may be what grows.
+    const bool has_unnamed = std::any_of(links.begin(), links.end(), [&](const PathLink& link) {
+        return link.kind == PathLinkKind::element || context.graph()->text(link.name).starts_with("part of ");
+    });
+    finding.confidence = has_unnamed ? Confidence::likely : Confidence::certain;
+    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
+    finding.title = words("{tensors} retained by hooks that are never removed: {referrer}", tensors,
+                          with("referrer", finding.referrer));
+    finding.text = {
+        words("A hook is registered again and again on the same object, and none is removed. Each hook "
+              "retains the tensors that its function uses: {bytes} more every {iteration}, {total} in "
+              "{tensors} so far. All registered hooks are called, not only the newest.",
+              with("bytes", format_bytes(suspect.per_iteration)), iteration, with("total", format_bytes(suspect.bytes)),
+              tensors)};
+    finding.fixes = {{words("Keep the handle that the registration returns, and remove the hook after its use."),
+                      code_to_remove(context.graph()->text(hook->name)), suspect.bytes, suspect.per_iteration},
+                     {words("Or register the hook once, before the first {iteration}, and let it read a variable that "
+                            "is overwritten.",
+                            iteration),
+                      "", suspect.bytes, suspect.per_iteration}};
+    return finding;
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    if (suspect.referrer && !suspect.through_graph() && is_table_of_hooks(suspect)) {
+        return finding_of_table(context, suspect, words);
+    }
     const bool is_hooks = suspect.referrer && is_retained_by_hook(suspect);
     if (!suspect.referrer || suspect.through_graph() || !(is_hooks || is_retained_by_its_module(context, suspect))) {
         return std::nullopt;

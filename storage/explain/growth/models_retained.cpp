@@ -5,7 +5,9 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/model_parts.h"
+#include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/growth/uncollected_cycles.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -13,37 +15,6 @@ namespace {
 
 /// Two models of one class are usual: a teacher and a student, an average of the weights.
 constexpr int64_t fewest_models = 3;
-
-/// Returns the number of links up to what refers to the model; all links if the path does not lead through it.
-size_t links_to_model(const GraphTables& tables, const std::vector<PathLink>& links, const std::string& model) {
-    for (size_t i = links.size(); i-- > 1;) {
-        if (tables.texts[links[i].name].ends_with(" of " + model)) {
-            return i;
-        }
-    }
-    return links.size();
-}
-
-/// Returns a referrer of a parameter whose path leads through the model: from a variable if there is one, and by few
-/// links. Returns the suspect's if there is none.
-const Referrer* referrer_of_models(const AnalysisContext& context, const LeakSuspect& suspect,
-                                   const std::string& model) {
-    const GraphTables& tables = context.graph()->tables();
-    const Referrer* best = nullptr;
-    const auto cost = [&](const Referrer& referrer) {
-        return std::pair(!has_name(referrer), links_to_model(tables, referrer.links, model));
-    };
-    for (const Site* site : suspect.sites) {
-        for (const AllocationIndex a : site->now) {
-            const Referrer* referrer = context.graph()->referrers.in_python({context.device_position(), a});
-            if (referrer && links_to_model(tables, referrer->links, model) < referrer->links.size() &&
-                (!best || cost(*referrer) < cost(*best))) {
-                best = referrer;
-            }
-        }
-    }
-    return best ? best : suspect.referrer;
-}
 
 void set_referrer(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect,
                   const Referrer& referrer, const std::string& model, const Words& words) {
@@ -82,17 +53,32 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.count = parts.same_name;
     set_line(finding, context, stack_of_parameters(context, suspect));
     const Referrer* referrer = referrer_of_models(context, suspect, parts.model);
+    finding.referrer.clear();
     if (referrer) {
         set_referrer(finding, context, suspect, *referrer, parts.model, words);
     }
+    const bool is_garbage = referrer && is_cycle(*referrer) && stays_in_cycles(context, suspect);
     const auto models = with("models", words.plural(parts.same_name, "{n} model", "{n} models"));
     const auto name = with("name", parts.model);
-    finding.title = referrer ? words("{models} of class `{name}` retained by {referrer}", models, name,
-                                     with("referrer", finding.referrer))
-                             : words("{models} of class `{name}` are alive", models, name);
+    finding.title = is_garbage ? words(
+                                     "{models} of class `{name}` stay in reference cycles: the garbage collector does "
+                                     "not run",
+                                     models, name)
+                    : referrer ? words("{models} of class `{name}` retained by {referrer}", models, name,
+                                       with("referrer", finding.referrer))
+                               : words("{models} of class `{name}` are alive", models, name);
     finding.text = {
         words("Models that are no longer in use stay, whole: {parts}.", with("parts", parts.words_of_parts(words))),
         retained_so_far(suspect, words)};
+    if (is_garbage) {
+        finding.text.push_back(
+            words("No variable refers to them any more, but their reference counts never reach zero: they are retained "
+                  "by {referrer}. Only Python's garbage collector frees them, and no collection freed anything since "
+                  "the growth began: it is disabled, or it runs too rarely.",
+                  with("referrer", finding.referrer)));
+        finding.fixes = fixes_of_cycles(suspect, words);
+        return finding;
+    }
     if (referrer && leads_through_exception(*referrer)) {
         finding.text.push_back(
             words("Stored exceptions refer to them: an exception refers to its traceback, the "

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/growth/uncollected_cycles.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+/// Returns the time of the oldest allocation that stays, or of the first iteration that adds to it if that is later:
+/// objects that exist before may become garbage only then.
+int64_t begin_of_growth(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const int64_t oldest = context.device().alloc_time(suspect.sites.front()->now.front());
+    return std::max(oldest, (*suspect.iterations)[suspect.since].start);
+}
+
+}  // namespace
+
+bool was_in_cycle(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const GraphTables& tables = context.graph()->tables();
+    const auto& stack = context.device().allocations.stack;
+    return std::any_of(tables.referrers.begin(), tables.referrers.end(), [&](const Referrer& referrer) {
+        return is_cycle(referrer) && tables.scans[referrer.scan].reason != ScanReason::end &&
+               referrer.allocation.device == context.device_position() &&
+               std::any_of(suspect.sites.begin(), suspect.sites.end(),
+                           [&](const Site* site) { return site->stack == stack[referrer.allocation.index]; });
+    });
+}
+
+int64_t count_spans(const AnalysisContext& context, const LeakSuspect& suspect, AnnotationKind kind,
+                    std::string_view name) {
+    const auto& spans = context.trace().annotations;
+    const int64_t since = begin_of_growth(context, suspect);
+    return std::count_if(spans.begin(), spans.end(), [&](const Annotation& span) {
+        return span.kind == kind && span.name.starts_with(name) && span.start >= since &&
+               span.start < context.now_time();
+    });
+}
+
+bool stays_in_cycles(const AnalysisContext& context, const LeakSuspect& suspect) {
+    return count_spans(context, suspect, AnnotationKind::garbage_collection, "") == 0 && was_in_cycle(context, suspect);
+}
+
+std::vector<Fix> fixes_of_cycles(const LeakSuspect& suspect, const Words& words) {
+    return {{words("Break the cycle: replace one of its references by a weak reference, or clear it when the work is "
+                   "done."),
+             "import weakref\nself.owner = weakref.ref(owner)", suspect.bytes, suspect.per_iteration},
+            {words("Or let the garbage collector run: enable it, or collect at a time of your choice."),
+             "gc.collect()  # every few hundred iterations", suspect.bytes, suspect.per_iteration}};
+}
+
+}  // namespace tidemark

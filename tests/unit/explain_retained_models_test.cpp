@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// What is said to retain models that accumulate: a referrer of one model is none of all, and cycles are garbage that
+// nobody collects.
+#include <gtest/gtest.h>
+
+#include "tests/unit/explained.h"
+#include "tests/unit/program_builder.h"
+
+namespace tidemark {
+namespace {
+
+using test::explained;
+using test::MiB;
+using test::Program;
+using Kind = PathLinkKind;
+
+/// 12 steps that each create a model of class Net, which stays.
+struct Folds : Program {
+    Folds() {
+        for (int i = 0; i < 12; ++i) {
+            run.free(run.alloc(4 * MiB, run.line("train")));
+            models.push_back(labeled(MiB, "build", Category::parameter, "Net.layer.weight"));
+            run.step();
+        }
+    }
+
+    /// The scan finds models, from `first` on, by paths that begin with this link. `element`: one more into a list.
+    void scan(ScanReason reason, Kind kind, const std::string& name, size_t first, bool element = false) {
+        graph.tables.scans.push_back({time_++, reason, 10, 100, 20});
+        const auto number = static_cast<uint32_t>(graph.tables.scans.size() - 1);
+        for (size_t i = first; i < models.size(); ++i) {
+            std::vector<PathLink> links{{kind, graph.text(name), graph.text("fit"), graph.text("train.py"), 3}};
+            if (element) {
+                links.push_back({Kind::index, graph.text(std::to_string(i)), 0, 0, 0});
+            }
+            links.push_back({Kind::attribute, graph.text("layer of Net"), 0, 0, 0});
+            links.push_back({Kind::attribute, graph.text("weight of Linear"), 0, 0, 0});
+            graph.tables.referrers.push_back({number, no_node, memory(models[i]), links});
+        }
+    }
+
+    Finding finding() {
+        const Explanation explanation = explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+        EXPECT_EQ(test::leaks_of(explanation), "models-retained");
+        return explanation.findings.front();
+    }
+
+    std::vector<AllocationIndex> models;
+
+private:
+    int64_t time_ = run.now() - 4;
+};
+
+TEST(ExplainRetainedModels, AVariableOfOneModelDoesNotRetainAll) {
+    Folds program;
+    program.scan(ScanReason::growing_sites, Kind::local, "model", 11);
+    EXPECT_EQ(program.finding().title, "12 models of class `Net` are alive");
+}
+
+TEST(ExplainRetainedModels, TheListOfMostModelsRetainsThem) {
+    Folds program;
+    program.scan(ScanReason::growing_sites, Kind::local, "prepared", 0, true);
+    program.scan(ScanReason::growing_sites, Kind::local, "model", 11);
+    EXPECT_NE(program.finding().referrer.find("`prepared`"), std::string::npos) << program.finding().referrer;
+}
+
+TEST(ExplainRetainedModels, InCyclesThatNobodyCollectsAreGarbage) {
+    for (const bool is_collected : {false, true}) {
+        Folds program;
+        program.scan(ScanReason::growing_sites, Kind::cycle, "Learner → LambdaLR → Learner", 0);
+        program.scan(ScanReason::growing_sites, Kind::local, "learner", 11);
+        program.scan(ScanReason::end, Kind::cycle, "Learner → LambdaLR → Learner", 0);
+        if (is_collected) {
+            const int64_t time = program.run.now() - 8;
+            program.run.trace.annotations.push_back(
+                {"garbage collection (40 objects)", AnnotationKind::garbage_collection, 0, time, time, true});
+        }
+        const Finding finding = program.finding();
+        EXPECT_NE(finding.referrer.find("LambdaLR"), std::string::npos) << finding.referrer;
+        EXPECT_EQ(
+            finding.title == "12 models of class `Net` stay in reference cycles: the garbage collector does not run",
+            !is_collected)
+            << finding.title;
+        EXPECT_EQ(finding.fixes.at(1).code.find("gc.collect()") == 0, !is_collected);
+    }
+}
+
+}  // namespace
+}  // namespace tidemark
