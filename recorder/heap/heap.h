@@ -64,7 +64,10 @@ struct tidemark_heap_plan {
     const uint64_t* blocks;
     int64_t block_count;
     uint64_t tensor_type;
-    uint64_t block_of;   /* address of tidemark_plugin_block_of() */
+    uint64_t block_of; /* address of tidemark_plugin_block_of() */
+    /* In addition, if there are blocks, the nearest tensors that a node of the graph created: it may retain blocks. */
+    uint64_t has_node; /* address of tidemark_plugin_has_node() */
+    int64_t most_with_node;
     int64_t impl_offset; /* of the address of its TensorImpl in a tensor object */
     /* Their references are followed only if they are roots. */
     const uint64_t* barriers;
@@ -108,7 +111,7 @@ int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan);
 /* Searches among the objects that no root reaches. */
 int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan);
 
-/* Returns the number of targets: those of the plan, then one for each block found. */
+/* Returns the number of targets: those of the plan, then one for each block or tensor with a node found. */
 int64_t tidemark_heap_targets(const tidemark_heap_scan* scan);
 /* Returns the path to target number `target` and stores at most `capacity` of its objects, which are alive until the
  * search ends. */

@@ -49,6 +49,8 @@ HeapScan::HeapScan(const FrameLayout& layout, IsSubtype is_subtype, const tidema
       kinds_(is_subtype, {plan.types, static_cast<size_t>(plan.type_count)},
              plan.block_count > 0 ? plan.tensor_type : 0),
       block_of_(reinterpret_cast<uint64_t (*)(uint64_t)>(plan.block_of)),
+      has_node_(reinterpret_cast<int (*)(uint64_t)>(plan.has_node)),
+      left_with_node_(plan.has_node == 0 ? 0 : plan.most_with_node),
       impl_offset_(static_cast<size_t>(plan.impl_offset)),
       longest_ns_(static_cast<uint64_t>(plan.longest_ns)),
       missing_(0) {
@@ -115,10 +117,12 @@ void HeapScan::add(Address object, uint32_t parent) {
 }
 
 void HeapScan::note_target(Address object, uint32_t node) {
-    if (is_wanted_block(object) && !is_target(object)) {
-        add_target(object);
-        --blocks_missing_;
-        ++missing_;
+    if (blocks_missing_ > 0 && kinds_.of(object).is_tensor && !is_target(object)) {
+        const auto impl = read(object, impl_offset_);
+        if (impl != 0 && (is_wanted_block(impl) || is_wanted_root(impl))) {
+            add_target(object);
+            ++missing_;
+        }
     }
     if (is_target(object)) {
         const size_t target = target_numbers_.at(object);
@@ -131,13 +135,18 @@ void HeapScan::note_target(Address object, uint32_t node) {
 }
 
 /// Returns whether this is the first tensor found for a wanted block.
-bool HeapScan::is_wanted_block(Address object) {
-    if (blocks_missing_ == 0 || !kinds_.of(object).is_tensor) {
-        return false;
-    }
-    const auto impl = read(object, impl_offset_);
-    const uint64_t block = impl == 0 ? 0 : block_of_(impl);
-    return block != 0 && blocks_.contains(block) && blocks_found_.insert(block);
+bool HeapScan::is_wanted_block(Address impl) {
+    const uint64_t block = block_of_(impl);
+    const bool is_first = block != 0 && blocks_.contains(block) && blocks_found_.insert(block);
+    blocks_missing_ -= is_first;
+    return is_first;
+}
+
+/// Returns whether the tensor may be the root of a graph that retains blocks.
+bool HeapScan::is_wanted_root(Address impl) {
+    const bool is_wanted = left_with_node_ > 0 && has_node_(impl) != 0;
+    left_with_node_ -= is_wanted;
+    return is_wanted;
 }
 
 void HeapScan::expand(std::span<const tidemark_heap_root> roots) {

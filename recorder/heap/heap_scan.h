@@ -61,7 +61,8 @@ private:
     void start(Address object, int32_t root, int32_t variable);
     void add(Address object, uint32_t parent);
     void note_target(Address object, uint32_t node);
-    bool is_wanted_block(Address tensor);
+    bool is_wanted_block(Address impl);
+    bool is_wanted_root(Address impl);
     void add_target(Address object);
     void expand(std::span<const tidemark_heap_root> roots);
     void expand_node(uint32_t node);
@@ -76,6 +77,8 @@ private:
     AddressSet targets_, barriers_, visited_;
     AddressSet blocks_, blocks_found_;
     uint64_t (*block_of_)(uint64_t impl);
+    int (*has_node_)(uint64_t impl);
+    int64_t left_with_node_;
     size_t impl_offset_;
     const uint64_t longest_ns_;   ///< of one search from roots; 0: unlimited
     uint64_t late_after_ns_ = 0;  ///< on the steady clock

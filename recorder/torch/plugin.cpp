@@ -217,6 +217,8 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out) {
 
 uint64_t tidemark_plugin_block_of(uint64_t tensor) { return place_of(*tensor_at(tensor)).address; }
 
+int tidemark_plugin_has_node(uint64_t tensor) { return node_of(*tensor_at(tensor)) != nullptr; }
+
 uint64_t tidemark_plugin_gradient_of(uint64_t tensor) {
     return reinterpret_cast<uintptr_t>(gradient_of(*tensor_at(tensor)));
 }

@@ -66,6 +66,8 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out);
 
 /* Returns the address of the tensor's storage; 0: none. */
 uint64_t tidemark_plugin_block_of(uint64_t tensor);
+/* Returns whether a node created the tensor. */
+int tidemark_plugin_has_node(uint64_t tensor);
 /* Returns the tensor in .grad, read from the field; 0: none. */
 uint64_t tidemark_plugin_gradient_of(uint64_t tensor);
 

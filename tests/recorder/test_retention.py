@@ -346,6 +346,46 @@ lib.evaluate(show, grow)
         "found True",
         "local:outputs, attribute:tensors of Container, index:0",
     ),
+    "arguments of a library's functions, many calls deep": (
+        """
+lib = library('''
+class Container:
+    def __init__(self):
+        self.tensors = []
+def concatenate(tensors, call):
+    return next(call() for tensor in tensors)
+def pad(tensors, call):
+    return concatenate(tensors, call)
+def evaluate(call, make):
+    outputs = Container()
+    outputs.tensors.append(make())
+    return pad(outputs.tensors, call)
+def train(depth, call, make):
+    return evaluate(call, make) if depth == 0 else train(depth - 1, call, make)
+''')
+lib.train(8, show, grow)
+""",
+        "found True",
+        "local:outputs, attribute:tensors of Container, index:0",
+    ),
+    "running sums whose graph retains the memory": (
+        """
+class Dynamics:
+    def __init__(self):
+        self.velocity = torch.zeros(())
+def main():
+    dynamics, sums = Dynamics(), {'loss': 0.0}
+    weight = torch.ones(1000, requires_grad=True)
+    for step in range(3):
+        dynamics.velocity = dynamics.velocity + (weight * grow()).sum()
+        sums['loss'] = sums['loss'] + (weight * grow()).sum()
+    show()
+main()
+""",
+        "found False",
+        "local:dynamics, attribute:velocity of Dynamics",
+        "local:sums, item:'loss'",
+    ),
     "arguments in the traceback of an exception that is being handled": (
         """
 lib = library('''

@@ -21,6 +21,7 @@ import tidemark._abi as _abi
 from tidemark import _core
 
 _LONGEST_PATH = 256
+_MOST_WITH_NODE = 256
 _BASE_OF_ARRAY = 48  # offset of PyArrayObject.base, the same in all versions of NumPy
 
 
@@ -36,11 +37,12 @@ class Path(typing.NamedTuple):
 
 
 class Blocks(typing.NamedTuple):
-    """Blocks of memory whose tensors a search looks for."""
+    """Blocks of memory whose tensors a search looks for. It also finds tensors that a node of the graph created."""
 
     addresses: Sequence[int]
     tensor_type: type
     block_of: int  # address of tidemark_plugin_block_of()
+    has_node: int  # address of tidemark_plugin_has_node(); 0: no graph is recorded
     offset: int  # of the address of its TensorImpl in a tensor object
 
 
@@ -143,7 +145,8 @@ class Heap:
     def search(
         self, targets: Sequence[Any], barriers: Sequence[Any], blocks: Blocks | None = None, longest_s: float = 0.0
     ) -> Iterator[Search]:
-        """Yields a Search for paths to `targets`, and to one tensor of each of `blocks`. It follows references of
+        """Yields a Search for paths to `targets`, to one tensor of each of `blocks`, and with `blocks` to the nearest
+        tensors that a node created. It follows references of
         `barriers` only if they are roots, and stops after `longest_s`; 0: never. Raises MemoryError."""
         wanted, shut = (_addresses(map(id, items)) for items in (targets, barriers))
         kinds = [_abi.HeapType(id(kind), distance, reference) for kind, distance, reference in _kinds()]
@@ -159,6 +162,7 @@ class Heap:
         if blocks is not None:
             plan.blocks, plan.block_count = _addresses(blocks.addresses), len(blocks.addresses)
             plan.tensor_type, plan.block_of, plan.impl_offset = id(blocks.tensor_type), blocks.block_of, blocks.offset
+            plan.has_node, plan.most_with_node = blocks.has_node, _MOST_WITH_NODE
         handle = self._library.tidemark_heap_begin(ctypes.byref(plan))
         if not handle:
             raise MemoryError

@@ -71,6 +71,10 @@ class Plugin:
         """Returns the address of the function that returns the address of a tensor's storage."""
         return ctypes.cast(self._library.tidemark_plugin_block_of, ctypes.c_void_p).value or 0
 
+    def has_node(self) -> int:
+        """Returns the address of the function that returns whether a node created a tensor."""
+        return ctypes.cast(self._library.tidemark_plugin_has_node, ctypes.c_void_p).value or 0
+
     def live_nodes(self) -> tuple[int, int]:
         """Returns (number of nodes alive, id of the newest)."""
         alive, newest = ctypes.c_uint64(), ctypes.c_uint64()

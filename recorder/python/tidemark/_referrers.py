@@ -117,14 +117,15 @@ class Referrers:
         self._scan_all(reason, set(self._core.growing_blocks()), False, traceback)
 
     def scan_growing(self, reason: str) -> bool:
-        """Records the retention paths of the memory of growing allocation sites. Returns False if a part of it has no
-        path yet, since the time was too short, or since nothing that is reachable retains it."""
+        """Records the retention paths of the memory of growing allocation sites, and of the nearest tensors whose graph
+        may retain it. Returns False if a part of it has no path of its own yet, since the time was too short, or since
+        nothing that is reachable retains it."""
         blocks = self._core.growing_blocks()
         began = time.perf_counter_ns()
         if not blocks or self._offset_of_impl == 0:
             self._send(reason, began, 0, len(blocks), [])  # the recorder waits for the answer
             return not blocks
-        wanted = _heap.Blocks(blocks, self._torch._C.TensorBase, self._plugin.block_of(), self._offset_of_impl)
+        wanted = self._wanted(blocks)
         modules = _roots.namespaces()
         roots = _roots.nearest(modules, None)
         with self._heap.search((), _roots.barriers(modules), wanted, LONGEST_PAUSE_S) as search:
@@ -135,7 +136,12 @@ class Referrers:
                 roots += further
             found = list(self._found(search, roots, set(blocks)))
             self._send(reason, began, search.objects(), len(blocks), found)
-        return 2 * len({target.place.address for target, _ in found}) >= len(blocks)
+        return 2 * len({target.place.address for target, _ in found}.intersection(blocks)) >= len(blocks)
+
+    def _wanted(self, blocks: Sequence[int]) -> _heap.Blocks:
+        plugin = self._plugin
+        tensor_type = self._torch._C.TensorBase
+        return _heap.Blocks(blocks, tensor_type, plugin.block_of(), plugin.has_node(), self._offset_of_impl)
 
     def scan_all_growing(self, reason: str) -> None:
         """Works as scan_growing(), but also looks for memory that only C or a reference cycle retains, and for tensors
@@ -150,7 +156,7 @@ class Referrers:
             path = search.path_to(number)
             if path is not None:
                 links = _paths.links(places, path, roots)
-                for target in self._targets_of(path.objects[-1], blocks):
+                for target in self._targets_of(path.objects[-1], blocks, with_nodes=True):
                     yield target, links
 
     def _scan_all(
@@ -160,6 +166,7 @@ class Referrers:
         parts = self._torch._C
         (modules,) = self._heap.instances(self._torch.nn.Module)
         self._modules.add(modules)
+        del modules  # it would be a referrer itself
         self._labels.find_new()
         _let_other_threads_run()
         # No pause from here to the search: a running sum that the program replaces meanwhile would have no referrer.

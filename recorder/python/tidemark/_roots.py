@@ -118,14 +118,18 @@ def _of_traceback(traceback: TracebackType | None) -> Iterator[Root]:
 
 
 def _with_distances(roots: Iterable[Root]) -> Iterator[Root]:
-    """Yields the roots of frames, outermost first, with the distances of those that belong to libraries."""
-    distance = _OF_LIBRARY_FRAME
+    """Yields the roots of frames, outermost first, with the distances of those that belong to libraries. Many frames
+    share the distances up to the furthest, so that inner ones stay further away."""
+    roots = list(roots)
+    count = max(1, sum(not is_users(root.file) for root in roots))
+    inner = 0
     for root in roots:
         if is_users(root.file):
             yield root
         else:
-            yield root._replace(distance=distance)
-            distance = min(distance + _OF_INNER_FRAME, _OF_INNERMOST_FRAME)
+            shared = (_OF_INNERMOST_FRAME - _OF_LIBRARY_FRAME) * inner // count
+            yield root._replace(distance=_OF_LIBRARY_FRAME + min(_OF_INNER_FRAME * inner, shared))
+            inner += 1
 
 
 Namespaces = list[tuple[str, dict[str, Any]]]
