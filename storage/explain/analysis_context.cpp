@@ -139,6 +139,21 @@ int64_t time_of_scan(const GraphTables& tables, int64_t now) {
     return position == 0 || found[position] >= found[position - 1] ? after->time : now;
 }
 
+/// Returns whether the program worked for long after its last iteration, with no more memory at the end: for half of
+/// the time and a tenth of the events of all iterations.
+bool went_on_without_growth(const AnalysisContext& context) {
+    constexpr int64_t least_time = 2, least_events = 10, least_fraction = 20;
+    const Iteration &first = context.iterations()[0], &last = context.iterations().all().back();
+    const EventNumber now = context.now(), events = now - last.last;
+    if ((context.now_time() - last.end) * least_time < last.end - first.start ||
+        events * least_events < last.last - first.first) {
+        return false;
+    }
+    const int64_t level = context.curves().value(Series::allocated, last.last);
+    const int64_t lowest = context.curves().extremes(Series::allocated, now - events / 4, now).min;
+    return (lowest - level) * least_fraction <= level;
+}
+
 }  // namespace
 
 GraphContext::GraphContext(std::shared_ptr<const Graph> whole, int64_t time, int64_t scan_time)
@@ -185,7 +200,7 @@ AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::
         const int64_t search = time_of_scan(*tables, now_time_);
         graph_ = std::make_unique<GraphContext>(std::move(graph), now_time_, search);
     }
-    suspects_ = find_suspects(trace(), intervals_, graph_.get(), device_position_);
+    suspects_ = find_suspects(trace(), intervals_, graph_.get(), device_position_, now_);
 }
 
 Iterations AnalysisContext::main_iterations() const {
@@ -236,8 +251,12 @@ void AnalysisContext::find_floor() {
 bool AnalysisContext::rises_to_the_end() const {
     constexpr size_t fewest_iterations = 8;
     constexpr int64_t least_rise = 1 << 20, least_fraction = 20;
-    if (trend_.shape == Shape::rising || floor_.size() < fewest_iterations) {
-        return trend_.shape == Shape::rising;
+    const bool is_rising = trend_.shape == Shape::rising;
+    if ((!is_rising && floor_.size() < fewest_iterations) || went_on_without_growth(*this)) {
+        return false;
+    }
+    if (is_rising) {
+        return true;
     }
     const int64_t before =
         *std::max_element(floor_.begin(), floor_.end() - static_cast<std::ptrdiff_t>(floor_.size() / 4));

@@ -95,10 +95,13 @@ bool is_of_tensors(FindingKind kind) {
            kind == FindingKind::unexplained_growth;
 }
 
+/// Returns the part of the peak below which slow growth is small: 1 / 4000, or 1 / 1000 if nothing shows what grows.
+int64_t small_fraction(const Finding& leak) { return leak.referrer.empty() ? 1000 : 4000; }
+
 /// Adds when a leak fills the device. A small one that would take longer than any run is a pattern: a cache of the
 /// sizes met so far, for example.
 void weigh_growth(Finding& finding, const AnalysisContext& context, const Words& words) {
-    constexpr int64_t very_long = 1'000'000, small_fraction = 4000;  // iterations; 1 / 4000 of the peak
+    constexpr int64_t very_long = 1'000'000;  // iterations
     const std::optional<int64_t> left = iterations_left(finding, context);
     if (!left) {
         return;
@@ -108,7 +111,7 @@ void weigh_growth(Finding& finding, const AnalysisContext& context, const Words&
               with("bytes", format_bytes(context.device().total_bytes)), with("count", format_count(*left)),
               with("iterations", finding.unit == IterationSource::steps ? words("steps") : words("iterations"))));
     if (is_of_tensors(finding.kind) && *left > very_long &&
-        finding.bytes * small_fraction < context.curves().peak(Series::allocated).max) {
+        finding.bytes * small_fraction(finding) < context.curves().peak(Series::allocated).max) {
         finding.severity = Severity::pattern;
     }
 }

@@ -14,6 +14,7 @@
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/autocast_copies.h"
 #include "storage/explain/growing_tensors.h"
+#include "storage/explain/growth_end.h"
 
 namespace tidemark {
 namespace {
@@ -151,21 +152,6 @@ bool is_of_many_iterations(const Site& site, const Iterations& iterations, const
     return false;
 }
 
-/// Returns whether the site has grown no more for much longer than between any two of its allocations before. Measured
-/// in time: the iterations of a loop may be as rare as the growth.
-bool has_stopped(const Site& site, const DeviceHistory& device, EventNumber end) {
-    constexpr int64_t longer = 2, least_part = 10;
-    int64_t longest = 0, last = device.alloc_time(site.now.front());
-    const int64_t first = last;
-    for (const AllocationIndex a : site.now) {
-        const int64_t time = device.alloc_time(a);
-        longest = std::max(longest, time - last);
-        last = time;
-    }
-    const int64_t since = device.time_of_state(end) - last;
-    return since > longer * longest && since * least_part > last - first;
-}
-
 /// Returns whether the site's tensors are as large as ever, although its memory rises: there are more of them. Each
 /// iteration may free and make all of them anew, as hooks do that are registered again and again.
 bool has_more_tensors(const Site& site) {
@@ -185,8 +171,14 @@ bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t posi
 /// Finds the suspects of one interval.
 class SuspectFinder {
 public:
-    SuspectFinder(const Trace& trace, const Interval& interval, const GraphContext* graph, uint32_t position)
-        : trace_(trace), device_(trace.devices[position]), interval_(interval), graph_(graph), position_(position) {}
+    SuspectFinder(const Trace& trace, const Interval& interval, const GraphContext* graph, uint32_t position,
+                  EventNumber now)
+        : trace_(trace),
+          device_(trace.devices[position]),
+          interval_(interval),
+          graph_(graph),
+          position_(position),
+          now_(now) {}
 
     /// Appends the suspects to `all`, except for sites in `known`, and adds theirs to `known`.
     void find(std::set<std::pair<StackId, bool>>& known, std::vector<LeakSuspect>& all) {
@@ -217,7 +209,7 @@ private:
             return std::nullopt;
         }
         const bool is_of_many = is_of_many_iterations(site, interval_.iterations, device_);
-        if (is_of_many && has_stopped(site, device_, interval_.iterations.all().back().last)) {
+        if (is_of_many && has_stopped(site, device_, interval_.iterations, now_)) {
             return std::nullopt;
         }
         if (is_of_many || has_more_tensors(site)) {
@@ -229,11 +221,22 @@ private:
 
     void add(const Site& site, Growth growth) {
         const SampledRetention sampled = typical_retention(site, growth, graph_, position_);
+        if (growth == Growth::of_count && !sampled.retention.through_graph && is_of_repeated_phase(site)) {
+            return;
+        }
+        if (sampled.key.empty() && replaces_others(site, interval_.surviving.sites(), trace_)) {
+            return;
+        }
         if (sampled.key.empty()) {
             unknown_.push_back({&site, growth, sampled});
         } else {
             add(sampled.key, site, growth, sampled);
         }
+    }
+
+    bool is_of_repeated_phase(const Site& site) const {
+        const size_t since = site.trend.since * interval_.surviving.iterations_per_slice();
+        return is_phase_that_repeats(site, device_, trace_, interval_.iterations[since].first, now_);
     }
 
     void add(const std::string& key, const Site& site, Growth growth, const SampledRetention& sampled) {
@@ -308,6 +311,7 @@ private:
         }
         if (suspect.growth == Growth::of_count) {
             suspect.rises = find_rises(suspect.sites, interval_.iterations, device_, suspect.since);
+            suspect.rises_seldom = rises_seldom(suspect.sites, interval_.iterations, device_, suspect.since);
         }
         if (graph_ && suspect.through_graph()) {
             suspect.root_type = graph_->tables().nodes.type[suspect.retention.root];
@@ -326,6 +330,7 @@ private:
     const Interval& interval_;
     const GraphContext* graph_;
     uint32_t position_;
+    EventNumber now_;
     std::map<std::string, LeakSuspect> by_key_;
     std::vector<UnknownSite> unknown_;
 };
@@ -344,11 +349,11 @@ void join(LeakSuspect& suspect, const LeakSuspect& other) {
 }
 
 std::vector<LeakSuspect> find_suspects(const Trace& trace, const std::vector<Interval>& intervals,
-                                       const GraphContext* graph, uint32_t position) {
+                                       const GraphContext* graph, uint32_t position, EventNumber now) {
     std::vector<LeakSuspect> suspects;
     std::set<std::pair<StackId, bool>> known;
     for (const Interval& interval : intervals) {
-        SuspectFinder(trace, interval, graph, position).find(known, suspects);
+        SuspectFinder(trace, interval, graph, position, now).find(known, suspects);
     }
     std::sort(suspects.begin(), suspects.end(),
               [](const LeakSuspect& a, const LeakSuspect& b) { return a.per_iteration > b.per_iteration; });

@@ -31,6 +31,7 @@ struct LeakSuspect {
     int64_t per_iteration = 0;     ///< bytes
     size_t since = 0;              ///< position of the first iteration of the growth
     std::optional<Rises> rises;    ///< if it grows once in several iterations
+    bool rises_seldom = false;     ///< the growth may end: see rises_seldom()
     bool through_graph() const { return retention.through_graph; }
 };
 
@@ -39,8 +40,8 @@ void join(LeakSuspect& suspect, const LeakSuspect& other);
 
 /// Returns the leak suspects, most bytes per iteration first. What one referrer retains forms one suspect; so does
 /// memory from one line without a known referrer. A site that grows in several intervals counts in the first.
-/// `position`: of the device in Trace::devices.
+/// `position`: of the device in Trace::devices. `now`: the context's time point.
 std::vector<LeakSuspect> find_suspects(const Trace& trace, const std::vector<Interval>& intervals,
-                                       const GraphContext* graph, uint32_t position);
+                                       const GraphContext* graph, uint32_t position, EventNumber now);
 
 }  // namespace tidemark

@@ -16,14 +16,13 @@ constexpr int64_t least_fraction = 4;  ///< 1 / 4 of the peak of allocated memor
 /// Smaller requests have segments of their own, which take little memory.
 constexpr int64_t small_request = 1 << 20;
 
-/// Returns the allocation that the event after a new segment makes in it.
+}  // namespace
+
 AllocationIndex request_of(const DeviceHistory& device, EventNumber segment_event) {
     const auto next = static_cast<size_t>(segment_event + 1);
     const bool is_alloc = next < device.event_ref.size() && device.event_ref[next].action() == Action::alloc;
     return is_alloc ? device.event_ref[next].index() : no_allocation;
 }
-
-}  // namespace
 
 int64_t least_unusable_bytes(int64_t peak) { return std::max(least_bytes, peak / least_fraction); }
 

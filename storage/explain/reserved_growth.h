@@ -22,6 +22,9 @@ struct ReservedGrowth {
     std::map<StackId, int64_t> by_stack;      ///< bytes of these segments, by the stack of the request
 };
 
+/// Returns the allocation for which PyTorch took a segment at this event: the next event; no_allocation if it is none.
+AllocationIndex request_of(const DeviceHistory& device, EventNumber segment_event);
+
 /// Returns the least bytes that are much beside this peak of allocated memory.
 int64_t least_unusable_bytes(int64_t peak);
 

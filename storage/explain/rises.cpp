@@ -36,6 +36,32 @@ std::optional<std::map<int64_t, int64_t>> remaining_by_iteration(std::span<const
     return remaining;
 }
 
+/// Neighboring iterations that add memory.
+struct Rise {
+    int64_t first = 0, last = 0;  ///< iterations
+    int64_t bytes = 0;
+};
+
+/// Returns the rises, without iterations that add very little.
+std::vector<Rise> rises_of(const std::map<int64_t, int64_t>& remaining) {
+    int64_t largest = 0;
+    for (const auto& [iteration, bytes] : remaining) {
+        largest = std::max(largest, bytes);
+    }
+    std::vector<Rise> rises;
+    for (const auto& [iteration, bytes] : remaining) {
+        if (bytes < largest / negligible_part) {
+            continue;
+        }
+        if (rises.empty() || iteration > rises.back().last + 1) {
+            rises.push_back({iteration, iteration, 0});
+        }
+        rises.back().last = iteration;
+        rises.back().bytes += bytes;
+    }
+    return rises;
+}
+
 /// Returns whether three of four values are near their median.
 bool are_alike(const std::vector<int64_t>& values) {
     constexpr double tolerance = 0.1;
@@ -50,33 +76,34 @@ bool are_alike(const std::vector<int64_t>& values) {
 
 std::optional<Rises> find_rises(std::span<const Site* const> sites, const Iterations& iterations,
                                 const DeviceHistory& device, size_t since) {
-    auto remaining = remaining_by_iteration(sites, iterations, device, since);
-    if (!remaining || remaining->size() < fewest_rises) {
-        return std::nullopt;
+    const auto remaining = remaining_by_iteration(sites, iterations, device, since);
+    const std::vector<Rise> rises = remaining ? rises_of(*remaining) : std::vector<Rise>();
+    std::vector<int64_t> bytes;
+    for (const Rise& rise : rises) {
+        bytes.push_back(rise.bytes);
     }
-    int64_t largest = 0;
-    for (const auto& [iteration, bytes] : *remaining) {
-        largest = std::max(largest, bytes);
-    }
-    std::erase_if(*remaining, [&](const auto& item) { return item.second < largest / negligible_part; });
-    std::vector<int64_t> rises;
-    int64_t first = 0, begin = 0, last = -1;
-    for (const auto& [iteration, bytes] : *remaining) {
-        if (!rises.empty() && iteration == last + 1) {
-            rises.back() += bytes;
-        } else {
-            first = rises.empty() ? iteration : first;
-            begin = iteration;
-            rises.push_back(bytes);
-        }
-        last = iteration;
-    }
-    if (rises.size() < fewest_rises || !are_alike(rises)) {
+    if (rises.size() < fewest_rises || !are_alike(bytes)) {
         return std::nullopt;
     }
     const auto count = static_cast<int64_t>(rises.size());
-    return Rises{count, median(rises),
-                 std::llround(static_cast<double>(begin - first) / static_cast<double>(count - 1))};
+    return Rises{
+        count, median(std::move(bytes)),
+        std::llround(static_cast<double>(rises.back().first - rises.front().first) / static_cast<double>(count - 1))};
+}
+
+bool rises_seldom(std::span<const Site* const> sites, const Iterations& iterations, const DeviceHistory& device,
+                  size_t since) {
+    constexpr size_t fewest_sure_rises = 5;
+    const auto remaining = remaining_by_iteration(sites, iterations, device, since);
+    const std::vector<Rise> rises = remaining ? rises_of(*remaining) : std::vector<Rise>();
+    if (rises.size() < 2 || rises.size() >= fewest_sure_rises) {
+        return false;
+    }
+    int64_t rising = 0;
+    for (const Rise& rise : rises) {
+        rising += rise.last - rise.first + 1;
+    }
+    return 2 * rising < rises.back().last - rises.front().first + 1;
 }
 
 }  // namespace tidemark

@@ -26,4 +26,9 @@ struct Rises {
 std::optional<Rises> find_rises(std::span<const Site* const> sites, const Iterations& iterations,
                                 const DeviceHistory& device, size_t since);
 
+/// Returns whether the sites' memory came in two to four rises, and most iterations between them added nothing: data
+/// that the program loads in stages rises in the same way.
+bool rises_seldom(std::span<const Site* const> sites, const Iterations& iterations, const DeviceHistory& device,
+                  size_t since);
+
 }  // namespace tidemark

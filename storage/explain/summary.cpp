@@ -145,6 +145,9 @@ std::string where_it_is(const AnalysisContext& context, const Words& words, cons
 
 /// Sums the leaks that have the unit of the first one: bytes per step and per iteration of a loop do not add up.
 std::string leaks(const Finding& first, const Words& words, const Explanation& explanation) {
+    if (first.kind == FindingKind::hook_retains_activations && !first.per_iteration) {
+        return words("The peaks of memory rise.");
+    }
     int64_t per_iteration = 0;
     for (const Finding& finding : explanation.findings) {
         per_iteration += is_gpu_leak(finding) && finding.unit == first.unit ? finding.per_iteration.value_or(0) : 0;

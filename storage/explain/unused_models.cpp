@@ -139,7 +139,8 @@ private:
 
     size_t iterations_since(EventNumber event) const {
         const Iterations& iterations = context_.iterations();
-        return iterations.size() - static_cast<size_t>(std::max<int64_t>(iterations.at(event) + 1, 0));
+        const auto begun = static_cast<size_t>(iterations.at(event) + 1);  // one more than there are after the last
+        return iterations.size() - std::min(begun, iterations.size());
     }
 
     bool is_unused(const Module& module) const {

@@ -59,6 +59,7 @@ private:
     Status read_labels();
     Status read_referrers();
     Status read_links();
+    void drop_last_exceptions();
     Status read_counts();
 
     /// Returns `otherwise` for NULL and for what cannot be a time.
@@ -104,6 +105,7 @@ Status GraphReader::read() {
     TIDEMARK_TRY(read_labels());
     TIDEMARK_TRY(read_referrers());
     TIDEMARK_TRY(read_links());
+    drop_last_exceptions();
     TIDEMARK_TRY(read_counts());
     tables_.data_gaps = damage_.data_gaps();
     return text_.look_up(source_, tables_.texts);
@@ -383,6 +385,18 @@ Status GraphReader::read_links() {
                             }
                             return true;
                         });
+}
+
+/// The exception that ends the program, or that is being handled then, is stored nowhere: the variables of its frames
+/// are those of the functions that were running.
+void GraphReader::drop_last_exceptions() {
+    for (Referrer& referrer : tables_.referrers) {
+        auto& links = referrer.links;
+        if (links.size() > 1 && links.front().kind == PathLinkKind::exception &&
+            tables_.scans[referrer.scan].reason == ScanReason::end) {
+            links.erase(links.begin());
+        }
+    }
 }
 
 Status GraphReader::read_counts() {

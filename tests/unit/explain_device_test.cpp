@@ -10,6 +10,7 @@ namespace tidemark {
 namespace {
 
 using test::diagnose;
+using test::joined;
 using test::RunBuilder;
 using test::take;
 
@@ -355,14 +356,22 @@ TEST(ExplainProfilerOverhead, ReportsNothingWithoutAProfiler) {
     EXPECT_TRUE(diagnose(diagnoses::profiler_overhead, *run.make_context()).empty());
 }
 
-/// Returns a run in which the frees of `count` batches are requested, but complete only at the end.
-RunBuilder recorded_on_a_stream(int count) {
+/// Returns a run with `count` batches, each in a segment of its own. The frees complete before the next segment is
+/// taken if `waits`, otherwise only at the end.
+RunBuilder recorded_on_a_stream(int count, bool waits = false) {
     RunBuilder run;
-    run.segment(200 * MiB);
     std::vector<AllocationIndex> pending;
     for (int i = 0; i < count; ++i) {
-        pending.push_back(run.alloc(10 * MiB, run.line("load")));
-        run.request_free(pending.back());
+        const uint32_t segment = run.segment(10 * MiB);
+        pending.push_back(run.alloc(10 * MiB, run.line("load"), 0, segment));
+        if (!waits) {
+            run.request_free(pending.back());
+        }
+    }
+    for (const AllocationIndex a : pending) {
+        if (waits) {
+            run.request_free(a);
+        }
     }
     for (const AllocationIndex a : pending) {
         run.complete_free(a);
@@ -370,16 +379,42 @@ RunBuilder recorded_on_a_stream(int count) {
     return run;
 }
 
-TEST(ExplainPendingFree, ReportsTheHighestSum) {
+TEST(ExplainPendingFree, ReportsTheSegmentsThatPendingBlocksCouldHaveReplaced) {
     const Findings findings = diagnose(diagnoses::pending_free, *recorded_on_a_stream(12).make_context());
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].bytes, 120 * MiB);
-    EXPECT_EQ(findings[0].count, 12);
+    EXPECT_EQ(findings[0].bytes, 110 * MiB);
+    EXPECT_EQ(findings[0].count, 11);
     EXPECT_EQ(findings[0].line, "train.py:10 load");
+    EXPECT_NE(joined(findings[0].text).find("At the peak 110 MiB were pending free (11 freed blocks)"),
+              std::string::npos);
 }
 
-TEST(ExplainPendingFree, ReportsNothingForTwoBlocks) {
-    EXPECT_TRUE(diagnose(diagnoses::pending_free, *recorded_on_a_stream(2).make_context()).empty());
+TEST(ExplainPendingFree, ReportsNothingForThreeBlocks) {
+    EXPECT_TRUE(diagnose(diagnoses::pending_free, *recorded_on_a_stream(3).make_context()).empty());
+}
+
+TEST(ExplainPendingFree, ReportsNothingIfNoSegmentWasTakenMeanwhile) {
+    EXPECT_TRUE(diagnose(diagnoses::pending_free, *recorded_on_a_stream(12, true).make_context()).empty());
+}
+
+TEST(ExplainPendingFree, ReportsNothingIfTheBlocksCannotServeTheRequest) {
+    RunBuilder run;
+    run.segment(200 * MiB);
+    for (int i = 0; i < 12; ++i) {
+        run.request_free(run.alloc(10 * MiB, run.line("load")));
+    }
+    const auto without = [&](uint64_t bytes, uint32_t stream) {
+        RunBuilder more = run;
+        for (int i = 0; i < 6; ++i) {
+            const uint32_t segment = more.segment(bytes, stream);
+            more.alloc(bytes, more.line("compute"), 0, segment);
+        }
+        return diagnose(diagnoses::pending_free, *more.make_context());
+    };
+    EXPECT_TRUE(without(20 * MiB, 0).empty()) << "too small";
+    EXPECT_TRUE(without(10 * MiB, 1).empty()) << "of another stream";
+    ASSERT_EQ(without(10 * MiB, 0).size(), 1u);
+    EXPECT_EQ(without(10 * MiB, 0)[0].bytes, 60 * MiB);
 }
 
 RunBuilder captures(int graphs) {

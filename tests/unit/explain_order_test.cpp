@@ -25,15 +25,15 @@ void iterate(RunBuilder& run, int temporaries, uint64_t bytes, const std::string
     }
 }
 
-/// Returns ten steps of `temporaries` that retain 1 MiB each, and then forty iterations that retain 256 KiB each.
-RunBuilder train_and_serve(int temporaries) {
+/// Returns ten steps of `temporaries` that retain 1 MiB each, and then iterations that retain 256 KiB each.
+RunBuilder train_and_serve(int temporaries, int served = 40) {
     RunBuilder run;
     run.segment(GiB);
     for (int i = 0; i < 10; ++i) {
         iterate(run, temporaries, MiB, "train");
         run.step();
     }
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < served; ++i) {
         iterate(run, 1, 256 * KiB, "serve");
     }
     return run;
@@ -55,7 +55,7 @@ TEST(ExplainOrder, LeaksAreSortedByBytesPerSecond) {
 }
 
 TEST(ExplainOrder, BytesOfDifferentUnitsAreNotAdded) {
-    const Explanation explanation = explained(*train_and_serve(1).make_context());
+    const Explanation explanation = explained(*train_and_serve(3, 7).make_context());
     ASSERT_EQ(explanation.findings[0].unit, IterationSource::steps) << "the steps are short here";
     const std::string summary = test::joined(explanation.summary);
     EXPECT_NE(summary.find("Memory grows by 1.00 MiB per step"), std::string::npos) << summary;

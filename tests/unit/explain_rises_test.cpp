@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/explained.h"
-#include "tests/unit/run_builder.h"
+#include "tests/unit/program_builder.h"
 
 namespace tidemark {
 namespace {
@@ -38,6 +38,32 @@ TEST(ExplainRises, TellsHowOftenMemoryGrows) {
     EXPECT_EQ(rises->count, 12);
     EXPECT_EQ(rises->bytes, 3 * MiB);
     EXPECT_EQ(rises->every, 10);
+}
+
+/// Returns whether a container that grows in the steps is a certain leak.
+template <class IsRise>
+Confidence confidence_of(IsRise&& is_rise) {
+    test::Program program;
+    std::vector<AllocationIndex> kept;
+    for (int i = 0; i < 120; ++i) {
+        program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
+        if (is_rise(i)) {
+            kept.push_back(program.run.alloc(3 * MiB, program.run.line("load")));
+        }
+        program.run.step();
+    }
+    for (size_t i = 0; i < kept.size(); ++i) {
+        program.add_referrer(kept[i], "batches", std::to_string(i));
+    }
+    const Explanation explanation = explained(*program.make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "growing-container");
+    return explanation.findings.at(0).confidence;
+}
+
+TEST(ExplainRises, FewRisesAreNoCertainLeak) {
+    EXPECT_EQ(confidence_of([](int i) { return i % 30 == 24; }), Confidence::likely) << "four rises";
+    EXPECT_EQ(confidence_of([](int i) { return i % 10 == 9; }), Confidence::certain) << "twelve rises";
+    EXPECT_EQ(confidence_of([](int i) { return i % 40 != 24; }), Confidence::certain) << "almost every step";
 }
 
 TEST(ExplainRises, CountsNeighboringStepsAsOneRise) {

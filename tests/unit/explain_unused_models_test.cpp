@@ -77,6 +77,24 @@ TEST(ExplainUnusedModels, AreNoneIfTheyAreSmallOrReplayedByCudaGraphs) {
     EXPECT_TRUE(Distillation(early, 64 * MiB, true).unused().empty());
 }
 
+TEST(ExplainUnusedModels, RunAfterTheLastStepToo) {
+    const auto evaluate = [](Distillation& program, const std::string& module) {
+        const uint32_t origin = program.module_origin(module);
+        for (int batch = 0; batch < 10; ++batch) {
+            program.run.free(program.run.alloc(MiB, program.run.line("evaluate"), origin));
+        }
+        program.run.alloc(MiB, program.run.line("keep"));
+        return program.unused();
+    };
+    Distillation both([](int step) { return step < 4; });
+    EXPECT_TRUE(evaluate(both, "Net.teacher.layers.0").empty());
+    Distillation student([](int step) { return step < 4; });
+    const std::vector<UnusedModel> unused = evaluate(student, "Net.student.0");
+    ASSERT_EQ(unused.size(), 1u);
+    EXPECT_EQ(unused[0].module, "Net.teacher");
+    EXPECT_EQ(unused[0].idle, 36u);
+}
+
 TEST(ExplainUnusedModels, IgnoreNamesWithMoreLevelsThanModelsHave) {
     Distillation program([](int step) { return step < 4; });
     std::string deep = "Net";

@@ -159,6 +159,26 @@ TEST(ReadGraph, DropsInvalidReferences) {
     query_everything(opened);
 }
 
+TEST(ReadGraph, TheExceptionThatEndsTheProgramIsNoReferrer) {
+    const Folder folder;
+    RandomRun run(7);
+    GraphTables& tables = run.builder.tables;
+    tables.scans = {{1, ScanReason::memory_grows, 0, 0, 0}, {2, ScanReason::end, 0, 0, 0}};
+    const PathLink exception{PathLinkKind::exception, 0, 0, 0, 3};
+    const PathLink local{PathLinkKind::local, run.builder.text("batch"), 0, 0, 3};
+    tables.referrers = {{0, no_node, {0, 0}, {exception, local}},
+                        {1, no_node, {0, 0}, {exception, local}},
+                        {1, no_node, {0, 1}, {local, exception, local}}};
+    write(run, folder / "run.tide");
+    const Opened opened = open(folder / "run.tide");
+    const auto& read = opened.graph->referrers;
+    ASSERT_EQ(read.size(), 3u);
+    EXPECT_EQ(read[0].links.size(), 2u) << "is handled, and the program goes on";
+    ASSERT_EQ(read[1].links.size(), 1u);
+    EXPECT_EQ(read[1].links[0].kind, PathLinkKind::local);
+    EXPECT_EQ(read[2].links.size(), 3u) << "is stored in a variable";
+}
+
 TEST(ReadGraph, ReturnsAnEmptyGraphForFormat1) {
     const Folder folder;
     write(RandomRun(3), folder / "run.tide");

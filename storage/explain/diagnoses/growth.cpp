@@ -8,6 +8,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/repeated_hooks.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/private_pools.h"
@@ -109,6 +110,9 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         add_rises(one.finding, one.suspect, words);
         add_library_fix(one.finding, one.suspect, context, words);
         findings.push_back(std::move(one.finding));
+    }
+    for (Finding& hook : repeated_hooks(context, words)) {
+        findings.push_back(std::move(hook));
     }
 }
 

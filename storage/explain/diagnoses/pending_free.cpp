@@ -8,6 +8,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/needless_segments.h"
 
 namespace tidemark {
 namespace {
@@ -18,46 +19,15 @@ constexpr int64_t fewest_blocks = 3;
 /// Part of reserved memory; a smaller part has little effect on it.
 constexpr double least_share = 0.2;
 
-struct Pending {
-    EventNumber most_at = 0;  ///< the state with most bytes pending free
-    int64_t most = 0;
-    std::vector<AllocationIndex> then;  ///< pending free at that state
-    StackId stack = 0;                  ///< of most of these allocations
-};
-
-/// Finds the state with most bytes pending free, in one pass. The sum changes at frees that do not complete at once.
-void find_peak(const DeviceHistory& device, Pending& pending) {
-    int64_t sum = 0;
-    for (EventNumber n = 0; n < device.event_count(); ++n) {
-        const EventRef ref = device.event_ref[static_cast<size_t>(n)];
-        const bool ends = ref.action() == Action::free_completed;
-        if (!ends && ref.action() != Action::free_requested) {
-            continue;
-        }
-        const auto bytes = static_cast<int64_t>(device.allocations.block_size[ref.index()]);
-        const EventNumber freed = device.allocations.free_event[ref.index()];
-        const bool was_pending = 0 <= freed && freed < n;
-        sum += ends ? (was_pending ? -bytes : 0) : bytes;
-        const bool is_next_its_end = n + 1 == device.allocations.free_completed[ref.index()];
-        if (!ends && !is_next_its_end && sum > pending.most) {
-            pending.most = sum;
-            pending.most_at = n + 1;
-        }
-    }
-}
-
-void find_members(const AnalysisContext& context, Pending& pending) {
-    const Allocations& allocations = context.device().allocations;
+/// Returns the stack that allocated most of the blocks.
+StackId main_stack(const Allocations& allocations, const std::vector<AllocationIndex>& blocks) {
     std::map<StackId, int64_t> by_stack;
-    context.analysis().live().for_each_active(pending.most_at, [&](AllocationIndex a) {
-        if (allocations.free_event[a] < pending.most_at) {
-            pending.then.push_back(a);
-            by_stack[allocations.stack[a]] += static_cast<int64_t>(allocations.block_size[a]);
-        }
-    });
+    for (const AllocationIndex a : blocks) {
+        by_stack[allocations.stack[a]] += static_cast<int64_t>(allocations.block_size[a]);
+    }
     const auto most = std::max_element(by_stack.begin(), by_stack.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    pending.stack = most == by_stack.end() ? 0 : most->first;
+    return most == by_stack.end() ? 0 : most->first;
 }
 
 int64_t longest_wait(const DeviceHistory& device, const std::vector<AllocationIndex>& members) {
@@ -71,15 +41,16 @@ int64_t longest_wait(const DeviceHistory& device, const std::vector<AllocationIn
     return longest;
 }
 
-void add_evidence(Finding& finding, const AnalysisContext& context, const Pending& pending, const Words& words) {
-    finding.evidence.push_back(
-        at_event(context, words("The peak of pending frees: {bytes}", with("bytes", format_bytes(pending.most))),
-                 pending.most_at));
+void add_evidence(Finding& finding, const AnalysisContext& context, const NeedlessSegments& needless,
+                  const Words& words) {
+    finding.evidence.push_back(at_event(
+        context, words("The peak of pending frees: {bytes}", with("bytes", format_bytes(needless.most_pending))),
+        needless.most_pending_at));
     finding.evidence.back().component = ComponentKind::pending;
-    const auto of_line = std::find_if(pending.then.begin(), pending.then.end(), [&](AllocationIndex a) {
-        return context.device().allocations.stack[a] == pending.stack;
+    const auto of_line = std::find_if(needless.pending.begin(), needless.pending.end(), [&](AllocationIndex a) {
+        return context.device().allocations.stack[a] == finding.stack;
     });
-    if (of_line != pending.then.end()) {
+    if (of_line != needless.pending.end()) {
         const EventNumber freed = context.device().allocations.free_event[*of_line];
         Evidence one = at_event(
             context,
@@ -90,46 +61,54 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Pendin
         one.stack = context.device().allocations.free_stack[*of_line];
         finding.evidence.push_back(std::move(one));
     }
+    finding.evidence.push_back(
+        at_event(context, words("The last segment that a pending block could have replaced"), needless.last));
 }
 
-void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
-    Pending pending;
-    find_peak(context.device(), pending);
-    const auto reserved = static_cast<double>(context.curves().value(Series::reserved, pending.most_at));
-    if (pending.most < least_bytes || static_cast<double>(pending.most) < least_share * reserved) {
-        return;
-    }
-    find_members(context, pending);
-    const auto count = static_cast<int64_t>(pending.then.size());
-    if (count < fewest_blocks) {
-        return;
-    }
-    Finding finding = diagnoses::pending_free.new_finding();
-    finding.confidence = Confidence::certain;
-    finding.basis = words("The allocator's events show that the free was requested, but completed later.");
-    finding.bytes = pending.most;
-    finding.count = count;
-    finding.component = ComponentKind::pending;
-    set_line(finding, context, pending.stack);
-    const auto bytes = with("bytes", format_bytes(pending.most));
-    const auto blocks = with("blocks", words.plural(count, "{n} freed block", "{n} freed blocks"));
-    finding.title = words("freed memory of {bytes} stayed pending because another stream may use it", bytes);
+void report(Finding& finding, const AnalysisContext& context, const NeedlessSegments& needless, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(needless.bytes));
+    const auto wait = with("time", format_duration(longest_wait(context.device(), needless.pending)));
+    const auto blocks = with(
+        "blocks", words.plural(static_cast<int64_t>(needless.pending.size()), "{n} freed block", "{n} freed blocks"));
+    finding.title = words("PyTorch reserved another {bytes} because freed memory stayed pending", bytes);
     finding.text = {
+        words("{segments} of {bytes} came from the driver although a freed block was large enough for the request: it "
+              "was pending.",
+              with("segments", words.plural(needless.count, "{n} segment", "{n} segments")), bytes),
         words("At the peak {bytes} were pending free ({blocks}): no tensor used them, but record_stream() had declared "
               "another stream's use, and that stream had not finished its work. PyTorch cannot reuse such blocks. The "
               "longest wait was {time}.",
-              blocks, bytes, with("time", format_duration(longest_wait(context.device(), pending.then)))),
-        words("Meanwhile PyTorch took new memory for the next tensors: reserved memory reached {reserved}. The program "
-              "runs ahead of the GPU, and each batch that it submits in advance occupies a block.",
-              with("reserved", format_bytes(static_cast<int64_t>(reserved))))};
-    add_evidence(finding, context, pending, words);
+              blocks, with("bytes", format_bytes(needless.most_pending)), wait),
+        words("The program runs ahead of the GPU, and each batch that it submits in advance occupies a block.")};
     finding.fixes = {
         {words("Let the owning stream wait for the other stream before the tensor is freed. record_stream() is then "
                "unnecessary, and the block can be reused at once."),
          "torch.cuda.current_stream().wait_stream(side)\ndel batch",
-         pending.most,
+         needless.bytes,
          {}},
-        {words("Submit only a few batches in advance."), "side.synchronize()  # every few batches", pending.most, {}}};
+        {words("Submit only a few batches in advance."),
+         "side.synchronize()  # every few batches",
+         needless.bytes,
+         {}}};
+}
+
+void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+    const NeedlessSegments needless = find_needless_segments(context);
+    const auto reserved = static_cast<double>(context.curves().extremes(Series::reserved, 0, needless.last + 1).max);
+    if (needless.bytes < least_bytes || static_cast<double>(needless.bytes) < least_share * reserved ||
+        needless.count < fewest_blocks) {
+        return;
+    }
+    Finding finding = diagnoses::pending_free.new_finding();
+    finding.confidence = Confidence::certain;
+    finding.basis = words(
+        "The allocator's events show that the frees were requested, but completed only after a new segment was taken.");
+    finding.bytes = needless.bytes;
+    finding.count = needless.count;
+    finding.component = ComponentKind::pending;
+    set_line(finding, context, main_stack(context.device().allocations, needless.pending));
+    report(finding, context, needless, words);
+    add_evidence(finding, context, needless, words);
     findings.push_back(std::move(finding));
 }
 

@@ -97,7 +97,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    finding.confidence = is_hooks ? Confidence::certain : Confidence::likely;
+    finding.confidence = is_hooks ? finding.confidence : Confidence::likely;
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} activation", "{n} activations"));
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
     const std::string& module =

@@ -48,6 +48,13 @@ std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, co
         return words("The allocator's events of {iterations} iterations show the growth; referrers were not recorded.",
                      iterations);
     }
+    if (suspect.referrer && suspect.rises_seldom) {
+        return words(
+            "The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer. It "
+            "grew "
+            "only a few times, as data that is loaded in stages does, so the growth may end.",
+            iterations);
+    }
     if (suspect.referrer) {
         return words(
             "The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
@@ -94,7 +101,7 @@ std::vector<Fix> fixes_of_stored_exceptions(const LeakSuspect& suspect, const Wo
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding;
     finding.severity = Severity::leak;
-    finding.confidence = suspect.referrer ? Confidence::certain : Confidence::likely;
+    finding.confidence = suspect.referrer && !suspect.rises_seldom ? Confidence::certain : Confidence::likely;
     finding.basis = basis(context, suspect, words);
     finding.bytes = suspect.bytes;
     finding.per_iteration = suspect.per_iteration;

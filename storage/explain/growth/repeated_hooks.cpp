@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/growth/repeated_hooks.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "storage/base/units.h"
+#include "storage/explain/finding_parts.h"
+#include "storage/explain/retention.h"
+#include "storage/explain/stack_search.h"
+#include "storage/text/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t fewest_levels = 5;
+
+/// A function that a module's call runs beside forward(): the stack of the call, and the function's name and file.
+using Hook = std::tuple<StackId, StringId, StringId>;
+
+/// The allocations of a hook.
+struct HookRuns {
+    std::vector<int64_t> counts;  ///< of each call of the module
+    std::vector<AllocationIndex> made;
+};
+
+/// Returns the hook whose function allocated, directly or through PyTorch; nothing if there is none.
+std::optional<Hook> hook_of(const StackTable& stacks, StackId stack) {
+    constexpr std::string_view module = "nn/modules/module.py";
+    const FrameId own = calling_frame(stacks, stack);
+    while (stack != 0 && stacks.stack(stack).frame != own) {
+        stack = stacks.stack(stack).caller;
+    }
+    const StackId caller = stack == 0 ? 0 : stacks.stack(stack).caller;
+    if (own == 0 || caller == 0) {
+        return std::nullopt;
+    }
+    const Frame &function = stacks.frame(own), &call = stacks.frame(stacks.stack(caller).frame);
+    const bool is_call =
+        is_torch_function(stacks, call, module, "_call_impl") || is_torch_function(stacks, call, module, "inner");
+    return is_call && plain_name(stacks.string(function.function)) != "forward"
+               ? std::optional(Hook{caller, function.function, function.file})
+               : std::nullopt;
+}
+
+std::map<Hook, HookRuns> runs_of_hooks(const AnalysisContext& context) {
+    const StackTable& stacks = context.trace().stacks;
+    std::vector<std::optional<Hook>> hooks(stacks.stack_count());
+    for (StackId stack = 1; stack < stacks.stack_count(); ++stack) {
+        hooks[stack] = hook_of(stacks, stack);
+    }
+    const Allocations& allocations = context.device().allocations;
+    std::map<Hook, HookRuns> runs;
+    std::map<int64_t, std::optional<Hook>> last_of_thread;
+    for (AllocationIndex a = 0; a < allocations.size() && allocations.alloc_event[a] < context.now(); ++a) {
+        const std::optional<Hook>& hook = hooks[allocations.stack[a]];
+        std::optional<Hook>& last = last_of_thread[context.trace().origins[allocations.origin[a]].thread];
+        if (hook) {
+            HookRuns& own = runs[*hook];
+            if (last != hook) {
+                own.counts.push_back(0);
+            }
+            ++own.counts.back();
+            own.made.push_back(a);
+        }
+        last = hook;
+    }
+    return runs;
+}
+
+/// Returns whether the counts rise in levels. The last call may have been cut short.
+bool rise_in_levels(std::vector<int64_t> counts) {
+    counts.pop_back();
+    if (counts.empty()) {
+        return false;
+    }
+    size_t levels = 1;
+    for (size_t i = 1; i < counts.size(); ++i) {
+        if (counts[i] < counts[i - 1] || counts[i] % counts.front() != 0) {
+            return false;
+        }
+        levels += counts[i] > counts[i - 1];
+    }
+    return levels >= fewest_levels;
+}
+
+/// Returns the highest bytes of these allocations that existed at once.
+int64_t most_at_once(const AnalysisContext& context, const std::vector<AllocationIndex>& made) {
+    const Allocations& allocations = context.device().allocations;
+    std::map<EventNumber, int64_t> changes;
+    for (const AllocationIndex a : made) {
+        changes[allocations.alloc_event[a]] += static_cast<int64_t>(allocations.block_size[a]);
+        changes[allocations.free_event[a]] -= static_cast<int64_t>(allocations.block_size[a]);
+    }
+    int64_t bytes = 0, most = 0;
+    for (const auto& [event, change] : changes) {
+        bytes += change;
+        most = std::max(most, bytes);
+    }
+    return most;
+}
+
+bool is_suspect(const AnalysisContext& context, StackId stack) {
+    return std::any_of(context.suspects().begin(), context.suspects().end(), [&](const LeakSuspect& suspect) {
+        return std::any_of(suspect.sites.begin(), suspect.sites.end(),
+                           [&](const Site* site) { return site->stack == stack; });
+    });
+}
+
+Finding make_finding(const AnalysisContext& context, const HookRuns& hook, const Words& words) {
+    const Allocations& allocations = context.device().allocations;
+    const AllocationIndex newest = hook.made.back();
+    Finding finding;
+    finding.kind = FindingKind::hook_retains_activations;
+    finding.severity = Severity::leak;
+    finding.confidence = Confidence::likely;
+    finding.basis = words("The hook's allocations in each call of the module were counted.");
+    finding.bytes = most_at_once(context, hook.made);
+    finding.count = hook.counts[hook.counts.size() - 2] / hook.counts.front();
+    finding.component = ComponentKind::requested;
+    set_line(finding, context, allocations.stack[newest]);
+    if (context.graph()) {
+        const Referrer* referrer = outermost_referrer(*context.graph(), context.device_position(),
+                                                      allocations.stack[newest], context.now_time());
+        finding.referrer = referrer ? referrer_words(context.graph()->tables(), words, *referrer) : std::string();
+    }
+    const auto module = with("module", context.trace().origins[allocations.origin[newest]].module);
+    const auto line = with("line", finding.line);
+    const auto times = with("times", words.plural(finding.count, "{n} time", "{n} times"));
+    finding.title = words("one call of module `{module}` runs the hook {line} {times}", module, line, times);
+    finding.text = {
+        words("A call of module `{module}` ran the hook {line} once at first, and now runs it {times}: it is "
+              "registered again and again, and never removed. Every run allocates, so the peak rises even if "
+              "the memory is freed in between: at most {bytes} of it existed at once.",
+              module, line, times, with("bytes", format_bytes(finding.bytes)))};
+    finding.evidence = {at_allocation(context, words("The first run of the hook"), hook.made.front()),
+                        at_allocation(context, words("The last run of the hook"), newest)};
+    finding.fixes = {{words("Remove the hook before it is registered again, or register it only once."),
+                      "handle = module.register_forward_hook(hook)\n...\nhandle.remove()", finding.bytes,
+                      std::nullopt}};
+    return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> repeated_hooks(const AnalysisContext& context, const Words& words) {
+    std::vector<Finding> findings;
+    for (const auto& [hook, runs] : runs_of_hooks(context)) {
+        if (rise_in_levels(runs.counts) && !is_suspect(context, context.device().allocations.stack[runs.made.back()])) {
+            findings.push_back(make_finding(context, runs, words));
+        }
+    }
+    return findings;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory that rose and is no leak: its growth ended, each phase frees it, or it replaces other memory.
+#include <gtest/gtest.h>
+
+#include "tests/unit/explained.h"
+
+namespace tidemark {
+namespace {
+
+using test::explained;
+using test::RunBuilder;
+
+constexpr uint64_t MiB = 1 << 20;
+
+std::string leaks(RunBuilder& run) { return test::leaks_of(explained(*run.make_context())); }
+
+void work(RunBuilder& run) { run.free(run.alloc(4 * MiB, run.line("train"))); }
+
+/// Epochs of six steps. At the end of each, results(epoch) tensors are collected, and freed unless it is the last
+/// epoch.
+template <class Results>
+RunBuilder epochs(int count, Results&& results) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    std::vector<AllocationIndex> collected;
+    for (int epoch = 0; epoch < count; ++epoch) {
+        for (const AllocationIndex a : collected) {
+            run.free(a);
+        }
+        collected.clear();
+        for (int step = 0; step < 6; ++step) {
+            work(run);
+            run.step();
+        }
+        for (int i = 0; i < results(epoch); ++i) {
+            run.free(run.alloc(4 * MiB, run.line("validate")));
+            collected.push_back(run.alloc(MiB, run.line("collect")));
+        }
+    }
+    return run;
+}
+
+TEST(ExplainGrowthEnd, APhaseThatWasFreedBeforeIsNoLeak) {
+    RunBuilder run = epochs(4, [](int) { return 20; });
+    EXPECT_EQ(leaks(run), "");
+    RunBuilder varied = epochs(4, [](int epoch) { return epoch == 1 ? 30 : 20; });
+    EXPECT_EQ(leaks(varied), "");
+}
+
+TEST(ExplainGrowthEnd, APhaseHigherThanAllBeforeMayBeALeak) {
+    RunBuilder run = epochs(4, [](int epoch) { return epoch == 3 ? 30 : 20; });
+    EXPECT_EQ(leaks(run), "unexplained-growth");
+    RunBuilder first = epochs(1, [](int) { return 20; });
+    EXPECT_EQ(leaks(first), "unexplained-growth");
+}
+
+TEST(ExplainGrowthEnd, TemporariesAreNoEarlierPhase) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    for (int i = 0; i < 6; ++i) {
+        work(run);
+        run.free(run.alloc(64 * MiB, run.line("collect")));
+        run.step();
+    }
+    for (int i = 0; i < 20; ++i) {
+        run.free(run.alloc(4 * MiB, run.line("validate")));
+        run.alloc(MiB, run.line("collect"));
+    }
+    EXPECT_EQ(leaks(run), "unexplained-growth");
+}
+
+/// Twenty steps that retain 1 MiB each, and `later` iterations without steps that retain nothing.
+RunBuilder fitted(int later) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    for (int i = 0; i < 20; ++i) {
+        work(run);
+        run.alloc(MiB, run.line("fit"));
+        run.step();
+    }
+    for (int i = 0; i < later; ++i) {
+        run.free(run.alloc(4 * MiB, run.line("sample")));
+    }
+    return run;
+}
+
+TEST(ExplainGrowthEnd, GrowthThatEndedLongBeforeTheEndOfTheRunIsNoLeak) {
+    RunBuilder with = fitted(60);
+    EXPECT_EQ(leaks(with), "");
+    const std::string summary = test::joined(explained(*with.make_context()).summary);
+    EXPECT_NE(summary.find("Memory does not keep growing from step to step."), std::string::npos) << summary;
+    RunBuilder without = fitted(2);
+    EXPECT_EQ(leaks(without), "unexplained-growth");
+}
+
+/// A memory of 20 tensors, which two lines of `remember` fill and replace. `frees`: the replaced ones are freed.
+RunBuilder replay(bool frees) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    const StackId append = run.line("remember");
+    const StackId replace = test::stack_of(run.trace.stacks, {{"/home/anna/site-packages/torch/_tensor.py", "clone"},
+                                                              {"/home/anna/project/train.py", "remember"}});
+    std::vector<AllocationIndex> entries;
+    for (size_t i = 0; i < 36; ++i) {
+        work(run);
+        if (i < 20) {
+            entries.push_back(run.alloc(MiB, append));
+        } else {
+            entries.push_back(run.alloc(MiB, replace));
+            if (frees) {
+                run.free(entries[i - 20]);
+            }
+        }
+        run.step();
+    }
+    return run;
+}
+
+TEST(ExplainGrowthEnd, ALineThatReplacesTheElementsOfAnotherIsNoLeak) {
+    RunBuilder replaced = replay(true), added = replay(false);
+    EXPECT_EQ(leaks(replaced), "");
+    EXPECT_NE(leaks(added), "");
+}
+
+TEST(ExplainGrowthEnd, VerySlowGrowthOfALittleMemoryIsNoLeak) {
+    const auto severity = [](uint64_t bytes) {
+        RunBuilder run;
+        run.device().total_bytes = int64_t{140} << 30;
+        run.segment(uint64_t{4} << 30);
+        run.alloc(uint64_t{2} << 30, run.line("build"));
+        for (int i = 0; i < 20; ++i) {
+            work(run);
+            run.alloc(bytes, run.line("log"));
+            run.step();
+        }
+        const Explanation explanation = explained(*run.make_context());
+        const Finding* growth = test::find(explanation, FindingKind::unexplained_growth);
+        return growth ? growth->severity : Severity::background;
+    };
+    EXPECT_EQ(severity(64 << 10), Severity::pattern) << "1.25 MiB of 2 GiB";
+    EXPECT_EQ(severity(MiB), Severity::leak) << "the GPU is full after 140,000 steps";
+}
+
+}  // namespace
+}  // namespace tidemark
