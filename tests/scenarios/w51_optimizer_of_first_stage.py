@@ -46,7 +46,7 @@ def main():
         noise.iteration()
     train_head(encoder, width, noise)
     state = [t for one in pretraining.optimizer.state.values() for t in one.values() if t.is_cuda]
-    truth.write(bytes=truth.bytes_of([*state, *pretraining.decoder.parameters()]), iterations=PRETRAINING + TRAINING)
+    truth.write(bytes=truth.bytes_of(state), iterations=PRETRAINING + TRAINING)
     print(f"{torch.cuda.memory_allocated():,} bytes at the end")
 
 

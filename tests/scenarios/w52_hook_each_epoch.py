@@ -41,8 +41,8 @@ def main():
             noise.iteration()
         seen = watch(model[0])
         validate(model, batch)
-    copies = truth.block(1024 * width * 4)
-    truth.write(bytes=EPOCHS * copies, bytes_per_iteration=copies // STEPS, iterations=EPOCHS * STEPS)
+    # At the end of the last step, before the last hook.
+    truth.write(bytes=(EPOCHS - 1) * truth.block(1024 * width * 4), iterations=EPOCHS * STEPS)
     print(f"{EPOCHS} epochs, {len(model[0]._forward_hooks)} hooks, {len(seen)} output")
 
 

@@ -57,6 +57,35 @@ TEST(ExplainRepeatedHooks, AreALeakAlthoughTheirMemoryIsFreed) {
     EXPECT_NE(summary.find("The peaks of memory rise."), std::string::npos) << summary;
 }
 
+TEST(ExplainRepeatedHooks, ExplainTheGrowthOfTheirLine) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    const StackId stack =
+        test::stack_of(run.trace.stacks, {{"/home/anna/project/train.py", "Monitor.observe"},
+                                          {"/home/anna/site-packages/torch/nn/modules/module.py", "Module._call_impl"},
+                                          {"/home/anna/project/train.py", "main"}});
+    const uint32_t origin = run.origin("aten::clone");
+    run.trace.origins.back().module = "Net.encoder";
+    std::vector<AllocationIndex> stored;
+    for (int epoch = 1; epoch <= 10; ++epoch) {
+        for (int batch = 0; batch < 3; ++batch) {
+            const AllocationIndex work = run.alloc(4 * MiB, run.line("forward"));
+            for (const AllocationIndex a : stored) {
+                run.free(a);
+            }
+            stored.clear();
+            for (int i = 0; i < epoch; ++i) {
+                stored.push_back(run.alloc(MiB, stack, origin));
+            }
+            run.free(work);
+            run.step();
+        }
+    }
+    const Explanation explanation = explained(*run.make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "hook-retains-activations");
+    EXPECT_GT(explanation.findings[0].per_iteration.value_or(0), 0);
+}
+
 TEST(ExplainRepeatedHooks, AreNoneIfTheirNumberIsConstantOrFalls) {
     EXPECT_EQ(test::leaks_of(hooked([](int) { return 3; })), "");
     EXPECT_EQ(test::leaks_of(hooked([](int epoch) { return epoch == 6 ? 1 : epoch + 1; })), "");

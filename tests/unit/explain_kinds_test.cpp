@@ -22,8 +22,7 @@ namespace fs = std::filesystem;
 /// Kinds without a picture of the window. Every new kind must be drawn or listed here.
 const std::set<std::string_view> without_picture{"process-groups-grow"};
 /// Kinds that no recorded program shows; each needs a unit test.
-const std::set<std::string_view> without_corpus_entry{"private-pools", "process-groups-grow", "unexplained-growth",
-                                                      "unused-model"};
+const std::set<std::string_view> without_corpus_entry{"private-pools", "process-groups-grow", "unexplained-growth"};
 
 fs::path source_folder() { return fs::path(TIDEMARK_RESOURCES).parent_path(); }
 

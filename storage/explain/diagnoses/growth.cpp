@@ -99,6 +99,29 @@ void add_library_fix(Finding& finding, const LeakSuspect& suspect, const Analysi
     }
 }
 
+void copy_growth(const Finding& from, Finding& to) {
+    to.per_iteration = from.per_iteration;
+    to.rate = from.rate;
+    to.since = from.since;
+    to.since_iteration = from.since_iteration;
+    to.unit = from.unit;
+}
+
+/// Adds hooks that are registered again and again, unless their memory has a finding already. They explain its growth.
+void add_repeated_hooks(std::vector<Classified>& all, const AnalysisContext& context, const Words& words,
+                        Findings& findings) {
+    for (Finding& hook : repeated_hooks(context, words)) {
+        const auto same =
+            std::find_if(all.begin(), all.end(), [&](const Classified& one) { return one.finding.line == hook.line; });
+        if (same == all.end()) {
+            findings.push_back(std::move(hook));
+        } else if (same->finding.kind == FindingKind::unexplained_growth) {
+            copy_growth(same->finding, hook);
+            same->finding = std::move(hook);
+        }
+    }
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     std::vector<Classified> all;
     for (const LeakSuspect& suspect : context.suspects()) {
@@ -106,13 +129,11 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
             add(all, context, suspect, words);
         }
     }
+    add_repeated_hooks(all, context, words, findings);
     for (Classified& one : all) {
         add_rises(one.finding, one.suspect, words);
         add_library_fix(one.finding, one.suspect, context, words);
         findings.push_back(std::move(one.finding));
-    }
-    for (Finding& hook : repeated_hooks(context, words)) {
-        findings.push_back(std::move(hook));
     }
 }
 

@@ -103,13 +103,6 @@ int64_t most_at_once(const AnalysisContext& context, const std::vector<Allocatio
     return most;
 }
 
-bool is_suspect(const AnalysisContext& context, StackId stack) {
-    return std::any_of(context.suspects().begin(), context.suspects().end(), [&](const LeakSuspect& suspect) {
-        return std::any_of(suspect.sites.begin(), suspect.sites.end(),
-                           [&](const Site* site) { return site->stack == stack; });
-    });
-}
-
 Finding make_finding(const AnalysisContext& context, const HookRuns& hook, const Words& words) {
     const Allocations& allocations = context.device().allocations;
     const AllocationIndex newest = hook.made.back();
@@ -149,7 +142,7 @@ Finding make_finding(const AnalysisContext& context, const HookRuns& hook, const
 std::vector<Finding> repeated_hooks(const AnalysisContext& context, const Words& words) {
     std::vector<Finding> findings;
     for (const auto& [hook, runs] : runs_of_hooks(context)) {
-        if (rise_in_levels(runs.counts) && !is_suspect(context, context.device().allocations.stack[runs.made.back()])) {
+        if (rise_in_levels(runs.counts)) {
             findings.push_back(make_finding(context, runs, words));
         }
     }
