@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "storage/explain/backward_passes.h"
+#include "storage/explain/optimizer_spans.h"
 
 #include <algorithm>
 #include <map>
@@ -196,12 +197,11 @@ size_t saved_versions(const AnalysisContext& context, const BackwardPassGroup& g
 
 /// Returns the number of steps since the first pass, of the optimizer class that took most steps.
 size_t most_steps(const AnalysisContext& context, const BackwardPassGroup& group) {
-    constexpr std::string_view step = "Optimizer.step#";
     const int64_t since = context.device().time_of_state(group.passes.front().backward);
     std::map<std::string_view, size_t> steps;
     size_t most = 0;
     for (const Annotation& span : context.trace().annotations) {
-        if (span.name.starts_with(step) && span.start >= since) {
+        if (is_optimizer_step(span) && span.start >= since) {
             most = std::max(most, ++steps[span.name]);
         }
     }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "storage/explain/composition.h"
+#include "storage/explain/optimizer_spans.h"
 
 namespace tidemark {
 namespace {
@@ -70,10 +71,9 @@ std::vector<AllocationIndex> named_gradients(const AnalysisContext& context) {
 
 /// Returns how many optimizer steps began between two times.
 size_t steps_between(const AnalysisContext& context, int64_t from, int64_t to) {
-    constexpr std::string_view step = "Optimizer.step#";
     const auto& spans = context.trace().annotations;
     return static_cast<size_t>(std::count_if(spans.begin(), spans.end(), [&](const Annotation& span) {
-        return span.name.starts_with(step) && span.start >= from && span.start < to;
+        return is_optimizer_step(span) && span.start >= from && span.start < to;
     }));
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "storage/explain/composition.h"
+#include "storage/explain/optimizer_spans.h"
 #include "storage/explain/private_pools.h"
 #include "storage/explain/stack_search.h"
 
@@ -21,7 +22,6 @@ constexpr int64_t least_fraction = 10;       ///< 1 / 10 of the allocated memory
 constexpr size_t fewest_steps = 3;           ///< fewer show no typical pause
 constexpr int64_t longer = 3;                ///< than the longest pause before
 constexpr int64_t fewest_allocations = 100;  ///< less work is not a phase of its own
-constexpr std::string_view span_of_step = "Optimizer.step#";
 
 /// The lines that call the step() of one class: each may belong to another optimizer.
 struct Stepper {
@@ -69,16 +69,11 @@ private:
         FrameId line = 0;
     };
 
-    static std::string class_of(const Annotation& span) {
-        const std::string name = span.name.substr(span_of_step.size());
-        return name.substr(0, name.rfind(".step"));
-    }
-
     FrameId line_of(AllocationIndex a) const { return line_of_step_[allocations_.stack[a]]; }
 
     void find_steps() {
         for (const Annotation& span : context_.trace().annotations) {
-            if (span.name.starts_with(span_of_step)) {
+            if (is_optimizer_step(span)) {
                 steps_.push_back({&span, line_of_step(span)});
             }
         }
@@ -121,7 +116,7 @@ private:
         for (const AllocationIndex a : allocated_at(context_, context_.now())) {
             const Step* step = is_state(a) ? step_of(a) : nullptr;
             if (step && line_of(a) != 0) {
-                memory_[{class_of(*step->span), line_of(a)}].push_back(a);
+                memory_[{optimizer_class(*step->span), line_of(a)}].push_back(a);
             }
         }
     }
@@ -137,7 +132,7 @@ private:
         }
         int64_t longest_pause = 0;
         for (const Step& step : steps_) {
-            if (class_of(*step.span) != stepper.name || (step.line != 0 && step.line != stepper.line)) {
+            if (optimizer_class(*step.span) != stepper.name || (step.line != 0 && step.line != stepper.line)) {
                 ++found.later_steps;
                 continue;
             }

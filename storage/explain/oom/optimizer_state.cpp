@@ -8,6 +8,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/oom/oom_answer.h"
+#include "storage/explain/optimizer_spans.h"
 #include "storage/explain/stack_search.h"
 
 namespace tidemark {
@@ -17,7 +18,6 @@ namespace {
 constexpr int64_t part_of_8_bits = 4;
 /// Lines that create a state of each parameter have created at least this part of the largest of these states.
 constexpr double least_part_of_state = 0.5;
-constexpr std::string_view span_of_step = "Optimizer.step#";
 
 /// The state of PyTorch's own optimizers in the making.
 struct StateInMaking {
@@ -78,9 +78,8 @@ std::optional<StateInMaking> find_state(const OomCase& oom) {
 std::string name_of_optimizer(const OomCase& oom) {
     const int64_t time = oom.context().device().time_of_state(oom.analysis().before);
     for (const Annotation& span : oom.context().trace().annotations) {
-        if (span.start <= time && time <= span.end && span.name.starts_with(span_of_step)) {
-            const std::string name = span.name.substr(span_of_step.size());
-            return name.substr(0, name.rfind(".step"));
+        if (span.start <= time && time <= span.end && is_optimizer_step(span)) {
+            return optimizer_class(span);
         }
     }
     return {};
