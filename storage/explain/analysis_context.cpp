@@ -54,11 +54,11 @@ EventNumber before_last_frees(const Analysis& analysis, EventNumber old = 0) {
     return end.value_or(device.event_count());
 }
 
-/// Returns how many tensors have a referrer in Python, for each heap scan.
+/// Returns how many tensors have a referrer in Python, or a hook on a cycle through C++, for each heap scan.
 std::vector<size_t> found_by_scans(const GraphTables& tables) {
     std::vector<size_t> found(tables.scans.size());
     for (const Referrer& referrer : tables.referrers) {
-        found[referrer.scan] += !is_native(referrer);
+        found[referrer.scan] += !is_native(referrer) || hook_on_cycle(referrer);
     }
     return found;
 }

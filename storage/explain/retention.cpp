@@ -147,22 +147,13 @@ std::string calls_key(const Referrer& referrer) {
     return fmt::format("calls {} {}", variable.function, variable.file);
 }
 
-/// Returns the hook on a cycle to which only C++ refers; nullptr if there is none.
-const PathLink* hook_on_cycle(const Referrer* referrer) {
-    if (!referrer || !is_native(*referrer) || referrer->links.size() < 2) {
-        return nullptr;
-    }
-    const PathLink& link = referrer->links[1];
-    return link.kind == PathLinkKind::hook && link.function != 0 ? &link : nullptr;
-}
-
 }  // namespace
 
 Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     Retention retention;
     if (const Referrer* referrer = graph.referrers.of(allocation)) {
         (is_native(*referrer) ? retention.native : retention.referrer) = referrer;
-        retention.hook = hook_on_cycle(referrer);
+        retention.hook = hook_on_cycle(*referrer);
     }
     for (const uint32_t saved : graph.state.retainers(allocation)) {
         const NodeIndex retainer = graph.index.saver(saved);
@@ -171,7 +162,7 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
         const Referrer* at_scan = graph.referrers.of(graph.scanned.root_of(retainer));
         const Referrer* referrer =
             at_scan && !is_native(*at_scan) ? at_scan : graph.earlier_roots.referrer_above(retainer);
-        retention.hook = retention.hook ? retention.hook : hook_on_cycle(at_scan);
+        retention.hook = retention.hook || !at_scan ? retention.hook : hook_on_cycle(*at_scan);
         if (retention.retainer == no_node || (referrer && !retention.referrer)) {
             const int64_t time = graph.state.time();
             retention.through_graph = true;

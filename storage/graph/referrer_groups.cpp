@@ -168,6 +168,12 @@ bool is_cycle(const Referrer& referrer) {
     return !referrer.links.empty() && referrer.links.front().kind == PathLinkKind::cycle;
 }
 
+const PathLink* hook_on_cycle(const Referrer& referrer) {
+    const bool is_hook = is_native(referrer) && referrer.links.size() > 1 &&
+                         referrer.links[1].kind == PathLinkKind::hook && referrer.links[1].function != 0;
+    return is_hook ? &referrer.links[1] : nullptr;
+}
+
 bool has_name(const Referrer& referrer) { return !is_native(referrer) && !is_cycle(referrer); }
 
 bool is_variable(const Referrer& referrer) {

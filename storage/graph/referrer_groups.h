@@ -20,6 +20,8 @@ namespace tidemark {
 bool is_native(const Referrer& referrer);
 /// Returns whether the path starts in a reference cycle to which no variable leads.
 bool is_cycle(const Referrer& referrer);
+/// Returns the link of the hook on a cycle to which only C++ refers; nullptr if there is none.
+const PathLink* hook_on_cycle(const Referrer& referrer);
 /// Returns whether the path starts at a variable of the program.
 bool has_name(const Referrer& referrer);
 /// Returns whether the referrer is a variable whose value is the tensor itself.

@@ -365,7 +365,8 @@ TEST(ExplainGrowthThrough, AVariableOfAnEarlierRootRetainsTheGraph) {
     }
 }
 
-TEST(ExplainGrowthThrough, AHookOnACycleThroughTheGraphIsNamed) {
+/// Steps that each leave a graph whose root a hook on a cycle through C++ retains, as heap scan number `scan` found.
+Program hooked_graphs(uint32_t scan) {
     Program program;
     for (int i = 0; i < 30; ++i) {
         const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
@@ -374,7 +375,7 @@ TEST(ExplainGrowthThrough, AHookOnACycleThroughTheGraphIsNamed) {
         const NodeIndex root = program.node("TanhBackward0", {}, {saved}, result, "forward");
         const uint32_t function = program.graph.text("layer.<locals>.implicit");
         program.graph.tables.referrers.push_back(
-            {0,
+            {scan,
              root,
              Program::memory(result),
              {{PathLinkKind::native, program.graph.text("Tensor"), 0, 0, 0},
@@ -382,12 +383,29 @@ TEST(ExplainGrowthThrough, AHookOnACycleThroughTheGraphIsNamed) {
         program.run.free(work);
         program.run.step();
     }
+    return program;
+}
+
+TEST(ExplainGrowthThrough, AHookOnACycleThroughTheGraphIsNamed) {
+    Program program = hooked_graphs(0);
     const Finding leak = explained(*program.make_context()).findings.front();
     EXPECT_EQ(leak.kind, FindingKind::hook_reference_cycle);
     EXPECT_EQ(
         leak.title,
         "The hook layer.<locals>.implicit, train.py:7 forms a reference cycle with the graph it is registered on");
     EXPECT_EQ(leak.confidence, Confidence::certain);
+}
+
+TEST(ExplainGrowthThrough, TheScanAtTheEndIsUsedIfItFoundHooks) {
+    Program program = hooked_graphs(1);
+    const uint32_t name = program.graph.text("batch");
+    GraphTables tables = program.graph.tables;
+    const int64_t end = program.run.now();
+    tables.scans = {{end / 2, ScanReason::growing_sites, 10, 100, 20}, {end + 1, ScanReason::end, 10, 100, 20}};
+    tables.referrers.insert(tables.referrers.begin(),
+                            {0, no_node, Program::memory(0), {{PathLinkKind::local, name, 0, 0, 0}}});
+    const Explanation explanation = explained(*program.run.make_context(std::make_shared<const GraphTables>(tables)));
+    EXPECT_EQ(explanation.findings.front().kind, FindingKind::hook_reference_cycle);
 }
 
 }  // namespace
