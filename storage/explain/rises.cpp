@@ -79,6 +79,7 @@ std::optional<Rises> find_rises(std::span<const Site* const> sites, const Iterat
     const auto remaining = remaining_by_iteration(sites, iterations, device, since);
     const std::vector<Rise> rises = remaining ? rises_of(*remaining) : std::vector<Rise>();
     std::vector<int64_t> bytes;
+    bytes.reserve(rises.size());
     for (const Rise& rise : rises) {
         bytes.push_back(rise.bytes);
     }

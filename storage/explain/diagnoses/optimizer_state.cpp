@@ -90,6 +90,7 @@ bool comes_later(const AnalysisContext& context, const State& state) {
 
 std::string names_of(const State& state, const Words& words) {
     std::vector<std::string> names;
+    names.reserve(state.names.size());
     for (const std::string& name : state.names) {
         names.push_back("`" + name + "`");
     }
