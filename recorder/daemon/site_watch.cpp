@@ -12,6 +12,12 @@ namespace {
 
 /// Number of rises after which a site counts as growing: fewer happen while a program starts.
 constexpr uint32_t fewest_rises = 3;
+/// All memory falls when it loses this part (1 / 8) of its height: an iteration has ended. The layers of a slow first
+/// iteration rise as well, but before it ends.
+constexpr uint64_t least_fall = 8;
+constexpr uint64_t fewest_falls = 2;
+/// Programs whose iterations free little have no falls: their sites grow for so many periods before they count.
+constexpr uint64_t fewest_periods = 20;
 /// A site asks for a scan when this much of its memory was never looked for, and as much again as at the last scan.
 constexpr uint64_t fewest_bytes = 256 << 10;
 /// ... and this fraction of all memory that grows, so that many small sites do not ask one after the other.
@@ -24,6 +30,7 @@ void SiteWatch::allocated(uint64_t address, uint32_t number, uint64_t bytes) {
     Site& site = sites_[number];
     touch(number, site);
     site.live += bytes;
+    set_live(live_ + bytes);
     blocks_[address] = {number, bytes, blocks_so_far_++};
 }
 
@@ -36,6 +43,7 @@ void SiteWatch::freed(uint64_t address) {
     touch(block->second.site, site);
     site.live -= block->second.bytes;
     site.lowest = std::min(site.lowest, site.live);
+    set_live(live_ - block->second.bytes);
     blocks_.erase(block);
 }
 
@@ -45,9 +53,24 @@ void SiteWatch::touch(uint32_t number, Site& site) {
     }
 }
 
-bool SiteWatch::grows(const Site& site) { return site.rises >= fewest_rises && site.live > site.level / 2; }
+void SiteWatch::set_live(uint64_t bytes) {
+    live_ = bytes;
+    const bool turns = is_falling_ ? live_ > turn_ + turn_ / least_fall : live_ < turn_ - turn_ / least_fall;
+    if (turns) {
+        is_falling_ = !is_falling_;
+        falls_so_far_ += is_falling_;
+    }
+    turn_ = turns ? live_ : is_falling_ ? std::min(turn_, live_) : std::max(turn_, live_);
+}
+
+bool SiteWatch::grows(const Site& site) const {
+    return site.rises >= fewest_rises && site.live > site.level / 2 &&
+           (falls_so_far_ - site.falls_before >= fewest_falls ||
+            periods_so_far_ - site.periods_before >= fewest_periods);
+}
 
 void SiteWatch::end_period() {
+    ++periods_so_far_;
     if (touched_.empty()) {
         return;
     }
@@ -66,9 +89,16 @@ void SiteWatch::end_period() {
 void SiteWatch::end_period(Site& site) {
     if (site.lowest > site.level) {
         site.level = site.lowest;
-        ++site.rises;
+        site.is_level_of_first = falls_so_far_ == 0;
+        if (site.rises++ == 0) {
+            site.falls_before = falls_so_far_;
+            site.periods_before = periods_so_far_;
+        }
     } else if (site.lowest < site.level / 2) {
         site.rises = 0;
+        if (site.is_level_of_first) {
+            site.level = site.lowest;
+        }
     }
     site.lowest = site.live;
 }

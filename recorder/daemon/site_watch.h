@@ -32,11 +32,13 @@ public:
 
 private:
     struct Site {
-        uint64_t live = 0;     ///< bytes
-        uint64_t lowest = 0;   ///< live bytes of this period
-        uint64_t level = 0;    ///< highest of all periods' lowest
-        uint64_t scanned = 0;  ///< level at the last scan
-        uint32_t rises = 0;    ///< of the level, since the site last fell below half of it
+        uint64_t live = 0;                              ///< bytes
+        uint64_t lowest = 0;                            ///< live bytes of this period
+        uint64_t level = 0;                             ///< highest of all periods' lowest
+        uint64_t scanned = 0;                           ///< level at the last scan
+        uint32_t rises = 0;                             ///< of the level, since the site last fell below half of it
+        uint64_t falls_before = 0, periods_before = 0;  ///< the first of these rises
+        bool is_level_of_first = false;                 ///< a slow first iteration is seen higher than the later ones
         bool is_touched = false;
     };
     struct Block {
@@ -44,15 +46,19 @@ private:
         uint64_t bytes, number;
     };
 
-    static bool grows(const Site& site);
+    bool grows(const Site& site) const;
     void touch(uint32_t number, Site& site);
+    void set_live(uint64_t bytes);
     void end_period(Site& site);
     bool any_wants_scan() const;
 
     std::unordered_map<uint32_t, Site> sites_;
     std::unordered_map<uint64_t, Block> blocks_;  ///< live ones, by address
     std::vector<uint32_t> touched_;               ///< sites whose bytes changed in this period
-    uint64_t blocks_so_far_ = 0;
+    uint64_t blocks_so_far_ = 0, periods_so_far_ = 0;
+    uint64_t live_ = 0, turn_ = 0;  ///< bytes of all blocks: now, and the highest or lowest since they last turned
+    bool is_falling_ = false;
+    uint64_t falls_so_far_ = 0;
     bool wants_scan_ = false;
 };
 

@@ -82,17 +82,34 @@ void report_result(ThreadState& state, const char* op, const c10::TensorImpl& te
     }
 }
 
-void report_results(ThreadState& state, const at::RecordFunction& op) {
+/// Calls visit(const c10::TensorImpl&) for each tensor among the results.
+template <class Visit>
+void for_each_result(const at::RecordFunction& op, Visit&& visit) {
+    const auto visit_defined = [&](const at::Tensor& tensor) {
+        if (tensor.defined()) {
+            visit(*tensor.unsafeGetTensorImpl());
+        }
+    };
     for (const c10::IValue& result : op.outputs()) {
         if (result.isTensor()) {
-            report_result(state, op.name(), *result.toTensor().unsafeGetTensorImpl());
+            visit_defined(result.toTensor());
         } else if (result.isTensorList()) {
             for (const at::Tensor& tensor : result.toTensorVector()) {
-                report_result(state, op.name(), *tensor.unsafeGetTensorImpl());
+                visit_defined(tensor);
             }
         }
     }
-    if (state.in_outermost_op() && !op.outputs().empty()) {
+}
+
+/// Results without a storage, such as the wrappers of torch.func and of sparse tensors, hide which memory is theirs:
+/// then none is called a workspace.
+void report_results(ThreadState& state, const at::RecordFunction& op) {
+    bool all_have_storage = !op.outputs().empty();
+    for_each_result(op, [&](const c10::TensorImpl& tensor) {
+        all_have_storage &= static_cast<bool>(tensor.unsafe_storage());
+        report_result(state, op.name(), tensor);
+    });
+    if (state.in_outermost_op() && all_have_storage) {
         for (const DeviceAddress& workspace : state.op_memory()) {
             report_label(TIDEMARK_CATEGORY_WORKSPACE, workspace);
         }

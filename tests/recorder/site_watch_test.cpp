@@ -62,6 +62,31 @@ TEST_F(Sites, GrowthIsScannedSoonAndThenAtGrowingIntervals) {
     EXPECT_LE(later, 6);
 }
 
+TEST_F(Sites, LayersOfASlowFirstIterationDoNotGrow) {
+    const auto layer = [this](uint64_t number) {
+        watch_.allocated(0x1000 * (1 + number), leaking, 20 * mib);
+        watch_.end_period();
+        return watch_.wants_scan();
+    };
+    for (uint64_t i = 0; i < 15; ++i) {
+        EXPECT_FALSE(layer(i));
+    }
+    for (uint64_t i = 0; i < 15; ++i) {
+        watch_.freed(0x1000 * (1 + i));
+    }
+    EXPECT_EQ(1, scans_in(6, mib)) << "the backward pass has freed them";
+}
+
+TEST_F(Sites, GrowthWithoutIterationsIsScannedAfterAWhile) {
+    int scans = 0;
+    for (uint64_t i = 0; i < 30; ++i) {
+        watch_.allocated(0x1000 * (1 + i), leaking, mib);
+        watch_.end_period();
+        scans += watch_.wants_scan();
+        EXPECT_EQ(scans > 0, i > 20) << i;
+    }
+}
+
 TEST_F(Sites, SlowGrowthIsSeen) { EXPECT_GE(scans_in(1000, mib, 200), 1); }
 
 TEST_F(Sites, SmallGrowthIsNotWorthAScan) { EXPECT_EQ(0, scans_in(100, 512)); }

@@ -53,6 +53,9 @@ class Names(unittest.TestCase):
         self.assertEqual(full_links(weakref.ref(next(iter(queue[1]))))[1], ("index", "1", "deque", "", 0))
         keys = {(1, "a"): [Thing()], Thing: 0, "x" * 100: Thing()}
         self.assertEqual(links(weakref.ref(keys[1, "a"][0])), [("local", "keys"), ("item", "(1, 'a')"), ("index", "0")])
+        part = Thing()
+        mixed = {(1, ("a", part)): [Thing()]}
+        self.assertEqual(links(weakref.ref(mixed[1, ("a", part)][0]))[1], ("item", "(1, ('a', Thing))"))
         long = links(weakref.ref(keys["x" * 100]))
         self.assertEqual((long[1][0], len(long[1][1])), ("item", 60))
 

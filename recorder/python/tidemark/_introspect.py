@@ -78,10 +78,14 @@ def name_of(key: Any) -> str:
 
 
 def text_of(key: Any) -> str:
-    """Returns repr(key), cut to 60 characters, if the key is a plain value, else the name of its class."""
-    if not _is_plain(key):
+    """Returns repr(key), cut to 60 characters, if the key is a plain value, else the name of its class. The same for
+    the parts of a tuple: "(4, Tensor)"."""
+    if _is_plain(key):
+        text = repr(key[:60] if is_exactly(key, str, bytes, tuple) else key)
+    elif type(key) is tuple:
+        text = f"({', '.join(map(text_of, key[:60]))})"
+    else:
         return class_of(key)
-    text = repr(key[:60] if is_exactly(key, str, bytes, tuple) else key)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
