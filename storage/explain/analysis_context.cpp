@@ -200,7 +200,7 @@ AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::
         const int64_t search = time_of_scan(*tables, now_time_);
         graph_ = std::make_unique<GraphContext>(std::move(graph), now_time_, search);
     }
-    suspects_ = find_suspects(trace(), intervals_, graph_.get(), device_position_, now_);
+    growing_ = find_growing(trace(), intervals_, graph_.get(), device_position_, now_);
 }
 
 Iterations AnalysisContext::main_iterations() const {

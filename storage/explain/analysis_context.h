@@ -66,7 +66,9 @@ public:
     const Iterations& iterations() const { return intervals_.front().iterations; }
     /// Returns the memory that outlives iterations().
     const SurvivingAllocations& surviving_allocations() const { return intervals_.front().surviving; }
-    const std::vector<LeakSuspect>& suspects() const { return suspects_; }
+    const std::vector<LeakSuspect>& suspects() const { return growing_.suspects; }
+    /// Returns whether memory rises that ends with the model (see ModelBound).
+    bool has_bounded_growth() const { return growing_.has_bounded; }
     /// Returns nullptr if no graph was recorded.
     const GraphContext* graph() const { return graph_.get(); }
 
@@ -109,7 +111,7 @@ private:
     Trend trend_;
     std::vector<Interval> intervals_;  ///< the main one first
     std::unique_ptr<GraphContext> graph_;
-    std::vector<LeakSuspect> suspects_;
+    Growing growing_;
 };
 
 }  // namespace tidemark

@@ -92,7 +92,8 @@ std::optional<int64_t> iterations_left(const Finding& leak, const AnalysisContex
 /// Returns whether only tensors grow. Graphs take host memory and time, too.
 bool is_of_tensors(FindingKind kind) {
     return kind == FindingKind::growing_container || kind == FindingKind::growing_tensor ||
-           kind == FindingKind::unexplained_growth;
+           kind == FindingKind::unexplained_growth || kind == FindingKind::optimizer_state_grows ||
+           kind == FindingKind::parameters_grow;
 }
 
 /// Returns the part of the peak below which slow growth is small: 1 / 4000, or 1 / 1000 if nothing shows what grows.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "storage/explain/python_paths.h"
+
 namespace tidemark {
 namespace {
 
@@ -25,6 +27,26 @@ SourceExcerpt source_of(const Trace& trace, StackId stack) {
     constexpr int32_t distance = 2;
     const Frame& frame = trace.stacks.frame(trace.stacks.site(stack));
     return trace.source_text.around(trace.stacks.string(frame.file), frame.line, distance);
+}
+
+std::string phase_words(const AnalysisContext& context, StackId stack, const Words& words) {
+    const Allocations& allocations = context.device().allocations;
+    const auto made = std::lower_bound(allocations.alloc_event.begin(), allocations.alloc_event.end(), context.now());
+    if (made == allocations.alloc_event.begin()) {
+        return {};
+    }
+    const StackTable& stacks = context.trace().stacks;
+    const StackId newest = allocations.stack[static_cast<size_t>(made - allocations.alloc_event.begin()) - 1];
+    const PythonPaths paths(stacks);
+    const auto [call, newest_call] = paths.where_they_part(paths.of(stack), paths.of(newest));
+    const FrameId frame = paths.frame_id(call);
+    const bool is_in_one_function =
+        call != 0 && newest_call != 0 && paths.is_same_function(frame, paths.frame_id(newest_call));
+    if (!is_in_one_function || stacks.role(frame) < FrameRole::console) {
+        return {};
+    }
+    return words("That phase was called at {line}. What only it needs can be released after that.",
+                 with("line", describe_frame(stacks, frame)));
 }
 
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin) {

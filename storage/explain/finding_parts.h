@@ -16,6 +16,9 @@ namespace tidemark {
 std::string line_of(const Trace& trace, StackId stack);
 /// Returns that line with two lines before and after; empty if it was not recorded.
 SourceExcerpt source_of(const Trace& trace, StackId stack);
+/// Returns a sentence with the user's line that called the phase of the run in which the stack allocated: where the
+/// stack and that of the newest allocation part. "" unless these are two lines of one function of the program.
+std::string phase_words(const AnalysisContext& context, StackId stack, const Words& words);
 /// Returns the operation, module and phase of an allocation's origin, "aten::mul (module `net.0`, forward)"; "" if none
 /// is known.
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);

@@ -14,12 +14,15 @@
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/autocast_copies.h"
 #include "storage/explain/growing_tensors.h"
+#include "storage/explain/grown_part.h"
 #include "storage/explain/growth_end.h"
+#include "storage/explain/model_bound.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-constexpr size_t fewest_iterations = 3;
+constexpr int64_t fewest_tensors = 3;
 constexpr size_t most_roots_counted = 4096;
 
 /// Returns whether an allocation of a site belongs to the suspect. A workspace of the first pass does not belong. A
@@ -81,8 +84,8 @@ struct Grown {
     int64_t bytes = 0, count = 0;
 };
 
-/// Returns the allocations that belong to the suspect if the site lists all its allocations; otherwise, and without a
-/// graph, the rise.
+/// Returns what has grown of the allocations that belong to the suspect if the site lists all its allocations;
+/// otherwise, and without a graph, the rise.
 Grown grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph,
                const DeviceHistory& device, uint32_t position) {
     Grown grown;
@@ -90,13 +93,19 @@ Grown grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& i
         const EventNumber sure_before =
             std::min(scanned_before(*graph, iterations, device), after_last_found(site, *graph, device, position));
         const WorkInProgress in_progress(site, iterations, device.allocations);
-        for (const AllocationIndex a : site.now) {
-            if (belongs(suspect, *graph, {position, a}, sure_before) && !in_progress.has(a)) {
+        std::vector<AllocationIndex> memory = site.now;
+        std::erase_if(memory, [&](AllocationIndex a) {
+            return !belongs(suspect, *graph, {position, a}, sure_before) || in_progress.has(a);
+        });
+        const GrownPart part = grown_part(site, memory, iterations, device, suspect.since);
+        for (const AllocationIndex a : memory) {
+            if (device.allocations.alloc_event[a] >= part.begin) {
                 grown.bytes += static_cast<int64_t>(device.allocations.block_size[a]);
                 ++grown.count;
             }
         }
-        return grown;
+        return {std::llround(static_cast<double>(grown.bytes) * part.share),
+                std::llround(static_cast<double>(grown.count) * part.share)};
     }
     const auto slices = static_cast<double>(site.level.size());
     grown.bytes = std::min<int64_t>(site.bytes, std::llround(site.trend.per_iteration * slices));
@@ -137,28 +146,13 @@ void update_retention(LeakSuspect& suspect, const SampledRetention& sampled) {
     suspect.calls = std::max(suspect.calls, sampled.calls);
 }
 
-/// Returns whether the alive allocations come from at least this many iterations.
-bool is_of_many_iterations(const Site& site, const Iterations& iterations, const DeviceHistory& device) {
-    size_t count = 0;
-    int64_t before = -2;
-    for (const AllocationIndex a : site.now) {
-        const int64_t iteration = iterations.at(device.allocations.alloc_event[a]);
-        count += iteration != before;
-        before = iteration;
-        if (count == fewest_iterations) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Returns whether the site's tensors are as large as ever, although its memory rises: there are more of them. Each
 /// iteration may free and make all of them anew, as hooks do that are registered again and again.
 bool has_more_tensors(const Site& site) {
     constexpr double tolerance = 1.1;
     const double size_now = static_cast<double>(site.bytes) / static_cast<double>(site.count);
     const double size_ever = static_cast<double>(site.total_bytes) / static_cast<double>(site.total_count);
-    return site.count >= static_cast<int64_t>(fewest_iterations) && size_now <= tolerance * size_ever;
+    return site.count >= fewest_tensors && size_now <= tolerance * size_ever;
 }
 
 /// Returns whether the site's memory is a workspace. cuBLAS has one workspace per stream; library_workspace reports
@@ -167,6 +161,24 @@ bool is_of_workspaces(const Site& site, const GraphContext& graph, uint32_t posi
     const AllocationRef newest{position, site.now.back()};
     return graph.categories.at(newest, graph.state.time()) == Category::workspace;
 }
+
+/// Returns whether the state of one L-BFGS optimizer retains it: a history of at most history_size entries, which fills
+/// in the first steps. An element before that is another matter: optimizers may become more.
+bool is_history_of_optimizer(const Retention& retention, const GraphContext& graph) {
+    if (!retention.referrer) {
+        return false;
+    }
+    const std::vector<PathLink>& links = retention.referrer->links;
+    const auto state = std::find_if(links.begin(), links.end(),
+                                    [&](const PathLink& link) { return graph.text(link.name) == "state of LBFGS"; });
+    return state != links.end() && std::none_of(links.begin(), state, is_element);
+}
+
+struct GrowingSite {
+    const Site* site;
+    Growth growth;
+    SampledRetention sampled;
+};
 
 /// Finds the suspects of one interval.
 class SuspectFinder {
@@ -181,18 +193,22 @@ public:
           now_(now) {}
 
     /// Appends the suspects to `all`, except for sites in `known`, and adds theirs to `known`.
-    void find(std::set<std::pair<StackId, bool>>& known, std::vector<LeakSuspect>& all) {
+    void find(std::set<std::pair<StackId, bool>>& known, Growing& all) {
         for_each_site([&](const Site& site) {
             const std::optional<Growth> growth = growth_of(site);
             if (growth && known.emplace(site.stack, site.is_backward).second) {
-                add(site, *growth);
+                growing_.push_back({&site, *growth, typical_retention(site, *growth, graph_, position_)});
             }
         });
+        all.has_bounded |= drop_bounded();
+        for (const GrowingSite& growing : growing_) {
+            add(growing);
+        }
         drop_balanced();
         divide_unknown();
         for (auto& [key, suspect] : by_key_) {
             finish(suspect);
-            all.push_back(std::move(suspect));
+            all.suspects.push_back(std::move(suspect));
         }
     }
 
@@ -219,8 +235,33 @@ private:
                                                                               : std::nullopt;
     }
 
-    void add(const Site& site, Growth growth) {
-        const SampledRetention sampled = typical_retention(site, growth, graph_, position_);
+    EventNumber begin_of_growth(const Site& site) const {
+        return interval_.iterations[site.trend.since * interval_.surviving.iterations_per_slice()].first;
+    }
+
+    /// Drops what existing parameters get when they are first trained, and copies of them that are made then. Returns
+    /// whether there was any.
+    bool drop_bounded() {
+        const auto is_of_model = [](const GrowingSite& growing) { return growing.sampled.key == model_key; };
+        if (!graph_ || std::none_of(growing_.begin(), growing_.end(), is_of_model)) {
+            return false;
+        }
+        const ModelBound bound(*graph_, position_, now_);
+        return 0 < std::erase_if(growing_, [&](const GrowingSite& growing) {
+                   const EventNumber begin = begin_of_growth(*growing.site);
+                   const bool is_whole = growing.site->count == static_cast<int64_t>(growing.site->now.size());
+                   return is_whole &&
+                          (is_of_model(growing) ? bound.covers(growing.site->now, begin)
+                                                : bound.has_copies(growing.site->now, begin, interval_.iterations));
+               });
+    }
+
+    void add(const GrowingSite& growing) {
+        const auto& [site_of, growth, sampled] = growing;
+        const Site& site = *site_of;
+        if (graph_ && is_history_of_optimizer(sampled.retention, *graph_)) {
+            return;
+        }
         if (growth == Growth::of_count && !sampled.retention.through_graph && is_of_repeated_phase(site)) {
             return;
         }
@@ -228,15 +269,14 @@ private:
             return;
         }
         if (sampled.key.empty()) {
-            unknown_.push_back({&site, growth, sampled});
+            unknown_.push_back(growing);
         } else {
             add(sampled.key, site, growth, sampled);
         }
     }
 
     bool is_of_repeated_phase(const Site& site) const {
-        const size_t since = site.trend.since * interval_.surviving.iterations_per_slice();
-        return is_phase_that_repeats(site, device_, trace_, interval_.iterations[since].first, now_);
+        return is_phase_that_repeats(site, device_, trace_, begin_of_growth(site), now_);
     }
 
     void add(const std::string& key, const Site& site, Growth growth, const SampledRetention& sampled) {
@@ -282,11 +322,11 @@ private:
     void divide_unknown() {
         std::vector<const Site*> sites;
         sites.reserve(unknown_.size());
-        for (const UnknownSite& unknown : unknown_) {
+        for (const GrowingSite& unknown : unknown_) {
             sites.push_back(unknown.site);
         }
         const bool is_cache = graph_ && count_autocast_copies(trace_, device_, sites) >= fewest_autocast_copies;
-        for (const UnknownSite& unknown : unknown_) {
+        for (const GrowingSite& unknown : unknown_) {
             const FrameId line = trace_.stacks.site(unknown.site->stack);
             const std::string key = is_cache    ? std::string("autocast")
                                     : line != 0 ? fmt::format("line {}", line)
@@ -319,12 +359,6 @@ private:
         }
     }
 
-    struct UnknownSite {
-        const Site* site;
-        Growth growth;
-        SampledRetention sampled;
-    };
-
     const Trace& trace_;
     const DeviceHistory& device_;
     const Interval& interval_;
@@ -332,7 +366,8 @@ private:
     uint32_t position_;
     EventNumber now_;
     std::map<std::string, LeakSuspect> by_key_;
-    std::vector<UnknownSite> unknown_;
+    std::vector<GrowingSite> growing_;
+    std::vector<GrowingSite> unknown_;  ///< without a known referrer
 };
 
 }  // namespace
@@ -348,16 +383,16 @@ void join(LeakSuspect& suspect, const LeakSuspect& other) {
     suspect.rises.reset();
 }
 
-std::vector<LeakSuspect> find_suspects(const Trace& trace, const std::vector<Interval>& intervals,
-                                       const GraphContext* graph, uint32_t position, EventNumber now) {
-    std::vector<LeakSuspect> suspects;
+Growing find_growing(const Trace& trace, const std::vector<Interval>& intervals, const GraphContext* graph,
+                     uint32_t position, EventNumber now) {
+    Growing growing;
     std::set<std::pair<StackId, bool>> known;
     for (const Interval& interval : intervals) {
-        SuspectFinder(trace, interval, graph, position, now).find(known, suspects);
+        SuspectFinder(trace, interval, graph, position, now).find(known, growing);
     }
-    std::sort(suspects.begin(), suspects.end(),
+    std::sort(growing.suspects.begin(), growing.suspects.end(),
               [](const LeakSuspect& a, const LeakSuspect& b) { return a.per_iteration > b.per_iteration; });
-    return suspects;
+    return growing;
 }
 
 }  // namespace tidemark

@@ -38,10 +38,15 @@ struct LeakSuspect {
 /// Adds the memory of another suspect of the same interval, which has the same cause.
 void join(LeakSuspect& suspect, const LeakSuspect& other);
 
-/// Returns the leak suspects, most bytes per iteration first. What one referrer retains forms one suspect; so does
+struct Growing {
+    std::vector<LeakSuspect> suspects;  ///< most bytes per iteration first
+    bool has_bounded = false;           ///< whether other memory rises, too, and ends with the model (see ModelBound)
+};
+
+/// Returns the leak suspects. What one referrer retains forms one suspect; so does
 /// memory from one line without a known referrer. A site that grows in several intervals counts in the first.
 /// `position`: of the device in Trace::devices. `now`: the context's time point.
-std::vector<LeakSuspect> find_suspects(const Trace& trace, const std::vector<Interval>& intervals,
-                                       const GraphContext* graph, uint32_t position, EventNumber now);
+Growing find_growing(const Trace& trace, const std::vector<Interval>& intervals, const GraphContext* graph,
+                     uint32_t position, EventNumber now);
 
 }  // namespace tidemark

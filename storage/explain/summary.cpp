@@ -184,6 +184,9 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
         return words("Memory rose by {bytes} after the warm-up and stays there.",
                      with("bytes", format_bytes(late->bytes)));
     }
+    if (context.rises_to_the_end() && context.has_bounded_growth()) {
+        return words("Memory rises as more parameters are trained, up to the last one.");
+    }
     return context.rises_to_the_end()
                ? words("Memory rises, but no line was found that allocates more with each {iteration}.", iteration)
                : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
@@ -225,7 +228,8 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
     const bool has_notable = !findings.empty() && findings.front().severity <= Severity::pattern &&
                              findings.front().kind != FindingKind::steady;
     const Finding* notable = has_notable ? &findings.front() : nullptr;
-    const bool is_unknown = explanation.run_trend == RunTrend::too_short || context.rises_to_the_end() ||
+    const bool is_unknown = explanation.run_trend == RunTrend::too_short ||
+                            (context.rises_to_the_end() && !context.has_bounded_growth()) ||
                             find_finding(explanation.findings, FindingKind::late_memory) != nullptr;
     if (is_unknown && (!notable || notable->severity == Severity::pattern)) {
         return first_look(context, words, notable);

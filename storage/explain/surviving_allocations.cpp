@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -42,6 +43,22 @@ Site sum_of(std::span<const Site* const> sites) {
 
 bool is_rising(const Site* site) { return site->trend.shape == Shape::rising && site->count > 0; }
 
+/// Returns the sum of the sites if it rises, without those that stay at a level higher than the rise: they take no part
+/// in it. `of_line`: the sites of one line, most bytes first.
+std::optional<Site> rising_sum(std::vector<const Site*> of_line) {
+    Site sum = sum_of(of_line);
+    if (!is_rising(&sum)) {
+        return std::nullopt;
+    }
+    const size_t erased = std::erase_if(of_line, [&](const Site* site) {
+        return site->trend.shape == Shape::flat && site->level.back() > sum.trend.rise;
+    });
+    if (erased > 0) {
+        sum = sum_of(of_line);
+    }
+    return is_rising(&sum) ? std::optional(std::move(sum)) : std::nullopt;
+}
+
 /// `sites`: most bytes first.
 std::vector<Site> find_rising_lines(const std::vector<Site>& sites, const StackTable& stacks) {
     std::map<std::pair<FrameId, bool>, std::vector<const Site*>> by_line;
@@ -54,8 +71,8 @@ std::vector<Site> find_rising_lines(const std::vector<Site>& sites, const StackT
     for (const auto& [line, of_line] : by_line) {
         if (of_line.size() > 1 && of_line.front()->count > 0 &&
             std::none_of(of_line.begin(), of_line.end(), is_rising)) {
-            if (Site sum = sum_of(of_line); is_rising(&sum)) {
-                rising.push_back(std::move(sum));
+            if (std::optional<Site> sum = rising_sum(of_line)) {
+                rising.push_back(std::move(*sum));
             }
         }
     }

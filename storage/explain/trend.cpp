@@ -84,6 +84,31 @@ bool moves_as_a_whole(std::span<const int64_t> values, int64_t rise) {
     return moved * 2 >= static_cast<double>(rise) && moved >= 0.75 * (spread(first) + spread(last));
 }
 
+/// Returns whether the values go up and down for more than half of the series rather than rise: from the fifth tenth
+/// on, they rise at less than a fifth of the pace before, and fall at once by more than that. A full cache whose
+/// entries differ in size does so. Of each tenth the lowest value counts, because high ones may be temporary; it needs
+/// three.
+bool swings(std::span<const int64_t> values, int64_t noise) {
+    constexpr size_t parts = 10, full = 4, fewest_of_part = 3;
+    constexpr int64_t slower = 5;
+    if (values.size() < parts * fewest_of_part) {
+        return false;
+    }
+    const auto lowest_of = [&](size_t part) {
+        const auto of_part = values.subspan(part * values.size() / parts, values.size() / parts);
+        return *std::min_element(of_part.begin(), of_part.end());
+    };
+    const int64_t lowest_when_full = lowest_of(full);
+    const int64_t before = (lowest_when_full - lowest_of(0)) / static_cast<int64_t>(full);
+    const int64_t later = lowest_of(parts - 1) - lowest_when_full;
+    int64_t highest = 0, fall = 0;
+    for (const int64_t value : values.subspan(full * values.size() / parts)) {
+        highest = std::max(highest, value);
+        fall = std::max(fall, highest - value);
+    }
+    return later * slower < before * static_cast<int64_t>(parts - 1 - full) && fall > std::max(later, noise);
+}
+
 /// Returns the first position of the rise. Warm-up may hide it: earlier iterations that add about the same amount
 /// belong to the rise.
 size_t rise_begins(const std::vector<int64_t>& floor, size_t from, double per_iteration) {
@@ -148,7 +173,7 @@ Trend find_trend(std::span<const int64_t> values, int64_t noise) {
     // No later value shows whether the last one lasts, so the one before it counts: a loop may end amid its work.
     for (const size_t begin : {from, change}) {
         if (values.size() >= begin - from + fewest_iterations && keeps_rising(floor, begin, noise) &&
-            !has_ended(std::span(floor).subspan(begin), noise) &&
+            !has_ended(std::span(floor).subspan(begin), noise) && !swings(values, noise) &&
             moves_as_a_whole(values.subspan(begin), floor[floor.size() - 2] - floor[begin])) {
             trend.shape = Shape::rising;
             trend.per_iteration = robust_slope(std::span(floor).subspan(begin));

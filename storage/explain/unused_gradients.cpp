@@ -11,6 +11,7 @@
 
 #include "storage/explain/composition.h"
 #include "storage/explain/optimizer_spans.h"
+#include "storage/explain/unused_optimizers.h"
 
 namespace tidemark {
 namespace {
@@ -23,15 +24,40 @@ constexpr int64_t fewest_allocations = 50;
 
 /// What the trace knows of the parameters with one name. Models of one class share their names.
 struct Parameter {
-    bool has_state = false;       ///< an optimizer keeps state for it
-    std::set<uint16_t> versions;  ///< that nodes saved; each update in place makes a new one
+    int64_t updated_until = 0;    ///< ns since trace start: an optimizer that steps kept state for it; 0: none did
+    std::set<uint16_t> versions;  ///< that nodes saved since then; each update in place makes a new one
     int64_t first = 0, last = 0;  ///< when the first and the last of these nodes was created
 };
 using ParametersByName = std::unordered_map<std::string, Parameter>;
 
-ParametersByName read_parameters(const GraphContext& graph) {
+using TimeByMemory = std::unordered_map<uint64_t, int64_t>;
+
+/// Returns when the optimizers that do not step any more took their last step, by the memory of their state.
+TimeByMemory last_steps(const AnalysisContext& context) {
+    TimeByMemory last;
+    for (const UnusedOptimizer& unused : find_unused_optimizers(context)) {
+        for (const AllocationIndex a : unused.memory) {
+            last[memory_key({context.device_position(), a})] = unused.last_step;
+        }
+    }
+    return last;
+}
+
+/// Returns until when an optimizer that steps keeps this state.
+int64_t updated_until(const Trace& trace, AllocationRef state, const TimeByMemory& last_step) {
+    if (!state) {
+        return never_happened;
+    }
+    const auto idle = last_step.find(memory_key(state));
+    return idle == last_step.end() ? trace.devices[state.device].free_time(state.index).value_or(never_happened)
+                                   : idle->second;
+}
+
+ParametersByName read_parameters(const AnalysisContext& context) {
     constexpr std::string_view of = " of ";
+    const GraphContext& graph = *context.graph();
     const GraphTables& tables = graph.tables();
+    const TimeByMemory last_step = last_steps(context);
     ParametersByName parameters;
     std::unordered_map<uint64_t, Parameter*> by_memory;
     for (const CategoryLabel& label : tables.labels) {
@@ -40,7 +66,8 @@ ParametersByName read_parameters(const GraphContext& graph) {
             by_memory[memory_key(label.allocation)] = &parameters[name];
         } else if (const size_t end = name.find(of);
                    label.category == Category::optimizer_state && end != std::string::npos) {
-            parameters[name.substr(end + of.size())].has_state = true;
+            int64_t& until = parameters[name.substr(end + of.size())].updated_until;
+            until = std::max(until, updated_until(context.trace(), label.allocation, last_step));
         }
     }
     for (uint32_t s = 0; s < tables.saved.allocation.size(); ++s) {
@@ -50,6 +77,9 @@ ParametersByName read_parameters(const GraphContext& graph) {
         }
         Parameter& parameter = *found->second;
         const int64_t time = tables.nodes.created[graph.index.saver(s)];
+        if (time < parameter.updated_until) {
+            continue;
+        }
         parameter.first = parameter.versions.empty() ? time : std::min(parameter.first, time);
         parameter.last = std::max(parameter.last, time);
         parameter.versions.insert(tables.saved.version[s]);
@@ -95,33 +125,44 @@ int64_t last_backward(const AnalysisContext& context) {
 /// Decides which parameters no optimizer updates.
 class Updates {
 public:
-    explicit Updates(const AnalysisContext& context)
-        : context_(context), parameters_(read_parameters(*context.graph())) {
+    explicit Updates(const AnalysisContext& context) : context_(context), parameters_(read_parameters(context)) {
         for (const auto& [name, parameter] : parameters_) {
-            has_stateful_ = has_stateful_ || parameter.has_state;
-            has_stateless_ = has_stateless_ || (!parameter.has_state && parameter.versions.size() > 1);
+            last_state_ = std::max(last_state_, std::min(parameter.updated_until, context.now_time()));
+            has_stateless_ = has_stateless_ || (!has_state(parameter) && parameter.versions.size() > 1);
         }
     }
 
     /// Returns whether the graph shows the same values before and after several steps.
     bool is_seen_unchanged(const std::string& name) const {
-        const auto found = parameters_.find(name);
-        return found != parameters_.end() && !found->second.has_state && found->second.versions.size() == 1 &&
-               steps_between(context_, found->second.first, found->second.last) >= fewest_steps;
+        const Parameter* parameter = find(name);
+        return parameter && parameter->versions.size() == 1 &&
+               steps_between(context_, parameter->first, parameter->last) >= fewest_steps;
     }
     /// Returns whether no optimizer updates the parameter. Not every parameter is saved by a node; if all updates come
     /// from optimizers with state, a parameter without state gets none.
     bool is_not_updated(const std::string& name) const {
-        const auto found = parameters_.find(name);
-        const bool has_no_state = found != parameters_.end() && !found->second.has_state;
+        const Parameter* parameter = find(name);
         return is_seen_unchanged(name) ||
-               (has_no_state && found->second.versions.size() <= 1 && has_stateful_ && !has_stateless_);
+               (parameter && parameter->versions.size() <= 1 && !has_stateless_ &&
+                steps_between(context_, parameter->updated_until, last_state_) >= fewest_steps);
+    }
+    /// Returns until when an optimizer updated the parameter; 0: never.
+    int64_t updated_until(const std::string& name) const {
+        const Parameter* parameter = find(name);
+        return parameter ? parameter->updated_until : 0;
     }
 
 private:
+    bool has_state(const Parameter& parameter) const { return parameter.updated_until >= context_.now_time(); }
+    /// Returns nullptr if an optimizer keeps state for it.
+    const Parameter* find(const std::string& name) const {
+        const auto found = parameters_.find(name);
+        return found == parameters_.end() || has_state(found->second) ? nullptr : &found->second;
+    }
+
     const AnalysisContext& context_;
     ParametersByName parameters_;
-    bool has_stateful_ = false;   ///< an optimizer with state exists
+    int64_t last_state_ = 0;      ///< until when an optimizer that steps kept state for any parameter
     bool has_stateless_ = false;  ///< a parameter changes without state, as with plain SGD
 };
 
@@ -183,11 +224,15 @@ std::optional<UnusedGradients> find_unused_gradients(const AnalysisContext& cont
                    !updates.is_not_updated(name_of(a));
         });
         found = describe(context, std::move(gradients));
+        if (!found.gradients.empty()) {
+            const AllocationIndex largest = found.gradients.front();
+            found.since = updates.updated_until(name_of(largest));
+            found.because = found.since > 0 ? UnusedBecause::optimizer_ended : UnusedBecause::not_optimized;
+            found.steps =
+                steps_between(context, std::max(found.since, context.device().alloc_time(largest)), context.now_time());
+        }
         found.is_seen = std::any_of(found.gradients.begin(), found.gradients.end(),
                                     [&](AllocationIndex a) { return updates.is_seen_unchanged(name_of(a)); });
-        found.steps = found.gradients.empty()
-                          ? 0
-                          : steps_between(context, context.device().alloc_time(found.gradients[0]), context.now_time());
     }
     const int64_t allocated = context.curves().value(Series::allocated, context.now());
     const bool is_worth_reporting = found.bytes >= std::max(least_bytes, allocated / least_fraction);

@@ -14,8 +14,9 @@
 namespace tidemark {
 
 enum class UnusedBecause : uint8_t {
-    not_optimized,   ///< optimizers stepped several times, but never changed these parameters
-    training_ended,  ///< the loop that repeats runs no backward pass and no optimizer
+    not_optimized,    ///< optimizers stepped several times, but never changed these parameters
+    optimizer_ended,  ///< the optimizer that updated them is gone or does not step any more, while others do
+    training_ended,   ///< the loop that repeats runs no backward pass and no optimizer
 };
 
 struct UnusedGradients {
@@ -23,7 +24,8 @@ struct UnusedGradients {
     std::vector<AllocationIndex> gradients;  ///< most bytes first
     std::vector<std::string> parts;          ///< "VisionTransformer.encoder", most bytes first
     int64_t bytes = 0;
-    size_t steps = 0;      ///< optimizer steps that they outlived
+    int64_t since = 0;     ///< ns since trace start: until when an optimizer updated the parameters; 0: never
+    size_t steps = 0;      ///< optimizer steps that they outlived since then
     bool is_seen = false;  ///< whether the graph shows that the parameters did not change
 };
 

@@ -57,11 +57,12 @@ TEST(ExplainOomJoined, OffersNoChangeOfALibrary) {
 }
 
 /// Tensors of 200 MiB that a transform of torch.func computes, and the next of them.
-Finding transformed(std::initializer_list<std::pair<std::string_view, std::string_view>> frames, Phase phase) {
+Finding transformed(std::initializer_list<std::pair<std::string_view, std::string_view>> frames, Phase phase,
+                    int tensors = 4) {
     FailingProgram program;
     const StackId stack = program.stack(frames);
     const uint32_t add = program.op("AddBackward0 > aten::add", phase);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < tensors; ++i) {
         program.run.alloc(200 * MiB, stack, add);
     }
     program.run.alloc(MiB, stack, add);
@@ -77,9 +78,18 @@ TEST(ExplainOomTransform, RecommendsChunksAndProducts) {
         transformed({{own, "solve"}, {eager, "jacrev.<locals>.wrapper_fn"}, {own, "study"}}, Phase::backward);
     const Fix* chunks = fix_with(finding, "torch.func.jacrev(function, chunk_size=");
     ASSERT_NE(chunks, nullptr) << text_of(finding);
-    EXPECT_EQ(chunks->bytes, 700 * MiB) << "seven eighths of the tensors of all rows";
+    EXPECT_EQ(chunks->bytes, 1050 * MiB) << "seven eighths of the tensors of all rows and of the request";
     EXPECT_NE(fix_with(finding, "torch.func.vjp"), nullptr);
     EXPECT_THAT(text_of(finding), HasSubstr("`jacrev`, called at train.py:30 study"));
+}
+
+TEST(ExplainOomTransform, TheRequestAloneMayBeForAllRows) {
+    const Finding finding =
+        transformed({{own, "solve"}, {eager, "jacrev.<locals>.wrapper_fn"}, {own, "study"}}, Phase::backward, 0);
+    const Fix* chunks = fix_with(finding, "torch.func.jacrev(function, chunk_size=");
+    ASSERT_NE(chunks, nullptr) << text_of(finding);
+    EXPECT_EQ(chunks->bytes, 350 * MiB);
+    EXPECT_THAT(text_of(finding), HasSubstr("computes all rows of its batch at once: the request is for 400 MiB."));
 }
 
 TEST(ExplainOomTransform, ForwardPassOfJacrevHasOneRow) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/explained.h"
+#include "tests/unit/program_builder.h"
 
 namespace tidemark {
 namespace {
@@ -132,6 +133,44 @@ TEST(ExplainOrder, GrowthThatWouldNeverFillTheDeviceIsAPattern) {
         EXPECT_EQ(explanation.run_trend, is_small ? RunTrend::steady : RunTrend::grows);
         const std::string summary = test::joined(explanation.summary);
         EXPECT_EQ(summary.find("Memory grows by only 4.00 KiB per step.") != std::string::npos, is_small) << summary;
+    }
+}
+
+/// Returns the finding about an optimizer that gets the state of a new parameter in each step, and keeps that of an old
+/// one. `made_anew`: each step makes all of the state again.
+Finding growing_state(bool made_anew) {
+    test::Program program;
+    program.run.device().total_bytes = 128 * GiB;
+    program.run.segment(8 * GiB);
+    std::vector<AllocationIndex> states;
+    const auto add = [&](int64_t bytes, int number) {
+        const std::string name = "exp_avg of Net.heads." + std::to_string(number) + ".weight";
+        states.push_back(program.labeled(bytes, "step", Category::optimizer_state, name));
+    };
+    for (int i = 0; i < 20; ++i) {
+        if (made_anew) {
+            std::for_each(states.begin(), states.end(), [&](AllocationIndex a) { program.run.free(a); });
+            states.clear();
+        }
+        for (int number = made_anew ? 0 : i; number <= i; ++number) {
+            add(number == 0 ? 64 * MiB : 4 * KiB, number);
+        }
+        program.run.free(program.run.alloc(static_cast<uint64_t>(4 * GiB), program.run.line("train")));
+        program.run.step();
+    }
+    const Explanation explanation = explained(*program.make_context());
+    const Finding* growth = test::find(explanation, FindingKind::optimizer_state_grows);
+    return growth ? *growth : Finding();
+}
+
+TEST(ExplainOrder, GrowthIsWhatHasGrownNotWhatItsLineHolds) {
+    for (const bool made_anew : {false, true}) {
+        const Finding growth = growing_state(made_anew);
+        EXPECT_EQ(growth.kind, FindingKind::optimizer_state_grows);
+        EXPECT_EQ(growth.severity, Severity::pattern) << "of 4 KiB per step";
+        EXPECT_LE(growth.bytes, 20 * 4 * KiB);
+        EXPECT_GE(growth.bytes, 16 * 4 * KiB);
+        EXPECT_EQ(growth.per_iteration, 4 * KiB);
     }
 }
 

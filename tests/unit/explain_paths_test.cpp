@@ -72,6 +72,19 @@ TEST(ExplainGrowthThrough, QueuesIsABacklog) {
     EXPECT_EQ(finding.kind, FindingKind::queue_backlog);
 }
 
+TEST(ExplainGrowthThrough, ADictWhoseKeysAreTensorsFindsNoEntryAgain) {
+    for (const auto& [key, has_tensor] : std::map<std::string, bool>{{"Tensor", true},
+                                                                     {"(1024, Tensor)", true},
+                                                                     {"('Tensor', 4)", false},
+                                                                     {"'Tensor'", false},
+                                                                     {"TensorSpec", false}}) {
+        const Finding finding = first_finding(
+            {{Kind::local, "self", "main"}, {Kind::attribute, "tables of Net", ""}, {Kind::item, key, ""}});
+        EXPECT_EQ(finding.kind, FindingKind::growing_container);
+        EXPECT_EQ(finding.fixes.front().code == "key = tensor.item()", has_tensor) << key;
+    }
+}
+
 TEST(ExplainGrowthThrough, ADequeIsAQueueIfItIsConsumed) {
     for (const bool is_consumed : {true, false}) {
         Program program;

@@ -64,6 +64,31 @@ TEST(ExplainGrowingTensor, IsNotProvedBySizesAlone) {
     EXPECT_TRUE(remade(Piece::before, "").run.make_context()->suspects().empty());
 }
 
+/// Returns a run in which L-BFGS appends a tensor to its history in each step. Its optimizer is a variable, or an
+/// element of a list of optimizers.
+Program fitted(bool is_in_list) {
+    Program program;
+    for (int i = 0; i < 20; ++i) {
+        const AllocationIndex old = program.run.alloc(4 * MiB, program.run.line("fit"));
+        program.add_referrer(old, "optimizer", is_in_list ? std::to_string(i) : "");
+        std::vector<PathLink>& links = program.graph.tables.referrers.back().links;
+        for (const auto& [kind, name] : {std::pair(PathLinkKind::attribute, std::string("state of LBFGS")),
+                                         std::pair(PathLinkKind::item, std::string("Tensor")),
+                                         std::pair(PathLinkKind::item, std::string("'old_dirs'")),
+                                         std::pair(PathLinkKind::index, std::to_string(is_in_list ? 0 : i))}) {
+            links.push_back({kind, program.graph.text(name), 0, 0, 0});
+        }
+        program.run.free(program.run.alloc(MiB, program.run.line("forward")));
+        program.run.step();
+    }
+    return program;
+}
+
+TEST(ExplainSuspects, ExcludeTheHistoryOfOneOptimizer) {
+    EXPECT_TRUE(fitted(false).make_context()->suspects().empty());
+    EXPECT_EQ(fitted(true).make_context()->suspects().size(), 1u) << "optimizers that become more";
+}
+
 TEST(ExplainGrowingTensor, IsFoundInALoopThatEndsWhileTwoOfThemExist) {
     for (const int steps : {0, 6}) {
         SCOPED_TRACE(steps);
@@ -327,6 +352,24 @@ TEST(ExplainModels, WithNewNamesGetMoreParameters) {
         explained(*creating(Category::parameter, {"Net.heads.#.weight", "Net.heads.#.bias"}).make_context());
     ASSERT_EQ(test::leaks_of(explanation), "parameters-grow");
     EXPECT_NE(explanation.findings[0].title.find("24 parameters"), std::string::npos) << explanation.findings[0].title;
+}
+
+TEST(ExplainModels, ParametersThatTheOptimizerRetainsAreRemovedFromIt) {
+    Program program = creating(Category::parameter, {"Net.heads.#.weight", "Net.heads.#.bias"});
+    for (const AllocationIndex a : retained_by(program)) {
+        program.graph.tables.referrers.push_back(
+            {0,
+             no_node,
+             Program::memory(a),
+             {{PathLinkKind::global, program.graph.text("optimizer"), 0, 0, 0},
+              {PathLinkKind::attribute, program.graph.text("param_groups of AdamW"), 0, 0, 0},
+              {PathLinkKind::index, program.graph.text("0"), 0, 0, 0}}});
+    }
+    program.run.trace.annotations.push_back({"Optimizer.step#AdamW.step", AnnotationKind::user, 0, 1, 2, true});
+    const Finding leak = explained(*program.make_context()).findings[0];
+    EXPECT_NE(leak.referrer.find("`optimizer.param_groups`"), std::string::npos) << leak.referrer;
+    ASSERT_EQ(leak.fixes.size(), 2U);
+    EXPECT_NE(leak.fixes[1].code.find("optimizer.param_groups.remove(group)"), std::string::npos);
 }
 
 TEST(ExplainModels, OptimizerStateAloneGrows) {

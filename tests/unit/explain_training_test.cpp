@@ -152,6 +152,53 @@ TEST(ExplainUnusedGradients, AreNoneIfTheParametersChange) {
     EXPECT_FALSE(find_unused_gradients(*with_backbone(true).make_context()));
 }
 
+/// Returns a training of an encoder of 32 MiB, and then of the rest in `steps`. The gradient of the encoder stays, and
+/// the state of its optimizer unless `frees_state`.
+Training in_two_stages(bool frees_state, int steps) {
+    Training program;
+    RunBuilder& run = program.run;
+    const AllocationIndex weight = program.labeled(32 * MiB, "main", Category::parameter, "Encoder.weight");
+    const auto step = [&](const std::string& optimizer) {
+        run.trace.annotations.push_back(
+            {"Optimizer.step#" + optimizer + ".step", {}, 0, run.now() - 1, run.now(), true});
+        program.update();
+    };
+    AllocationIndex state = no_allocation;
+    for (int i = 0; i < 5; ++i) {
+        program.node("MmBackward0", {}, {weight}, no_allocation, "forward");
+        program.graph.tables.saved.version.back() = static_cast<uint16_t>(i);
+        if (i == 0) {
+            state = program.labeled(64 * MiB, "step", Category::optimizer_state, "exp_avg of Encoder.weight");
+            program.labeled(32 * MiB, "forward", Category::gradient, "Encoder.weight");
+        }
+        step("Adam");
+    }
+    if (frees_state) {
+        run.free(state);
+    }
+    program.labeled(MiB, "fit_heads", Category::optimizer_state, "exp_avg of weight");
+    for (int i = 0; i < steps; ++i) {
+        program.pass();
+        program.zero_grad();
+        step("AdamW");
+    }
+    return program;
+}
+
+TEST(ExplainUnusedGradients, AreWasteAfterTheirOptimizerIsReleased) {
+    const Findings findings = in_two_stages(true, 40).diagnose(diagnoses::gradients_not_cleared);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].bytes, 32 * MiB);
+    EXPECT_NE(findings[0].text.at(1).find("the 40 optimizer steps since then"), std::string::npos)
+        << findings[0].text.at(1);
+    EXPECT_EQ(findings[0].fixes.at(0).code, "model.zero_grad(set_to_none=True)");
+}
+
+TEST(ExplainUnusedGradients, AreNoneWhileTheirOptimizerKeepsState) {
+    EXPECT_FALSE(find_unused_gradients(*in_two_stages(false, 40).make_context()));
+    EXPECT_FALSE(find_unused_gradients(*in_two_stages(true, 2).make_context())) << "it may be made again";
+}
+
 /// Returns a program with two backward passes and then 100 requests.
 Training served(bool trains_meanwhile) {
     Training program;

@@ -4,6 +4,7 @@
 // Optimizers that do not step any more while the program goes on.
 #include <gtest/gtest.h>
 
+#include "storage/explain/unused_gradients.h"
 #include "storage/explain/unused_optimizers.h"
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
@@ -78,6 +79,21 @@ TEST(ExplainUnusedOptimizers, AreIdleWhileAnotherSteps) {
     EXPECT_EQ(unused[0].bytes, 64 * MiB);
     EXPECT_EQ(unused[0].steps, 20u);
     EXPECT_EQ(unused[0].later_steps, 20u);
+}
+
+TEST(ExplainUnusedOptimizers, LeaveGradientsThatNothingUses) {
+    TwoPhases program;
+    program.labeled(32 * MiB, "forward", Category::gradient, "Net.weight");
+    for (int i = 0; i < steps; ++i) {
+        program.iterate();
+        program.step(in_first_half(i) ? "pretrain" : "tune", i == 0 || i == steps / 2);
+    }
+    EXPECT_FALSE(find_unused_gradients(*program.make_context())) << "the second optimizer has the parameter, too";
+    program.graph.tables.labels.back().name = program.graph.text("exp_avg of Net.head.weight");
+    const std::optional<UnusedGradients> unused = find_unused_gradients(*program.make_context());
+    ASSERT_TRUE(unused);
+    EXPECT_EQ(unused->because, UnusedBecause::optimizer_ended);
+    EXPECT_EQ(unused->steps, 20u);
 }
 
 TEST(ExplainUnusedOptimizers, AreIdleInALongEvaluation) {

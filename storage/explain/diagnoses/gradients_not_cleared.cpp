@@ -123,6 +123,13 @@ std::string why_unused(const UnusedGradients& unused, const Words& words) {
             "gradients: eval(), no_grad() and requires_grad_(False) keep them.");
     }
     const auto steps = with("steps", format_count(static_cast<int64_t>(unused.steps)));
+    if (unused.because == UnusedBecause::optimizer_ended) {
+        return words(
+            "The optimizer that updated these parameters has no part in training since {time}; the {steps} optimizer "
+            "steps since then updated others. Nothing freed the gradients: eval() and requires_grad_(False) keep them, "
+            "and zero_grad() of another optimizer does not reach them.",
+            with("time", format_time_point(unused.since)), steps);
+    }
     return unused.is_seen
                ? words(
                      "The gradients outlived {steps} optimizer steps, and the parameters did not change: they belong "
@@ -138,6 +145,10 @@ std::vector<Fix> fixes_of(const UnusedGradients& unused, const Words& words) {
     if (unused.because == UnusedBecause::training_ended) {
         return {{words("Free the gradients when the last backward pass is done."), "model.zero_grad(set_to_none=True)",
                  unused.bytes, std::nullopt}};
+    }
+    if (unused.because == UnusedBecause::optimizer_ended) {
+        return {{words("Free the gradients after the last step of their optimizer, before the next phase begins."),
+                 "model.zero_grad(set_to_none=True)", unused.bytes, std::nullopt}};
     }
     return {{words("Freeze the parameters that are not trained: an attribute requires_grad of a module does nothing."),
              "for parameter in module.parameters():\n    parameter.requires_grad_(False)", unused.bytes, std::nullopt},
@@ -172,6 +183,10 @@ Finding make_finding(const AnalysisContext& context, const UnusedGradients& unus
     if (!backward.empty()) {
         finding.text.push_back(
             words("The backward pass that computes them is called at {line}.", with("line", backward)));
+    }
+    if (std::string phase = phase_words(context, stack, words);
+        !phase.empty() && unused.because == UnusedBecause::optimizer_ended) {
+        finding.text.push_back(std::move(phase));
     }
     finding.evidence = {at_allocation(context, words("The largest gradient is allocated"), largest),
                         at_event(context,

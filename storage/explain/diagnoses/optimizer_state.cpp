@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S13, #11: the tensors that an optimizer keeps for each parameter, allocated at its first step.
+// S13, #11: the tensors that an optimizer keeps for each parameter, allocated at its first step, or at the first one of
+// each parameter if parameters are unfrozen one after the other.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -12,6 +13,7 @@
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/model_bound.h"
 #include "storage/explain/unused_optimizers.h"
 
 namespace tidemark {
@@ -88,6 +90,13 @@ bool comes_later(const AnalysisContext& context, const State& state) {
            static_cast<double>(last) > first_part * static_cast<double>(context.iterations().size());
 }
 
+/// Returns whether the state that came later is that of parameters which existed at the first step.
+bool is_of_unfrozen_parameters(const AnalysisContext& context, const State& state) {
+    const EventNumber first = context.device().allocations.alloc_event[state.tensors.front()];
+    return context.graph() &&
+           ModelBound(*context.graph(), context.device_position(), context.now()).covers(state.tensors, first);
+}
+
 std::string names_of(const State& state, const Words& words) {
     std::vector<std::string> names;
     names.reserve(state.names.size());
@@ -104,13 +113,28 @@ bool is_as_large_as_parameters(const AnalysisContext& context, const State& stat
     return std::llabs(expected - state.bytes) * 20 <= state.bytes;
 }
 
-void report(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
-    const auto bytes = with("bytes", format_bytes(state.bytes));
+void report_rise(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(state.bytes)), line = with("line", finding.line);
+    const auto tensors = with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors"));
+    if (comes_later(context, state)) {
+        finding.title =
+            words("the optimizer keeps {bytes} of state for parameters that were unfrozen in stages", bytes);
+        finding.text = {
+            words("step() at {line} allocated the state, {bytes} in {tensors}: that of a parameter when it was first "
+                  "trained. All these parameters exist since the first step, and each has its state once, so the "
+                  "rise ends with the last parameter; this is not a leak.",
+                  line, bytes, tensors)};
+        return;
+    }
     finding.title = words("the optimizer keeps {bytes} of state since its first step", bytes);
     finding.text = {words(
         "The first step() at {line} allocated the state, {bytes} in {tensors}, and the optimizer keeps it for the "
         "following steps. Memory rises once by this amount; this is not a leak.",
-        with("line", finding.line), bytes, with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors")))};
+        line, bytes, tensors)};
+}
+
+void report(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
+    report_rise(finding, context, state, words);
     if (const std::string names = names_of(state, words); !names.empty()) {
         finding.text.push_back(
             is_as_large_as_parameters(context, state)
@@ -180,7 +204,8 @@ bool is_unused(const std::vector<UnusedOptimizer>& optimizers, const State& stat
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<UnusedOptimizer> unused = find_unused_optimizers(context);
     for (const State& state : find_states(context)) {
-        if (!comes_later(context, state) && !is_unused(unused, state)) {
+        const bool is_explained = !comes_later(context, state) || is_of_unfrozen_parameters(context, state);
+        if (is_explained && !is_unused(unused, state)) {
             findings.push_back(make_finding(context, state, words));
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// A model, a part of one, or an optimizer's state stays on the GPU although it does not run any more.
+// What nothing uses any more stays on the GPU: a model or a part of one that does not run, its last results, an
+// optimizer's state, a copy of a model.
 
 #include "storage/explain/unused_models.h"
 
@@ -10,9 +11,11 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
+#include "storage/explain/copied_arguments.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/unused_optimizers.h"
+#include "storage/explain/unused_results.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -24,15 +27,23 @@ std::string expression_of(const std::string& module) {
     return "model" + (end == module.npos ? std::string() : module.substr(end));
 }
 
-Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
+/// Returns a finding of this memory, most bytes first, with the line of the largest tensor.
+Finding begin_finding(const AnalysisContext& context, const std::vector<AllocationIndex>& memory, int64_t bytes,
+                      int64_t since) {
     Finding finding = diagnoses::unused_model.new_finding();
     finding.confidence = Confidence::likely;
-    finding.basis = words("The module that ran was recorded with each allocation.");
-    finding.bytes = unused.bytes;
-    finding.count = static_cast<int64_t>(unused.memory.size());
+    finding.bytes = bytes;
+    finding.count = static_cast<int64_t>(memory.size());
     finding.component = ComponentKind::requested;
-    finding.since = context.device().event_time[static_cast<size_t>(unused.last_used)];
-    set_line(finding, context, context.device().allocations.stack[unused.memory.front()]);
+    finding.since = since;
+    set_line(finding, context, context.device().allocations.stack[memory.front()]);
+    return finding;
+}
+
+Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
+    Finding finding = begin_finding(context, unused.memory, unused.bytes,
+                                    context.device().event_time[static_cast<size_t>(unused.last_used)]);
+    finding.basis = words("The module that ran was recorded with each allocation.");
     const auto module = with("module", unused.module), bytes = with("bytes", format_bytes(unused.bytes));
     const auto idle =
         with("iterations", iterations_words(context.iterations().source(), static_cast<int64_t>(unused.idle), words));
@@ -54,7 +65,7 @@ Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, 
     return finding;
 }
 
-std::vector<std::string> text_of(const UnusedOptimizer& unused, const Finding& finding, int64_t idle,
+std::vector<std::string> text_of(const UnusedOptimizer& unused, const Finding& finding, int64_t idle, std::string phase,
                                  const Words& words) {
     std::string steps = words(
         "`{optimizer}` stepped {steps}, the last time at {time}. The program has gone on for {idle} since then, yet "
@@ -71,6 +82,9 @@ std::vector<std::string> text_of(const UnusedOptimizer& unused, const Finding& f
                                     "Other optimizers have stepped {n} time since then.",
                                     "Other optimizers have stepped {n} times since then."));
     }
+    if (!phase.empty()) {
+        text.push_back(std::move(phase));
+    }
     if (!finding.referrer.empty()) {
         text.push_back(words("The optimizer is retained by {referrer}.", with("referrer", finding.referrer)));
     }
@@ -78,14 +92,8 @@ std::vector<std::string> text_of(const UnusedOptimizer& unused, const Finding& f
 }
 
 Finding make_finding(const AnalysisContext& context, const UnusedOptimizer& unused, const Words& words) {
-    Finding finding = diagnoses::unused_model.new_finding();
-    finding.confidence = Confidence::likely;
+    Finding finding = begin_finding(context, unused.memory, unused.bytes, unused.last_step);
     finding.basis = words("Each step() of the optimizers was recorded with the memory that it allocated.");
-    finding.bytes = unused.bytes;
-    finding.count = static_cast<int64_t>(unused.memory.size());
-    finding.component = ComponentKind::requested;
-    finding.since = unused.last_step;
-    set_line(finding, context, context.device().allocations.stack[unused.memory.front()]);
     std::string release = "del optimizer";
     if (unused.referrer) {
         Referrer optimizer = *unused.referrer;
@@ -98,7 +106,7 @@ Finding make_finding(const AnalysisContext& context, const UnusedOptimizer& unus
     finding.title =
         words("`{optimizer}` has not stepped for {idle}, but retains {bytes}", with("optimizer", unused.name),
               with("idle", format_duration(idle)), with("bytes", format_bytes(unused.bytes)));
-    finding.text = text_of(unused, finding, idle, words);
+    finding.text = text_of(unused, finding, idle, phase_words(context, finding.stack, words), words);
     finding.evidence = {at_event(context, words("Its last step ends"), context.device().events_until(unused.last_step)),
                         at_allocation(context, words("The largest tensor of its state"), unused.memory.front())};
     finding.fixes = {
@@ -111,6 +119,108 @@ Finding make_finding(const AnalysisContext& context, const UnusedOptimizer& unus
          "model = pretrain(model)",
          unused.bytes,
          {}}};
+    return finding;
+}
+
+/// Returns code that releases a variable or an attribute, also of the elements of a list; "" for another path.
+std::string release_of(const GraphTables& tables, const Referrer& referrer) {
+    const std::string expression = referrer_expression(tables, referrer);
+    if (is_variable(referrer)) {
+        return "del " + expression;
+    }
+    if (referrer.links.back().kind != PathLinkKind::attribute) {
+        return {};
+    }
+    if (container_end(referrer.links) == referrer.links.size()) {
+        return expression + " = None";
+    }
+    const std::string& name = tables.texts[referrer.links.back().name];  // "output of ReLU"
+    return "for module in " + expression + ":\n    module." + name.substr(0, name.find(' ')) + " = None";
+}
+
+/// Returns the code for all of them, each line once.
+std::string release_of(const GraphTables& tables, const std::vector<const Referrer*>& referrers) {
+    std::string code;
+    for (const Referrer* referrer : referrers) {
+        const std::string one = release_of(tables, *referrer);
+        if (!one.empty() && code.find(one) == code.npos) {
+            code += (code.empty() ? "" : "\n") + one;
+        }
+    }
+    return code;
+}
+
+Finding make_finding(const AnalysisContext& context, const UnusedResults& unused, const Words& words) {
+    Finding finding = begin_finding(context, unused.memory, unused.bytes,
+                                    context.device().event_time[static_cast<size_t>(unused.last_used)]);
+    finding.basis = words("The module that ran was recorded with each allocation.");
+    const auto module = with("module", unused.module), bytes = with("bytes", format_bytes(unused.bytes));
+    const auto idle =
+        with("iterations", iterations_words(context.iterations().source(), static_cast<int64_t>(unused.idle), words));
+    finding.title =
+        words("results inside of `{module}` retain {bytes}, but it has not run for {iterations}", module, bytes, idle);
+    finding.text = {
+        words("{passes} forward passes of `{module}` made these results, and each pass replaced those of the one "
+              "before. The last ones stay: {tensors} of {modules}, {bytes}. In the {iterations} since {time} only "
+              "other modules ran.",
+              with("passes", format_count(static_cast<int64_t>(unused.passes))), module,
+              with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors")),
+              with("modules", words.plural(static_cast<int64_t>(unused.modules), "{n} module", "{n} modules")), bytes,
+              idle, with("time", format_time_point(*finding.since)))};
+    if (std::string phase = phase_words(context, finding.stack, words); !phase.empty()) {
+        finding.text.push_back(std::move(phase));
+    }
+    std::string release;
+    if (!unused.referrers.empty()) {
+        const GraphTables& tables = context.graph()->tables();
+        finding.referrer = path_words(tables, words, *unused.referrers.front());
+        finding.text.push_back(
+            words("A heap scan found such a result retained by {referrer}.", with("referrer", finding.referrer)));
+        release = release_of(tables, unused.referrers);
+    }
+    finding.evidence = {at_event(context, words("One of its modules runs for the last time"), unused.last_used),
+                        at_allocation(context, words("The largest of the results"), unused.memory.front())};
+    finding.fixes = {{words("Delete the results after the last forward pass, with what refers to them: attributes that "
+                            "a hook set on the modules, a dict of activations, a variable of the loop."),
+                      release,
+                      unused.bytes,
+                      {}}};
+    for (const AllocationIndex a : unused.memory) {
+        finding.accounts_for.push_back(context.device().allocations.stack[a]);
+    }
+    return finding;
+}
+
+Finding make_finding(const AnalysisContext& context, const CopiedArguments& copied, const Words& words) {
+    constexpr size_t most_models = 3;
+    Finding finding =
+        begin_finding(context, copied.memory, copied.bytes, context.device().alloc_time(copied.memory.front()));
+    finding.confidence = Confidence::certain;
+    finding.basis = words("The allocations have the call of save_hyperparameters() on their stack.");
+    finding.referrer = words("`_hparams_initial` of the LightningModule");
+    const auto bytes = with("bytes", format_bytes(copied.bytes));
+    finding.title = words("save_hyperparameters() made a copy of {bytes} that nothing uses", bytes);
+    finding.text = {
+        words("save_hyperparameters() stores all arguments of the constructor, and a deep copy of them in "
+              "`_hparams_initial`, from which Lightning only logs numbers and names. The arguments include tensors or "
+              "models on the GPU, so the copy is there as well: {bytes} in {tensors}.",
+              bytes, with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors")))};
+    std::vector<std::string> models;
+    for (size_t m = 0; m < std::min(most_models, copied.models.size()); ++m) {
+        models.push_back("`" + copied.models[m] + "`");
+    }
+    if (!models.empty()) {
+        finding.text.push_back(words("It contains parameters of {models}.", with("models", words.list(models))));
+    }
+    finding.evidence = {
+        at_allocation(context, words("The largest tensor of the copy"), copied.memory.front()),
+        at_event(context,
+                 words("The copy still exists at {time_point}", with("time_point", time_point_name(context, words))),
+                 context.now())};
+    finding.fixes = {{words("Exclude the arguments that are models or tensors, in addition to those excluded already."),
+                      "self.save_hyperparameters(ignore=[\"model\"])",
+                      copied.bytes,
+                      {}}};
     return finding;
 }
 
@@ -130,6 +240,12 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         if (!belongs_to(models, unused)) {
             findings.push_back(make_finding(context, unused, words));
         }
+    }
+    for (const UnusedResults& unused : find_unused_results(context)) {
+        findings.push_back(make_finding(context, unused, words));
+    }
+    for (const CopiedArguments& copied : find_copied_arguments(context)) {
+        findings.push_back(make_finding(context, copied, words));
     }
 }
 

@@ -22,8 +22,16 @@ bool is_function_cache(const Referrer& referrer, std::string_view expression) {
     return container_end(referrer.links) == referrer.links.size() && expression.ends_with(cache_of_function);
 }
 
+/// Returns whether a tensor is the key of a dict, or a part of it: "Tensor", "(4, Tensor)". Strings are quoted.
+bool has_tensor(std::string_view key) {
+    const size_t at = key.find("Tensor");
+    return key == "Tensor" ||
+           (key.starts_with('(') && at != key.npos && key.substr(0, at).find_first_of("'\"") == key.npos);
+}
+
 /// Returns the advice for a dict, for another container, or for an attribute.
-Advice advice_for(const Referrer& referrer, const std::string& expression, const Words& words) {
+Advice advice_for(const GraphContext& graph, const Referrer& referrer, const std::string& expression,
+                  const Words& words) {
     const size_t end = container_end(referrer.links);
     const auto container = with("referrer", "`" + expression + "`");
     const std::string clear = words("Or clear {referrer} after its contents were used.", container);
@@ -37,10 +45,16 @@ Advice advice_for(const Referrer& referrer, const std::string& expression, const
         return {keep, fmt::format("{} = tensor.detach().cpu()", expression), clear, fmt::format("del {}", expression)};
     }
     if (referrer.links[end].kind == PathLinkKind::item) {
-        return {
-            keep, fmt::format("{}[key] = tensor.detach().cpu()", expression),
-            words("Or remove an entry of {referrer} when its work ends; in `finally`, if that may fail.", container),
-            fmt::format("{}.pop(key, None)", expression)};
+        const std::string remove =
+            words("Or remove an entry of {referrer} when its work ends; in `finally`, if that may fail.", container);
+        const std::string code_to_remove = fmt::format("{}.pop(key, None)", expression);
+        if (has_tensor(graph.text(referrer.links[end].name))) {
+            return {words("Use the value of the tensor as key. A tensor equals no other one, so no entry of "
+                          "{referrer} is ever found again.",
+                          container),
+                    "key = tensor.item()", remove, code_to_remove};
+        }
+        return {keep, fmt::format("{}[key] = tensor.detach().cpu()", expression), remove, code_to_remove};
     }
     return {keep, fmt::format("{}.append(tensor.detach().cpu())", expression), clear,
             fmt::format("{}.clear()", expression)};
@@ -60,7 +74,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line), tensors,
         with("total", format_bytes(suspect.bytes)))};
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
-    const Advice advice = advice_for(*suspect.referrer, expression, words);
+    const Advice advice = advice_for(*context.graph(), *suspect.referrer, expression, words);
     finding.fixes = {{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration,
                       append_value_diff(context.trace(), finding.stack, expression)},
                      {advice.release, advice.code_to_release, suspect.bytes, suspect.per_iteration}};

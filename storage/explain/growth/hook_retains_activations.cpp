@@ -21,11 +21,13 @@ std::string_view last_name(std::string_view path) { return path.substr(path.find
 /// Returns `activations` for "activations of ReLU", an attribute of a ReLU.
 std::string_view attribute_name(std::string_view text) { return text.substr(0, text.find(" of ")); }
 
-/// Returns whether the attribute belongs to the module that allocated the tensor.
+/// Returns whether the attribute belongs to the module that allocated the tensor. A dict is rather a cache of what the
+/// module has computed.
 bool is_retained_by_its_module(const AnalysisContext& context, const LeakSuspect& suspect) {
     const std::vector<PathLink>& links = suspect.referrer->links;
     const size_t end = container_end(links);
-    if (end < 3 || links[end - 1].kind != PathLinkKind::attribute) {
+    if (end < 3 || links[end - 1].kind != PathLinkKind::attribute ||
+        (end < links.size() && links[end].kind == PathLinkKind::item)) {
         return false;
     }
     const std::string& module =

@@ -3,9 +3,11 @@
 
 #include "storage/explain/growth/model_parts.h"
 
+#include <cmath>
 #include <unordered_map>
 
 #include "storage/base/units.h"
+#include "storage/explain/grown_part.h"
 
 namespace tidemark {
 namespace {
@@ -54,10 +56,18 @@ ModelParts model_parts_of(const AnalysisContext& context, const LeakSuspect& sus
     ModelParts parts;
     std::unordered_map<std::string, int64_t> named;
     for (const Site* site : suspect.sites) {
-        for (const AllocationIndex a : site->now) {
+        std::vector<AllocationIndex> memory = site->now;
+        std::erase_if(memory, [&](AllocationIndex a) {
+            return !is_retained_outside_graph(categories.at({context.device_position(), a}, context.now_time()));
+        });
+        const GrownPart part = grown_part(*site, memory, *suspect.iterations, context.device(), suspect.since);
+        for (const AllocationIndex a : memory) {
+            if (allocations.alloc_event[a] < part.begin) {
+                continue;
+            }
             const AllocationRef allocation{context.device_position(), a};
             const Category category = categories.at(allocation, context.now_time());
-            add(parts, category, static_cast<int64_t>(allocations.block_size[a]));
+            add(parts, category, std::llround(static_cast<double>(allocations.block_size[a]) * part.share));
             const std::string& name = categories.name(allocation);
             const std::string model = category == Category::gradient ? std::string() : model_in(name);
             if (!model.empty() && ++named[name] > parts.same_name) {

@@ -2,13 +2,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A model gets more and more parameters, or models whose names are unknown accumulate.
+#include <algorithm>
+#include <set>
+
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/model_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/optimizer_spans.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
+
+/// Returns the names of the attributes in which the optimizers that stepped refer to their parameters.
+std::set<std::string> attributes_of_optimizers(const Trace& trace) {
+    std::set<std::string> names;
+    for (const Annotation& span : trace.annotations) {
+        if (is_optimizer_step(span)) {
+            names.insert("param_groups of " + optimizer_class(span));
+            names.insert("state of " + optimizer_class(span));
+        }
+    }
+    return names;
+}
+
+/// Returns the path from an optimizer to its parameters, if most parameters of the suspect that the scans found are
+/// nearer to an optimizer than to a model.
+std::optional<Referrer> path_by_optimizer(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const std::set<std::string> names = attributes_of_optimizers(context.trace());
+    const auto is_of_optimizer = [&](const PathLink& link) {
+        return link.kind == PathLinkKind::attribute && names.count(std::string(context.graph()->text(link.name))) > 0;
+    };
+    int64_t found = 0, by_optimizer = 0;
+    std::optional<Referrer> path;
+    for (const Site* site : suspect.sites) {
+        for (const AllocationIndex a : site->now) {
+            const AllocationRef allocation{context.device_position(), a};
+            const bool is_parameter =
+                context.graph()->categories.at(allocation, context.now_time()) == Category::parameter;
+            const Referrer* referrer = is_parameter ? context.graph()->referrers.in_python(allocation) : nullptr;
+            if (!referrer) {
+                continue;
+            }
+            ++found;
+            const auto link = std::find_if(referrer->links.begin(), referrer->links.end(), is_of_optimizer);
+            if (link != referrer->links.end()) {
+                ++by_optimizer;
+                path = *referrer;
+                path->links.resize(static_cast<size_t>(link - referrer->links.begin()) + 1);
+            }
+        }
+    }
+    return 2 * by_optimizer > found ? path : std::nullopt;
+}
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.is_model) {
@@ -30,6 +77,20 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.fixes = {{words("Remove parameters from the model when they are no longer needed (adapters, task heads, "
                             "layers), and release earlier models."),
                       "del model.heads[task]", suspect.bytes, suspect.per_iteration}};
+    if (const std::optional<Referrer> path = path_by_optimizer(context, suspect)) {
+        finding.referrer = referrer_words(context.graph()->tables(), words, *path);
+        const size_t iterations = suspect.iterations->size() - suspect.since;
+        finding.basis =
+            words("The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
+                  with("iterations", format_count(static_cast<int64_t>(iterations))));
+        finding.fixes.push_back(
+            {words("Remove them from the optimizer, too: {referrer} retains the parameters of each group that was "
+                   "added. Or create an optimizer for the new parameters only.",
+                   with("referrer", finding.referrer)),
+             "optimizer.param_groups.remove(group)\nfor parameter in group[\"params\"]:\n"
+             "    optimizer.state.pop(parameter, None)",
+             suspect.bytes, suspect.per_iteration});
+    }
     if (parts.gradient_bytes > 0) {
         finding.fixes.push_back({words("Gradients of parameters that are no longer trained stay, too: release them."),
                                  "optimizer.zero_grad(set_to_none=True)",

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t least_part_of_request = 2;
 /// The tensors of all rows and the request must be at least this part (1 / 4) of the memory in use and the request.
 constexpr int64_t least_part = 4;
-constexpr int64_t chunks = 8;
+constexpr int64_t fewest_chunks = 8;  ///< a few more than fit cost no time, and leave room for other tensors
 
 /// Returns "jacrev" for its function "jacrev.<locals>.wrapper_fn", "vmap" for the function in which it calls the
 /// program's, and "" for other functions.
@@ -90,20 +90,26 @@ void oom_advice::batched_transform(const OomCase& oom, const Words& words, OomAn
         return;
     }
     const auto name = with("transform", transform.name);
-    answer.text.push_back(words(
-        "`{transform}`, called at {line}, computes all rows of its batch at once: their tensors take {bytes}, and "
-        "the request is for another {asked}.",
-        name, with("line", line_of(oom.context().trace(), transform.caller)), with("bytes", format_bytes(bytes)),
-        with("asked", format_bytes(asked))));
-    const int64_t saved = bytes - bytes / chunks;
+    const auto line = with("line", line_of(oom.context().trace(), transform.caller));
+    answer.text.push_back(
+        bytes == 0
+            ? words("`{transform}`, called at {line}, computes all rows of its batch at once: the request is for "
+                    "{asked}.",
+                    name, line, with("asked", format_bytes(asked)))
+            : words("`{transform}`, called at {line}, computes all rows of its batch at once: their tensors "
+                    "take {bytes}, and the request is for another {asked}.",
+                    name, line, with("bytes", format_bytes(bytes)), with("asked", format_bytes(asked))));
+    const std::optional<int64_t> least = oom.parts_that_fit(bytes);
+    const int64_t chunks = std::max(least.value_or(fewest_chunks), fewest_chunks);
+    const int64_t all = bytes + asked, part = all / chunks;
     answer.fixes.push_back(
-        {{words("Compute fewer rows at a time with `chunk_size=`: with {parts} chunks, {bytes} of these tensors would "
-                "not exist at once, and the request would be for {asked}.",
-                with("parts", chunks), with("bytes", format_bytes(saved)), with("asked", format_bytes(asked / chunks))),
+        {{words("Compute fewer rows at a time with `chunk_size=`: with {parts} chunks, the request and the tensors of "
+                "all rows would take {part} instead of {all}.",
+                with("parts", chunks), with("part", format_bytes(part)), with("all", format_bytes(all))),
           fmt::format("torch.func.{}(function, chunk_size=rows // {})", transform.name, chunks),
-          saved,
+          all - part,
           {}},
-         false});
+         least.has_value()});
     if (transform.name != "vmap") {
         add_products(words, answer);
     }

@@ -62,14 +62,6 @@ std::vector<AllocationIndex> find_results(const OomCase& oom) {
     return results;
 }
 
-/// Returns the least number of parts of which one fits; nothing if none does.
-std::optional<int64_t> parts_that_fit(const OomCase& oom, int64_t of_results) {
-    const int64_t fixed = oom.in_use() + static_cast<int64_t>(oom.analysis().state.pending) - of_results;
-    const int64_t divided = of_results + oom.analysis().requested();
-    const int64_t room = oom.capacity().value_or(0) - fixed;
-    return room > 0 ? std::optional((divided + room - 1) / room) : std::nullopt;
-}
-
 bool has_better_advice(const OomAnswer& answer) {
     return std::any_of(answer.fixes.begin(), answer.fixes.end(),
                        [](const OomFix& fix) { return fix.fits || fix.fix.bytes.value_or(0) > 0; });
@@ -95,7 +87,7 @@ void oom_advice::large_results(const OomCase& oom, const Words& words, OomAnswer
     }
     const std::vector<AllocationIndex> results = find_results(oom);
     const int64_t of_results = oom.bytes(results), asked = oom.analysis().requested();
-    const std::optional<int64_t> parts = parts_that_fit(oom, of_results);
+    const std::optional<int64_t> parts = oom.parts_that_fit(of_results);
     if (!parts || *parts < 2 || (of_results + asked) * least_part < oom.in_use() + asked) {
         return;
     }

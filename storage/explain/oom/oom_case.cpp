@@ -51,6 +51,13 @@ std::optional<int64_t> OomCase::capacity() const {
     return experiments_.capacity ? std::optional(experiments_.capacity->bytes) : std::nullopt;
 }
 
+std::optional<int64_t> OomCase::parts_that_fit(int64_t divided) const {
+    const int64_t fixed = in_use() + static_cast<int64_t>(analysis_.state.pending) - divided;
+    const int64_t all = divided + analysis_.requested();
+    const int64_t room = capacity().value_or(0) - fixed;
+    return room > 0 ? std::optional((all + room - 1) / room) : std::nullopt;
+}
+
 bool OomCase::fits_without(int64_t freed) const {
     const int64_t pending = static_cast<int64_t>(analysis_.state.pending);
     return capacity() && in_use_ + pending - freed + analysis_.requested() <= *capacity();

@@ -42,6 +42,9 @@ public:
     bool fits_without(int64_t freed) const;
     /// Returns the most bytes that the allocator can surely reserve; nothing if unknown.
     std::optional<int64_t> capacity() const;
+    /// Returns the least number of equal parts of the request, and of `divided` bytes in use, of which one fits at a
+    /// time; nothing if none does.
+    std::optional<int64_t> parts_that_fit(int64_t divided) const;
 
     const RetentionAtError& retained() const { return retained_; }
 
