@@ -117,6 +117,19 @@ void weigh_growth(Finding& finding, const AnalysisContext& context, const Words&
     }
 }
 
+/// Lowers the confidence of a first finding that is a pattern: it says that nothing is wrong, because nothing recorded
+/// shows a leak or waste.
+void doubt_peace(std::vector<Finding>& findings, const Words& words) {
+    if (findings.empty() || findings.front().severity != Severity::pattern ||
+        findings.front().confidence != Confidence::certain) {
+        return;
+    }
+    Finding& first = findings.front();
+    first.confidence = Confidence::likely;
+    first.basis = words.sentences(
+        {first.basis, words("That nothing is wrong is inferred: nothing in the recording shows a leak or waste.")});
+}
+
 /// Capitalizes a title, which stands alone in a list and follows "First: " in the summary. Code and names (cuBLAS) keep
 /// their case.
 std::string capitalized(std::string text) {
@@ -142,6 +155,7 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
         weigh_growth(finding, context, words);
     }
     std::stable_sort(explanation.findings.begin(), explanation.findings.end(), Order(context));
+    doubt_peace(explanation.findings, words);
     explanation.unknowns = what_was_not_recorded(context, words);
     write_summary(context, words, explanation);
     for (Finding& finding : explanation.findings) {

@@ -351,7 +351,7 @@ private:
         }
         if (suspect.growth == Growth::of_count) {
             suspect.rises = find_rises(suspect.sites, interval_.iterations, device_, suspect.since);
-            suspect.rises_seldom = rises_seldom(suspect.sites, interval_.iterations, device_, suspect.since);
+            suspect.pace = find_pace(suspect.sites, interval_.iterations, device_, suspect.since);
         }
         if (graph_ && suspect.through_graph()) {
             suspect.root_type = graph_->tables().nodes.type[suspect.retention.root];

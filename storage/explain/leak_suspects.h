@@ -31,7 +31,7 @@ struct LeakSuspect {
     int64_t per_iteration = 0;     ///< bytes
     size_t since = 0;              ///< position of the first iteration of the growth
     std::optional<Rises> rises;    ///< if it grows once in several iterations
-    bool rises_seldom = false;     ///< the growth may end: see rises_seldom()
+    Pace pace = Pace::steady;      ///< of a growing number of tensors
     bool through_graph() const { return retention.through_graph; }
 };
 

@@ -4,6 +4,7 @@
 #include "storage/explain/rises.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -72,6 +73,37 @@ bool are_alike(const std::vector<int64_t>& values) {
     return 4 * static_cast<size_t>(alike) >= 3 * values.size();
 }
 
+/// Returns whether the memory came in two to four rises, and most iterations between them added nothing.
+bool is_seldom(const std::vector<Rise>& rises) {
+    constexpr size_t fewest_sure_rises = 5;
+    if (rises.size() < 2 || rises.size() >= fewest_sure_rises) {
+        return false;
+    }
+    int64_t rising = 0;
+    for (const Rise& rise : rises) {
+        rising += rise.last - rise.first + 1;
+    }
+    return 2 * rising < rises.back().last - rises.front().first + 1;
+}
+
+/// Returns whether each quarter of the iterations from `since` on added at least a quarter of its share.
+bool each_part_adds(const std::map<int64_t, int64_t>& remaining, size_t since, size_t iterations) {
+    constexpr size_t parts = 4;
+    if (iterations < since + parts) {
+        return true;
+    }
+    std::array<int64_t, parts> added{};
+    int64_t all = 0;
+    for (const auto& [iteration, bytes] : remaining) {
+        const size_t part = (static_cast<size_t>(iteration) - since) * parts / (iterations - since);
+        added[std::min(part, parts - 1)] += bytes;
+        all += bytes;
+    }
+    return std::all_of(added.begin(), added.end(), [&](int64_t bytes) {
+        return bytes * static_cast<int64_t>(parts * parts) >= all;
+    });
+}
+
 }  // namespace
 
 std::optional<Rises> find_rises(std::span<const Site* const> sites, const Iterations& iterations,
@@ -92,19 +124,16 @@ std::optional<Rises> find_rises(std::span<const Site* const> sites, const Iterat
         std::llround(static_cast<double>(rises.back().first - rises.front().first) / static_cast<double>(count - 1))};
 }
 
-bool rises_seldom(std::span<const Site* const> sites, const Iterations& iterations, const DeviceHistory& device,
-                  size_t since) {
-    constexpr size_t fewest_sure_rises = 5;
+Pace find_pace(std::span<const Site* const> sites, const Iterations& iterations, const DeviceHistory& device,
+               size_t since) {
     const auto remaining = remaining_by_iteration(sites, iterations, device, since);
-    const std::vector<Rise> rises = remaining ? rises_of(*remaining) : std::vector<Rise>();
-    if (rises.size() < 2 || rises.size() >= fewest_sure_rises) {
-        return false;
+    if (!remaining) {
+        return Pace::steady;
     }
-    int64_t rising = 0;
-    for (const Rise& rise : rises) {
-        rising += rise.last - rise.first + 1;
+    if (is_seldom(rises_of(*remaining))) {
+        return Pace::seldom;
     }
-    return 2 * rising < rises.back().last - rises.front().first + 1;
+    return each_part_adds(*remaining, since, iterations.size()) ? Pace::steady : Pace::uneven;
 }
 
 }  // namespace tidemark

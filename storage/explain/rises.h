@@ -26,9 +26,16 @@ struct Rises {
 std::optional<Rises> find_rises(std::span<const Site* const> sites, const Iterations& iterations,
                                 const DeviceHistory& device, size_t since);
 
-/// Returns whether the sites' memory came in two to four rises, and most iterations between them added nothing: data
-/// that the program loads in stages rises in the same way.
-bool rises_seldom(std::span<const Site* const> sites, const Iterations& iterations, const DeviceHistory& device,
-                  size_t since);
+/// How surely growth goes on.
+enum class Pace : uint8_t {
+    steady,  ///< all parts of the run added to what remains
+    seldom,  ///< it came in two to four rises with nothing between them: data that is loaded in stages does, too
+    uneven,  ///< some part of the run added little of what remains: a cache that replaces its content does, too
+};
+
+/// Returns the pace of the sites' growth from the iteration `since` on; `steady` if the sites do not list all their
+/// allocations.
+Pace find_pace(std::span<const Site* const> sites, const Iterations& iterations, const DeviceHistory& device,
+               size_t since);
 
 }  // namespace tidemark

@@ -62,6 +62,24 @@ TEST(ExplainOrder, BytesOfDifferentUnitsAreNotAdded) {
     EXPECT_NE(summary.find("Memory grows by 1.00 MiB per step"), std::string::npos) << summary;
 }
 
+TEST(ExplainOrder, ThatNothingIsWrongIsInferred) {
+    const Explanation explanation = explained(*train_and_serve(3, 0).make_context());
+    ASSERT_EQ(explanation.findings[0].severity, Severity::leak);
+    EXPECT_EQ(explanation.findings[0].basis.find("inferred"), std::string::npos);
+
+    RunBuilder run;
+    run.segment(GiB);
+    run.alloc(64 * MiB, run.line("load"));
+    for (int i = 0; i < 20; ++i) {
+        run.free(run.alloc(4 * MiB, run.line("train")));
+        run.step();
+    }
+    const Finding first = explained(*run.make_context()).findings.at(0);
+    ASSERT_EQ(first.severity, Severity::pattern);
+    EXPECT_EQ(first.confidence, Confidence::likely);
+    EXPECT_TRUE(first.basis.ends_with("nothing in the recording shows a leak or waste.")) << first.basis;
+}
+
 /// Returns twenty steps that retain 2 MiB each, on a device of this size.
 RunBuilder on_device(int64_t total) {
     RunBuilder run;

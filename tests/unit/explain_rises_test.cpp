@@ -4,6 +4,8 @@
 // Leaks that grow once in several steps: what one rise adds, and how often it comes.
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
 
@@ -40,15 +42,20 @@ TEST(ExplainRises, TellsHowOftenMemoryGrows) {
     EXPECT_EQ(rises->every, 10);
 }
 
-/// Returns whether a container that grows in the steps is a certain leak.
-template <class IsRise>
-Confidence confidence_of(IsRise&& is_rise) {
+/// Returns the confidence in the leak of a container. added(i) elements are appended to it in step i, and as many of
+/// the oldest ones removed as removed(i) says.
+template <class Added, class Removed>
+Confidence confidence_of(Added&& added, Removed&& removed) {
     test::Program program;
-    std::vector<AllocationIndex> kept;
+    std::deque<AllocationIndex> kept;
     for (int i = 0; i < 120; ++i) {
         program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
-        if (is_rise(i)) {
+        for (int element = 0; element < static_cast<int>(added(i)); ++element) {
             kept.push_back(program.run.alloc(3 * MiB, program.run.line("load")));
+        }
+        for (int element = 0; element < static_cast<int>(removed(i)); ++element) {
+            program.run.free(kept.front());
+            kept.pop_front();
         }
         program.run.step();
     }
@@ -60,10 +67,19 @@ Confidence confidence_of(IsRise&& is_rise) {
     return explanation.findings.at(0).confidence;
 }
 
+bool never(int) { return false; }
+bool always(int) { return true; }
+
 TEST(ExplainRises, FewRisesAreNoCertainLeak) {
-    EXPECT_EQ(confidence_of([](int i) { return i % 30 == 24; }), Confidence::likely) << "four rises";
-    EXPECT_EQ(confidence_of([](int i) { return i % 10 == 9; }), Confidence::certain) << "twelve rises";
-    EXPECT_EQ(confidence_of([](int i) { return i % 40 != 24; }), Confidence::certain) << "almost every step";
+    EXPECT_EQ(confidence_of([](int i) { return i % 30 == 24; }, never), Confidence::likely) << "four rises";
+    EXPECT_EQ(confidence_of([](int i) { return i % 10 == 9; }, never), Confidence::certain) << "twelve rises";
+    EXPECT_EQ(confidence_of([](int i) { return i % 40 != 24; }, never), Confidence::certain) << "almost every step";
+}
+
+TEST(ExplainRises, AContainerThatLosesItsOldElementsIsNoCertainLeak) {
+    const auto two = [](int) { return 2; };
+    EXPECT_EQ(confidence_of(two, always), Confidence::likely);
+    EXPECT_EQ(confidence_of(two, [](int i) { return i % 6 == 5; }), Confidence::certain);
 }
 
 TEST(ExplainRises, CountsNeighboringStepsAsOneRise) {

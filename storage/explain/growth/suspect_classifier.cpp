@@ -41,6 +41,20 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const LeakSu
                  context.now()));
 }
 
+/// Adds why the growth may end.
+std::string with_doubt(const std::string& basis, Pace pace, const Words& words) {
+    switch (pace) {
+        case Pace::steady: return basis;
+        case Pace::seldom:
+            return words.sentences({basis, words("It grew only a few times, as data that is loaded in stages does, so "
+                                                 "the growth may end.")});
+        case Pace::uneven:
+            return words.sentences(
+                {basis, words("It did not grow in all parts of the run, so the growth may end.")});
+    }
+    return basis;
+}
+
 std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const auto iterations =
         with("iterations", format_count(static_cast<int64_t>(suspect.iterations->size() - suspect.since)));
@@ -48,17 +62,11 @@ std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, co
         return words("The allocator's events of {iterations} iterations show the growth; referrers were not recorded.",
                      iterations);
     }
-    if (suspect.referrer && suspect.rises_seldom) {
-        return words(
-            "The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer. It "
-            "grew "
-            "only a few times, as data that is loaded in stages does, so the growth may end.",
-            iterations);
-    }
     if (suspect.referrer) {
-        return words(
+        const std::string found = words(
             "The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
             iterations);
+        return with_doubt(found, suspect.pace, words);
     }
     return words("The allocator's events of {iterations} iterations show the growth; no referring variable was found.",
                  iterations);
@@ -101,7 +109,7 @@ std::vector<Fix> fixes_of_stored_exceptions(const LeakSuspect& suspect, const Wo
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding;
     finding.severity = Severity::leak;
-    finding.confidence = suspect.referrer && !suspect.rises_seldom ? Confidence::certain : Confidence::likely;
+    finding.confidence = suspect.referrer && suspect.pace == Pace::steady ? Confidence::certain : Confidence::likely;
     finding.basis = basis(context, suspect, words);
     finding.bytes = suspect.bytes;
     finding.per_iteration = suspect.per_iteration;
