@@ -11,6 +11,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "recorder/cli/command.h"
@@ -70,6 +71,12 @@ std::vector<std::pair<std::string, std::string>> changed_settings(const Trace& t
     return changed;
 }
 
+/// Returns the number of steps that repeat an earlier one and were not written.
+int64_t repeated_steps(const DeviceHistory& device) {
+    return std::accumulate(device.repeats.begin(), device.repeats.end(), int64_t{0},
+                           [](int64_t sum, const RepeatedSteps& steps) { return sum + steps.count; });
+}
+
 struct DeviceFacts {
     const DeviceHistory& device;
     uint32_t earlier_allocations = 0;  ///< alive before the first event
@@ -121,6 +128,10 @@ std::string device_text(const DeviceFacts& facts, const Words& words) {
     text += device.name.empty() ? "" : "  " + visible_text(device.name);
     text += device.total_bytes == 0 ? "\n" : fmt::format("  {}\n", format_bytes(device.total_bytes));
     text += row_text(words("events"), format_count(device.event_count()));
+    if (!device.repeats.empty()) {
+        text += row_text(words("repeated steps"), words("{count}, of which only times and peaks are written",
+                                                        with("count", format_count(repeated_steps(device)))));
+    }
     text += row_text(words("allocations"), words("{count} ({earlier} from before the first event)",
                                                  with("count", format_count(device.allocations.size())),
                                                  with("earlier", format_count(facts.earlier_allocations))));
@@ -245,6 +256,7 @@ ordered_json device_json(const DeviceFacts& facts, const Words& words) {
             {"allocations", device.allocations.size()},
             {"allocations_before_first_event", facts.earlier_allocations},
             {"segments", device.segments.size()},
+            {"repeated_steps", repeated_steps(device)},
             {"history_truncated", device.truncated},
             {"peak_allocated", peak_json(device, facts.peak_allocated, words)},
             {"peak_reserved", peak_json(device, facts.peak_reserved, words)},

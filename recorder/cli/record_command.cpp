@@ -36,7 +36,8 @@ constexpr std::array<std::string_view, 6> recordable{"stacks", "ops", "modules",
 
 struct RecordOptions {
     Arguments command;
-    std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), session, format = "text";
+    std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), detail = "full", session,
+                format = "text";
     bool force = false, check = false, no_command_line = false, no_source = false;
 };
 
@@ -118,6 +119,7 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     variables["TIDEMARK_OUTPUT"] = fs::absolute(options.output).lexically_normal().string();
     variables["TIDEMARK_WITH"] = fmt::format("{}", fmt::join(parts, ","));
     variables["TIDEMARK_FORCE"] = options.force ? "1" : "0";
+    variables["TIDEMARK_DETAIL"] = options.detail;
     if (options.no_command_line) {
         variables["TIDEMARK_COMMAND_LINE"] = "0";
     }
@@ -252,6 +254,12 @@ void add_record_command(CommandLine& line) {
     command.add_option("-o,--output", options->output, words("The trace to write"))->capture_default_str();
     command.add_option("--with", options->with, words("The parts to record, separated by commas"))
         ->check([words](const std::string& list) { return check_with(list, words); })
+        ->capture_default_str();
+    command
+        .add_option("--detail", options->detail,
+                    words("full: write every event; condensed: write training steps that repeat an earlier one only as "
+                          "their number, times and peaks"))
+        ->check(CLI::IsMember({"full", "condensed"}))
         ->capture_default_str();
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     command.add_flag("--no-command-line", options->no_command_line,

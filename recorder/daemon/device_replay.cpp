@@ -48,6 +48,62 @@ void DeviceReplay::apply(const AllocatorEvent& event) {
     }
 }
 
+void DeviceReplay::apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like) {
+    if (!can_add_repeats_ || repeats_.like != like) {
+        begin_repeats(start, like);
+    }
+    for (const AllocatorEvent& event : step) {
+        folder_.apply_unwritten(event);
+        note_peaks();
+    }
+    recent_.clear();
+    has_unwritten_ = true;
+    repeats_.end = std::max({end, repeats_.start, last_time()});
+    repeats_.events_left_out += static_cast<int64_t>(step.size());
+    ++repeats_.count;
+    const bool rows_can_stay = folder_.write_survivors(step.empty() ? end : step.front().time);
+    can_add_repeats_ = events() == repeats_.event;
+    report_repeats();
+    if (!rows_can_stay) {
+        end_repeats();
+    }
+}
+
+void DeviceReplay::begin_repeats(int64_t start, int64_t like) {
+    repeats_ = RepeatedSteps();
+    repeats_.event = repeats_.after = events();
+    repeats_.start = start;
+    repeats_.like = like;
+    repeats_row_ = 0;
+    can_add_repeats_ = true;
+}
+
+void DeviceReplay::note_peaks() {
+    const auto current = [&](Metric metric) { return folder_.map().counters().at(metric, PoolKind::all).current; };
+    repeats_.peak_allocated = std::max(repeats_.peak_allocated, current(Metric::allocated_bytes));
+    repeats_.peak_active = std::max(repeats_.peak_active, current(Metric::active_bytes));
+    repeats_.peak_requested = std::max(repeats_.peak_requested, current(Metric::requested_bytes));
+}
+
+void DeviceReplay::report_repeats() {
+    repeats_.after = events();
+    if (repeats_row_ == 0) {
+        repeats_row_ = writer_.repeated(device_, repeats_);
+    } else {
+        writer_.repeated_more(repeats_row_, device_, repeats_);
+    }
+}
+
+void DeviceReplay::end_repeats() {
+    if (!has_unwritten_) {
+        return;
+    }
+    folder_.write_unwritten();
+    repeats_.counters = values_of(folder_.map().counters());
+    report_repeats();
+    can_add_repeats_ = has_unwritten_ = false;
+}
+
 /// Returns the change with the members that only the state before the event has.
 StateChange DeviceReplay::change_before(const AllocatorEvent& event) const {
     StateChange change{event.action, event.address, event.size, 0, {}};
@@ -157,6 +213,10 @@ int64_t DeviceReplay::allocation_at(uint64_t address, EventNumber events) const 
 
 int64_t DeviceReplay::reserved_bytes() const {
     return folder_.map().counters().at(Metric::reserved_bytes, PoolKind::all).current;
+}
+
+int64_t DeviceReplay::allocated_bytes() const {
+    return folder_.map().counters().at(Metric::allocated_bytes, PoolKind::all).current;
 }
 
 std::optional<StateDifference> DeviceReplay::compare(const AllocatorState& reported) const {

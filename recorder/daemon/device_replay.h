@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,11 @@ public:
     DeviceReplay& operator=(const DeviceReplay&) = delete;
 
     void apply(const AllocatorEvent& event);
+    /// Applies the events of a step that repeats the one that ended at `like`. Writes what the step leaves different,
+    /// and counts it. Times in ns since trace start.
+    void apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like);
+    /// Writes what repeated steps left different. Must precede every other function that changes the state.
+    void end_repeats();
     /// Skips the numbers of `count` lost events.
     void skip(uint64_t count);
 
@@ -51,6 +58,7 @@ public:
     int64_t last_time() const { return folder_.last_time(); }
     EventNumber peak_event() const { return folder_.peak_event(); }
     int64_t reserved_bytes() const;
+    int64_t allocated_bytes() const;
     int64_t inconsistent() const { return inconsistent_ + folder_.inconsistent(); }
     int64_t unknown_actions() const { return folder_.unknown_actions(); }
     int64_t unknown_pools() const { return folder_.unknown_pools(); }
@@ -84,6 +92,10 @@ private:
     uint32_t cut_segment(uint32_t position, uint64_t address) override;
     void other_event(const OtherEvent& event, int64_t time, uint32_t origin) override;
 
+    void begin_repeats(int64_t start, int64_t like);
+    void note_peaks();
+    void report_repeats();
+
     StateChange change_before(const AllocatorEvent& event) const;
     void complete_after(StateChange& change) const;
     void redo(BlockMap& map, uint64_t from) const;
@@ -102,8 +114,12 @@ private:
     std::deque<StateChange> recent_;   ///< the last events, oldest first
     std::deque<LostEvents> lost_;
     std::vector<SegmentChange> segment_changes_;
-    bool is_other_event_ = false;  ///< the current event became a row of table `event` only
-    int64_t inconsistent_ = 0;     ///< blocks and segments that do not fit in adopted states
+    RepeatedSteps repeats_;  ///< the latest
+    int64_t repeats_row_ = 0;
+    bool can_add_repeats_ = false;  ///< to that row
+    bool has_unwritten_ = false;    ///< since end_repeats()
+    bool is_other_event_ = false;   ///< the current event became a row of table `event` only
+    int64_t inconsistent_ = 0;      ///< blocks and segments that do not fit in adopted states
 };
 
 }  // namespace tidemark::recorder

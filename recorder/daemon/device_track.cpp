@@ -20,6 +20,12 @@ constexpr size_t most_questions = 1 << 18;
 constexpr size_t most_blocks_reported = 1 << 24;
 /// A longer gap means a damaged sequence number, not lost events.
 constexpr uint64_t longest_gap = uint64_t{1} << 27;
+/// A step is written if this part more is allocated than after the last one that was: 1 / 64. The state with the most
+/// bytes is then near the peak of all steps.
+constexpr int64_t least_part_of_growth = 64;
+/// After the last event of a step, events of other threads may still arrive.
+constexpr int64_t wait_for_other_rings = 200'000'000;  // ns
+
 /// Further differences most likely have the same cause.
 constexpr int64_t most_differences_reported = 10;
 
@@ -110,7 +116,14 @@ void DeviceTrack::advance(bool at_end) {
     if (has_begun(at_end)) {
         apply_pending(at_end);
     }
+    end_steps(at_end ? INT64_MAX : context_.clock.now() - wait_for_other_rings);
+    if (at_end || step_.is_overdue()) {
+        write_collected();
+    }
     if (at_end) {
+        if (replay_) {
+            end_repeats(queue_.next());
+        }
         answer_due_questions(UINT64_MAX);
     }
 }
@@ -169,6 +182,8 @@ void DeviceTrack::skip_missing_events() {
         ++events_refused_;
         return;
     }
+    write_collected();
+    end_repeats(queue_.next());
     const uint64_t numbered = std::min(count, context_.budget.left());
     report_missing(DataGapReason::events_dropped, numbered);
     replay_->skip(numbered);
@@ -224,14 +239,83 @@ bool DeviceTrack::apply(const QueuedEvent& queued, bool accepts_undefined) {
     event.origin =
         context_.origins.origin({queued.thread->native_thread(), queued.thread->op(record.op), phase.value_or(0),
                                  queued.thread->text(record.context), queued.metadata, stack->modules});
+    take_in(event);
+    return true;
+}
+
+void DeviceTrack::take_in(const AllocatorEvent& event) {
+    end_steps(event.time);
+    if (!context_.is_condensed || !step_.is_collecting()) {
+        write(event);
+    } else if (!step_.add(event)) {
+        write_collected();
+    }
+}
+
+void DeviceTrack::write(const AllocatorEvent& event) {
+    end_repeats(queue_.next());
     replay_->apply(event);
     context_.budget.on_event();
     answer_due_questions(static_cast<uint64_t>(replay_->events()));
-    return true;
+}
+
+void DeviceTrack::write_collected() {
+    if (step_.size() > 0) {
+        end_repeats(queue_.next() - step_.size());
+    }
+    for (const AllocatorEvent& event : step_.take()) {
+        write(event);
+    }
+}
+
+void DeviceTrack::step_ends(int64_t time) {
+    if (context_.is_condensed) {
+        step_ends_.push_back(time);
+    }
+}
+
+/// Ends the steps that ended before `time`.
+void DeviceTrack::end_steps(int64_t time) {
+    while (!step_ends_.empty() && step_ends_.front() < time) {
+        end_step(step_ends_.front());
+        step_ends_.pop_front();
+    }
+}
+
+void DeviceTrack::end_step(int64_t time) {
+    const std::optional<int64_t> like = step_.end_step(time);
+    const std::vector<AllocatorEvent> events = step_.take();
+    const int64_t start = std::exchange(step_start_, time);
+    if (!replay_ || (like && events.empty())) {
+        return;  // the device is not used
+    }
+    const int64_t growth = replay_->allocated_bytes() - level_;
+    if (like && growth * least_part_of_growth <= level_) {
+        const EventNumber before = replay_->events();
+        replay_->apply_repeated(events, start, time, *like);
+        numbering_.leave_out(queue_.next(), events.size());
+        numbering_.add(queue_.next(), static_cast<uint64_t>(replay_->events() - before));
+        answer_due_questions(static_cast<uint64_t>(replay_->events()));
+        return;
+    }
+    end_repeats(queue_.next() - events.size());
+    for (const AllocatorEvent& event : events) {
+        write(event);
+    }
+    level_ = replay_->allocated_bytes();
+}
+
+/// Before anything else is written, the rows must show the state. `next`: the sequence number of what follows.
+void DeviceTrack::end_repeats(uint64_t next) {
+    const EventNumber before = replay_->events();
+    replay_->end_repeats();
+    numbering_.add(next, static_cast<uint64_t>(replay_->events() - before));
 }
 
 void DeviceTrack::run_due_checks() {
     while (!checks_.empty() && checks_.front().events_before <= queue_.next()) {
+        write_collected();
+        end_repeats(queue_.next());
         AllocatorState& reported = checks_.front();
         reported.events_before = number_of(reported.events_before);
         check(reported);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Orders the events of one device, queues them until the start state is known, and replays them. Compares the result
-// with the states that PyTorch reports.
+// with the states that PyTorch reports. With condensed detail, it collects the events of each step and replays a step
+// that repeats the one before without writing it.
 #pragma once
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "recorder/daemon/device_replay.h"
 #include "recorder/daemon/event_numbering.h"
 #include "recorder/daemon/event_queue.h"
+#include "recorder/daemon/step_collector.h"
 #include "recorder/daemon/tick_clock.h"
 
 namespace tidemark::recorder {
@@ -45,6 +47,7 @@ struct TrackContext {
     NumberBudget& budget;
     SiteWatch& sites;
     const std::map<std::string, std::string>& settings;  ///< of the allocator, values as JSON
+    bool is_condensed = false;                           ///< repeated steps are not written
 };
 
 class DeviceTrack {
@@ -54,6 +57,9 @@ public:
     void on_event(const QueuedEvent& event);
     /// Handles a STATE record. Its pool ids belong to the thread.
     void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
+
+    /// Handles the end of a step: events after `time` (ns since trace start) belong to the next one.
+    void step_ends(int64_t time);
 
     /// Returns the row id of the allocation, or no_allocation_row if there is none. Returns nothing if those events
     /// have not arrived; take_answers() returns the answer later.
@@ -69,12 +75,16 @@ public:
     void report_data_gaps();
 
     bool has_data() const { return replay_ && (replay_->events() > 0 || reported_segments_); }
+    /// Returns the time (ns since trace start) until which events are written, if all until `read` were read.
+    int64_t written_until(int64_t read) const { return step_.size() == 0 ? read : std::min(read, step_.first_time()); }
     /// Returns whether events are queued because an earlier one is missing.
     bool has_pending_events() const { return queue_.pending() > 0; }
     int64_t last_time() const { return replay_ ? replay_->last_time() : 0; }
     EventNumber events() const { return replay_ ? replay_->events() : 0; }
-    /// Returns the trace's event number for one of the allocator's sequence numbers.
+    /// Returns the trace's event number for one of the allocator's sequence numbers. It may still become smaller if
+    /// !has_number(sequence).
     uint64_t number_of(uint64_t sequence) const { return numbering_.number_of(sequence); }
+    bool has_number(uint64_t sequence) const { return sequence + step_.size() <= queue_.next(); }
     const DeviceReplay* replay() const { return replay_ ? &*replay_ : nullptr; }
     std::vector<SegmentChange> take_segment_changes() {
         return replay_ ? replay_->take_segment_changes() : std::vector<SegmentChange>();
@@ -96,6 +106,12 @@ private:
     int64_t answer_to(const MemoryQuestion& question) const;
     void answer_due_questions(uint64_t events);
     bool apply(const QueuedEvent& event, bool accepts_undefined);
+    void take_in(const AllocatorEvent& event);
+    void write(const AllocatorEvent& event);
+    void end_steps(int64_t time);
+    void end_step(int64_t time);
+    void write_collected();
+    void end_repeats(uint64_t next);
     void check(const AllocatorState& reported);
     void run_due_checks();
     bool may_skip(bool at_end);
@@ -106,6 +122,10 @@ private:
     TrackContext context_;
     EventQueue queue_;
     EventNumbering numbering_;
+    StepCollector step_;
+    std::deque<int64_t> step_ends_;  ///< of steps whose events may not all have been collected
+    int64_t step_start_ = 0;         ///< ns since trace start
+    int64_t level_ = 0;              ///< allocated bytes after the last step that was written
     std::optional<DeviceReplay> replay_;
     bool reported_segments_ = false;
     std::map<const ThreadDefinitions*, IncompleteState> incomplete_;  ///< states whose last record has not arrived

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <deque>
 
 #include "storage/trace/limits.h"
 
@@ -33,17 +33,24 @@ private:
 class EventNumbering {
 public:
     /// Returns the event number for a sequence number; for one that was left out, the number of the next event.
+    /// Numbers of events long ago are not exact if more were left out since.
     uint64_t number_of(uint64_t sequence) const;
     /// Leaves out the `count` sequence numbers before `end`. Calls must have rising `end`.
     void leave_out(uint64_t end, uint64_t count);
-    uint64_t left_out() const { return ranges_.empty() ? 0 : ranges_.back().left_out; }
+    /// Adds `count` numbers before the sequence number `at`, at most as many as were left out. `at` must not be less
+    /// than an earlier `at` or `end`.
+    void add(uint64_t at, uint64_t count);
+    uint64_t left_out() const { return ranges_.empty() ? left_out_before_ : ranges_.back().left_out; }
 
 private:
     struct Range {
         uint64_t begin, end;
-        uint64_t left_out;  ///< in this range and all before
+        uint64_t left_out;  ///< in this range and all before, without those that were added
     };
-    std::vector<Range> ranges_;
+    void push(const Range& range);
+
+    std::deque<Range> ranges_;      ///< the latest
+    uint64_t left_out_before_ = 0;  ///< before these
 };
 
 }  // namespace tidemark::recorder

@@ -66,7 +66,8 @@ Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& cloc
       sampler_(region.header()),
       scan_requests_(region.header()),
       program_(options.program),
-      session_(options.session, options.program, options.output) {
+      session_(options.session, options.program, options.output),
+      is_condensed_(environment("TIDEMARK_DETAIL") == "condensed") {
     for (uint32_t i = 0; i < region_.ring_count(); ++i) {
         rings_.push_back({RingReader(region_.ring(i), region_.slots(i), region_.ring_capacity())});
     }
@@ -155,6 +156,9 @@ void Recorder::advance_tracks(bool at_end) {
         driver_.segments_changed(static_cast<int>(device), track.take_segment_changes());
         graph_.on_answers(track.take_answers());
     }
+    run_log_.write_marks([&](uint32_t device, uint64_t sequence) {
+        return at_end ? std::optional(number_of(device, sequence)) : final_number_of(device, sequence);
+    });
 }
 
 uint64_t Recorder::read_some(uint32_t index) {
@@ -214,13 +218,13 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
                 device->on_state(record, thread);
             }
             break;
-        case TIDEMARK_MARK:
-            run_log_.on_mark(record, payload,
-                             [this](uint32_t device, uint64_t sequence) { return event_number(device, sequence); });
-            break;
+        case TIDEMARK_MARK: run_log_.on_mark(record, payload); break;
         case TIDEMARK_STEP:
             if (run_log_.on_step(record)) {
                 graph_.on_step();
+                for (auto& [number, device] : tracks_) {
+                    device.step_ends(clock_.time_of(record.ticks));
+                }
             }
             break;
         case TIDEMARK_SPAN: run_log_.on_span(record, thread); break;
@@ -260,13 +264,19 @@ DeviceTrack* Recorder::track(uint32_t device) {
     return &tracks_
                 .try_emplace(device, static_cast<int>(device),
                              TrackContext{writer_, definitions_, origins_, clock_, budget_, scan_requests_.sites(),
-                                          run_log_.settings()})
+                                          run_log_.settings(), is_condensed_})
                 .first->second;
 }
 
-uint64_t Recorder::event_number(uint32_t device, uint64_t sequence) const {
+uint64_t Recorder::number_of(uint32_t device, uint64_t sequence) const {
     const auto found = tracks_.find(device);
     return found == tracks_.end() ? sequence : found->second.number_of(sequence);
+}
+
+std::optional<uint64_t> Recorder::final_number_of(uint32_t device, uint64_t sequence) const {
+    const auto found = tracks_.find(device);
+    const bool is_final = found == tracks_.end() || found->second.has_number(sequence);
+    return is_final ? std::optional(number_of(device, sequence)) : std::nullopt;
 }
 
 void Recorder::on_device(const tidemark_record& record, std::span<const std::byte> payload) {
@@ -359,7 +369,11 @@ Status Recorder::commit() {
     }
     report_devices(false);
     graph_.report(read_until_);
-    return writer_.commit(read_until_);
+    int64_t complete_to = read_until_;
+    for (const auto& [device, track] : tracks_) {
+        complete_to = std::min(complete_to, track.written_until(read_until_));
+    }
+    return writer_.commit(complete_to);
 }
 
 void Recorder::do_every_second() {

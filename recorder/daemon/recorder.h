@@ -75,7 +75,9 @@ private:
     /// Returns the record with a time that can be true, and its payload with texts that the trace can have.
     std::pair<tidemark_record, std::span<const std::byte>> limited(const tidemark_record& record,
                                                                    std::span<const std::byte> payload);
-    uint64_t event_number(uint32_t device, uint64_t sequence) const;
+    uint64_t number_of(uint32_t device, uint64_t sequence) const;
+    /// Returns nothing if the number may still change.
+    std::optional<uint64_t> final_number_of(uint32_t device, uint64_t sequence) const;
     void check_program();
     void begin_process();
     void await_exit_status();
@@ -117,7 +119,8 @@ private:
     Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_;
     int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
     bool sample_is_requested_ = false;
-    int64_t read_until_ = 0;  ///< trace time when the rings were last read
+    int64_t read_until_ = 0;   ///< trace time when the rings were last read
+    const bool is_condensed_;  ///< repeated steps are not written
 };
 
 }  // namespace tidemark::recorder

@@ -39,22 +39,31 @@ bool RunLog::on_step(const tidemark_record& record) {
     return true;
 }
 
-void RunLog::on_mark(const tidemark_record& record, std::span<const std::byte> payload, const NumberOf& number_of) {
-    Mark mark;
-    mark.time = clock_.time_of(record.ticks);
+void RunLog::on_mark(const tidemark_record& record, std::span<const std::byte> payload) {
+    WaitingMark waiting;
+    waiting.mark.time = clock_.time_of(record.ticks);
     if (record.mark.has_value != 0) {
-        mark.value = record.mark.value;
+        waiting.mark.value = record.mark.value;
     }
-    const size_t devices = std::min<size_t>({record.mark.devices, payload.size() / sizeof(uint64_t), max_devices});
-    for (size_t device = 0; device < devices; ++device) {
-        uint64_t sequence = 0;
-        std::memcpy(&sequence, payload.data() + device * sizeof sequence, sizeof sequence);
-        const uint64_t number = number_of(static_cast<uint32_t>(device), sequence);
-        mark.events[static_cast<int>(device)] = static_cast<EventNumber>(std::min<uint64_t>(number, never));
+    const size_t numbers = std::min<size_t>(record.mark.devices, payload.size() / sizeof(uint64_t));
+    waiting.sequences.resize(std::min<size_t>(numbers, max_devices));
+    std::memcpy(waiting.sequences.data(), payload.data(), waiting.sequences.size() * sizeof(uint64_t));
+    waiting.mark.name = text_of(payload.subspan(numbers * sizeof(uint64_t)));
+    marks_.push_back(std::move(waiting));
+}
+
+void RunLog::write_marks(const NumberOf& number_of) {
+    for (; !marks_.empty(); marks_.pop_front()) {
+        auto& [mark, sequences] = marks_.front();
+        for (size_t device = 0; device < sequences.size(); ++device) {
+            const auto number = number_of(static_cast<uint32_t>(device), sequences[device]);
+            if (!number) {
+                return;  // later marks follow later events
+            }
+            mark.events[static_cast<int>(device)] = static_cast<EventNumber>(std::min<uint64_t>(*number, never));
+        }
+        writer_.mark(mark);
     }
-    mark.name = text_of(
-        payload.subspan(std::min<size_t>(record.mark.devices, payload.size() / sizeof(uint64_t)) * sizeof(uint64_t)));
-    writer_.mark(mark);
 }
 
 void RunLog::on_span(const tidemark_record& record, const ThreadDefinitions& thread) {

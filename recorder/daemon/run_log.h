@@ -4,8 +4,10 @@
 // Records of the run besides allocator events: steps, marks, named spans, settings, data gaps.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -23,9 +25,11 @@ public:
 
     /// Returns false for an optimizer step that does not count because the user reports steps.
     bool on_step(const tidemark_record& record);
-    /// `number_of`: returns the event number for a device and a sequence number.
-    using NumberOf = std::function<uint64_t(uint32_t device, uint64_t sequence)>;
-    void on_mark(const tidemark_record& record, std::span<const std::byte> payload, const NumberOf& number_of);
+    void on_mark(const tidemark_record& record, std::span<const std::byte> payload);
+    /// Returns the event number for a device and a sequence number; nothing if it is not known yet.
+    using NumberOf = std::function<std::optional<uint64_t>(uint32_t device, uint64_t sequence)>;
+    /// Writes the marks whose event numbers are known.
+    void write_marks(const NumberOf& number_of);
     void on_span(const tidemark_record& record, const ThreadDefinitions& thread);
     void on_meta(std::span<const std::byte> payload);
     void on_data_gap(const tidemark_record& record, std::span<const std::byte> payload);
@@ -39,8 +43,15 @@ public:
     void add_data_gap(DataGapReason reason, int64_t time, DataGapArguments arguments = {});
 
 private:
+    /// A mark with the numbers of earlier events of the devices, as the allocator counts them.
+    struct WaitingMark {
+        Mark mark;
+        std::vector<uint64_t> sequences;
+    };
+
     StreamingWriter& writer_;
     const TickClock& clock_;
+    std::deque<WaitingMark> marks_;
     std::map<std::string, std::string> settings_;
     std::vector<std::string> data_gaps_;
     std::unordered_map<const ThreadDefinitions*, std::vector<int64_t>> open_spans_;

@@ -18,4 +18,25 @@ const char* pool_kind_name(PoolKind kind) {
     return names[static_cast<size_t>(kind)];
 }
 
+std::vector<int64_t> values_of(const Counters& counters) {
+    std::vector<int64_t> values;
+    values.reserve(counter_values);
+    for (const auto& kinds : counters.stats) {
+        for (const Stat& stat : kinds) {
+            values.insert(values.end(), {stat.current, stat.peak, stat.allocated, stat.freed});
+        }
+    }
+    return values;
+}
+
+void set_values(Counters& counters, std::span<const int64_t> values) {
+    size_t at = 0;
+    for (auto& kinds : counters.stats) {
+        for (Stat& stat : kinds) {
+            stat = {values[at], values[at + 1], values[at + 2], values[at + 3]};
+            at += 4;
+        }
+    }
+}
+
 }  // namespace tidemark

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace tidemark {
 
@@ -70,5 +72,12 @@ struct Counters {
     }
     bool operator==(const Counters&) const = default;
 };
+
+/// The number of values in `stats`: current, peak, allocated and freed of each.
+constexpr size_t counter_values = size_t{metric_count} * pool_kind_count * 4;
+/// Returns the values of `stats`, by metric, then by kind of pool.
+std::vector<int64_t> values_of(const Counters& counters);
+/// Sets `stats`. Requires counter_values values.
+void set_values(Counters& counters, std::span<const int64_t> values);
 
 }  // namespace tidemark

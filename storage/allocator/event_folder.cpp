@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 namespace tidemark {
 
@@ -55,8 +56,7 @@ void EventFolder::start(std::span<const StartSegment> segments, std::span<const 
         row.lifetime.free_event = block.is_pending ? before_history : never;
         begin_lifetime(row, block.is_pending);
     }
-    note_peak();
-    peak_event_ = 0;
+    note_peak(0);
 }
 
 void EventFolder::apply(const AllocatorEvent& event) {
@@ -75,6 +75,110 @@ void EventFolder::apply(const AllocatorEvent& event) {
     ++next_;
 }
 
+void EventFolder::apply_unwritten(const AllocatorEvent& event) {
+    last_time_ = std::max(event.time, last_time_);
+    const auto block = unwritten_.find(event.address);
+    switch (event.action) {
+        case Action::alloc: {
+            const auto placed = map_.allocate(event.address, event.size);
+            inconsistent_ += !placed.consistent;
+            const uint64_t size = placed.size != 0 ? placed.size : round_size(settings_, event.size);
+            unwritten_.insert_or_assign(event.address, Unwritten{event, size, false});
+            break;
+        }
+        case Action::free_requested:
+            inconsistent_ += !map_.request_free(event.address);
+            if (block != unwritten_.end()) {
+                block->second.is_pending = true;
+            } else if (const auto lifetime = lifetimes_.extract(event.address)) {
+                stale_.insert_or_assign(event.address, Stale{lifetime.mapped(), event.stack, false});
+            }
+            break;
+        case Action::free_completed:
+            inconsistent_ += !map_.complete_free(event.address);
+            if (block != unwritten_.end()) {
+                unwritten_.erase(block);
+            } else if (const auto stale = stale_.find(event.address); stale != stale_.end()) {
+                stale->second.is_complete = true;
+            } else if (const auto lifetime = lifetimes_.extract(event.address)) {
+                stale_.emplace(event.address, Stale{lifetime.mapped(), 0, true});
+            }
+            break;
+        default: break;
+    }
+}
+
+void EventFolder::begin_unwritten(const Unwritten& block) {
+    AllocationRow row;
+    row.time = last_time_;
+    row.lifetime.alloc_event = next_++;
+    row.lifetime.address = block.allocated.address;
+    row.lifetime.requested = block.allocated.size;
+    row.lifetime.block_size = block.size;
+    row.lifetime.segment = segment_at(block.allocated.address);
+    row.lifetime.stack = block.allocated.stack;
+    row.lifetime.origin = block.allocated.origin;
+    begin_lifetime(row, false);
+    if (block.is_pending) {
+        request_free(block.allocated.address, next_++, last_time_, 0);
+    }
+}
+
+bool EventFolder::overlaps_stale(uint64_t address, uint64_t size) const {
+    const auto above = stale_.lower_bound(address + size);
+    return above != stale_.begin() && address < std::prev(above)->first + std::prev(above)->second.lifetime.size;
+}
+
+bool EventFolder::bytes_are_equal() const {
+    uint64_t shown = 0, there = 0;
+    for (const auto& [address, stale] : stale_) {
+        shown += stale.lifetime.is_pending ? 0 : stale.lifetime.size;
+    }
+    for (const auto& [address, block] : unwritten_) {
+        there += block.is_pending ? 0 : block.size;
+    }
+    return shown == there;
+}
+
+bool EventFolder::write_survivors(int64_t start) {
+    for (auto block = unwritten_.begin(); block != unwritten_.end();) {
+        if (block->second.allocated.time >= start || block->second.is_pending) {
+            ++block;
+            continue;
+        }
+        if (overlaps_stale(block->first, block->second.size)) {
+            return false;
+        }
+        begin_unwritten(block->second);
+        block = unwritten_.erase(block);
+    }
+    note_peak(next_);
+    return bytes_are_equal();
+}
+
+void EventFolder::write_unwritten() {
+    for (const auto& [address, stale] : std::exchange(stale_, {})) {
+        lifetimes_.emplace(address, stale.lifetime);
+        if (!stale.lifetime.is_pending) {
+            request_free(address, next_++, last_time_, stale.free_stack);
+        }
+        if (stale.is_complete) {
+            end_lifetime(address, next_++, last_time_);
+        }
+    }
+    std::vector<Unwritten> blocks;
+    for (auto& [address, block] : std::exchange(unwritten_, {})) {
+        blocks.push_back(std::move(block));
+    }
+    std::sort(blocks.begin(), blocks.end(), [](const Unwritten& a, const Unwritten& b) {
+        return std::pair(a.allocated.time, a.allocated.address) < std::pair(b.allocated.time, b.allocated.address);
+    });
+    for (const Unwritten& block : blocks) {
+        begin_unwritten(block);
+    }
+    note_peak(next_);
+}
+
 void EventFolder::keep_as_other(const AllocatorEvent& event) {
     const bool understood = event.action == Action::snapshot || event.action == Action::oom;
     OtherEvent other;
@@ -87,11 +191,11 @@ void EventFolder::keep_as_other(const AllocatorEvent& event) {
     sink_.other_event(other, event.time, event.origin);
 }
 
-void EventFolder::note_peak() {
+void EventFolder::note_peak(EventNumber state) {
     const int64_t allocated = map_.counters().at(Metric::allocated_bytes, PoolKind::all).current;
     if (allocated > peak_bytes_) {
         peak_bytes_ = allocated;
-        peak_event_ = next_ + 1;
+        peak_event_ = state;
     }
 }
 
@@ -133,7 +237,7 @@ void EventFolder::apply_alloc(const AllocatorEvent& event) {
     row.lifetime.stack = event.stack;
     row.lifetime.origin = event.origin;
     begin_lifetime(row, false);
-    note_peak();
+    note_peak(next_ + 1);
 }
 
 void EventFolder::apply_free_request(const AllocatorEvent& event) {

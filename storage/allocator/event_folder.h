@@ -106,6 +106,18 @@ public:
     /// Folds the next event. A time earlier than the previous event's is replaced by that one, because threads take
     /// time stamps before they acquire the allocator's lock.
     void apply(const AllocatorEvent& event);
+    // Steps that repeat an earlier one are not written: their events change the state, but get no numbers and no rows.
+    // Until write_unwritten(), the rows show blocks of the earlier step instead of blocks of the same sizes.
+
+    /// Applies an alloc or a free of such a step.
+    void apply_unwritten(const AllocatorEvent& event);
+    /// Writes the blocks of such steps that were allocated before `start` and still exist: nothing replaces them.
+    /// Returns false if the rows cannot show the rest any more, because their bytes differ or blocks overlap; then
+    /// write_unwritten() must follow.
+    bool write_survivors(int64_t start);
+    /// Makes the rows show the state. Must precede apply() and the repairs.
+    void write_unwritten();
+
     /// Skips the numbers of lost events, which have no row.
     void skip_to(EventNumber event) { next_ = event; }
 
@@ -138,13 +150,30 @@ public:
     void end_lifetime(uint64_t address, EventNumber event, int64_t time);
 
 private:
+    /// A block that was allocated in an unwritten step.
+    struct Unwritten {
+        AllocatorEvent allocated;
+        uint64_t size;
+        bool is_pending;
+    };
+    /// An allocation whose row does not show yet that it was freed.
+    struct Stale {
+        Lifetime lifetime;
+        StackId free_stack;
+        bool is_complete;  ///< the free
+    };
+
+    void begin_unwritten(const Unwritten& block);
+    bool overlaps_stale(uint64_t address, uint64_t size) const;
+    bool bytes_are_equal() const;
+
     void apply_alloc(const AllocatorEvent& event);
     void apply_free_request(const AllocatorEvent& event);
     void apply_free_completion(const AllocatorEvent& event);
     void apply_arrival(const AllocatorEvent& event);
     void apply_return(const AllocatorEvent& event);
     void keep_as_other(const AllocatorEvent& event);
-    void note_peak();
+    void note_peak(EventNumber state);
     SegmentOwner owner_of_arrival(const AllocatorEvent& event) const;
 
     const AllocatorSettings settings_;
@@ -152,6 +181,8 @@ private:
     BlockMap map_;
     Pieces pieces_;
     Lifetimes lifetimes_;
+    std::unordered_map<uint64_t, Unwritten> unwritten_;  ///< by address
+    std::map<uint64_t, Stale> stale_;                    ///< by address
     EventNumber next_ = 0;
     int64_t last_time_ = 0;
     int64_t peak_bytes_ = 0;

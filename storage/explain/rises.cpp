@@ -99,9 +99,8 @@ bool each_part_adds(const std::map<int64_t, int64_t>& remaining, size_t since, s
         added[std::min(part, parts - 1)] += bytes;
         all += bytes;
     }
-    return std::all_of(added.begin(), added.end(), [&](int64_t bytes) {
-        return bytes * static_cast<int64_t>(parts * parts) >= all;
-    });
+    return std::all_of(added.begin(), added.end(),
+                       [&](int64_t bytes) { return bytes * static_cast<int64_t>(parts * parts) >= all; });
 }
 
 }  // namespace

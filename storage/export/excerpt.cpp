@@ -111,6 +111,23 @@ EventRef moved(EventRef ref, const Places& allocations, const Places& segments, 
     }
 }
 
+/// Copies the repeated steps within the range. Their counters count from the begin of the whole trace.
+std::vector<RepeatedSteps> cut_repeats(const std::vector<RepeatedSteps>& repeats, Stretch::Range range, int64_t start) {
+    std::vector<RepeatedSteps> copied;
+    for (RepeatedSteps steps : repeats) {
+        if (steps.event >= range.first && steps.after <= range.last && steps.start >= start) {
+            steps.event -= range.first;
+            steps.after -= range.first;
+            steps.start -= start;
+            steps.end -= start;
+            steps.like -= start;
+            steps.counters.clear();
+            copied.push_back(std::move(steps));
+        }
+    }
+    return copied;
+}
+
 DeviceHistory cut_device(const DeviceHistory& from, const Places& allocations, Stretch::Range range, int64_t start) {
     const Places segments = places_of_segments(from.segments, range);
     const Places others = places_of_others(from.others, range);
@@ -130,6 +147,7 @@ DeviceHistory cut_device(const DeviceHistory& from, const Places& allocations, S
         other.event -= range.first;
         return other;
     });
+    to.repeats = cut_repeats(from.repeats, range, start);
     for (EventNumber n = range.first; n < range.last; ++n) {
         const auto event = static_cast<size_t>(n);
         to.event_time.push_back(std::max<int64_t>(0, from.event_time[event] - start));

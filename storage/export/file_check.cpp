@@ -125,6 +125,7 @@ constexpr ColumnRule rules[]{
     {"path_link", "kind", is_word<PathLinkKind>},
     {"source_line", "text", is_nothing},
     {"allocation_chunk", "data", nullptr},
+    {"repeated_steps", "counters", nullptr},
     {"table_checksum", "name", is_table},
     {"seal", "bytes", nullptr},
 };

@@ -44,6 +44,11 @@ CREATE TABLE segment(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, address IN
 CREATE TABLE event(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, action TEXT NOT NULL, address INTEGER,
   size INTEGER, stream INTEGER, stack INTEGER, origin INTEGER) STRICT;
 
+CREATE TABLE repeated_steps(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, event INTEGER NOT NULL,
+  events_after INTEGER NOT NULL, start_time INTEGER NOT NULL, end_time INTEGER NOT NULL, like_time INTEGER NOT NULL,
+  count INTEGER NOT NULL, events_left_out INTEGER NOT NULL, peak_allocated INTEGER NOT NULL,
+  peak_active INTEGER NOT NULL, peak_requested INTEGER NOT NULL, counters BLOB) STRICT;
+
 CREATE TABLE annotation(id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, device INTEGER,
   thread INTEGER, start_time INTEGER, end_time INTEGER) STRICT;
 CREATE TABLE step(id INTEGER PRIMARY KEY, number INTEGER NOT NULL, source TEXT NOT NULL, start_time INTEGER NOT NULL,
@@ -148,6 +153,7 @@ constexpr KnownTable known_tables[] = {
     {"allocation"},
     {"segment"},
     {"event"},
+    {"repeated_steps", 6},
     {"annotation"},
     {"step"},
     {"mark"},

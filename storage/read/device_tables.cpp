@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -20,6 +21,9 @@ namespace {
 constexpr const char* select_allocation =
     "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, "
     "rounding, segment, stack, free_stack, origin FROM allocation WHERE";
+
+constexpr int64_t most_steps = int64_t{1} << 40;
+constexpr size_t most_counters = 1024;
 
 struct Chunk {
     int64_t id, first, count;
@@ -61,6 +65,12 @@ int64_t wrapping_sum(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
+std::vector<int64_t> counters_of(std::span<const std::byte> blob) {
+    std::vector<int64_t> counters(std::min(blob.size() / sizeof(int64_t), most_counters));
+    std::memcpy(counters.data(), blob.data(), counters.size() * sizeof(int64_t));
+    return counters;
+}
+
 /// Returns the event `after` events later than `from`; `never` if the row has no value.
 int64_t event_after(int64_t from, bool is_null, int64_t after) {
     return is_null || after < 0 || after >= never ? int64_t{never} : from + after;
@@ -76,6 +86,7 @@ void DeviceTables::resize_events(DeviceHistory& device, int64_t events) {
 Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Context& context) {
     TIDEMARK_TRY(read_segments(source, device, context));
     TIDEMARK_TRY(read_others(source, device, context));
+    TIDEMARK_TRY(read_repeats(source, device, context));
     if (device.allocations.size() > 0 || context.file.state == TraceFile::State::being_written) {
         return read_rows(source, device, context);
     }
@@ -98,6 +109,7 @@ Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Contex
     damage_.add(DataGapReason::chunks_unreadable, is_readable ? 0 : 1, device.device);
     TIDEMARK_TRY(read_segments(source, device, context));
     TIDEMARK_TRY(read_others(source, device, context));
+    TIDEMARK_TRY(read_repeats(source, device, context));
     return read_rows(source, device, context);
 }
 
@@ -107,6 +119,7 @@ void DeviceTables::start_over(DeviceHistory& device) {
     device.allocations = {};
     device.segments.clear();
     device.others.clear();
+    device.repeats.clear();
     device.event_time.clear();
     device.event_ref.clear();
     resize_events(device, events);
@@ -183,6 +196,44 @@ Status DeviceTables::read_others(RowSource& source, DeviceHistory& device, const
         e.origin = static_cast<uint32_t>(row.integer(6));
         return true;
     });
+}
+
+/// A row changes until its steps have ended: then it has counters, or events that describe what differs.
+Status DeviceTables::read_repeats(RowSource& source, DeviceHistory& device, const Context& context) {
+    constexpr int first_version_with_repeats = 6;
+    if (context.trace.format_version < first_version_with_repeats) {
+        return {};
+    }
+    const std::string select = fmt::format(
+        "SELECT id, event, events_after, start_time, end_time, like_time, count, events_left_out, peak_allocated, "
+        "peak_active, peak_requested, counters FROM repeated_steps WHERE device={} AND",
+        device.device);
+    const auto is_size = [](int64_t bytes) { return bytes >= 0 && bytes <= int64_t{largest_size}; };
+    return read_tail(
+        source, select, repeats_, device.repeats,
+        [&](Statement& row, RepeatedSteps& steps, size_t index) {
+            const int64_t event = row.integer(1), events_after = row.integer(2);
+            const RepeatedSteps* before = index == 0 ? nullptr : &device.repeats[index - 1];
+            steps.start = row.integer(3);
+            steps.end = row.integer(4);
+            steps.like = row.integer(5);
+            steps.count = row.integer(6);
+            steps.events_left_out = row.integer(7);
+            steps.peak_allocated = row.integer(8);
+            steps.peak_active = row.integer(9);
+            steps.peak_requested = row.integer(10);
+            steps.counters = counters_of(row.blob(11));
+            const bool exists = event >= 0 && event <= device.event_count() && events_after >= 0 &&
+                                events_after <= device.event_count() - event;
+            steps.event = exists ? static_cast<EventNumber>(event) : 0;
+            steps.after = exists ? static_cast<EventNumber>(event + events_after) : 0;
+            return exists && is_time(steps.start) && is_time(steps.end) && steps.start <= steps.end &&
+                   is_time(steps.like) && steps.count > 0 && steps.count <= most_steps && steps.events_left_out >= 0 &&
+                   steps.events_left_out <= longest_time && is_size(steps.peak_allocated) &&
+                   is_size(steps.peak_active) && is_size(steps.peak_requested) &&
+                   (before == nullptr || (before->after <= steps.event && before->end <= steps.start));
+        },
+        [](const RepeatedSteps& steps) { return steps.after == steps.event && steps.counters.empty(); });
 }
 
 Status DeviceTables::read_chunks(RowSource& source, DeviceHistory& device, const Context& context) {

@@ -42,6 +42,7 @@ private:
     void start_over(DeviceHistory& device);
     Status read_segments(RowSource& source, DeviceHistory& device, const Context& context);
     Status read_others(RowSource& source, DeviceHistory& device, const Context& context);
+    Status read_repeats(RowSource& source, DeviceHistory& device, const Context& context);
     /// Reads chunks, which is faster than rows. Only for a trace that is not being written.
     Status read_chunks(RowSource& source, DeviceHistory& device, const Context& context);
     Result<bool> has_all(RowSource& source, const DeviceHistory& device) const;
@@ -55,7 +56,7 @@ private:
 
     Damage damage_;
     std::vector<int64_t> segment_ids_;
-    TableTail segments_, others_, earlier_, allocations_;  ///< earlier_: allocations from before the history
+    TableTail segments_, others_, repeats_, earlier_, allocations_;  ///< earlier_: allocations from before the history
 };
 
 }  // namespace tidemark

@@ -34,6 +34,11 @@ public:
             map_.place(a.address[i], a.requested[i], a.block_size[i], a.free_event[i] < n);
         }
         map_.restart_counters();
+        const auto& repeats = device_.repeats;
+        next_repeats_ =
+            static_cast<size_t>(std::partition_point(repeats.begin(), repeats.end(),
+                                                     [n](const RepeatedSteps& steps) { return steps.after < n; }) -
+                                repeats.begin());
     }
 
     void apply(EventNumber event) {
@@ -54,6 +59,16 @@ public:
                 map_.counters().num_alloc_retries += 1;
                 break;
             default: break;
+        }
+    }
+
+    /// Takes the counters after repeated steps that end in the state at event n. To be called for each n in turn.
+    void pass_repeats(EventNumber n) {
+        const auto& repeats = device_.repeats;
+        for (; next_repeats_ < repeats.size() && repeats[next_repeats_].after == n; ++next_repeats_) {
+            if (repeats[next_repeats_].counters.size() == counter_values) {
+                set_values(map_.counters(), repeats[next_repeats_].counters);
+            }
         }
     }
 
@@ -106,6 +121,7 @@ private:
 
     const DeviceHistory& device_;
     BlockMap map_;
+    size_t next_repeats_ = 0;
 };
 
 }  // namespace
@@ -115,11 +131,13 @@ Statistics::Statistics(const Trace& trace, const DeviceHistory& device, const Al
     Replayer replay(device, AllocatorSettings::from_text(trace.settings));
     replay.start_at(0, live);
     for (EventNumber e = 0; e < device.event_count(); ++e) {
+        replay.pass_repeats(e);
         if (e % checkpoint_spacing == 0) {
             checkpoints_.push_back({e, replay.counters()});
         }
         replay.apply(e);
     }
+    replay.pass_repeats(device.event_count());
     checkpoints_.push_back({device.event_count(), replay.counters()});
 }
 
@@ -135,8 +153,10 @@ Counters Statistics::at(EventNumber n) const {
     replay.start_at(checkpoint.event, live_);
     replay.counters() = checkpoint.counters;
     for (EventNumber e = checkpoint.event; e < n; ++e) {
+        replay.pass_repeats(e);
         replay.apply(e);
     }
+    replay.pass_repeats(n);
     return replay.counters();
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr EventNumber leaf_states = Curves::bucket_states;
 constexpr size_t fan_out = 8;  // buckets per bucket of the next level
+constexpr size_t repeats_per_block = 256;
 
 using Values = std::array<int64_t, series_count>;
 
@@ -70,32 +71,41 @@ void apply(Values& values, const DeviceHistory& device, EventNumber event) {
     }
 }
 
-/// Includes values whose maximum was first reached at `event`.
-void widen(Extremes& result, int64_t min, int64_t max, EventNumber event) {
-    result.min = std::min(result.min, min);
-    if (max > result.max) {
-        result.max = max;
-        result.max_event = event;
+void widen(Extremes& result, const Extremes& other) {
+    result.min = std::min(result.min, other.min);
+    result.max = std::max(result.max, other.max);
+    if (other.max_of_states > result.max_of_states) {
+        result.max_of_states = other.max_of_states;
+        result.max_event = other.max_event;
     }
 }
 
 void add_state(Curves::All& result, const Values& values, EventNumber n) {
     for (size_t s = 0; s < series_count; ++s) {
-        widen(result[s], values[s], values[s], n);
+        widen(result[s], {values[s], values[s], n, values[s]});
     }
 }
 
 Curves::All nothing_seen() {
     Curves::All all;
-    all.fill({INT64_MAX, INT64_MIN, 0});
+    all.fill({INT64_MAX, INT64_MIN, 0, INT64_MIN});
     return all;
+}
+
+/// Returns the highest bytes of repeated steps by series. The reserved bytes do not change within them.
+Values peaks_of(const RepeatedSteps& steps) {
+    Values peaks{};
+    peaks[static_cast<size_t>(Series::allocated)] = steps.peak_allocated;
+    peaks[static_cast<size_t>(Series::active)] = steps.peak_active;
+    peaks[static_cast<size_t>(Series::requested)] = steps.peak_requested;
+    return peaks;
 }
 
 }  // namespace
 
 void Curves::add(All& result, const All& bucket) {
     for (size_t s = 0; s < series_count; ++s) {
-        widen(result[s], bucket[s].min, bucket[s].max, bucket[s].max_event);
+        widen(result[s], bucket[s]);
     }
 }
 
@@ -104,6 +114,7 @@ Curves::Curves(const DeviceHistory& device) : device_(device) {
     auto& leaves = levels_.emplace_back();
     leaves.reserve(static_cast<size_t>(states / leaf_states + 1));
     base_.reserve(leaves.capacity());
+    index_repeats();
     Values values = start_values(device);
     for (EventNumber n = 0; n < states; ++n) {
         if (n > 0) {
@@ -129,6 +140,39 @@ Curves::Curves(const DeviceHistory& device) : device_(device) {
     }
 }
 
+/// Repeated steps lie between the events of two states. Those in the last state belong to what follows, unless nothing
+/// does.
+void Curves::add_repeats(All& result, EventNumber first, EventNumber last) const {
+    const auto& repeats = device_.repeats;
+    const EventNumber end = last == first || last == device_.event_count() ? last + 1 : last;
+    const auto at = [&](EventNumber state) {
+        return static_cast<size_t>(std::partition_point(repeats.begin(), repeats.end(),
+                                                        [&](const RepeatedSteps& r) { return r.event < state; }) -
+                                   repeats.begin());
+    };
+    const size_t stop = at(end);
+    for (size_t i = at(first); i < stop;) {
+        const bool is_block = i % repeats_per_block == 0 && i + repeats_per_block <= stop;
+        const Values peaks = is_block ? repeat_peaks_[i / repeats_per_block] : peaks_of(repeats[i]);
+        for (size_t s = 0; s < series_count; ++s) {
+            result[s].max = std::max(result[s].max, peaks[s]);
+        }
+        i += is_block ? repeats_per_block : 1;
+    }
+}
+
+void Curves::index_repeats() {
+    for (size_t i = 0; i < device_.repeats.size(); ++i) {
+        if (i % repeats_per_block == 0) {
+            repeat_peaks_.emplace_back();
+        }
+        const Values peaks = peaks_of(device_.repeats[i]);
+        for (size_t s = 0; s < series_count; ++s) {
+            repeat_peaks_.back()[s] = std::max(repeat_peaks_.back()[s], peaks[s]);
+        }
+    }
+}
+
 void Curves::walk(All& result, EventNumber first, EventNumber last) const {
     const EventNumber leaf = first / leaf_states;
     Values values = base_[static_cast<size_t>(leaf)];
@@ -143,9 +187,15 @@ void Curves::walk(All& result, EventNumber first, EventNumber last) const {
 }
 
 Curves::All Curves::extremes(EventNumber first, EventNumber last) const {
+    first = std::clamp(first, 0, device_.event_count());
+    last = std::clamp(last, first, device_.event_count());
+    All result = extremes_of_states(first, last);
+    add_repeats(result, first, last);
+    return result;
+}
+
+Curves::All Curves::extremes_of_states(EventNumber first, EventNumber last) const {
     const EventNumber end = device_.event_count();
-    first = std::clamp(first, 0, end);
-    last = std::clamp(last, first, end);
     All result = nothing_seen();
     const EventNumber first_leaf = first / leaf_states, last_leaf = last / leaf_states;
     if (first_leaf == last_leaf) {

@@ -7,6 +7,7 @@
 // maximum over 64, 64*8, 64*64, ... events, so any range needs only a few hundred nodes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -18,9 +19,11 @@ namespace tidemark {
 enum class Series : uint8_t { allocated, active, requested, reserved };
 constexpr int series_count = 4;
 
+/// Repeated steps have no states of their own: `max` includes their peaks, `max_event` does not.
 struct Extremes {
     int64_t min = 0, max = 0;
-    EventNumber max_event = 0;  ///< the earliest state with that maximum
+    EventNumber max_event = 0;  ///< the earliest of the states with the most bytes
+    int64_t max_of_states = 0;  ///< bytes in that state
 };
 
 class Curves {
@@ -33,25 +36,32 @@ public:
 
     using All = std::array<Extremes, series_count>;
 
-    /// Returns all series over the states first..last (inclusive, clamped).
+    /// Returns all series over the states first..last (inclusive, clamped), and over the repeated steps between them.
     All extremes(EventNumber first, EventNumber last) const;
     Extremes extremes(Series series, EventNumber first, EventNumber last) const {
         return extremes(first, last)[static_cast<size_t>(series)];
     }
     /// Returns the value in the state after the first n events.
-    int64_t value(Series series, EventNumber n) const { return extremes(series, n, n).max; }
+    int64_t value(Series series, EventNumber n) const {
+        n = std::clamp(n, 0, device_.event_count());
+        return extremes_of_states(n, n)[static_cast<size_t>(series)].max_of_states;
+    }
     /// Returns the extremes over the whole trace.
     Extremes peak(Series series) const { return extremes(series, 0, device_.event_count()); }
 
 private:
     using Values = std::array<int64_t, series_count>;
     static void add(All& result, const All& bucket);
+    All extremes_of_states(EventNumber first, EventNumber last) const;
+    void index_repeats();
+    void add_repeats(All& result, EventNumber first, EventNumber last) const;
     /// Includes states one by one, within one leaf.
     void walk(All& result, EventNumber first, EventNumber last) const;
 
     const DeviceHistory& device_;
     std::vector<Values> base_;              ///< values at each 64th state
     std::vector<std::vector<All>> levels_;  ///< [level][bucket]
+    std::vector<Values> repeat_peaks_;      ///< of blocks of repeated steps
 };
 
 /// Returns the event with the most allocated bytes of each device of the trace, in the order of Trace::devices.

@@ -71,6 +71,12 @@ int64_t DeviceHistory::time_of_state(EventNumber n) const {
     return event_time[static_cast<size_t>(std::clamp(n - 1, 0, event_count() - 1))];
 }
 
+const RepeatedSteps* DeviceHistory::repeated_at(int64_t time) const {
+    const auto found = std::partition_point(repeats.begin(), repeats.end(),
+                                            [&](const RepeatedSteps& steps) { return steps.end < time; });
+    return found == repeats.end() || time <= found->start ? nullptr : &*found;
+}
+
 int64_t DeviceHistory::time_until(EventNumber n, int64_t end) const {
     const int64_t begin = time_of_state(n);
     return n < event_count() ? std::max(begin, event_time[static_cast<size_t>(n)] - 1) : std::max(begin, end);

@@ -97,6 +97,21 @@ struct OtherEvent {
     uint32_t origin = 0;  ///< index into Trace::origins (0: unknown)
 };
 
+/// Steps that did what a step before them did: the same allocations and frees, in the same order. The recorder does
+/// not write their events; those in [event, after) describe what differs after them.
+struct RepeatedSteps {
+    EventNumber event = 0;        ///< the state in which they lie: the number of events before them
+    EventNumber after = 0;        ///< the state after them
+    int64_t start = 0, end = 0;   ///< ns since trace start
+    int64_t like = 0;             ///< ns since trace start: the end of the step that they repeat
+    int64_t count = 0;            ///< steps
+    int64_t events_left_out = 0;  ///< of these steps, without those that were written
+    int64_t peak_allocated = 0, peak_active = 0, peak_requested = 0;  ///< bytes: highest within any of them
+    /// The counters after the last of them, in the order of Counters::stats, each as current, peak, allocated, freed.
+    /// Empty: not recorded.
+    std::vector<int64_t> counters;
+};
+
 /// The action of an event, and its index in allocations, segments or others.
 struct EventRef {
     uint32_t packed = 0;
@@ -112,16 +127,19 @@ struct DeviceHistory {
     int64_t total_bytes = 0;  ///< of the device, 0 if not recorded
     bool truncated = false;   ///< the beginning of the history was lost; the start state was derived from the end
     Allocations allocations;
-    std::vector<Segment> segments;    ///< by alloc_event
-    std::vector<OtherEvent> others;   ///< by event
-    std::vector<int64_t> event_time;  ///< ns since trace start, never decreasing
-    std::vector<EventRef> event_ref;  ///< same length
+    std::vector<Segment> segments;       ///< by alloc_event
+    std::vector<OtherEvent> others;      ///< by event
+    std::vector<RepeatedSteps> repeats;  ///< by event
+    std::vector<int64_t> event_time;     ///< ns since trace start, never decreasing
+    std::vector<EventRef> event_ref;     ///< same length
 
     EventNumber event_count() const { return static_cast<EventNumber>(event_time.size()); }
     /// Returns the number of events at or before `time` (ns since trace start).
     EventNumber events_until(int64_t time) const;
     /// Returns the time of the state at event N: that of its last event (for N = 0, of the first event).
     int64_t time_of_state(EventNumber n) const;
+    /// Returns the repeated steps during which the time lies; nullptr if its events were written.
+    const RepeatedSteps* repeated_at(int64_t time) const;
     /// Returns the end of the state at event N: the time just before the next event, or `end`.
     int64_t time_until(EventNumber n, int64_t end) const;
     /// Returns the time of an allocation; for allocations from before the history, the time of the first event.

@@ -215,6 +215,9 @@ Status StreamingFile::insert(StreamingBatch& batch) {
     for (const auto& [id, step] : batch.steps) {
         TIDEMARK_TRY(rows_->step(id, step));
     }
+    for (const auto& [id, steps] : batch.repeats) {
+        TIDEMARK_TRY(rows_->repeated_steps(id, steps.first, steps.second));
+    }
     for (const auto& [id, mark] : batch.marks) {
         TIDEMARK_TRY(rows_->mark(id, mark));
     }

@@ -44,6 +44,7 @@ struct StreamingBatch {
     Rows<int64_t, AnnotationRow> annotations;
     bool drop_steps = false;  ///< of all earlier batches
     Rows<int64_t, Step> steps;
+    Rows<int64_t, std::pair<int, RepeatedSteps>> repeats;  ///< with their device
     Rows<int64_t, Mark> marks;
     std::vector<DataGap> data_gaps;
     Rows<int, DeviceRow> devices;

@@ -126,7 +126,7 @@ struct StreamingWriter::State {
     std::unordered_map<int64_t, SegmentRow> segments;        ///< not removed yet, by row id
     std::unordered_map<int64_t, DriverRow> driver;           ///< not freed yet
     std::unordered_map<int64_t, AnnotationRow> annotations;  ///< not ended yet
-    int64_t next_driver = 1, next_annotation = 1, next_mark = 1, next_scan = 1, next_referrer = 1;
+    int64_t next_repeats = 1, next_driver = 1, next_annotation = 1, next_mark = 1, next_scan = 1, next_referrer = 1;
 };
 
 StreamingWriter::StreamingWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -303,6 +303,20 @@ void StreamingWriter::annotation_ended(int64_t id, int64_t end) {
 }
 
 void StreamingWriter::step(const Step& step) { state_->batch.steps.emplace_back(step.number + 1, step); }
+
+int64_t StreamingWriter::repeated(int device, const RepeatedSteps& steps) {
+    repeated_more(state_->next_repeats, device, steps);
+    return state_->next_repeats++;
+}
+
+void StreamingWriter::repeated_more(int64_t id, int device, const RepeatedSteps& steps) {
+    auto& rows = state_->batch.repeats;
+    if (!rows.empty() && rows.back().first == id) {
+        rows.back().second.second = steps;
+    } else {
+        rows.push_back({id, {device, steps}});
+    }
+}
 
 void StreamingWriter::drop_steps() {
     state_->batch.steps.clear();

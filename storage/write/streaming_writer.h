@@ -70,6 +70,9 @@ public:
     void annotation_ended(int64_t id, int64_t end);
     void step(const Step& step);  ///< by number; a later call replaces it
     void drop_steps();            ///< removes all steps so far
+    /// Adds steps that repeat an earlier one. Returns the row's id.
+    int64_t repeated(int device, const RepeatedSteps& steps);
+    void repeated_more(int64_t id, int device, const RepeatedSteps& steps);  ///< replaces the row
     void mark(const Mark& mark);
     void data_gap(const DataGap& data_gap);
     void source_line(const SourceLineRow& row);  ///< each line of a file once

@@ -64,6 +64,7 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT INTO allocation_chunk VALUES(NULL,?,?,?,?)",
     "INSERT OR REPLACE INTO annotation VALUES(?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO step VALUES(?,?,?,?,?)",
+    "INSERT OR REPLACE INTO repeated_steps VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO mark VALUES(?,?,?,?)",
     "INSERT INTO mark_event VALUES(?,?,?)",
     "INSERT INTO data_gap VALUES(NULL,?,?,?,?,?,?,?,?)",
@@ -248,6 +249,25 @@ Status TraceRows::step(int64_t id, const Step& step) {
         .bind(3, step.start)
         .bind(4, step.end)
         .run();
+}
+
+Status TraceRows::repeated_steps(int64_t id, int device, const RepeatedSteps& steps) {
+    Statement& row = (*this)[repeated_steps_row];
+    row.bind(0, id)
+        .bind(1, int64_t{device})
+        .bind(2, int64_t{steps.event})
+        .bind(3, int64_t{steps.after} - steps.event)
+        .bind(4, steps.start)
+        .bind(5, steps.end)
+        .bind(6, steps.like)
+        .bind(7, steps.count)
+        .bind(8, steps.events_left_out)
+        .bind(9, steps.peak_allocated)
+        .bind(10, steps.peak_active)
+        .bind(11, steps.peak_requested);
+    // Numbers of 8 bytes, lowest byte first, as all machines that record have them.
+    steps.counters.empty() ? row.bind_null(12) : row.bind_blob(12, std::as_bytes(std::span(steps.counters)));
+    return row.run();
 }
 
 Status TraceRows::mark(int64_t id, const Mark& mark) {

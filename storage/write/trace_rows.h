@@ -117,6 +117,7 @@ public:
     Status chunk(int device, int64_t first, std::span<const AllocationRow> rows);
     Status annotation(int64_t id, const AnnotationRow& row);
     Status step(int64_t id, const Step& step);
+    Status repeated_steps(int64_t id, int device, const RepeatedSteps& steps);
     Status mark(int64_t id, const Mark& mark);
     Status data_gap(const DataGap& data_gap);
     Status driver_allocation(int64_t id, const DriverRow& row);
@@ -151,6 +152,7 @@ private:
         chunk_row,
         annotation_row,
         step_row,
+        repeated_steps_row,
         mark_row,
         mark_event_row,
         data_gap_row,

@@ -208,6 +208,9 @@ private:
         for (const OtherEvent& e : device.others) {
             TIDEMARK_TRY(rows_.event(device.device, e, time_of(device, e.event), e.origin));
         }
+        for (const RepeatedSteps& steps : device.repeats) {
+            TIDEMARK_TRY(rows_.repeated_steps(next_repeats_++, device.device, steps));
+        }
         return {};
     }
 
@@ -359,7 +362,7 @@ private:
     const GraphTables* graph_;
     Progress& progress_;
     StringId next_string_ = 0;
-    int64_t next_segment_ = 1, first_segment_ = 1;
+    int64_t next_segment_ = 1, first_segment_ = 1, next_repeats_ = 1;
     std::unordered_map<std::string, StringId> extra_strings_;
 };
 

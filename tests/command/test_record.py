@@ -258,6 +258,11 @@ class Record(CommandTest):
         self.assertNotIn("TIDEMARK_SOURCE", self.environment_seen()[0])
         self.assertEqual(self.environment_seen("--no-source")[0]["TIDEMARK_SOURCE"], "0")
 
+    def test_detail_is_passed_on(self):
+        self.assertEqual(self.environment_seen()[0]["TIDEMARK_DETAIL"], "full")
+        self.assertEqual(self.environment_seen("--detail", "condensed")[0]["TIDEMARK_DETAIL"], "condensed")
+        self.assert_refused(USAGE, "condensed", "--detail", "some", "--", "true")
+
     def test_parts_that_others_may_change_are_not_used(self):
         self.home.chmod(0o777)
         self.assert_refused(ENVIRONMENT, f"chmod go-w {self.home}", "--", "true")

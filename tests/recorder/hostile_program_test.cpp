@@ -74,6 +74,25 @@ TEST(EventNumbering, LeavesOutRanges) {
     EXPECT_EQ(numbering.left_out(), 590u);
 }
 
+TEST(EventNumbering, AddsNumbersThatWereLeftOutBefore) {
+    EventNumbering numbering;
+    numbering.leave_out(200, 100);
+    numbering.leave_out(300, 100);  // follows: one range
+    EXPECT_EQ(numbering.number_of(250), 100u);
+    EXPECT_EQ(numbering.number_of(301), 101u);
+    numbering.add(300, 30);
+    EXPECT_EQ(numbering.number_of(99), 99u);
+    EXPECT_EQ(numbering.number_of(250), 100u);
+    EXPECT_EQ(numbering.number_of(301), 131u);
+    numbering.leave_out(400, 100);
+    EXPECT_EQ(numbering.number_of(400), 130u);
+    EXPECT_EQ(numbering.left_out(), 270u);
+    for (uint64_t at = 500; at < 300'000'000; at += 1000) {
+        numbering.leave_out(at + 900, 900);
+    }
+    EXPECT_EQ(numbering.number_of(300'001'000), 300'001'000 - numbering.left_out());
+}
+
 TEST_F(HostileProgram, AnEmptyTraceJustifiesTheNumbersThatItsBudgetAllows) {
     SimulatedProgram program({});
     ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();

@@ -18,6 +18,7 @@ from tidemark import _console, _core, _records
 from tidemark._recording import PARTS, WAIT_FOR_TRACE_MS, Recording
 
 WAIT_AT_EXIT_MS = 10_000
+DETAILS = ("full", "condensed")
 
 _current: Recording | None = None
 _ending: tuple[int, str] | None = None  # (an _abi.END_ value, sentence) after an uncaught exception
@@ -33,6 +34,7 @@ def record(
     path: str | os.PathLike[str] = "run.tide",
     *,
     parts: Iterable[str] = PARTS,
+    detail: str = "full",
     force: bool = False,
     command_line: bool = True,
     source: bool = True,
@@ -42,11 +44,13 @@ def record(
     path: the trace to write (.tide).
     parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record. Default: all. "graph" also records
     ops.
+    detail: "full" writes every event. "condensed" writes training steps that repeat an earlier one only as their number,
+    times and peaks.
     force: True replaces an existing trace. False records nothing if the trace exists.
     command_line: False leaves the program's command line, which may contain secrets, out of the trace.
     source: False leaves the lines of source files, which reports show, out of the trace.
 
-    Does nothing if a recording runs already. Raises ValueError for unknown parts. If the recording cannot start for
+    Does nothing if a recording runs already. Raises ValueError for unknown parts or details. If the recording cannot start for
     another reason, prints one sentence on stderr, and the program continues without a recording.
 
         with tidemark.record("run.tide", parts=["stacks", "graph"]):
@@ -55,11 +59,14 @@ def record(
     unknown = set(parts) - set(PARTS)
     if unknown:
         raise ValueError(f"tidemark.record: unknown parts {sorted(unknown)}; known are {', '.join(PARTS)}")
+    if detail not in DETAILS:
+        raise ValueError(f"tidemark.record: unknown detail {detail!r}; known are {', '.join(DETAILS)}")
     running = current()
     if running is not None:
         _console.notify(f"already recording into {running.output}")
         return contextlib.nullcontext(running)
     os.environ["TIDEMARK_WITH"] = ",".join(parts)
+    os.environ["TIDEMARK_DETAIL"] = detail
     if not command_line:
         os.environ["TIDEMARK_COMMAND_LINE"] = "0"
     if not source:

@@ -49,8 +49,7 @@ std::string with_doubt(const std::string& basis, Pace pace, const Words& words) 
             return words.sentences({basis, words("It grew only a few times, as data that is loaded in stages does, so "
                                                  "the growth may end.")});
         case Pace::uneven:
-            return words.sentences(
-                {basis, words("It did not grow in all parts of the run, so the growth may end.")});
+            return words.sentences({basis, words("It did not grow in all parts of the run, so the growth may end.")});
     }
     return basis;
 }
@@ -63,9 +62,9 @@ std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, co
                      iterations);
     }
     if (suspect.referrer) {
-        const std::string found = words(
-            "The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
-            iterations);
+        const std::string found =
+            words("The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
+                  iterations);
         return with_doubt(found, suspect.pace, words);
     }
     return words("The allocator's events of {iterations} iterations show the growth; no referring variable was found.",

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Collects the events of one device step by step, and finds the steps that repeat a recent one: the same allocations
+// and frees, of the same sizes, from the same stacks, in the same order. Addresses and times may differ.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "storage/allocator/event_folder.h"
+
+namespace tidemark::recorder {
+
+class StepCollector {
+public:
+    /// Adds the next event of the step. Returns false if the step has become too long to be collected: all events so
+    /// far must be taken, and those that follow are not added.
+    bool add(const AllocatorEvent& event);
+    /// Returns whether events are added. After a step was too long, none are until it ends.
+    bool is_collecting() const { return is_collecting_; }
+    size_t size() const { return events_.size(); }
+    /// Returns the time of the first event. Requires one.
+    int64_t first_time() const { return events_.front().time; }
+    /// Returns whether the events have waited so long that they should be written before the step ends.
+    bool is_overdue() const;
+
+    /// Ends the step at `time`. Returns the end of the step that it repeats; nothing if there is none, or if it is one
+    /// of the first steps.
+    std::optional<int64_t> end_step(int64_t time);
+    /// Returns the events and forgets them. Taken before its end, a step repeats none.
+    std::vector<AllocatorEvent> take();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    struct Signature {
+        uint64_t hash = 0, events = 0;
+        bool is_whole = true;  ///< only allocations and frees, all of them collected
+    };
+
+    struct KnownStep {
+        Signature signature;
+        int64_t end;  ///< ns since trace start
+    };
+
+    std::vector<AllocatorEvent> events_;
+    Clock::time_point since_;  ///< the first of them
+    Signature step_;
+    std::deque<KnownStep> known_;  ///< latest first
+    int64_t steps_ = 0;
+    bool is_collecting_ = true;
+};
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Recordings in which repeated steps are not written: what they say of the run must equal what a full one says.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "storage/analysis/analysis.h"
+#include "tests/recorder/recording_fixture.h"
+
+namespace tidemark::test {
+namespace {
+
+constexpr uint64_t KiB = 1024, MiB = 1024 * KiB;
+constexpr int steps = 200;
+
+/// A training loop: activations within a step, gradients that the next step frees.
+struct Loop {
+    uint64_t leak = 0;       ///< bytes that each step retains
+    int other_step = -1;     ///< allocates more than the others
+    int stops_keeping = -1;  ///< from this step on, a cache of 50 MiB is gone
+    int checked_step = -1;   ///< in which PyTorch reports its state
+    int marks_every = 0;     ///< steps
+};
+
+class CondensedRecording : public Recording {
+protected:
+    void TearDown() override {
+        unsetenv("TIDEMARK_DETAIL");
+        Recording::TearDown();
+    }
+
+    /// Records the loop. Returns its trace.
+    std::shared_ptr<const Trace> record(const Loop& loop, const char* detail) {
+        setenv("TIDEMARK_DETAIL", detail, 1);
+        output_ = (folder_ / (std::string(detail) + std::to_string(recorded_++) + ".tide")).string();
+        SimulatedProgram program({});
+        EXPECT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
+        SimulatedThread main(program, 1, 100);
+        SimulatedAllocator allocator(0);
+        allocator.report_state(main, TIDEMARK_STATE_START);
+        run(loop, main, allocator);
+        main.end(TIDEMARK_END_EXITED);
+        EXPECT_TRUE(program.wait_for(RecorderState::finished)) << program.failure();
+        truth_ = allocator.truth();
+        const auto trace = opened();
+        EXPECT_EQ("", trace ? data_gaps_of(*trace) : "no trace");
+        return trace;
+    }
+
+    /// Returns address, requested bytes and stack of what exists at the end.
+    static std::set<std::tuple<uint64_t, uint64_t, StackId>> left_at_end(const DeviceHistory& device) {
+        std::set<std::tuple<uint64_t, uint64_t, StackId>> left;
+        const Allocations& a = device.allocations;
+        for (AllocationIndex i = 0; i < a.size(); ++i) {
+            if (a.free_event[i] == never) {
+                left.emplace(a.address[i], a.requested[i], a.stack[i]);
+            }
+        }
+        return left;
+    }
+
+    static int64_t repeated_steps(const DeviceHistory& device) {
+        int64_t count = 0;
+        for (const RepeatedSteps& repeats : device.repeats) {
+            count += repeats.count;
+        }
+        return count;
+    }
+
+    /// Returns the highest allocated bytes of each step.
+    static std::vector<int64_t> peaks(const Trace& trace) {
+        const DeviceHistory& device = trace.devices.at(0);
+        const Curves curves(device);
+        std::vector<int64_t> found;
+        for (const Step& step : trace.steps) {
+            const EventNumber first = device.events_until(step.start), last = device.events_until(*step.end);
+            found.push_back(curves.extremes(Series::allocated, first, last).max);
+        }
+        return found;
+    }
+
+    /// Expects that both traces say the same of the end, of each step's peak, and of the counters.
+    static void expect_same(const std::shared_ptr<const Trace>& full, const std::shared_ptr<const Trace>& condensed) {
+        const DeviceHistory &all = full->devices.at(0), &some = condensed->devices.at(0);
+        EXPECT_EQ(left_at_end(all), left_at_end(some));
+        EXPECT_EQ(full->steps.size(), condensed->steps.size());
+        EXPECT_EQ(peaks(*full), peaks(*condensed));
+        const Analysis a(full, all), b(condensed, some);
+        const Counters expected = a.statistics().at(all.event_count()), found = b.statistics().at(some.event_count());
+        EXPECT_EQ(values_of(expected), values_of(found));
+    }
+
+    DeviceHistory truth_;
+
+private:
+    int recorded_ = 0;
+
+    static void run(const Loop& loop, SimulatedThread& main, SimulatedAllocator& allocator) {
+        const EventContext model{main.stack({{"build", 3}}), 0, 0, 0}, forward{main.stack({{"forward", 10}}), 0, 0, 0},
+            backward{main.stack({{"backward", 20}}), 0, 0, 0}, keep{main.stack({{"log", 30}}), 0, 0, 0};
+        allocator.allocate(main, 100 * MiB, model);
+        const uint64_t cache = allocator.allocate(main, 50 * MiB, model);
+        std::vector<uint64_t> gradients;
+        for (int step = 0; step < steps; ++step) {
+            std::vector<uint64_t> activations;
+            for (uint64_t layer = 0; layer < 12; ++layer) {
+                activations.push_back(allocator.allocate(main, (3 + layer) * MiB / 2, forward));
+            }
+            if (step == loop.other_step) {
+                activations.push_back(allocator.allocate(main, 70 * MiB, forward));
+            }
+            if (step == loop.checked_step) {
+                allocator.report_state(main, TIDEMARK_STATE_CHECK);
+            }
+            for (const uint64_t gradient : gradients) {
+                allocator.free(main, gradient, true, backward);
+            }
+            gradients.clear();
+            for (; !activations.empty(); activations.pop_back()) {
+                gradients.push_back(allocator.allocate(main, 300 * KiB, backward));
+                allocator.free(main, activations.back(), true, backward);
+            }
+            if (loop.leak > 0) {
+                allocator.allocate(main, loop.leak, keep);
+            }
+            if (step == loop.stops_keeping) {
+                allocator.free(main, cache, true, keep);
+            }
+            main.step(static_cast<uint64_t>(step), true);
+            if (loop.marks_every > 0 && step % loop.marks_every == 0) {
+                mark(main, "step " + std::to_string(step), allocator.events());
+            }
+        }
+    }
+
+    static void mark(SimulatedThread& main, const std::string& name, uint64_t sequence) {
+        tidemark_record record = record_of(TIDEMARK_MARK);
+        record.mark.devices = 1;
+        std::string payload(sizeof sequence, '\0');
+        std::memcpy(payload.data(), &sequence, sizeof sequence);
+        payload += name;
+        main.push(record, payload.data(), static_cast<uint32_t>(payload.size()));
+    }
+};
+
+TEST_F(CondensedRecording, EqualStepsAreCountedAndNotWritten) {
+    const auto full = record({}, "full");
+    const auto condensed = record({}, "condensed");
+    ASSERT_TRUE(full && condensed);
+    expect_same(full, condensed);
+    const DeviceHistory& device = condensed->devices.at(0);
+    EXPECT_EQ(repeated_steps(full->devices.at(0)), 0);
+    EXPECT_EQ(repeated_steps(device), steps - 20);
+    ASSERT_EQ(device.repeats.size(), 1u);
+    EXPECT_LT(device.event_count() * 6, full->devices.at(0).event_count());
+    const RepeatedSteps& repeats = device.repeats[0];
+    EXPECT_EQ(device.repeated_at(repeats.end), &repeats);
+    EXPECT_EQ(device.repeated_at(repeats.start), nullptr) << "the step before ends there";
+    EXPECT_EQ(repeats.start, condensed->steps[19].end);
+    EXPECT_EQ(repeats.like, condensed->steps[19].end);
+    EXPECT_EQ(repeats.end, condensed->steps.back().end);
+}
+
+TEST_F(CondensedRecording, AStepThatDiffersIsWritten) {
+    const Loop loop{.other_step = 100, .stops_keeping = 150};
+    const auto full = record(loop, "full");
+    const auto condensed = record(loop, "condensed");
+    ASSERT_TRUE(full && condensed);
+    expect_same(full, condensed);
+    const DeviceHistory& device = condensed->devices.at(0);
+    EXPECT_EQ(repeated_steps(device), steps - 20 - 3)
+        << "the other step, the one that frees its gradient, and the one without cache";
+    EXPECT_EQ(device.repeats.size(), 3u);
+    const auto& requested = device.allocations.requested;
+    EXPECT_EQ(std::count(requested.begin(), requested.end(), 70 * MiB), 1);
+}
+
+TEST_F(CondensedRecording, WhatOutlivesItsStepIsWritten) {
+    // 1 MiB needs a new segment of the small pool every second time.
+    for (const auto& [leak, least] : {std::pair(KiB, 150), std::pair(MiB, 50), std::pair(5 * MiB / 4, 80)}) {
+        const Loop loop{.leak = leak};
+        const auto full = record(loop, "full");
+        const auto condensed = record(loop, "condensed");
+        ASSERT_TRUE(full && condensed);
+        expect_same(full, condensed);
+        const DeviceHistory& device = condensed->devices.at(0);
+        EXPECT_GT(repeated_steps(device), least) << leak;
+        const auto& requested = device.allocations.requested;
+        EXPECT_EQ(std::count(requested.begin(), requested.end(), leak), steps) << leak;
+    }
+}
+
+TEST_F(CondensedRecording, StatesThatPyTorchReportsAreCompared) {
+    const auto condensed = record({.checked_step = 120}, "condensed");
+    ASSERT_TRUE(condensed);
+    EXPECT_EQ(std::vector<std::string>{"1"}, rows("SELECT value FROM meta WHERE key='recorded.checks'"));
+    EXPECT_GT(repeated_steps(condensed->devices.at(0)), steps - 30);
+}
+
+TEST_F(CondensedRecording, MarksKeepTheirPlace) {
+    const auto condensed = record({.marks_every = 10}, "condensed");
+    ASSERT_TRUE(condensed);
+    ASSERT_EQ(condensed->marks.size(), 20u);
+    const DeviceHistory& device = condensed->devices.at(0);
+    EXPECT_GT(repeated_steps(device), steps - 30);
+    for (const Mark& mark : condensed->marks) {
+        EXPECT_EQ(mark.events.at(0), device.events_until(mark.time)) << mark.name;
+    }
+}
+
+}  // namespace
+}  // namespace tidemark::test

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Steps whose events were not written: their peaks in curves, their rows in the file and in excerpts.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "storage/export/excerpt.h"
+#include "storage/read/open_trace.h"
+#include "storage/timeline/curves.h"
+#include "storage/write/trace_writer.h"
+#include "tests/unit/run_builder.h"
+
+namespace tidemark {
+namespace {
+
+constexpr int64_t MiB = 1 << 20, millisecond = 1'000'000;
+
+RepeatedSteps repeated(EventNumber event, EventNumber after, int64_t start, int64_t end, int64_t peak) {
+    RepeatedSteps steps;
+    steps.event = event;
+    steps.after = after;
+    steps.start = start;
+    steps.end = end;
+    steps.like = start;
+    steps.count = 7;
+    steps.events_left_out = 700;
+    steps.peak_allocated = steps.peak_active = steps.peak_requested = peak;
+    return steps;
+}
+
+/// Returns 1,000 events: 10 MiB that stay, and pairs of an alloc and a free of 1 MiB. Steps of 90 and 50 MiB repeat in
+/// the states 501 and 901.
+test::RunBuilder a_run() {
+    test::RunBuilder run;
+    run.segment(1 << 30);
+    run.alloc(10 * MiB);
+    while (run.device().event_count() < 1000) {
+        run.free(run.alloc(MiB));
+    }
+    run.device().repeats = {repeated(501, 501, 500 * millisecond, 500 * millisecond + 900, 90 * MiB),
+                            repeated(901, 901, 900 * millisecond, 900 * millisecond + 900, 50 * MiB)};
+    return run;
+}
+
+TEST(RepeatedSteps, CurvesIncludeTheirPeaks) {
+    const test::RunBuilder run = a_run();
+    const Curves curves(run.trace.devices[0]);
+    const auto highest = [&](EventNumber first, EventNumber last) {
+        return curves.extremes(Series::allocated, first, last).max / MiB;
+    };
+    EXPECT_EQ(curves.peak(Series::allocated).max, 90 * MiB);
+    EXPECT_EQ(curves.peak(Series::allocated).max_of_states, 11 * MiB);
+    EXPECT_LT(curves.peak(Series::allocated).max_event, 10) << "the earliest state with 11 MiB";
+    EXPECT_EQ(curves.peak(Series::reserved).max, 1 << 30);
+    EXPECT_EQ(highest(501, 501), 90);
+    EXPECT_EQ(highest(400, 501), 11) << "the steps follow the last state";
+    EXPECT_EQ(highest(501, 502), 90);
+    EXPECT_EQ(highest(502, 901), 11);
+    EXPECT_EQ(highest(502, 1000), 50);
+    EXPECT_EQ(curves.value(Series::allocated, 501) / MiB, curves.value(Series::allocated, 498) / MiB);
+}
+
+TEST(RepeatedSteps, CurvesFindThePeaksOfManyRows) {
+    test::RunBuilder run = a_run();
+    run.device().repeats.clear();
+    for (EventNumber n = 0; n <= 1000; ++n) {
+        run.device().repeats.push_back(repeated(n, n, 0, 0, (n % 389 + 20) * MiB));
+    }
+    const Curves curves(run.trace.devices[0]);
+    for (const auto& [first, last] :
+         {std::pair(0, 1000), std::pair(3, 250), std::pair(200, 600), std::pair(255, 513)}) {
+        int64_t expected = 0;
+        for (EventNumber n = first; n < last + (last == 1000 ? 1 : 0); ++n) {
+            expected = std::max(expected, (n % 389 + 20) * MiB);
+        }
+        EXPECT_EQ(curves.extremes(Series::active, first, last).max, expected) << first;
+    }
+}
+
+TEST(RepeatedSteps, AreFoundByTime) {
+    const test::RunBuilder run = a_run();
+    const DeviceHistory& device = run.trace.devices[0];
+    EXPECT_EQ(device.repeated_at(499 * millisecond), nullptr);
+    EXPECT_EQ(device.repeated_at(500 * millisecond), nullptr) << "the end of the step before";
+    EXPECT_EQ(device.repeated_at(500 * millisecond + 1), &device.repeats[0]);
+    EXPECT_EQ(device.repeated_at(900 * millisecond + 900), &device.repeats[1]);
+    EXPECT_EQ(device.repeated_at(950 * millisecond), nullptr);
+}
+
+TEST(RepeatedSteps, AreWrittenAndRead) {
+    test::RunBuilder run = a_run();
+    run.device().repeats[1].after = 905;
+    run.device().repeats[1].counters = {1, -2, int64_t{1} << 40};
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("repeated_" + std::to_string(::getpid()) + ".tide")).string();
+    Progress progress;
+    ASSERT_TRUE(write_trace(run.trace, peak_events(run.trace), path, IfExists::replace, progress));
+    const auto read = open_trace(path, progress);
+    std::filesystem::remove(path);
+    ASSERT_TRUE(read) << read.error().sentence.english();
+    const auto &written = run.trace.devices[0].repeats, &found = (*read)->devices.at(0).repeats;
+    ASSERT_EQ(found.size(), 2u);
+    for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(std::tuple(found[i].event, found[i].after, found[i].start, found[i].end, found[i].like),
+                  std::tuple(written[i].event, written[i].after, written[i].start, written[i].end, written[i].like));
+        EXPECT_EQ(std::tuple(found[i].count, found[i].events_left_out, found[i].peak_allocated, found[i].peak_active,
+                             found[i].peak_requested, found[i].counters),
+                  std::tuple(written[i].count, written[i].events_left_out, written[i].peak_allocated,
+                             written[i].peak_active, written[i].peak_requested, written[i].counters));
+    }
+}
+
+TEST(RepeatedSteps, AnExcerptHasThoseWithinIt) {
+    const test::RunBuilder run = a_run();
+    const Trace part = excerpt(run.trace, {{{0, {601, 1000}}}, 600 * millisecond, 999 * millisecond});
+    const auto& repeats = part.devices.at(0).repeats;
+    ASSERT_EQ(repeats.size(), 1u);
+    EXPECT_EQ(repeats[0].event, 300);
+    EXPECT_EQ(repeats[0].start, 300 * millisecond);
+    EXPECT_EQ(Curves(part.devices[0]).peak(Series::allocated).max, 50 * MiB);
+}
+
+}  // namespace
+}  // namespace tidemark
