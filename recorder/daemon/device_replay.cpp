@@ -49,15 +49,17 @@ void DeviceReplay::apply(const AllocatorEvent& event) {
 }
 
 void DeviceReplay::apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like) {
-    if (!can_add_repeats_ || repeats_.like != like) {
-        begin_repeats(start, like);
-    }
+    Peaks peaks;
+    note(peaks);
     for (const AllocatorEvent& event : step) {
         folder_.apply_unwritten(event);
-        note_peaks();
+        note(peaks);
     }
     recent_.clear();
     has_unwritten_ = true;
+    if (!belongs_to_repeats(like, peaks)) {
+        begin_repeats(start, like, peaks);
+    }
     repeats_.end = std::max({end, repeats_.start, last_time()});
     repeats_.events_left_out += static_cast<int64_t>(step.size());
     ++repeats_.count;
@@ -69,20 +71,27 @@ void DeviceReplay::apply_repeated(std::span<const AllocatorEvent> step, int64_t 
     }
 }
 
-void DeviceReplay::begin_repeats(int64_t start, int64_t like) {
+bool DeviceReplay::belongs_to_repeats(int64_t like, const Peaks& peaks) const {
+    return can_add_repeats_ && repeats_.like == like && repeats_.peak_allocated == peaks.allocated &&
+           repeats_.peak_active == peaks.active && repeats_.peak_requested == peaks.requested;
+}
+
+void DeviceReplay::begin_repeats(int64_t start, int64_t like, const Peaks& peaks) {
     repeats_ = RepeatedSteps();
     repeats_.event = repeats_.after = events();
     repeats_.start = start;
     repeats_.like = like;
+    repeats_.peak_allocated = peaks.allocated;
+    repeats_.peak_active = peaks.active;
+    repeats_.peak_requested = peaks.requested;
     repeats_row_ = 0;
-    can_add_repeats_ = true;
 }
 
-void DeviceReplay::note_peaks() {
+void DeviceReplay::note(Peaks& peaks) const {
     const auto current = [&](Metric metric) { return folder_.map().counters().at(metric, PoolKind::all).current; };
-    repeats_.peak_allocated = std::max(repeats_.peak_allocated, current(Metric::allocated_bytes));
-    repeats_.peak_active = std::max(repeats_.peak_active, current(Metric::active_bytes));
-    repeats_.peak_requested = std::max(repeats_.peak_requested, current(Metric::requested_bytes));
+    peaks.allocated = std::max(peaks.allocated, current(Metric::allocated_bytes));
+    peaks.active = std::max(peaks.active, current(Metric::active_bytes));
+    peaks.requested = std::max(peaks.requested, current(Metric::requested_bytes));
 }
 
 void DeviceReplay::report_repeats() {

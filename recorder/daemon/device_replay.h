@@ -92,8 +92,14 @@ private:
     uint32_t cut_segment(uint32_t position, uint64_t address) override;
     void other_event(const OtherEvent& event, int64_t time, uint32_t origin) override;
 
-    void begin_repeats(int64_t start, int64_t like);
-    void note_peaks();
+    /// The highest bytes within a step.
+    struct Peaks {
+        int64_t allocated = 0, active = 0, requested = 0;
+    };
+
+    void begin_repeats(int64_t start, int64_t like, const Peaks& peaks);
+    bool belongs_to_repeats(int64_t like, const Peaks& peaks) const;
+    void note(Peaks& peaks) const;
     void report_repeats();
 
     StateChange change_before(const AllocatorEvent& event) const;

@@ -124,12 +124,40 @@ void EventFolder::begin_unwritten(const Unwritten& block) {
     }
 }
 
-bool EventFolder::overlaps_stale(uint64_t address, uint64_t size) const {
-    const auto above = stale_.lower_bound(address + size);
-    return above != stale_.begin() && address < std::prev(above)->first + std::prev(above)->second.lifetime.size;
+/// Returns a row that still shows a freed block where this block is now; stale_.end() if there is none.
+std::map<uint64_t, EventFolder::Stale>::iterator EventFolder::stale_over(const Unwritten& block) {
+    const uint64_t begin = block.allocated.address;
+    auto stale = stale_.lower_bound(begin + block.size);
+    if (stale == stale_.begin()) {
+        return stale_.end();
+    }
+    --stale;
+    return begin < stale->first + stale->second.lifetime.size ? stale : stale_.end();
 }
 
-bool EventFolder::bytes_are_equal() const {
+/// Returns a block of this size that is to get a row; nullptr if there is none.
+EventFolder::Unwritten* EventFolder::choose(uint64_t size) {
+    for (auto& [address, block] : unwritten_) {
+        if (block.size == size && !block.is_pending && !block.is_chosen) {
+            block.is_chosen = true;
+            return &block;
+        }
+    }
+    return nullptr;
+}
+
+void EventFolder::end_stale(uint64_t address, const Stale& stale) {
+    lifetimes_.emplace(address, stale.lifetime);
+    if (!stale.lifetime.is_pending) {
+        request_free(address, next_++, last_time_, stale.free_stack);
+    }
+    if (stale.is_complete) {
+        end_lifetime(address, next_++, last_time_);
+    }
+}
+
+/// Rows may show less than there is: what the last step allocated may replace rows in the next one.
+bool EventFolder::rows_show_too_much() const {
     uint64_t shown = 0, there = 0;
     for (const auto& [address, stale] : stale_) {
         shown += stale.lifetime.is_pending ? 0 : stale.lifetime.size;
@@ -137,34 +165,40 @@ bool EventFolder::bytes_are_equal() const {
     for (const auto& [address, block] : unwritten_) {
         there += block.is_pending ? 0 : block.size;
     }
-    return shown == there;
+    return shown > there;
 }
 
 bool EventFolder::write_survivors(int64_t start) {
-    for (auto block = unwritten_.begin(); block != unwritten_.end();) {
-        if (block->second.allocated.time >= start || block->second.is_pending) {
-            ++block;
-            continue;
+    std::vector<Unwritten*> chosen;
+    for (auto& [address, block] : unwritten_) {
+        if (block.allocated.time < start && !block.is_pending) {
+            block.is_chosen = true;
+            chosen.push_back(&block);
         }
-        if (overlaps_stale(block->first, block->second.size)) {
-            return false;
+    }
+    // A row that is in the way ends, and a block of the same size gets one instead.
+    for (size_t i = 0; i < chosen.size(); ++i) {
+        for (auto stale = stale_over(*chosen[i]); stale != stale_.end(); stale = stale_over(*chosen[i])) {
+            const auto ended = stale_.extract(stale);
+            end_stale(ended.key(), ended.mapped());
+            Unwritten* instead = ended.mapped().lifetime.is_pending ? nullptr : choose(ended.mapped().lifetime.size);
+            if (instead != nullptr) {
+                chosen.push_back(instead);
+            }
         }
-        begin_unwritten(block->second);
-        block = unwritten_.erase(block);
+    }
+    for (const Unwritten* block : chosen) {
+        begin_unwritten(*block);
+        const uint64_t address = block->allocated.address;
+        unwritten_.erase(address);
     }
     note_peak(next_);
-    return bytes_are_equal();
+    return !rows_show_too_much();
 }
 
 void EventFolder::write_unwritten() {
     for (const auto& [address, stale] : std::exchange(stale_, {})) {
-        lifetimes_.emplace(address, stale.lifetime);
-        if (!stale.lifetime.is_pending) {
-            request_free(address, next_++, last_time_, stale.free_stack);
-        }
-        if (stale.is_complete) {
-            end_lifetime(address, next_++, last_time_);
-        }
+        end_stale(address, stale);
     }
     std::vector<Unwritten> blocks;
     for (auto& [address, block] : std::exchange(unwritten_, {})) {

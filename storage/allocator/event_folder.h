@@ -111,9 +111,8 @@ public:
 
     /// Applies an alloc or a free of such a step.
     void apply_unwritten(const AllocatorEvent& event);
-    /// Writes the blocks of such steps that were allocated before `start` and still exist: nothing replaces them.
-    /// Returns false if the rows cannot show the rest any more, because their bytes differ or blocks overlap; then
-    /// write_unwritten() must follow.
+    /// Writes the blocks of such steps that were allocated before `start`, the begin of the last one, and still exist:
+    /// nothing replaces them. Returns false if the rows show more than there is; then write_unwritten() must follow.
     bool write_survivors(int64_t start);
     /// Makes the rows show the state. Must precede apply() and the repairs.
     void write_unwritten();
@@ -155,6 +154,7 @@ private:
         AllocatorEvent allocated;
         uint64_t size;
         bool is_pending;
+        bool is_chosen = false;  ///< to get a row
     };
     /// An allocation whose row does not show yet that it was freed.
     struct Stale {
@@ -164,8 +164,10 @@ private:
     };
 
     void begin_unwritten(const Unwritten& block);
-    bool overlaps_stale(uint64_t address, uint64_t size) const;
-    bool bytes_are_equal() const;
+    void end_stale(uint64_t address, const Stale& stale);
+    std::map<uint64_t, Stale>::iterator stale_over(const Unwritten& block);
+    Unwritten* choose(uint64_t size);
+    bool rows_show_too_much() const;
 
     void apply_alloc(const AllocatorEvent& event);
     void apply_free_request(const AllocatorEvent& event);

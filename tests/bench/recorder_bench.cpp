@@ -7,6 +7,8 @@
 //   that only the recorder is measured.
 // recorder_bench graph STEPS OUTPUT: like full, with the autograd graphs of STEPS training steps.
 // recorder_bench steps SECONDS OUTPUT: simulates training steps of 200 ms whose memory is freed in backward.
+// recorder_bench loop STEPS OUTPUT: simulates equal training steps of 1,000 events as fast as possible. Each retains 1
+//   KiB. With TIDEMARK_DETAIL=condensed, most of them are not written.
 // TIDEMARK_RECORDER is the path of the recorder program.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -66,6 +68,33 @@ void train(SimulatedAllocator& allocator, SimulatedThread& thread, double second
             activations.pop_back();
             pause(i);
         }
+    }
+}
+
+/// Runs equal steps: 246 activations that are freed in backward, 80 gradients that the next step frees, and 1 KiB that
+/// stays.
+void repeat(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t steps) {
+    const uint32_t forward = thread.stack({{"forward", 10}, {"main", 3}}),
+                   log = thread.stack({{"log", 4}, {"main", 5}});
+    const uint32_t op = thread.op(TIDEMARK_SCOPE_OP, "aten::linear", 0);
+    const EventContext activation{forward, op, 0, TIDEMARK_PHASE_FORWARD}, gradient{forward, op, 0, 2},
+        kept{log, 0, 0, 0};
+    std::vector<uint64_t> activations, gradients;
+    for (int64_t step = 0; step < steps; ++step) {
+        for (uint32_t i = 0; i < 246; ++i) {
+            activations.push_back(allocator.allocate(thread, 512u * (1u + i * 7 % 4000), activation));
+        }
+        for (; !gradients.empty(); gradients.pop_back()) {
+            allocator.free(thread, gradients.back(), true, gradient);
+        }
+        for (uint32_t i = 0; i < 80; ++i) {
+            gradients.push_back(allocator.allocate(thread, 256u << (i % 12), gradient));
+        }
+        for (; !activations.empty(); activations.pop_back()) {
+            allocator.free(thread, activations.back(), true, gradient);
+        }
+        allocator.allocate(thread, 1024, kept);
+        thread.step(static_cast<uint64_t>(step), false);
     }
 }
 
@@ -133,10 +162,10 @@ private:
 
 int main(int count, char** words) {
     const std::string kind = count == 4 ? words[1] : "";
-    if (kind != "full" && kind != "graph" && kind != "steps") {
+    if (kind != "full" && kind != "graph" && kind != "steps" && kind != "loop") {
         fmt::print(stderr,
                    "recorder_bench full PAIRS OUTPUT\nrecorder_bench graph STEPS OUTPUT\n"
-                   "recorder_bench steps SECONDS OUTPUT\n");
+                   "recorder_bench steps SECONDS OUTPUT\nrecorder_bench loop STEPS OUTPUT\n");
         return 2;
     }
     const int64_t amount = std::atoll(words[2]);
@@ -153,7 +182,8 @@ int main(int count, char** words) {
     } else if (kind == "graph") {
         make_graphs(allocator, thread, amount);
     }
-    if (kind != "steps") {
+    const bool runs_while_recorded = kind == "steps" || kind == "loop";
+    if (!runs_while_recorded) {
         thread.end(TIDEMARK_END_STOPPED);
     }
     auto start = Clock::now();
@@ -162,8 +192,12 @@ int main(int count, char** words) {
         return 1;
     }
     MemoryWatch watch(program.recorder_pid(output));
-    if (kind == "steps") {
-        train(allocator, thread, static_cast<double>(amount));
+    if (runs_while_recorded) {
+        if (kind == "steps") {
+            train(allocator, thread, static_cast<double>(amount));
+        } else {
+            repeat(allocator, thread, amount);
+        }
         thread.end(TIDEMARK_END_STOPPED);
     }
     auto& ring = program.region().ring(0);

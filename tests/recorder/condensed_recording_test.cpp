@@ -78,7 +78,9 @@ protected:
         std::vector<int64_t> found;
         for (const Step& step : trace.steps) {
             const EventNumber first = device.events_until(step.start), last = device.events_until(*step.end);
-            found.push_back(curves.extremes(Series::allocated, first, last).max);
+            const RepeatedSteps* repeats = device.repeated_at(*step.end);
+            found.push_back(repeats != nullptr ? repeats->peak_allocated
+                                               : curves.extremes(Series::allocated, first, last).max);
         }
         return found;
     }
