@@ -177,8 +177,7 @@ void BreakdownPane::schedule() {
 
 std::shared_ptr<const BreakdownPane::Answer> BreakdownPane::answer(const LazyBreakdown& breakdown,
                                                                    EventNumber time_point) {
-    return std::make_shared<const Answer>(Answer{
-        breakdown.get().at(time_point), breakdown_gaps(breakdown.analysis().trace(), breakdown.analysis().device())});
+    return std::make_shared<const Answer>(Answer{breakdown.get().at(time_point), breakdown.get().gaps()});
 }
 
 void BreakdownPane::request() {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -40,10 +41,10 @@ struct Page {
 
     Page(DeviceTimePoint time_point, const std::string& at, const Words& words)
         : analysis(std::move(time_point.analysis)), device(analysis->device()) {
-        for (const BreakdownGap& gap : breakdown_gaps(analysis->trace(), device)) {
+        const Breakdown breakdown(analysis);
+        for (const BreakdownGap& gap : breakdown.gaps()) {
             gaps.push_back(breakdown_gap_words(words, gap));
         }
-        const Breakdown breakdown(analysis);
         const std::optional<int64_t> time = named_time(analysis->trace(), at);
         row = time ? breakdown.at_time(*time) : breakdown.at(time_point.event);
     }
@@ -52,6 +53,7 @@ struct Page {
         return std::accumulate(row.components.begin(), row.components.end(), int64_t{0},
                                [](int64_t sum, const Component& component) { return sum + component.bytes; });
     }
+    /// Returns the time since the sample in ns; negative if it was taken later.
     std::optional<int64_t> sample_age() const {
         return row.sample_time ? std::optional(row.time - *row.sample_time) : std::nullopt;
     }
@@ -81,10 +83,10 @@ std::string words_about(const Words& words, const Component& component) {
                                 "requested from the driver by a library, in {n} allocations");
         case ComponentKind::context: return words("needed by every process that uses the GPU");
         case ComponentKind::kernels: return words("code of GPU kernels, loaded at their first use");
-        case ComponentKind::other_processes: return words("another program on the same GPU");
-        case ComponentKind::unknown:
-            return component.bytes < 0 ? words("the known components exceed the NVML sample by this amount")
-                                       : words("not explained by the recorded data");
+        case ComponentKind::other_processes:
+            return component.pid != 0 ? words("another program on the same GPU")
+                                      : words("other programs on the same GPU; NVML's figures of them cannot be true");
+        case ComponentKind::unknown: return words("not explained by the recorded data");
     }
     return {};
 }
@@ -133,9 +135,13 @@ std::string page_text(const Words& words, const Page& page) {
                    with("bytes", format_bytes(*page.row.process_used))));
     }
     if (const auto age = page.sample_age()) {
-        note(words(
-            "The last NVML sample is {age} older than this point in time; the recorded changes since then are added.",
-            with("age", format_duration(*age))));
+        const auto duration = with("duration", format_duration(std::abs(*age)));
+        note(*age >= 0 ? words("The nearest NVML sample was taken {duration} before this point in time; the recorded "
+                               "changes since then are added.",
+                               duration)
+                       : words("The nearest NVML sample was taken {duration} after this point in time; the recorded "
+                               "changes until then are subtracted.",
+                               duration));
     }
     for (const std::string& gap : page.gaps) {
         note(words("Note: {text}", with("text", gap)));
@@ -151,7 +157,7 @@ ordered_json component_json(const Words& words, const Page& page, const Componen
                          {"count", component.count},
                          {"text", words_about(words, component)}};
     if (component.kind == ComponentKind::other_processes) {
-        json["pid"] = component.pid;
+        json["pid"] = component.pid == 0 ? ordered_json() : ordered_json(component.pid);
     }
     return json;
 }

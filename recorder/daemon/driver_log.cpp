@@ -18,7 +18,7 @@ constexpr std::array<DriverMemoryKind, TIDEMARK_MEMORY_ARRAY + 1> kinds{
     DriverMemoryKind::device, DriverMemoryKind::async,  DriverMemoryKind::pool,    DriverMemoryKind::physical,
     DriverMemoryKind::mapped, DriverMemoryKind::pinned, DriverMemoryKind::managed, DriverMemoryKind::array};
 constexpr int64_t always = INT64_MAX;
-constexpr size_t most_gaps = 10'000;
+constexpr size_t most_gaps = 10'000, most_levels = 4096;
 
 /// Returns whether memory of a kind takes bytes of the device. Memory of cudaMallocAsync does not: its pool does.
 bool takes_device_memory(uint8_t memory) {
@@ -110,7 +110,7 @@ void DriverLog::put(Device& device, const tidemark_record& record, const ThreadD
         stack_thread == nullptr ? 0 : stack_thread->stack(driver.stack).value_or(ThreadDefinitions::Stack()).stack;
     Live& live = device.live[driver.memory][driver.address];
     live = {writer_.driver_allocated(row, no_segment), bytes, driver.handle, row.time, false};
-    device.bytes += takes_device_memory(driver.memory) ? static_cast<int64_t>(bytes) : 0;
+    change_bytes(device, driver.memory, static_cast<int64_t>(bytes), row.time);
     match_record(device, driver.memory, driver.address, live);
 }
 
@@ -131,9 +131,21 @@ void DriverLog::end(Device& device, uint8_t memory, uint64_t address, int64_t ti
     const auto found = device.live[memory].find(address);
     if (found != device.live[memory].end()) {
         writer_.driver_freed(found->second.id, time);
-        device.bytes -= takes_device_memory(memory) ? static_cast<int64_t>(found->second.size) : 0;
+        change_bytes(device, memory, -static_cast<int64_t>(found->second.size), time);
         device.last_change = std::max(device.last_change, time);
         device.live[memory].erase(found);
+    }
+}
+
+void DriverLog::change_bytes(Device& device, uint8_t memory, int64_t bytes, int64_t time) {
+    if (!takes_device_memory(memory)) {
+        return;
+    }
+    device.bytes += bytes;
+    device.levels.emplace_back(time, device.bytes);
+    if (device.levels.size() > most_levels) {
+        device.bytes_before_levels = device.levels.front().second;
+        device.levels.pop_front();
     }
 }
 
@@ -218,6 +230,25 @@ std::optional<int64_t> DriverLog::bytes_on(int device) const {
     }
     const auto found = devices_.find(device);
     return found == devices_.end() ? 0 : found->second.bytes;
+}
+
+std::optional<int64_t> DriverLog::least_bytes_on(int id, int64_t from, int64_t until) const {
+    if (!bytes_on(id)) {
+        return std::nullopt;
+    }
+    const auto found = devices_.find(id);
+    if (found == devices_.end()) {
+        return 0;
+    }
+    int64_t before = found->second.bytes_before_levels, least = INT64_MAX;
+    for (const auto& [time, bytes] : found->second.levels) {
+        if (time < from) {
+            before = bytes;
+        } else if (time <= until) {
+            least = std::min(least, bytes);
+        }
+    }
+    return std::min(before, least);
 }
 
 int64_t DriverLog::last_change(int device) const {

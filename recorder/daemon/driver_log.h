@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -29,6 +30,9 @@ public:
 
     /// Returns the bytes of driver memory on a device; nothing while driver calls are not recorded.
     std::optional<int64_t> bytes_on(int device) const;
+    /// Returns the fewest bytes of driver memory on a device between two trace times of the last seconds; nothing while
+    /// driver calls are not recorded.
+    std::optional<int64_t> least_bytes_on(int device, int64_t from, int64_t until) const;
     /// Returns the trace time when driver memory of a device last changed; INT64_MIN / 2 before the first change.
     int64_t last_change(int device) const;
     /// Returns the devices that appear in records.
@@ -63,6 +67,8 @@ private:
         std::map<uint64_t, Live> live[TIDEMARK_MEMORY_ARRAY + 1];  ///< by kind, by address or handle
         std::map<uint64_t, KnownSegment> segments;
         int64_t bytes = 0, last_change = INT64_MIN / 2, contexts = 0, last_context = 0;
+        std::deque<std::pair<int64_t, int64_t>> levels;  ///< the latest values of `bytes`, with the time of each change
+        int64_t bytes_before_levels = 0;
         std::vector<ModuleLoad> modules;
         bool has_pools = false;
     };
@@ -73,6 +79,7 @@ private:
     void context_destroyed(int device, int64_t time);
     void put(Device& device, const tidemark_record& record, const ThreadDefinitions& thread, uint64_t bytes);
     void end(Device& device, uint8_t memory, uint64_t address, int64_t time);
+    static void change_bytes(Device& device, uint8_t memory, int64_t bytes, int64_t time);
     void match(Device& device, uint8_t memory, Live& live, uint32_t position);
     void match_record(Device& device, uint8_t memory, uint64_t address, Live& live);
     void match_segment(Device& device, uint64_t address, const KnownSegment& segment);

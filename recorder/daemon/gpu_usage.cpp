@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::recorder {
 
@@ -18,17 +19,35 @@ constexpr int64_t least_growth = 1 << 20;
 
 }  // namespace
 
-std::optional<ContextGrowth::Growth> ContextGrowth::attribute(const Usage& usage) {
-    const bool is_first = !last_;
-    const bool has_context = is_first || usage.contexts > last_->contexts;
-    const bool has_kernels = !is_first && usage.modules > last_->modules;
-    last_ = usage;
-    const int64_t rest = usage.process_bytes - usage.driver_bytes - attributed_;
-    if (rest < least_growth || (!has_context && !has_kernels)) {
-        return std::nullopt;
+std::vector<ContextGrowth::Growth> ContextGrowth::attribute(const Usage& usage) {
+    const std::optional<Usage> last = std::exchange(last_, usage), limit = std::exchange(limit_, std::nullopt);
+    const bool has_context = !last || usage.contexts > last->contexts;
+    int64_t rest = usage.process_bytes - usage.driver_bytes - attributed_;
+    std::vector<Growth> growths;
+    const auto attribute = [&](DriverMemoryKind kind, int64_t bytes, int64_t first_module) {
+        if (bytes >= least_growth) {
+            growths.push_back({kind, bytes, first_module});
+            attributed_ += bytes;
+            rest -= bytes;
+        }
+    };
+    if (has_context) {
+        const int64_t most = limit ? limit->process_bytes - limit->driver_bytes - attributed_ : rest;
+        attribute(DriverMemoryKind::context, std::min(rest, most), 0);
     }
-    attributed_ += rest;
-    return Growth{has_context ? DriverMemoryKind::context : DriverMemoryKind::kernels, rest};
+    // All modules that were loaded before the context was measured belong to it.
+    const int64_t modules_before = has_context ? limit ? limit->modules : usage.modules : last->modules;
+    if (usage.modules > modules_before) {
+        attribute(DriverMemoryKind::kernels, rest, modules_before);
+    }
+    return growths;
+}
+
+void ContextGrowth::limit_context(const Usage& usage) {
+    const int64_t rest = usage.process_bytes - usage.driver_bytes;
+    if (rest - attributed_ >= least_growth && (!limit_ || rest < limit_->process_bytes - limit_->driver_bytes)) {
+        limit_ = usage;
+    }
 }
 
 void GpuUsage::find_program(Device& device, const NvmlReading& reading) {
@@ -115,23 +134,29 @@ void GpuUsage::attribute_quiet_readings(int64_t read_until) {
             const int64_t last_change = driver_.last_change(id);
             const bool was_quiet = pending.time - pending.last_change >= quiet_ns &&
                                    (last_change == pending.last_change || last_change - pending.time >= quiet_ns);
-            if (was_quiet) {
-                attribute(id, device, pending);
-            }
+            was_quiet ? attribute(id, device, pending) : limit_context(id, device, pending);
         }
     }
 }
 
 void GpuUsage::attribute(int id, Device& device, const PendingReading& pending) {
-    const auto growth = device.growth.attribute(pending.usage);
-    const auto modules = static_cast<size_t>(pending.usage.modules);
-    if (growth && growth->kind == DriverMemoryKind::kernels) {
-        write_kernels(id, driver_.modules_on(id).subspan(device.modules_seen, modules - device.modules_seen),
-                      growth->bytes);
-    } else if (growth) {
-        write_growth(id, growth->kind, growth->bytes, driver_.last_context_on(id));
+    const auto loaded = driver_.modules_on(id).first(static_cast<size_t>(pending.usage.modules));
+    for (const ContextGrowth::Growth& growth : device.growth.attribute(pending.usage)) {
+        if (growth.kind == DriverMemoryKind::kernels) {
+            write_kernels(id, loaded.subspan(static_cast<size_t>(growth.first_module)), growth.bytes);
+        } else {
+            write_growth(id, growth.kind, growth.bytes, driver_.last_context_on(id));
+        }
     }
-    device.modules_seen = modules;
+}
+
+void GpuUsage::limit_context(int id, Device& device, const PendingReading& pending) {
+    const auto least = driver_.least_bytes_on(id, pending.time - quiet_ns, pending.time + quiet_ns);
+    if (least && driver_.contexts_on(id) > 0 && driver_.last_context_on(id) <= pending.time - quiet_ns) {
+        ContextGrowth::Usage usage = pending.usage;
+        usage.driver_bytes = *least;
+        device.growth.limit_context(usage);
+    }
 }
 
 void GpuUsage::write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes) {

@@ -21,7 +21,7 @@ namespace tidemark::recorder {
 
 /// Attributes the bytes that the process uses beyond its known driver memory. Uses only readings without a change of
 /// driver memory nearby. The bytes belong to the context if one was created since the last such reading (or if this is
-/// the first), else to kernels if modules were loaded, else to nothing.
+/// the first), as far as earlier readings allow; else to kernels if modules were loaded, else to nothing.
 class ContextGrowth {
 public:
     struct Usage {
@@ -29,14 +29,20 @@ public:
         int64_t contexts = 0, modules = 0;  ///< number created or loaded so far
     };
     struct Growth {
-        DriverMemoryKind kind;  ///< context or kernels
-        int64_t bytes;
+        DriverMemoryKind kind = DriverMemoryKind::context;  ///< context or kernels
+        int64_t bytes = 0;
+        int64_t first_module = 0;  ///< kernels: position of the first module that they may belong to
     };
-    std::optional<Growth> attribute(const Usage& usage);
+    /// Returns the context before kernels.
+    std::vector<Growth> attribute(const Usage& usage);
+    /// Tells that the context already existed when the process had these bytes, of which at least `driver_bytes` were
+    /// driver memory. So it is no larger than the rest, even if later readings show more.
+    void limit_context(const Usage& usage);
 
 private:
     std::optional<Usage> last_;
-    int64_t attributed_ = 0;  ///< bytes of context and kernels so far
+    std::optional<Usage> limit_;  ///< the smallest rest since the last reading
+    int64_t attributed_ = 0;      ///< bytes of context and kernels so far
 };
 
 class GpuUsage {
@@ -65,13 +71,13 @@ private:
         std::optional<NvmlReading> last;
         std::deque<PendingReading> pending;
         ContextGrowth growth;
-        size_t modules_seen = 0;  ///< at the last quiet reading
         bool sample_is_of_oom = false;
     };
 
     void find_program(Device& device, const NvmlReading& reading);
     void write_samples(const NvmlReading& reading, SampleSource source);
     void attribute(int id, Device& device, const PendingReading& pending);
+    void limit_context(int id, Device& device, const PendingReading& pending);
     void write_growth(int device, DriverMemoryKind kind, int64_t bytes, int64_t time);
     /// Distributes the bytes of kernels over the modules loaded between two readings, by the size of their code.
     void write_kernels(int device, std::span<const DriverLog::ModuleLoad> loads, int64_t bytes);

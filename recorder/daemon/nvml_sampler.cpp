@@ -12,6 +12,9 @@ namespace tidemark::recorder {
 namespace {
 
 constexpr auto period = std::chrono::milliseconds(200);
+/// A driver call of the program may delay a reading. Then it is unknown which of its moments the figures show.
+constexpr auto longest_reading = std::chrono::milliseconds(2);
+constexpr int most_attempts = 3;
 /// Limit of readings that wait for the recorder.
 constexpr size_t most_readings = 10'000;
 
@@ -112,17 +115,37 @@ void NvmlSampler::sample(const Nvml& nvml, std::map<int, Nvml::DeviceHandle>& ha
             }
             handle = handles.emplace(device.device, *found).first;
         }
-        const uint64_t before = ticks();
-        auto use = nvml.use(handle->second);
-        if (!use) {
-            fail(use.error().sentence.english());
+        auto reading = read_promptly(nvml, handle->second);
+        if (!reading) {
+            fail(reading.error().sentence.english());
             continue;
         }
+        reading->device = device.device;
         const std::lock_guard lock(mutex_);
         if (readings_.size() < most_readings) {
-            readings_.push_back({before + (ticks() - before) / 2, device.device, *std::move(use)});
+            readings_.push_back(*std::move(reading));
         }
     }
+}
+
+Result<NvmlReading> read_promptly(const Nvml& nvml, Nvml::DeviceHandle handle) {
+    using Clock = std::chrono::steady_clock;
+    NvmlReading best;
+    auto shortest = Clock::duration::max();
+    for (int attempt = 0; attempt < most_attempts && shortest > longest_reading; ++attempt) {
+        const auto start = Clock::now();
+        const uint64_t before = ticks();
+        auto use = nvml.use(handle);
+        const uint64_t after = ticks();
+        if (!use) {
+            return use.error();
+        }
+        if (const auto duration = Clock::now() - start; duration < shortest) {
+            shortest = duration;
+            best = {before + (after - before) / 2, 0, *std::move(use)};
+        }
+    }
+    return best;
 }
 
 }  // namespace tidemark::recorder

@@ -24,6 +24,10 @@ struct NvmlReading {
     Nvml::Use use;
 };
 
+/// Reads a device, again if the reading took long; returns the shortest of three readings, with the time of its middle.
+/// The caller sets `device`.
+Result<NvmlReading> read_promptly(const Nvml& nvml, Nvml::DeviceHandle handle);
+
 /// Thread-safe.
 class NvmlSampler {
 public:

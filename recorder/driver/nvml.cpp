@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "recorder/driver/nvml_abi.h"
 
@@ -29,13 +30,27 @@ struct ProcessList {
 
 using BytesByProcess = std::map<int64_t, std::optional<int64_t>>;
 
-void add(std::optional<int64_t>& sum, unsigned long long bytes) {
-    if (bytes != nvml::value_not_available) {
-        sum = sum.value_or(0) + static_cast<int64_t>(bytes);
+using Instance = std::pair<unsigned, unsigned>;  ///< a MIG instance of a GPU and of its processors
+Instance instance_of(const nvml::ProcessV2& process) { return {process.gpu_instance, process.compute_instance}; }
+Instance instance_of(const nvml::ProcessV1&) { return {}; }
+
+/// Adds the bytes of all processes. A process that uses several MIG instances is listed once for each; its bytes are
+/// their sum. If it is listed twice for the same instance, both are all of its bytes.
+template <class Process>
+void add_processes(const std::vector<Process>& processes, BytesByProcess& bytes) {
+    std::map<std::pair<int64_t, Instance>, std::optional<int64_t>> by_instance;
+    for (const Process& process : processes) {
+        std::optional<int64_t>& known = by_instance[{process.pid, instance_of(process)}];
+        if (process.used != nvml::value_not_available) {
+            known = std::max(known, std::optional(static_cast<int64_t>(process.used)));
+        }
+    }
+    for (const auto& [process, used] : by_instance) {
+        std::optional<int64_t>& sum = bytes[process.first];
+        sum = used ? sum.value_or(0) + *used : sum;
     }
 }
 
-/// Adds the processes of a list. A process is listed once per MIG instance that it uses; its bytes are their sum.
 template <class Process>
 int read_list(ListProcesses<Process> list, nvml::Device device, BytesByProcess& bytes) {
     std::vector<Process> processes(64);
@@ -47,9 +62,7 @@ int read_list(ListProcesses<Process> list, nvml::Device device, BytesByProcess& 
             continue;
         }
         processes.resize(status == nvml::success ? std::min<size_t>(count, processes.size()) : 0);
-        for (const Process& process : processes) {
-            add(bytes[process.pid], process.used);
-        }
+        add_processes(processes, bytes);
         return status;
     }
 }

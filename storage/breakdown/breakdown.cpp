@@ -11,6 +11,7 @@
 #include "storage/breakdown/allocator_components.h"
 #include "storage/breakdown/device_samples.h"
 #include "storage/breakdown/driver_components.h"
+#include "storage/breakdown/sample_fit.h"
 
 namespace tidemark {
 
@@ -27,6 +28,29 @@ std::optional<int64_t> first_segment_time(const DeviceHistory& device) {
     }
     const EventNumber event = device.segments.front().alloc_event;
     return event == before_history ? device.time_of_state(0) : device.event_time[static_cast<size_t>(event)];
+}
+
+int64_t time_of(const DeviceHistory& device, EventNumber event) {
+    return event == before_history ? INT64_MIN : device.event_time[static_cast<size_t>(event)];
+}
+
+/// Returns the memory that is known by its allocation: segments of the caching allocator, and driver memory.
+Amount certain_memory(const DeviceHistory& device, const std::vector<DriverComponent>& driver) {
+    Amount certain;
+    for (const Segment& segment : device.segments) {
+        const auto bytes = static_cast<int64_t>(segment.size);
+        certain.change(time_of(device, segment.alloc_event), bytes, 1);
+        if (segment.free_event != never) {
+            certain.change(time_of(device, segment.free_event), -bytes, -1);
+        }
+    }
+    for (const DriverComponent& component : driver) {
+        if (component.is_certain) {
+            certain.add(component.amount);
+        }
+    }
+    certain.settle();
+    return certain;
 }
 
 bool concerns(const DataGap& data_gap, const DeviceHistory& device) {
@@ -50,12 +74,14 @@ struct Breakdown::Index {
     AllocatorComponents allocator;
     DeviceSamples samples;
     std::vector<DriverComponent> driver;
+    SampleFit fit;
 
     Index(const Trace& trace, const DeviceHistory& history)
         : device(history),
           allocator(trace, history),
           samples(trace, history.device),
-          driver(driver_components(trace, history.device)) {
+          driver(driver_components(trace, history.device)),
+          fit(samples, certain_memory(history, driver), [this](int64_t time) { return estimated(time); }) {
         const auto is_context = [](const DriverComponent& component) {
             return component.kind == ComponentKind::context;
         };
@@ -67,25 +93,34 @@ struct Breakdown::Index {
     BreakdownRow row(EventNumber event, int64_t time) const;
 
 private:
+    /// Bytes of a row that the records do not name.
+    struct Rest {
+        int64_t overestimated = 0;  ///< by which estimates exceed what NVML shows
+        int64_t own = 0;            ///< unexplained memory of the recorded process
+        int64_t beside = 0;         ///< of other processes, and the unexplained
+    };
+
     void guess_context();
-    /// Returns all bytes that are known to belong to the recorded process.
-    int64_t known(EventNumber event, int64_t time) const;
-    int64_t known(int64_t time) const { return known(device.events_until(time), time); }
+    /// Returns the memory whose size is inferred.
+    int64_t estimated(int64_t time) const { return sum_of(false, time); }
+    int64_t sum_of(bool is_certain, int64_t time) const;
+    Rest rest(const BreakdownRow& row, const FittedSample* sample, int64_t certain) const;
     void add_allocator(BreakdownRow& row) const;
-    void add_driver(BreakdownRow& row) const;
-    void add_rest(BreakdownRow& row) const;
+    void add_driver(BreakdownRow& row, int64_t overestimated) const;
+    void add_beside(BreakdownRow& row, const FittedSample& fitted, const Rest& rest) const;
 };
 
-/// Estimates the context, which was not measured: the process's memory in the first NVML sample minus all known memory.
-/// It exists from the first segment on if that is earlier than the sample.
+/// Estimates the context, which was not measured: what the process has beyond all known memory in the first NVML
+/// sample. It exists from the first segment on if that is earlier than the sample.
 void Breakdown::Index::guess_context() {
-    const DeviceSamples::Reading* first = samples.first_of_process();
-    const int64_t bytes = first ? first->bytes - known(first->time) : 0;
+    const FittedSample* first = fit.first_of_process();
+    const int64_t bytes = first != nullptr ? *first->own_rest - estimated(first->time) : 0;
     if (bytes <= 0) {
         return;
     }
     DriverComponent context;
     context.kind = ComponentKind::context;
+    context.is_certain = false;
     context.amount.change(std::min(first->time, first_segment_time(device).value_or(first->time)), bytes, 0);
     context.amount.settle();
     const auto kernels = std::find_if(driver.begin(), driver.end(), [](const DriverComponent& component) {
@@ -94,10 +129,10 @@ void Breakdown::Index::guess_context() {
     driver.insert(kernels, std::move(context));
 }
 
-int64_t Breakdown::Index::known(EventNumber event, int64_t time) const {
-    int64_t bytes = allocator.segments(event).reserved;
+int64_t Breakdown::Index::sum_of(bool is_certain, int64_t time) const {
+    int64_t bytes = 0;
     for (const DriverComponent& component : driver) {
-        bytes += component.amount.at(time).bytes;
+        bytes += component.is_certain == is_certain ? component.amount.at(time).bytes : 0;
     }
     return bytes;
 }
@@ -106,12 +141,39 @@ BreakdownRow Breakdown::Index::row(EventNumber event, int64_t time) const {
     BreakdownRow row;
     row.event = event;
     row.time = time;
-    row.device_total = device.total_bytes != 0 ? device.total_bytes : samples.total_bytes();
+    row.device_total = std::max(device.total_bytes, samples.total_bytes());
+    const FittedSample* sample = fit.nearest(time);
+    const int64_t certain = allocator.segments(event).reserved + sum_of(true, time);
+    const Rest beyond = rest(row, sample, certain);
     add_allocator(row);
-    add_driver(row);
-    add_rest(row);
+    add_driver(row, beyond.overestimated);
+    if (sample != nullptr) {
+        add_beside(row, *sample, beyond);
+    }
     std::erase_if(row.components, [](const Component& component) { return component.bytes == 0; });
     return row;
+}
+
+/// Between two samples, NVML's figures change by as much as the known memory. Together they never exceed the device:
+/// other processes must have freed what this one has allocated since the sample.
+Breakdown::Index::Rest Breakdown::Index::rest(const BreakdownRow& row, const FittedSample* sample,
+                                              int64_t certain) const {
+    Rest rest;
+    const int64_t now = estimated(row.time);
+    if (sample != nullptr) {
+        const int64_t then = estimated(sample->time),
+                      in_sample = std::min(then, sample->own_rest.value_or(sample->rest));
+        rest.overestimated = std::min(now, then - in_sample);
+        rest.own = sample->own_rest.value_or(in_sample) - in_sample;
+        rest.beside = sample->rest - in_sample;
+    }
+    if (row.device_total > 0) {
+        const int64_t room = std::max<int64_t>(row.device_total - certain, 0);
+        rest.overestimated = std::max(rest.overestimated, now - room);
+        rest.beside = std::min(rest.beside, room - (now - rest.overestimated));
+        rest.own = std::min(rest.own, rest.beside);
+    }
+    return rest;
 }
 
 void Breakdown::Index::add_allocator(BreakdownRow& row) const {
@@ -126,32 +188,55 @@ void Breakdown::Index::add_allocator(BreakdownRow& row) const {
                       {ComponentKind::private_pools, "", segments.private_free, segments.private_segments, 0}};
 }
 
-void Breakdown::Index::add_driver(BreakdownRow& row) const {
+/// Estimates that exceed what NVML shows become smaller: managed memory first, the context last.
+void Breakdown::Index::add_driver(BreakdownRow& row, int64_t overestimated) const {
+    const size_t first = row.components.size();
     for (const DriverComponent& component : driver) {
         const Amount::Value amount = component.amount.at(row.time);
         row.components.push_back({component.kind, component.name, amount.bytes,
                                   component.kind == ComponentKind::library ? amount.count : 0, 0});
     }
+    for (const ComponentKind kind : {ComponentKind::library, ComponentKind::kernels, ComponentKind::context}) {
+        for (size_t i = 0; i < driver.size(); ++i) {
+            if (!driver[i].is_certain && driver[i].kind == kind) {
+                int64_t& bytes = row.components[first + i].bytes;
+                const int64_t less = std::min(bytes, overestimated);
+                bytes -= less;
+                overestimated -= less;
+            }
+        }
+    }
+    for (size_t i = row.components.size() - 1; i > first; --i) {  // managed and other memory of a library are adjacent
+        Component &component = row.components[i], &before = row.components[i - 1];
+        if (component.kind == before.kind && component.name == before.name) {
+            before.bytes += component.bytes;
+            before.count += component.count;
+            component.bytes = 0;
+        }
+    }
 }
 
-/// Between two samples, NVML's figures change by as much as the known memory, so the unknown part stays constant.
-void Breakdown::Index::add_rest(BreakdownRow& row) const {
-    const int64_t now = known(row.event, row.time);
-    if (const auto* process = samples.process_at(row.time)) {
-        row.process_used = process->bytes + now - known(process->time);
+void Breakdown::Index::add_beside(BreakdownRow& row, const FittedSample& fitted, const Rest& rest) const {
+    int64_t own = rest.own;
+    for (const Component& component : row.components) {
+        own += component.bytes;
     }
-    const auto* sample = samples.device_at(row.time);
-    if (!sample) {
-        return;
+    row.sample_time = fitted.time;
+    row.device_used = own - rest.own + rest.beside;
+    if (fitted.own_rest) {
+        row.process_used = own;
     }
-    row.sample_time = sample->time;
-    row.device_used = sample->bytes + now - known(sample->time);
-    int64_t unknown = *row.device_used - now;
-    samples.for_each_other(row.time, [&](int64_t pid, int64_t bytes) {
-        row.components.push_back({ComponentKind::other_processes, fmt::format("process {}", pid), bytes, 0, pid});
-        unknown -= bytes;
-    });
-    row.components.push_back({ComponentKind::unknown, "", unknown, 0, 0});
+    const std::vector<DeviceSample::Process>& others = fitted.sample->others;
+    const int64_t room = rest.beside - rest.own, wanted = fitted.sample->others_bytes();
+    if (wanted > room && others.size() > 1) {
+        row.components.push_back({ComponentKind::other_processes, "", room, static_cast<int64_t>(others.size()), 0});
+    } else {
+        for (const auto& [pid, bytes, count] : others) {
+            row.components.push_back({ComponentKind::other_processes, pid == 0 ? "" : fmt::format("process {}", pid),
+                                      std::min(bytes, room), pid == 0 ? count : 0, pid});
+        }
+    }
+    row.components.push_back({ComponentKind::unknown, "", rest.beside - std::min(wanted, room), 0, 0});
 }
 
 Breakdown::Breakdown(std::shared_ptr<const Analysis> analysis)
@@ -175,13 +260,21 @@ std::vector<BreakdownRow> Breakdown::band(const std::vector<int64_t>& times) con
     return rows;
 }
 
-std::vector<BreakdownGap> breakdown_gaps(const Trace& trace, const DeviceHistory& device) {
-    const DeviceSamples samples(trace, device.device);
+std::vector<BreakdownGap> Breakdown::gaps() const {
+    const Trace& trace = analysis_->trace();
+    const DeviceHistory& device = analysis_->device();
+    const DeviceSamples& samples = index_->samples;
     std::vector<BreakdownGap> gaps;
     if (samples.empty()) {
         gaps.push_back({BreakdownGapKind::no_samples, 0, {}});
-    } else if (!device.event_time.empty() && samples.first_time() > device.event_time.front()) {
-        gaps.push_back({BreakdownGapKind::samples_begin_late, samples.first_time(), {}});
+    } else if (!device.event_time.empty() && index_->fit.nearest(device.event_time.front()) == nullptr) {
+        gaps.push_back({BreakdownGapKind::samples_begin_late, samples.all().front().time, {}});
+    }
+    if (index_->fit.contradictions() > 0) {
+        gaps.push_back({BreakdownGapKind::samples_contradict_calls, 0, {}, index_->fit.contradictions()});
+    }
+    if (samples.contradictions() > 0) {
+        gaps.push_back({BreakdownGapKind::processes_exceed_device, 0, {}, samples.contradictions()});
     }
     if (!has_driver_calls(trace, device.device)) {
         gaps.push_back({samples.knows_process() ? BreakdownGapKind::libraries_in_context

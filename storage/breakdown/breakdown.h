@@ -27,29 +27,29 @@ enum class ComponentKind : uint8_t {
     context,           ///< the CUDA context; includes the libraries' memory if driver calls were not recorded
     kernels,           ///< growth when modules were loaded
     other_processes,   ///< the same GPU, one component per pid
-    unknown,           ///< the remainder; negative if the components exceed NVML's figure
+    unknown,           ///< the remainder
 };
 /// Returns a stable word for JSON and the window's translation table: "free_in_segments".
 std::string_view component_word(ComponentKind kind);
 
 struct Component {
     ComponentKind kind = ComponentKind::unknown;
-    std::string name;  ///< of the library or process; otherwise empty
-    int64_t bytes = 0;
-    int64_t count = 0;  ///< blocks, segments or driver allocations; 0 if a count has no meaning
-    int64_t pid = 0;    ///< for other_processes
+    std::string name;   ///< of the library or process; otherwise empty
+    int64_t bytes = 0;  ///< never negative
+    int64_t count = 0;  ///< blocks, segments, driver allocations or processes of pid 0; 0 if a count has no meaning
+    int64_t pid = 0;    ///< for other_processes; 0: all of them together, because NVML's figures of them cannot be true
 };
 
 struct BreakdownRow {
     EventNumber event = 0;
     int64_t time = 0;
-    /// NVML's figure for the device at this time: the last sample, plus known allocations by the allocator and the
-    /// driver since then, minus known frees. Nothing if there is no sample; the components then end with the known
-    /// memory.
+    /// NVML's figure for the device at this time: that of the nearest sample, with what the allocator and the driver
+    /// allocated and freed in between. Never above `device_total`. Nothing if there is no sample; the components then
+    /// end with the known memory.
     std::optional<int64_t> device_used;
     std::optional<int64_t> process_used;  ///< the same for the recorded process
-    int64_t device_total = 0;
-    std::optional<int64_t> sample_time;
+    int64_t device_total = 0;             ///< 0: unknown
+    std::optional<int64_t> sample_time;   ///< may be later than `time`
     std::vector<Component>
         components;  ///< sum of bytes == device_used if there is one; components of 0 bytes are omitted
 
@@ -60,19 +60,21 @@ struct BreakdownRow {
 /// Data gaps of a device's breakdown.
 enum class BreakdownGapKind : uint8_t {
     no_samples,
-    samples_begin_late,      ///< the first NVML sample was taken at `time`
-    libraries_in_context,    ///< no driver calls: the CUDA context includes the libraries' memory
-    libraries_not_recorded,  ///< no driver calls, and no NVML figure for the process
-    process_not_listed,      ///< NVML's list of processes does not contain the recorded one
-    processes_not_listed,    ///< NVML lists no processes
+    samples_begin_late,        ///< the first NVML sample was taken at `time`, long after the first event
+    samples_contradict_calls,  ///< `count` samples show less than the program had allocated; they are not used
+    processes_exceed_device,   ///< in `count` samples the processes have more than the device
+    libraries_in_context,      ///< no driver calls: the CUDA context includes the libraries' memory
+    libraries_not_recorded,    ///< no driver calls, and no NVML figure for the process
+    process_not_listed,        ///< NVML's list of processes does not contain the recorded one
+    processes_not_listed,      ///< NVML lists no processes
     data_gap,
 };
 struct BreakdownGap {
     BreakdownGapKind kind = BreakdownGapKind::no_samples;
     int64_t time = 0;  ///< ns since trace start
     DataGap data_gap;
+    int64_t count = 0;
 };
-std::vector<BreakdownGap> breakdown_gaps(const Trace& trace, const DeviceHistory& device);
 
 /// The memory breakdown of one device. Immutable after construction; keeps the analysis alive. A call takes
 /// microseconds, at any time of any trace.
@@ -86,6 +88,7 @@ public:
     BreakdownRow at_time(int64_t time) const;
     /// Returns one row per time.
     std::vector<BreakdownRow> band(const std::vector<int64_t>& times) const;
+    std::vector<BreakdownGap> gaps() const;
 
 private:
     struct Index;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,49 +12,44 @@
 
 namespace tidemark {
 
+/// The figures of one NVML reading. The other processes never have more than the device has beside the recorded one.
+struct DeviceSample {
+    struct Process {
+        int64_t pid = 0;  ///< 0: all other processes together, if NVML's figures of them cannot be true
+        int64_t bytes = 0;
+        int64_t count = 1;  ///< of processes
+    };
+    int64_t time = 0, used = 0;
+    std::optional<int64_t> own;   ///< of the recorded process; nothing if it is unknown or did not use the device
+    std::vector<Process> others;  ///< by pid; empty if the recorded process is unknown
+
+    int64_t others_bytes() const;
+};
+
 class DeviceSamples {
 public:
-    struct Reading {
-        int64_t time = 0, bytes = 0;
-    };
-
     DeviceSamples(const Trace& trace, int device);
 
-    bool empty() const { return device_.empty(); }
-    int64_t first_time() const { return device_.front().time; }
+    const std::vector<DeviceSample>& all() const { return samples_; }
+    bool empty() const { return samples_.empty(); }
     int64_t total_bytes() const { return total_bytes_; }
-
-    /// Returns the last reading of the whole device at or before `time`.
-    const Reading* device_at(int64_t time) const { return last_until(device_, time); }
-    /// Returns the last reading of the recorded process; nullptr if it did not use the device at that time.
-    const Reading* process_at(int64_t time) const { return own_ ? process_at(*own_, time) : nullptr; }
-    /// Returns the first reading of the recorded process.
-    const Reading* first_of_process() const;
-    /// Calls visit(pid, bytes) for every other process that used the device at that time, by pid.
-    template <class Visit>
-    void for_each_other(int64_t time, Visit&& visit) const {
-        for (const auto& [pid, readings] : processes_) {
-            const Reading* reading = own_ && pid != *own_ ? process_at(pid, time) : nullptr;
-            if (reading) {
-                visit(pid, reading->bytes);
-            }
-        }
-    }
-
     /// Returns whether NVML reported the memory of single processes.
-    bool has_processes() const { return !processes_.empty(); }
+    bool has_processes() const { return has_processes_; }
     /// Returns whether the recorded process was identified among them.
     bool knows_process() const { return own_.has_value(); }
+    /// Returns its pid in NVML's numbering.
+    std::optional<int64_t> own_pid() const { return own_; }
+    /// Returns the number of samples in which the figures of the processes add up to more than that of the device.
+    int64_t contradictions() const { return contradictions_; }
 
 private:
-    static const Reading* last_until(const std::vector<Reading>& readings, int64_t time);
-    const Reading* process_at(int64_t pid, int64_t time) const;
-    std::optional<int64_t> recorded_pid(const Trace& trace) const;
+    void add_processes(const Trace& trace, int device);
+    void limit_others(DeviceSample& sample);
 
-    std::vector<Reading> device_;
-    std::map<int64_t, std::vector<Reading>> processes_;
-    std::optional<int64_t> own_;  ///< pid in NVML's numbering
-    int64_t total_bytes_ = 0;
+    std::vector<DeviceSample> samples_;  ///< one per time
+    std::optional<int64_t> own_;
+    int64_t total_bytes_ = 0, contradictions_ = 0;
+    bool has_processes_ = false;
 };
 
 }  // namespace tidemark

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <tuple>
 
 namespace tidemark {
 
@@ -40,20 +41,22 @@ std::string library_name(std::string_view source) {
     return std::string(file);
 }
 
+using ComponentKey = std::tuple<ComponentKind, std::string, bool>;  ///< kind, name, is_certain
+
 /// Returns the component of a driver allocation; nothing if it is counted elsewhere.
-std::optional<std::pair<ComponentKind, std::string>> component_of(const DriverAllocation& a, bool has_pools) {
+std::optional<ComponentKey> component_of(const DriverAllocation& a, bool has_pools) {
     if (a.kind == DriverMemoryKind::context) {
-        return std::pair(ComponentKind::context, std::string());
+        return ComponentKey(ComponentKind::context, "", false);
     }
     if (a.kind == DriverMemoryKind::kernels) {
-        return std::pair(ComponentKind::kernels, std::string());
+        return ComponentKey(ComponentKind::kernels, "", false);
     }
     // The size of a driver pool includes the allocations from it.
     const bool counted_with_pool = a.kind == DriverMemoryKind::async && has_pools;
     if (a.in_allocator || !takes_device_memory(a.kind) || counted_with_pool) {
         return std::nullopt;
     }
-    return std::pair(ComponentKind::library, library_name(a.source));
+    return ComponentKey(ComponentKind::library, library_name(a.source), a.kind != DriverMemoryKind::managed);
 }
 
 }  // namespace
@@ -68,7 +71,7 @@ std::vector<DriverComponent> driver_components(const Trace& trace, int device) {
     const bool has_pools =
         std::any_of(trace.driver_allocations.begin(), trace.driver_allocations.end(),
                     [&](const DriverAllocation& a) { return a.device == device && a.kind == DriverMemoryKind::pool; });
-    std::map<std::pair<ComponentKind, std::string>, Amount> amounts;
+    std::map<ComponentKey, Amount> amounts;
     for (const DriverAllocation& a : trace.driver_allocations) {
         const auto component = a.device == device ? component_of(a, has_pools) : std::nullopt;
         if (!component) {
@@ -81,9 +84,10 @@ std::vector<DriverComponent> driver_components(const Trace& trace, int device) {
         }
     }
     std::vector<DriverComponent> components;
-    for (auto& [component, amount] : amounts) {
+    for (auto& [key, amount] : amounts) {
         amount.settle();
-        components.push_back({component.first, component.second, std::move(amount)});
+        const auto& [kind, name, is_certain] = key;
+        components.push_back({kind, name, is_certain, std::move(amount)});
     }
     return components;
 }

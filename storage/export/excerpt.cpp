@@ -4,7 +4,10 @@
 #include "storage/export/excerpt.h"
 
 #include <algorithm>
+#include <memory>
 
+#include "storage/breakdown/breakdown.h"
+#include "storage/breakdown/device_samples.h"
 #include "storage/export/graph_excerpt.h"
 
 namespace tidemark {
@@ -236,6 +239,36 @@ std::vector<Sample> cut_samples(const std::vector<Sample>& samples, const Stretc
     return copied;
 }
 
+/// Returns the memory of a process in a row; nothing if it has none of its own there.
+std::optional<int64_t> bytes_of_process(const BreakdownRow& row, int64_t pid, std::optional<int64_t> own_pid) {
+    if (pid == own_pid) {
+        return row.process_used;
+    }
+    const auto found = std::find_if(row.components.begin(), row.components.end(), [pid](const Component& component) {
+        return component.kind == ComponentKind::other_processes && component.pid == pid;
+    });
+    return found == row.components.end() ? std::nullopt : std::optional(found->bytes);
+}
+
+/// Gives the samples that moved to the start the figures of that time, so that they fit the state there.
+void renew_first_samples(std::vector<Sample>& samples, const Trace& trace, const Stretch& stretch) {
+    const std::shared_ptr<const Trace> borrowed(std::shared_ptr<void>(), &trace);
+    for (const DeviceHistory& device : trace.devices) {
+        const auto is_first = [&](const Sample& sample) { return sample.time == 0 && sample.device == device.device; };
+        if (std::none_of(samples.begin(), samples.end(), is_first)) {
+            continue;
+        }
+        const BreakdownRow row = Breakdown(std::make_shared<const Analysis>(borrowed, device)).at_time(stretch.start);
+        const std::optional<int64_t> own_pid = DeviceSamples(trace, device.device).own_pid();
+        for (Sample& sample : samples) {
+            if (is_first(sample)) {
+                sample.used_bytes = (sample.pid ? bytes_of_process(row, *sample.pid, own_pid) : row.device_used)
+                                        .value_or(sample.used_bytes);
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph) {
@@ -258,6 +291,7 @@ Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph) {
     part.driver_allocations =
         cut_spans(trace.driver_allocations, stretch, &DriverAllocation::time, &DriverAllocation::free_time);
     part.samples = cut_samples(trace.samples, stretch);
+    renew_first_samples(part.samples, trace, stretch);
     part.data_gaps = trace.data_gaps;
     for (DataGap& data_gap : part.data_gaps) {
         data_gap.arguments["of_whole_trace"] = "yes";

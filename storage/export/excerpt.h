@@ -21,8 +21,8 @@ struct Stretch {
 
 /// Returns the range as a trace. Numbers events from 0 and times from the start of the range. Allocations alive at the
 /// start become preexisting; allocations freed after the end become never freed. So every state of the range stays the
-/// same. Annotations, steps and driver memory are cut at its borders; the last samples before it move to its start.
-/// Stacks, streams and pools keep their ids, whether used or not.
+/// same. Annotations, steps and driver memory are cut at its borders; the last samples before it move to its start,
+/// with the figures of that time. Stacks, streams and pools keep their ids, whether used or not.
 ///
 /// `graph`, if not nullptr, is the trace's graph and becomes that of the range: the nodes that are alive in the range,
 /// the data about them and about the copied memory, and the heap scans in the range.

@@ -259,8 +259,20 @@ std::string breakdown_gap_words(const Words& words, const BreakdownGap& gap) {
                 "NVML was not read: the memory of other programs, the CUDA context and the driver is unknown, and the "
                 "total is not that of nvidia-smi.");
         case BreakdownGapKind::samples_begin_late:
-            return words("The first NVML sample was taken at {time}; before, the total of the device is unknown.",
-                         with("time", format_time_point(gap.time)));
+            return words(
+                "The first NVML sample was taken at {time}; long before it, the total of the device is unknown.",
+                with("time", format_time_point(gap.time)));
+        case BreakdownGapKind::samples_contradict_calls:
+            return words.plural(gap.count,
+                                "{n} NVML sample shows less memory than the program had allocated; it is not used.",
+                                "{n} NVML samples show less memory than the program had allocated; they are not used.");
+        case BreakdownGapKind::processes_exceed_device:
+            return words.plural(
+                gap.count,
+                "In {n} NVML sample the processes have more memory than the device: the figures of other "
+                "processes are limited to what is left of it.",
+                "In {n} NVML samples the processes have more memory than the device: the figures of "
+                "other processes are limited to what is left of it.");
         case BreakdownGapKind::libraries_in_context:
             return words("Driver calls were not recorded: the CUDA context includes what libraries took.");
         case BreakdownGapKind::libraries_not_recorded:

@@ -73,8 +73,7 @@ std::string component_help(const Words& words, ComponentKind kind) {
             return words("Memory of another process on the same GPU. nvidia-smi lists the process.");
         case ComponentKind::unknown:
             return words(
-                "What NVML shows beyond everything that is known: the driver's own memory, or what was not recorded. "
-                "It is negative where the components add up to more than NVML shows.");
+                "What NVML shows beyond everything that is known: the driver's own memory, or what was not recorded.");
     }
     return {};
 }

@@ -57,7 +57,7 @@ class Breakdown(CommandTest):
             "as nvidia-smi shows it for the device",
             "CUDA context",
             "unexplained",
-            "The last NVML sample",
+            "The nearest NVML sample",
             "empty_cache",
         ):
             self.assertIn(words, text)

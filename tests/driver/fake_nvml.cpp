@@ -70,7 +70,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device, unsigned* count, nvml:
         list[i] = {100 + i, 10, 0, 0};
     }
     list[1].used = nvml::value_not_available;
-    list[3].pid = list[2].pid;  // two instances of one process
+    list[3] = {list[2].pid, 10, 1, 0};  // one process uses two instances
+    list[5] = {list[4].pid, 10, 0, 0};  // one process is listed twice
     return nvml::success;
 }
 

@@ -16,27 +16,46 @@ namespace {
 
 constexpr int64_t mib = 1 << 20;
 
+void expect_growth(DriverMemoryKind kind, int64_t bytes, const std::vector<ContextGrowth::Growth>& growths) {
+    ASSERT_EQ(1u, growths.size());
+    EXPECT_EQ(kind, growths[0].kind);
+    EXPECT_EQ(bytes, growths[0].bytes);
+}
+
 TEST(ContextGrowth, AttributesTheFirstUnknownMemoryToTheContext) {
     ContextGrowth growth;
-    const auto found = growth.attribute({600 * mib, 100 * mib, 0, 5});
-    ASSERT_TRUE(found);
-    EXPECT_EQ(DriverMemoryKind::context, found->kind);
-    EXPECT_EQ(500 * mib, found->bytes);
+    expect_growth(DriverMemoryKind::context, 500 * mib, growth.attribute({600 * mib, 100 * mib, 0, 5}));
 }
 
 TEST(ContextGrowth, AttributesLaterGrowthToKernelsOnlyIfModulesWereLoaded) {
     ContextGrowth growth;
     growth.attribute({500 * mib, 0, 1, 0});
-    EXPECT_FALSE(growth.attribute({540 * mib, 0, 1, 0})) << "no module was loaded";
-    const auto kernels = growth.attribute({550 * mib, 0, 1, 3});
-    ASSERT_TRUE(kernels);
-    EXPECT_EQ(DriverMemoryKind::kernels, kernels->kind);
-    EXPECT_EQ(50 * mib, kernels->bytes);
-    EXPECT_FALSE(growth.attribute({550 * mib, 0, 1, 9})) << "the modules took no memory";
-    EXPECT_FALSE(growth.attribute({650 * mib, 100 * mib, 1, 12})) << "a known allocation";
-    const auto context = growth.attribute({950 * mib, 100 * mib, 2, 12});
-    ASSERT_TRUE(context);
-    EXPECT_EQ(DriverMemoryKind::context, context->kind);
+    EXPECT_TRUE(growth.attribute({540 * mib, 0, 1, 0}).empty()) << "no module was loaded";
+    expect_growth(DriverMemoryKind::kernels, 50 * mib, growth.attribute({550 * mib, 0, 1, 3}));
+    EXPECT_TRUE(growth.attribute({550 * mib, 0, 1, 9}).empty()) << "the modules took no memory";
+    EXPECT_TRUE(growth.attribute({650 * mib, 100 * mib, 1, 12}).empty()) << "a known allocation";
+    expect_growth(DriverMemoryKind::context, 300 * mib, growth.attribute({950 * mib, 100 * mib, 2, 12}));
+}
+
+TEST(ContextGrowth, TheContextIsNoLargerThanAnEarlierReadingShows) {
+    ContextGrowth growth;
+    growth.limit_context({590 * mib, 0, 1, 1});
+    growth.limit_context({532 * mib, 2 * mib, 1, 2});
+    growth.limit_context({560 * mib, 4 * mib, 1, 3});
+    const auto growths = growth.attribute({692 * mib, 66 * mib, 1, 5});
+    ASSERT_EQ(2u, growths.size());
+    EXPECT_EQ(DriverMemoryKind::context, growths[0].kind);
+    EXPECT_EQ(530 * mib, growths[0].bytes);
+    EXPECT_EQ(DriverMemoryKind::kernels, growths[1].kind);
+    EXPECT_EQ(96 * mib, growths[1].bytes);
+    EXPECT_EQ(2, growths[1].first_module) << "earlier ones were loaded when the context was measured";
+}
+
+TEST(ContextGrowth, GrowthAfterTheContextWithoutModulesIsUnexplained) {
+    ContextGrowth growth;
+    growth.limit_context({532 * mib, 2 * mib, 1, 2});
+    expect_growth(DriverMemoryKind::context, 530 * mib, growth.attribute({692 * mib, 66 * mib, 1, 2}));
+    EXPECT_TRUE(growth.attribute({692 * mib, 66 * mib, 1, 2}).empty());
 }
 
 class GpuUseTest : public testing::Test {

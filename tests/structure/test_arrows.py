@@ -41,7 +41,7 @@ ALLOWED = {
     "storage/attribution": TRACE | {"storage/replay", "storage/timeline", "storage/graph"},
     # library exchange
     "storage/import": TRACE | {"storage/format", "storage/allocator", "storage/timeline", "storage/write"},
-    "storage/export": TRACE | {"storage/format", "storage/read", "storage/timeline", "storage/graph", "storage/write"},
+    "storage/export": STATE | {"storage/format", "storage/read", "storage/graph", "storage/write"},
     # library whatif
     "storage/whatif": TRACE | {"storage/allocator", "storage/replay"},
     "storage/compare": TRACE | {"storage/replay", "storage/attribution"},

@@ -18,6 +18,7 @@
 #include "storage/import/import.h"
 #include "storage/read/open_trace.h"
 #include "storage/replay/memory_state.h"
+#include "tests/unit/run_builder.h"
 #include "tests/unit/sample_trace.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -300,6 +301,32 @@ TEST(Share, ClipsRecordedDataToTheTimeRange) {
     EXPECT_EQ(part->samples[0].used_bytes, 2000);
     EXPECT_EQ(part->samples[2].time, 1000);
     EXPECT_FALSE(part->processes[0].end);
+}
+
+TEST(Share, MovedSamplesFitTheStateAtTheStart) {
+    constexpr int64_t MiB = 1 << 20, second = 1'000'000'000;
+    test::RunBuilder run;
+    run.segment(20 * MiB);
+    run.trace.samples = {{0, 0, std::nullopt, 629 * MiB, 80'000 * MiB, SampleSource::nvml},
+                         {0, 0, 100, 520 * MiB, 0, SampleSource::nvml},
+                         {0, 0, 7, 100 * MiB, 0, SampleSource::nvml}};
+    run.segment(64 * MiB);
+    run.segment(2 * MiB);
+    run.segment(2 * MiB);
+    auto& times = run.device().event_time;
+    for (size_t i = 0; i < times.size(); ++i) {
+        times[i] = static_cast<int64_t>(i) * second;
+    }
+    run.trace.duration = times.back();
+    ShareRequest request;
+    request.from = "event:2";
+    request.to = "event:4";
+    const auto part = prepare_to_share(run.trace, request);
+    ASSERT_TRUE(part) << part.error().sentence.english();
+    ASSERT_EQ(part->samples.size(), 3u);
+    EXPECT_EQ(part->samples[0].used_bytes, (629 + 64) * MiB) << "with the segment since the sample";
+    EXPECT_EQ(part->samples[1].used_bytes, (520 + 64) * MiB);
+    EXPECT_EQ(part->samples[2].used_bytes, 100 * MiB);
 }
 
 TEST(Share, RedactsCommandLinesAndLibraries) {

@@ -30,24 +30,11 @@ struct Others {
     bool had_gpu_alone() const { return lowest < least_bytes; }
 };
 
-/// Returns the times of samples while the program used GPU memory.
-std::vector<int64_t> sample_times(const AnalysisContext& context) {
-    const auto& events = context.device().event_time;
-    std::vector<int64_t> times;
-    for (const Sample& sample : context.trace().samples) {
-        const bool is_during = !events.empty() && events.front() <= sample.time && sample.time <= events.back();
-        if (sample.device == context.device().device && !sample.pid && is_during) {
-            times.push_back(sample.time);
-        }
-    }
-    return times;
-}
-
 void add_now(const AnalysisContext& context, Others& others) {
     for (const Component& component : context.row().components) {
         if (component.kind == ComponentKind::other_processes) {
             others.now += component.bytes;
-            ++others.count_now;
+            others.count_now += std::max<int64_t>(component.count, 1);
             others.highest_of[component.pid] = component.bytes;
         }
     }
@@ -57,17 +44,20 @@ void add_now(const AnalysisContext& context, Others& others) {
 
 Others find_others(const AnalysisContext& context) {
     const DeviceSamples samples(context.trace(), context.device().device);
+    const auto& events = context.device().event_time;
     Others others;
     add_now(context, others);
-    for (const int64_t time : sample_times(context)) {
-        int64_t sum = 0;
-        samples.for_each_other(time, [&](int64_t pid, int64_t bytes) {
-            sum += bytes;
-            others.highest_of[pid] = std::max(others.highest_of[pid], bytes);
-        });
+    for (const DeviceSample& sample : samples.all()) {
+        if (events.empty() || sample.time < events.front() || sample.time > events.back()) {
+            continue;  // this program did not use GPU memory
+        }
+        for (const DeviceSample::Process& process : sample.others) {
+            others.highest_of[process.pid] = std::max(others.highest_of[process.pid], process.bytes);
+        }
+        const int64_t sum = sample.others_bytes();
         if (sum > others.highest) {
             others.highest = sum;
-            others.highest_time = time;
+            others.highest_time = sample.time;
         }
         others.lowest = std::min(others.lowest, sum);
     }
@@ -89,8 +79,10 @@ std::string names_of(const Others& others, const Words& words) {
     std::sort(by_bytes.begin(), by_bytes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     std::vector<std::string> names;
     for (size_t i = 0; i < std::min(shown, by_bytes.size()); ++i) {
-        names.push_back(words("process {pid} with up to {bytes}", with("pid", by_bytes[i].first),
-                              with("bytes", format_bytes(by_bytes[i].second))));
+        const auto& [pid, most] = by_bytes[i];
+        const auto bytes = with("bytes", format_bytes(most));
+        names.push_back(pid == 0 ? words("several processes with up to {bytes} together", bytes)
+                                 : words("process {pid} with up to {bytes}", with("pid", pid), bytes));
     }
     if (by_bytes.size() > shown) {
         names.push_back(words.plural(static_cast<int64_t>(by_bytes.size() - shown), "{n} more", "{n} more"));

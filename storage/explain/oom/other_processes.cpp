@@ -10,12 +10,13 @@
 namespace tidemark {
 namespace {
 
-/// Returns the process with most memory; nullptr if there is none.
+/// Returns the process with most memory; nullptr if none is known.
 const Component* largest_process(const OomCase& oom) {
     const auto& all = oom.context().row().components;
     const Component* largest = nullptr;
     for (const Component& component : all) {
-        if (component.kind == ComponentKind::other_processes && (!largest || component.bytes > largest->bytes)) {
+        if (component.kind == ComponentKind::other_processes && component.pid != 0 &&
+            (!largest || component.bytes > largest->bytes)) {
             largest = &component;
         }
     }
@@ -25,10 +26,9 @@ const Component* largest_process(const OomCase& oom) {
 }  // namespace
 
 void oom_advice::other_processes(const OomCase& oom, const Words& words, OomAnswer& answer, Progress&) {
-    const Component* process = largest_process(oom);
     const int64_t others = oom.context().row().bytes_of(ComponentKind::other_processes);
     const bool driver_refused = !oom.analysis().is_refused_by_limit();
-    if (!process || !driver_refused || oom.analysis().free_on_device + others < oom.analysis().segment_bytes) {
+    if (others == 0 || !driver_refused || oom.analysis().free_on_device + others < oom.analysis().segment_bytes) {
         return;
     }
     const int64_t total = oom.context().device().total_bytes;
@@ -38,6 +38,10 @@ void oom_advice::other_processes(const OomCase& oom, const Words& words, OomAnsw
                           "fit.",
                           bytes, with("total", format_bytes(total)))
                   : words("Other processes use {bytes} of this GPU. Without them the request would have fit.", bytes));
+    const Component* process = largest_process(oom);
+    if (process == nullptr) {
+        return;
+    }
     std::string text =
         words("Stop process {pid}, which uses {bytes}, move it to another GPU, or limit its share of this one.",
               with("pid", process->pid), with("bytes", format_bytes(process->bytes)));
