@@ -20,6 +20,7 @@
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
 #include "storage/read/open_trace.h"
+#include "storage/read/read_costs.h"
 #include "storage/text/data_gap_words.h"
 #include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
@@ -214,7 +215,15 @@ std::string check_text(const std::vector<DataGap>& damage, const Words& words) {
     return text;
 }
 
-std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts, const Words& words) {
+using Cost = std::optional<RecordingCostSummary>;
+
+std::string cost_text(const Cost& cost, const Words& words) {
+    return cost ? words("{share} of the time, longest pause {pause}", with("share", Words::percent(cost->of_time)),
+                        with("pause", format_duration(cost->longest_pause)))
+                : words("unknown");
+}
+
+std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts, const Cost& cost, const Words& words) {
     std::string text = fmt::format("{}\n", visible_text(trace.path));
     const auto count = [](size_t number) { return format_count(static_cast<int64_t>(number)); };
     text += row_text(words("source"), source_words(words, trace));
@@ -228,6 +237,9 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
     for (const Process& process : trace.processes) {
         text += row_text(words("process"), process_text(process, words));
         text += row_text(words("command"), process.command_line.empty() ? words("not recorded") : process.command_line);
+    }
+    if (!trace.processes.empty()) {
+        text += row_text(words("recording cost"), cost_text(cost, words));
     }
     text += row_text(words("end"), end_text(trace, words));
     text += row_text(words("integrity"), integrity_words(words, trace.integrity));
@@ -305,7 +317,16 @@ ordered_json processes_json(const Trace& trace) {
     return list;
 }
 
-ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts, const Words& words) {
+/// Returns null if the cost is unknown.
+ordered_json cost_json(const Cost& cost) {
+    return cost ? ordered_json{{"of_time", cost->of_time},
+                               {"duration_ns", cost->duration},
+                               {"longest_pause_ns", cost->longest_pause}}
+                : ordered_json();
+}
+
+ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts, const Cost& cost,
+                       const Words& words) {
     auto devices = ordered_json::array();
     for (const DeviceFacts& device : facts) {
         devices.push_back(device_json(device, words));
@@ -326,6 +347,7 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
             {"being_written", trace.being_written},
             {"integrity", integrity_name(trace.integrity)},
             {"processes", processes_json(trace)},
+            {"recording_cost", cost_json(cost)},
             {"annotations", trace.annotations.size()},
             {"marks", trace.marks.size()},
             {"steps", trace.steps.size()},
@@ -350,18 +372,23 @@ Status run_info(const InfoOptions& options, const Words& words, Progress& progre
         }
         damage = *std::move(found);
     }
+    const auto costs = read_recording_costs(**trace, progress);
+    if (!costs) {
+        return costs.error();
+    }
+    const Cost cost = summarize(*costs, (*trace)->duration);
     std::vector<DeviceFacts> facts;
     for (const DeviceHistory& device : (*trace)->devices) {
         facts.emplace_back(device, Curves(device));
     }
     if (options.format == "json") {
-        ordered_json json = info_json(**trace, facts, words);
+        ordered_json json = info_json(**trace, facts, cost, words);
         if (damage) {
             json["damage"] = data_gaps_json(*damage, words);
         }
         TIDEMARK_TRY(print_json(json));
     } else {
-        TIDEMARK_TRY(print(info_text(**trace, facts, words) + (damage ? check_text(*damage, words) : "")));
+        TIDEMARK_TRY(print(info_text(**trace, facts, cost, words) + (damage ? check_text(*damage, words) : "")));
     }
     if (damage && !damage->empty()) {
         return input_error("{path} is damaged; the check lists how.", with("path", options.trace));

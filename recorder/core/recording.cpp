@@ -19,6 +19,8 @@
 #include <new>
 #include <thread>
 
+#include "recorder/core/callback_cost.h"
+
 namespace tidemark::recorder {
 
 namespace {
@@ -212,6 +214,9 @@ bool Recording::push(ThreadRing& ring, tidemark_record& record, const void* payl
     for (;;) {
         if (try_push(*ring.header, ring.slots, ring.capacity, record, payload)) {
             ring.congested = false;
+            if (ring.waits > 0) {
+                report_waits(ring);
+            }
             return true;
         }
         if (!wait_for_room(ring, uint64_t{1} + extra)) {
@@ -227,12 +232,19 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
     }
     wake_recorder();
     const uint64_t heartbeat = region_.header().heartbeat.load(std::memory_order_relaxed);
+    const int64_t begin = monotonic_ns();
     const auto room = [&] {
         const uint64_t used =
             ring.header->head.load(std::memory_order_relaxed) - ring.header->tail.load(std::memory_order_acquire);
         return used + needed <= ring.capacity;
     };
-    if (wait_until([&] { return room() || !active(); }, longest_wait_for_room, std::chrono::microseconds(50))) {
+    const bool has_room =
+        wait_until([&] { return room() || !active(); }, longest_wait_for_room, std::chrono::microseconds(50));
+    const int64_t waited = monotonic_ns() - begin;
+    ring.waited += waited;
+    ring.longest_wait = std::max(ring.longest_wait, waited);
+    ++ring.waits;
+    if (has_room) {
         return active();
     }
     ring.congested = true;
@@ -240,6 +252,21 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
         ended_ = true;  // the recorder process has died; the program continues without it
     }
     return false;
+}
+
+/// Does not wait for room: the next message tries it again.
+void Recording::report_waits(ThreadRing& ring) {
+    tidemark_record record{};
+    record.kind = TIDEMARK_COST;
+    record.detail = TIDEMARK_COST_WAIT;
+    record.ticks = ticks();
+    record.cost.duration_ns = static_cast<uint64_t>(ring.waited);
+    record.cost.longest_ns = static_cast<uint64_t>(ring.longest_wait);
+    record.cost.count = ring.waits;
+    if (try_push(*ring.header, ring.slots, ring.capacity, record, nullptr)) {
+        ring.waited = ring.longest_wait = 0;
+        ring.waits = 0;
+    }
 }
 
 uint32_t Recording::text(ThreadRing& ring, std::string_view text) {

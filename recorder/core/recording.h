@@ -23,7 +23,9 @@ struct ThreadRing : tidemark_ring {
     RingHeader* header = nullptr;
     tidemark_record* slots = nullptr;
     uint64_t capacity = 0;
-    bool congested = false;  ///< a push timed out; later ones fail at once until there is room
+    bool congested = false;                ///< a push timed out; later ones fail at once until there is room
+    int64_t waited = 0, longest_wait = 0;  ///< for room, in ns; not reported yet
+    uint64_t waits = 0;
     Texts texts;
 };
 
@@ -64,6 +66,7 @@ private:
     bool spawn_recorder(const tidemark_options& options, std::string& error) const;
     bool wait_until_ready(std::string& error);
     bool wait_for_room(ThreadRing& ring, uint64_t needed);
+    static void report_waits(ThreadRing& ring);
     void wake_recorder();
 
     Region region_;

@@ -41,8 +41,9 @@ enum tidemark_kind {
     TIDEMARK_NODE_DESTROYED = 20, /* a node was destroyed, with the tensors it still saved */
     TIDEMARK_LABEL = 21,          /* the category of the memory at an address from now on; detail: tidemark_category */
     TIDEMARK_HEAP_SCAN = 22,      /* a scan of the Python heap; its referrers follow; payload: reason */
-    TIDEMARK_REFERRER = 23        /* the retention path of one tensor; payload: per link, root first, five texts that
+    TIDEMARK_REFERRER = 23,       /* the retention path of one tensor; payload: per link, root first, five texts that
                                    each end with NUL: kind, name, function, file, line */
+    TIDEMARK_COST = 24            /* time that the recording took from this thread; detail: tidemark_cost_kind */
 };
 
 enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
@@ -117,6 +118,12 @@ enum tidemark_category {
     TIDEMARK_CATEGORY_OUTPUT = 6,    /* an op's result that no node created */
     TIDEMARK_CATEGORY_WORKSPACE = 7, /* allocated inside an op, outlived it, and is no result of it */
     TIDEMARK_CATEGORY_COMMUNICATION = 8
+};
+
+enum tidemark_cost_kind {
+    TIDEMARK_COST_CALLBACKS = 0, /* in the recorder's callbacks since the thread's last such record, extrapolated */
+    TIDEMARK_COST_PAUSE = 1,     /* in the recorder's Python code, without heap scans */
+    TIDEMARK_COST_WAIT = 2       /* waiting for the recorder process: a full ring, an NVML sample */
 };
 
 /* The memory of a tensor is identified by the address of its storage and by the number of events of its device at that
@@ -260,6 +267,11 @@ struct tidemark_record {
             uint32_t node; /* id of the node that created the tensor, the root of a graph; 0: none */
             uint8_t device;
         } referrer;
+        struct {
+            uint64_t duration_ns; /* of all together */
+            uint64_t longest_ns;
+            uint64_t count;
+        } cost;
         uint8_t raw[48];
     };
 };

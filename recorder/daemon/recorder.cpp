@@ -242,7 +242,9 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
         case TIDEMARK_NODE_DESTROYED:
         case TIDEMARK_LABEL:
         case TIDEMARK_REFERRER: graph_.on_record(record, payload, thread); break;
+        case TIDEMARK_COST: cost_.on_record(record, thread.native_thread()); break;
         case TIDEMARK_HEAP_SCAN:
+            cost_.on_record(record, thread.native_thread());
             graph_.on_record(record, payload, thread);
             if (fact_from_word<ScanReason>(text_of(payload)) == ScanReason::growing_sites) {
                 scan_requests_.on_scan();
@@ -381,6 +383,7 @@ void Recorder::do_every_second() {
         last_second_ = Clock::now();
         clock_.calibrate();
         source_.report();
+        cost_.report(read_until_);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder/daemon/cost_log.h"
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/device_track.h"
 #include "recorder/daemon/driver_log.h"
@@ -101,6 +102,7 @@ private:
     Origins origins_{writer_};
     Definitions definitions_{writer_, origins_};
     RunLog run_log_{writer_, clock_};
+    CostLog cost_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
     SourceLog source_;
     GraphLog graph_{writer_, definitions_, origins_,

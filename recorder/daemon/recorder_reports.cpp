@@ -151,6 +151,7 @@ Status Recorder::finish() {
                               {{"from_ns", fmt::to_string(from)}, {"until_ns", fmt::to_string(until)}});
     }
     graph_.report_rest(duration);
+    cost_.report(duration, true);
     source_.report();
     source_.report_gaps(run_log_, duration);
     report_limits();

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "recorder/core/callback_cost.h"
 #include "recorder/core/core.h"
 #include "recorder/core/environment.h"
 #include "recorder/driver/call_source.h"
@@ -85,8 +86,12 @@ void start_recording(const Listener& active) {
     }
 }
 
+/// Calls that allocate are few, so each is measured.
+thread_local CallbackCost cost_of_thread{1};
+
 void called_back(void* user, cupti::Domain domain, uint32_t id, const void* data) {
     auto& active = *static_cast<Listener*>(user);
+    cost_of_thread.enter();
     try {
         const DriverChanges changes = active.calls->on_callback(domain, id, data);
         if (!changes.empty() && active.starts_recording.load(std::memory_order_relaxed) &&
@@ -96,6 +101,9 @@ void called_back(void* user, cupti::Domain domain, uint32_t id, const void* data
         record(active.core, changes);
     } catch (const std::bad_alloc&) {
         // The driver call of the program must continue, so the change is not recorded.
+    }
+    if (cost_of_thread.leave()) {
+        push(active.core, cost_of_thread.take());
     }
 }
 

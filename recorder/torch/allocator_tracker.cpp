@@ -51,6 +51,7 @@ bool has_stack(TraceEntry::Action action) {
 /// Sends the record of an event. Defines its texts and stacks first.
 void report(const TraceEntry& entry, int device, uint64_t sequence) {
     ThreadState& state = ThreadState::here();
+    const MeasuredCallback measured(state);
     tidemark_ring* ring = state.ring();
     if (ring == nullptr) {
         return;  // the recorder detects the gap in the sequence
@@ -122,8 +123,15 @@ void on_out_of_memory(int64_t device, size_t asked, size_t total, size_t free) {
     record.oom.total = total;
     record.oom.free = free;
     record.oom.device = static_cast<uint32_t>(device);
+    const int64_t begin = recorder::monotonic_ns();
     record.oom.sampled = static_cast<uint32_t>(api->sample_now(longest_sample_wait_ms));
     api->push(ring, &record, nullptr, 0);
+    tidemark_record wait{};
+    wait.kind = TIDEMARK_COST;
+    wait.detail = TIDEMARK_COST_WAIT;
+    wait.cost.duration_ns = wait.cost.longest_ns = static_cast<uint64_t>(recorder::monotonic_ns() - begin);
+    wait.cost.count = 1;
+    api->push(ring, &wait, nullptr, 0);
 }
 
 }  // namespace

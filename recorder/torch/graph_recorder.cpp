@@ -51,6 +51,8 @@ public:
 
     variable_list operator()(const variable_list& grads) override {
         if (number_ != 0 && recording_ == current_recording.load(std::memory_order_relaxed)) {
+            ThreadState& state = ThreadState::here();
+            const MeasuredCallback measured(state);
             ExecutedNode executed{number_};
             if (accumulates_) {
                 executed.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
@@ -58,7 +60,7 @@ public:
             if (!node_.retains_grad_hooks().empty()) {
                 report_retained_gradient();
             }
-            ThreadState::here().node_executes(executed);
+            state.node_executes(executed);
         }
         return grads;
     }
@@ -90,7 +92,9 @@ private:
         if (recording_ != current_recording.load(std::memory_order_relaxed) || number_ == 0) {
             return;
         }
-        if (tidemark_ring* ring = ThreadState::here().ring()) {
+        ThreadState& state = ThreadState::here();
+        const MeasuredCallback measured(state);
+        if (tidemark_ring* ring = state.ring()) {
             tidemark_record record{};
             record.kind = TIDEMARK_NODE_DESTROYED;
             record.node_destroyed.id = number_;

@@ -39,6 +39,7 @@ void remember_forward_stack(ThreadState& state, const at::RecordFunction& op) {
 
 std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
     ThreadState& state = ThreadState::here();
+    const MeasuredCallback measured(state);
     switch (op.scope()) {
         case at::RecordScope::FUNCTION:
             state.enter_op(op.name(), TIDEMARK_SCOPE_OP);
@@ -118,6 +119,7 @@ void report_results(ThreadState& state, const at::RecordFunction& op) {
 
 void ends(const at::RecordFunction& op, at::ObserverContext*) {
     ThreadState& state = ThreadState::here();
+    const MeasuredCallback measured(state);
     if (op.scope() == at::RecordScope::FUNCTION && graph_is_recorded()) {
         report_results(state, op);
     }

@@ -165,6 +165,9 @@ int tidemark_plugin_attach(const struct tidemark_api* api, int parts, char* erro
 }
 
 void tidemark_plugin_detach(void) {
+    if (core() != nullptr) {
+        send_cost(ThreadState::here());
+    }
     disarm();
     observe_ops(false, false);
     record_graph(false);

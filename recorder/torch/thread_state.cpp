@@ -170,6 +170,20 @@ uint16_t ThreadState::pool(int64_t first, int64_t second) {
     return static_cast<uint16_t>(record.define.id);
 }
 
+MeasuredCallback::~MeasuredCallback() {
+    if (state_.cost.leave()) {
+        send_cost(state_);
+    }
+}
+
+void send_cost(ThreadState& state) {
+    tidemark_ring* ring = state.cost.has_cost() ? state.ring() : nullptr;
+    if (ring != nullptr) {
+        tidemark_record record = state.cost.take();
+        core()->push(ring, &record, nullptr, 0);
+    }
+}
+
 void set_named_phase(uint32_t phase) { named_phase.store(phase, std::memory_order_relaxed); }
 
 void remember_backward_call() {

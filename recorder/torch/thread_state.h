@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "recorder/core/callback_cost.h"
 #include "recorder/torch/forward_links.h"
 #include "recorder/torch/op_memory.h"
 #include "recorder/torch/op_paths.h"
@@ -65,6 +66,7 @@ public:
     uint16_t pool(int64_t first, int64_t second);
 
     bool in_optimizer = false;
+    recorder::CallbackCost cost;
 
 private:
     struct OpenOp {
@@ -93,6 +95,21 @@ private:
     std::vector<OpenOp> open_;
     std::vector<Pool> pools_;
 };
+
+/// Measures one callback from PyTorch, from its begin to the end of this object's scope.
+class MeasuredCallback {
+public:
+    explicit MeasuredCallback(ThreadState& state) : state_(state) { state_.cost.enter(); }
+    MeasuredCallback(const MeasuredCallback&) = delete;
+    MeasuredCallback& operator=(const MeasuredCallback&) = delete;
+    ~MeasuredCallback();
+
+private:
+    ThreadState& state_;
+};
+
+/// Sends what the callbacks of this thread have cost since the last time, if it is known.
+void send_cost(ThreadState& state);
 
 /// Sets the user's phase for the whole process; 0: none.
 void set_named_phase(uint32_t phase);

@@ -20,6 +20,7 @@
 #include "storage/export/public_names.h"
 #include "storage/format/schema.h"
 #include "storage/read/file_texts.h"
+#include "storage/trace/recording_cost.h"
 
 namespace tidemark {
 namespace {
@@ -124,6 +125,7 @@ constexpr ColumnRule rules[]{
     {"heap_scan", "reason", is_word<ScanReason>},
     {"path_link", "kind", is_word<PathLinkKind>},
     {"source_line", "text", is_nothing},
+    {"recording_cost", "kind", is_word<CostKind>},
     {"allocation_chunk", "data", nullptr},
     {"repeated_steps", "counters", nullptr},
     {"table_checksum", "name", is_table},

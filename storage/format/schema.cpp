@@ -84,6 +84,9 @@ CREATE TABLE path_link(referrer INTEGER NOT NULL, position INTEGER NOT NULL, kin
 CREATE TABLE source_line(id INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL,
   text TEXT NOT NULL) STRICT;
 
+CREATE TABLE recording_cost(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, thread INTEGER, start_time INTEGER NOT NULL,
+  end_time INTEGER NOT NULL, count INTEGER NOT NULL, duration INTEGER NOT NULL, longest INTEGER NOT NULL) STRICT;
+
 CREATE TABLE allocation_chunk(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, first INTEGER NOT NULL,
   count INTEGER NOT NULL, data BLOB NOT NULL) STRICT;
 
@@ -174,6 +177,7 @@ constexpr KnownTable known_tables[] = {
     {"holder", 2, 2},
     {"holder_link", 2, 2},
     {"source_line", 5},
+    {"recording_cost", 6},
     {"allocation_chunk"},
     {"table_checksum", 4},
     {"seal", 4},

@@ -14,6 +14,7 @@
 #include "storage/read/damage.h"
 #include "storage/read/database.h"
 #include "storage/read/row_source.h"
+#include "storage/read/trace_connection.h"
 #include "storage/trace/limits.h"
 
 namespace tidemark {
@@ -423,14 +424,7 @@ Result<std::shared_ptr<const GraphTables>> read_graph(const Trace& trace, Progre
     if (trace.format_version < first_version_with_graph) {
         return std::shared_ptr<const GraphTables>(std::move(tables));
     }
-    // Opening a file releases the locks of other code in this process that follows it.
-    const auto file = trace.being_written
-                          ? Result<TraceFile>(TraceFile{TraceFile::State::being_written, trace.file_bytes})
-                          : look_at(trace.path);
-    if (!file) {
-        return file.error();
-    }
-    auto connection = open_checked(trace.path, *file, progress);
+    auto connection = connect_to(trace, progress);
     if (!connection) {
         return connection.error();
     }

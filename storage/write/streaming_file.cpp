@@ -227,6 +227,9 @@ Status StreamingFile::insert(StreamingBatch& batch) {
     for (const SourceLineRow& line : batch.source_lines) {
         TIDEMARK_TRY(rows_->source_line(line));
     }
+    for (const RecordingCost& cost : batch.costs) {
+        TIDEMARK_TRY(rows_->recording_cost(cost));
+    }
     for (const auto& [id, device] : batch.devices) {
         TIDEMARK_TRY(rows_->device(id, device));
     }

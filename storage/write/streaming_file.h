@@ -65,6 +65,7 @@ struct StreamingBatch {
     Rows<int64_t, HeapScan> scans;
     std::vector<Referrer> referrers;
     std::vector<SourceLineRow> source_lines;
+    std::vector<RecordingCost> costs;
 };
 
 class StreamingFile {

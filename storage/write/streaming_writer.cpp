@@ -327,6 +327,8 @@ void StreamingWriter::mark(const Mark& mark) { state_->batch.marks.emplace_back(
 
 void StreamingWriter::data_gap(const DataGap& data_gap) { state_->batch.data_gaps.push_back(data_gap); }
 
+void StreamingWriter::recording_cost(const RecordingCost& cost) { state_->batch.costs.push_back(cost); }
+
 void StreamingWriter::source_line(const SourceLineRow& row) { state_->batch.source_lines.push_back(row); }
 
 void StreamingWriter::node(int64_t id, const NodeRow& row) { state_->batch.nodes.emplace_back(id, row); }

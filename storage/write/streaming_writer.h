@@ -76,6 +76,7 @@ public:
     void mark(const Mark& mark);
     void data_gap(const DataGap& data_gap);
     void source_line(const SourceLineRow& row);  ///< each line of a file once
+    void recording_cost(const RecordingCost& cost);
 
     /// Nodes must be added by ascending id, each followed by its edges and saved tensors.
     void node(int64_t id, const NodeRow& row);

@@ -79,6 +79,7 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT INTO referrer VALUES(?,?,?,?)",
     "INSERT INTO path_link VALUES(?,?,?,?,?,?,?)",
     "INSERT INTO source_line VALUES(NULL,?,?,?)",
+    "INSERT INTO recording_cost VALUES(NULL,?,?,?,?,?,?,?)",
 };
 
 Result<TraceRows> TraceRows::prepare(Connection& connection) {
@@ -408,6 +409,18 @@ Status TraceRows::path_link(int64_t referrer, int64_t position, const PathLinkRo
         .bind(4, nonzero(link.function))
         .bind(5, nonzero(link.file))
         .bind(6, nonzero(link.line))
+        .run();
+}
+
+Status TraceRows::recording_cost(const RecordingCost& cost) {
+    return (*this)[recording_cost_row]
+        .bind(0, word_of(cost.kind))
+        .bind(1, cost.thread)
+        .bind(2, cost.start)
+        .bind(3, cost.end)
+        .bind(4, cost.count)
+        .bind(5, cost.duration)
+        .bind(6, cost.longest)
         .run();
 }
 

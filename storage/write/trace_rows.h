@@ -16,6 +16,7 @@
 #include "storage/base/result.h"
 #include "storage/sqlite/sqlite.h"
 #include "storage/trace/graph_tables.h"
+#include "storage/trace/recording_cost.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
@@ -133,6 +134,7 @@ public:
     Status referrer(int64_t id, int64_t scan, int64_t node, int64_t allocation);
     Status path_link(int64_t referrer, int64_t position, const PathLinkRow& link);
     Status source_line(const SourceLineRow& row);
+    Status recording_cost(const RecordingCost& cost);
 
 private:
     enum Table : size_t {
@@ -167,6 +169,7 @@ private:
         referrer_row,
         path_link_row,
         source_line_row,
+        recording_cost_row,
         table_count
     };
     static const std::array<const char*, table_count> sql_;

@@ -1,5 +1,8 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
+import sqlite3
+
 from support import CommandTest, truth
 
 
@@ -34,6 +37,30 @@ class Info(CommandTest):
         final = truth("adam_steps")["marks"][-1][3]
         self.assertGreaterEqual(device["peak_allocated"]["bytes"], final["allocated_bytes.all.current"])
         self.assertGreaterEqual(device["peak_reserved"]["bytes"], device["peak_allocated"]["bytes"])
+
+    def test_the_recording_cost_is_never_guessed(self):
+        trace = self.imported("adam_steps")
+        self.assertIsNone(self.json_of("info", trace)["recording_cost"])
+        self.assertNotIn("recording cost", self.run_fine("info", trace), "an import has none")
+        with contextlib.closing(sqlite3.connect(trace)) as database, database:
+            (duration,) = database.execute("SELECT CAST(value AS INTEGER) FROM meta WHERE key='duration_ns'").fetchone()
+            database.execute("INSERT INTO process VALUES(1, 4711, NULL, NULL, 'python train.py', 0, NULL, NULL, NULL)")
+        self.assertRegex(self.run_fine("info", trace), "recording cost +unknown")
+        rows = [
+            ("callbacks", 1, duration // 100, 1000),
+            ("pause", 1, duration // 100, duration // 200),
+            ("callbacks", 2, duration // 100, 1000),
+            ("heap scan", 3, duration // 50, duration // 50),
+        ]
+        with contextlib.closing(sqlite3.connect(trace)) as database, database:
+            database.executemany(
+                f"INSERT INTO recording_cost VALUES(NULL, ?, ?, 0, {duration}, 1, ?, ?)",
+                [*rows, ("callbacks", 4, 2 * duration, 0)],  # the last one cannot be true
+            )
+        cost = self.json_of("info", trace)["recording_cost"]
+        self.assertEqual(cost["longest_pause_ns"], duration // 50)
+        self.assertAlmostEqual(cost["of_time"], 0.04, 3)
+        self.assertRegex(self.run_fine("info", trace), r"recording cost +4\.0 % of the time, longest pause ")
 
     def test_peaks_match_pytorch(self):
         for name in ("s0_graph_leak", "s1_retain_empty", "s2_oom_list", "s3_linear", "s3_varlen"):

@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
 #include "tests/driver/fake_cupti.h"
 #include "tests/driver/stub_core.h"
@@ -380,6 +382,28 @@ TEST_F(Driver, RecordingStartsAtTheFirstDriverCall) {
     allocate(1000, 200);
     EXPECT_TRUE(stub_core().recording);
     EXPECT_THAT(recorded(), ElementsAre("on", "alloc device d0 1000+200"));
+}
+
+TEST_F(Driver, SendsTheCostOfItsCallbacks) {
+    attach();
+    const auto costs = [] {
+        std::vector<tidemark_record> found;
+        for (const auto& message : stub_core().messages) {
+            if (message.record.kind == TIDEMARK_COST) {
+                found.push_back(message.record);
+            }
+        }
+        return found;
+    };
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (costs().empty() && std::chrono::steady_clock::now() < end) {
+        allocate(1000, 200);
+        free(1000);
+    }
+    ASSERT_FALSE(costs().empty());
+    EXPECT_EQ(costs()[0].detail, TIDEMARK_COST_CALLBACKS);
+    EXPECT_GT(costs()[0].cost.count, 0u);
+    EXPECT_GT(costs()[0].cost.duration_ns, 0u);
 }
 
 TEST_F(Driver, PushesNothingIfNotRecording) {

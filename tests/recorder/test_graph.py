@@ -13,6 +13,7 @@ import gc
 import os
 import subprocess
 import sys
+import time
 import unittest
 import weakref
 
@@ -30,6 +31,7 @@ except ImportError:
 Node = collections.namedtuple("Node", "number type edges saved sequence is_leaf")
 Saved = collections.namedtuple("Saved", "name bytes offset version is_view is_packed")
 Run = collections.namedtuple("Run", "number released")
+Cost = collections.namedtuple("Cost", "kind duration longest count")
 
 
 class Core:
@@ -37,6 +39,7 @@ class Core:
 
     def __init__(self):
         self.nodes, self.runs, self.destroyed, self.labels, self.texts = {}, [], [], [], {"": 0}
+        self.costs = []
         self._ring = _abi.Ring(1)
         # A callback cannot return a typed pointer, so this one returns an address.
         ring = ctypes.addressof(self._ring)
@@ -71,6 +74,8 @@ class Core:
             self.destroyed.append(record.node_destroyed.id)
         elif record.kind == _abi.LABEL:
             self.labels.append((record.detail, self._name(record.label.name)))
+        elif record.kind == _abi.COST:
+            self.costs.append(Cost(record.detail, record.cost.duration_ns, record.cost.longest_ns, record.cost.count))
         return 1
 
     def _on_node(self, node, payload):
@@ -111,7 +116,7 @@ def fresh_core():
         _core.plugin = _plugin.Plugin(torch)
     _core.plugin.detach()
     gc.collect()
-    _core.nodes, _core.runs, _core.destroyed, _core.labels = {}, [], [], []
+    _core.nodes, _core.runs, _core.destroyed, _core.labels, _core.costs = {}, [], [], [], []
     _core.plugin.attach(torch, _core.table, _abi.PLUGIN_OPS | _abi.PLUGIN_GRAPH)
     return _core
 
@@ -137,6 +142,24 @@ class Capture(unittest.TestCase):
         self.assertEqual(exp.edges, [(mm.number, 0, 0)])
         self.assertEqual(mm.edges, [(self.node("AccumulateGrad").number, 1, 0)])
         del y
+
+    def test_threads_report_what_the_callbacks_cost(self):
+        began = time.perf_counter_ns()
+        x = torch.ones(8, requires_grad=True)
+        while time.perf_counter_ns() - began < 700_000_000:
+            for _ in range(50):
+                (x * 2).sum().backward()
+        self.core.plugin.detach()  # sends the rest of this thread
+        elapsed = time.perf_counter_ns() - began
+        self.assertGreaterEqual(len(self.core.costs), 3, "the main thread reports five times a second, then at the end")
+        self.assertEqual({cost.kind for cost in self.core.costs}, {_abi.COST_CALLBACKS})
+        calls, duration = (sum(cost[i] for cost in self.core.costs) for i in (3, 1))
+        self.assertGreater(calls, 1000)
+        self.assertGreater(duration, calls * 20, "no callback takes less than 20 ns")
+        self.assertLess(duration, 2 * elapsed)
+        for cost in self.core.costs:
+            self.assertLessEqual(cost.longest, elapsed)
+            self.assertGreater(cost.longest, 0)
 
     def test_views_and_versions(self):
         x = torch.ones(4, 6, requires_grad=True)

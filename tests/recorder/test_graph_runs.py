@@ -173,6 +173,33 @@ class Runs(unittest.TestCase):
         )
         self.assertIn(("global kept > index 0",), referrers)
 
+    def test_the_recording_measures_its_own_cost(self):
+        self.run_program(
+            "import time\n"
+            "net = torch.nn.Linear(8, 8)\n"
+            "end = time.monotonic() + 1.5\n"
+            "while time.monotonic() < end:\n"
+            "    net(torch.ones(4, 8)).sum().backward()\n"
+            "    tidemark.step()\n"
+        )
+        costs = {
+            kind: (count, duration, longest, spans)
+            for kind, count, duration, longest, spans in self.rows(
+                "SELECT kind, sum(count), sum(duration), max(longest), count(*) FROM recording_cost GROUP BY kind"
+            )
+        }
+        self.assertLessEqual({"callbacks", "pause", "heap scan"}, set(costs))
+        self.assertGreater(costs["callbacks"][0], 1000)
+        self.assertGreater(costs["callbacks"][3], 1, "one row about every second")
+        self.assertGreater(costs["pause"][0], 100, "each step is a pause")
+        for _, duration, longest, _ in costs.values():
+            self.assertGreater(duration, 0)
+            self.assertGreaterEqual(duration, longest)
+        total = sum(duration for kind, (_, duration, _, _) in costs.items() if kind != "heap scan")
+        self.assertLess(total, 1_500_000_000, "less than the time that the program ran")
+        (scans,) = self.rows("SELECT sum(duration) FROM heap_scan")
+        self.assertEqual(costs["heap scan"][1], scans[0], "pauses do not contain the scans")
+
     def test_memory_that_grows_is_scanned_while_the_program_runs(self):
         # Reports tensors of the CPU as the plugin reports those of a GPU.
         self.run_program(

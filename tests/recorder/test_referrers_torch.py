@@ -18,7 +18,7 @@ HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=
 # The fake plugin reports a node for every tensor that went through made().
 TORCH_PROGRAM = """
 import time, torch
-from tidemark import _abi, _graph, _hooks, _modules, _plugin
+from tidemark import _abi, _graph, _hooks, _modules, _pauses, _plugin
 
 class Core:
     messages = []
@@ -75,7 +75,7 @@ class Listener:  # only what names modules
 
 _hooks.report_to(Listener())
 _hooks.install(torch)
-graph = _graph.Graph(torch, plugin, core, modules, lambda *gap: print("lost:", gap))
+graph = _graph.Graph(torch, plugin, core, modules, _pauses.Pauses(core), lambda *gap: print("lost:", gap))
 """
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Callable
 
-from tidemark import _budget, _callbacks, _garbage, _heap, _introspect, _labels, _modules, _poller, _referrers
+from tidemark import _budget, _callbacks, _garbage, _heap, _introspect, _labels, _modules, _pauses, _poller, _referrers
 from tidemark._core import Core
 from tidemark._plugin import Plugin
 
@@ -46,6 +46,17 @@ def _reports_failures(method: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
+def _stops_program(method: Callable[..., None]) -> Callable[..., None]:
+    """Measures a method that the program's threads call."""
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any) -> None:
+        with self._pauses.measure():
+            method(self, *arguments)
+
+    return call
+
+
 class Graph:
     """Records the graph of one recording. Any thread may call every method. The constructor raises OSError if the heap
     of this Python cannot be scanned.
@@ -58,6 +69,7 @@ class Graph:
         plugin: Plugin,
         core: Core,
         modules: _modules.Modules,
+        pauses: _pauses.Pauses,
         report_gap: Callable[[str, str, object], None],
     ) -> None:
         heap = _heap.Heap()
@@ -65,6 +77,7 @@ class Graph:
         self._torch = torch
         self._plugin = plugin
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
+        self._pauses = pauses
         self._report_gap = report_gap
         self._labels = _labels.Labels(torch, plugin, modules)
         self._referrers = _referrers.Referrers(torch, plugin, core, heap, modules, self._labels)
@@ -98,6 +111,7 @@ class Graph:
             details = f"{what}: {type(failure).__name__}: {failure}"
             self._report_gap("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
 
+    @_stops_program
     @_reports_failures
     def backward_begins(self, roots: Iterable[Any]) -> None:
         """Handles the begin of a backward pass from these tensors."""
@@ -107,6 +121,7 @@ class Graph:
             if _introspect.is_tensor(root):
                 self._plugin.identify(self._cdata(root))  # records the node of an autograd.Function: no op reports it
 
+    @_stops_program
     @_reports_failures
     def backward_ends(self) -> None:
         """Handles the end of a backward pass."""
@@ -115,11 +130,13 @@ class Graph:
         if not self._backwards:
             self._plugin.update_labels()
 
+    @_stops_program
     @_reports_failures
     def optimizer_stepped(self, optimizer: Any) -> None:
         """Handles the end of this optimizer's step."""
         self._labels.optimizer_stepped(optimizer)
 
+    @_stops_program
     @_reports_failures
     def step_ended(self) -> None:
         """Handles the end of a training step."""
@@ -128,6 +145,7 @@ class Graph:
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
         self._serve_request()
 
+    @_stops_program
     @_reports_failures
     def marked(self, name: str) -> None:
         """Handles a mark. Scans the heap if nodes are alive that are older than the last two marks or steps."""
@@ -140,6 +158,7 @@ class Graph:
         if before and alive > newest - min(before):
             self._scan_if_affordable(f"mark {name}")
 
+    @_stops_program
     @_reports_failures
     def out_of_memory(self) -> None:
         """Handles an out-of-memory error. Scans the heap."""
@@ -151,6 +170,7 @@ class Graph:
         else:
             self._scan_if_affordable("out of memory")
 
+    @_stops_program
     @_reports_failures
     def scan(self) -> None:
         """Scans the heap on request of the user. Waits up to 5 s for a scan of another thread."""
@@ -234,7 +254,8 @@ class Graph:
         """Yields whether this thread may scan. Waits at most `wait_s` for another one."""
         is_free = self._scanning.acquire(timeout=wait_s)
         try:
-            yield is_free
+            with self._pauses.exclude():
+                yield is_free
         finally:
             if is_free:
                 self._scanning.release()

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Callable
 
 import tidemark._abi as _abi
-from tidemark import _console, _core, _hooks, _modules, _records, _torch_import
+from tidemark import _console, _core, _hooks, _modules, _pauses, _records, _torch_import
 
 PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
 CHECK_EVERY_S = 10.0
@@ -39,6 +39,7 @@ class Recording:
         self._fallback: Any = None
         self._graph: Any = None
         self._modules = _modules.Modules()
+        self._pauses = _pauses.Pauses(core)
         self._named: set[int] = set()  # addresses of live modules that have a name
         self._phases: dict[str, int] = {}
         self._phase: str | None = None
@@ -169,7 +170,7 @@ class Recording:
         from tidemark import _graph
 
         try:
-            self._graph = _graph.Graph(torch, self._plugin, self.core, self._modules, self.report_gap)
+            self._graph = _graph.Graph(torch, self._plugin, self.core, self._modules, self._pauses, self.report_gap)
         except OSError as failure:
             self.report_gap("referrers_failed", f"referrers of tensors are not recorded: {failure}", failure)
 
@@ -288,12 +289,13 @@ class Recording:
             self._driver.resume()
 
     def _do_housekeeping(self) -> None:
-        self._name_new_modules()
-        if self._driver:
-            self._driver.retry_resume()
-        if self._records_allocator and time.monotonic() - self._last_check > CHECK_EVERY_S:
-            self._last_check = time.monotonic()
-            self._plugin.check()
+        with self._pauses.measure():
+            self._name_new_modules()
+            if self._driver:
+                self._driver.retry_resume()
+            if self._records_allocator and time.monotonic() - self._last_check > CHECK_EVERY_S:
+                self._last_check = time.monotonic()
+                self._plugin.check()
 
     def _name_new_modules(self) -> None:
         """Names the modules in new stacks, as far as they are alive."""
@@ -325,6 +327,7 @@ class Recording:
             self._plugin.detach()
         if "nvml" in self.parts and self._records_allocator:
             self.core.sample_now(LAST_SAMPLE_MS)
+        self._pauses.send()
         finished = self.core.stop(how, sentence, wait_ms)
         if self._driver:
             self._driver.pause()

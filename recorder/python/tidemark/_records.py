@@ -72,6 +72,13 @@ def heap_scan(reason: str, duration_ns: int, objects: int, tensors: int) -> Mess
     return record, _encode(reason)
 
 
+def pauses(total_ns: int, longest_ns: int, count: int) -> Message:
+    """Returns the message about the time in which the recorder's Python code stopped this thread."""
+    record = _record(_abi.COST, _abi.COST_PAUSE)
+    record.cost.duration_ns, record.cost.longest_ns, record.cost.count = total_ns, longest_ns, count
+    return record, b""
+
+
 def referrer(place: tuple[int, int, int, int], links: Iterable[tuple]) -> Message:
     """Returns the message with one retention path.
 
