@@ -342,6 +342,13 @@ TEST(ExplainProfilerOverhead, MeasuresTheRiseInNvmlSamples) {
     EXPECT_EQ(findings[0].evidence.front().until, 20 * ms);
 }
 
+TEST(ExplainProfilerOverhead, ComparesWithTheSampleBeforeEvenIfOneDuringIsNearer) {
+    RunBuilder run = profiled();
+    sample(run, 5 * ms, 600 * MiB);
+    sample(run, 11 * ms, 620 * MiB);
+    EXPECT_EQ(diagnose(diagnoses::profiler_overhead, *run.make_context()).at(0).bytes, 20 * MiB);
+}
+
 TEST(ExplainProfilerOverhead, ReportsMissingMeasurements) {
     const Findings findings = diagnose(diagnoses::profiler_overhead, *profiled().make_context());
     ASSERT_EQ(findings.size(), 1u);

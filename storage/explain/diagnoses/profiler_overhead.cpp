@@ -32,6 +32,20 @@ std::vector<Stretch> stretches_of(const Trace& trace) {
     return found;
 }
 
+/// Returns the unexplained memory at the last sample before `time`: the nearest one may be later.
+std::optional<int64_t> unexplained_before(const AnalysisContext& context, int64_t time) {
+    const std::vector<Sample>& samples = context.trace().samples;
+    auto sample =
+        std::lower_bound(samples.begin(), samples.end(), time, [](const Sample& s, int64_t t) { return s.time < t; });
+    while (sample != samples.begin()) {
+        --sample;
+        if (sample->device == context.device().device && !sample->pid) {
+            return unexplained_at(context, sample->time);
+        }
+    }
+    return std::nullopt;
+}
+
 /// Returns the highest increase of unexplained memory during the stretches; nothing if NVML was not sampled then.
 std::optional<int64_t> measured_during(const AnalysisContext& context, const std::vector<Stretch>& stretches) {
     std::optional<int64_t> most;
@@ -42,7 +56,7 @@ std::optional<int64_t> measured_during(const AnalysisContext& context, const std
         if (sample.device != context.device().device || sample.pid || around == stretches.end()) {
             continue;
         }
-        const auto before = unexplained_at(context, around->from), during = unexplained_at(context, sample.time);
+        const auto before = unexplained_before(context, around->from), during = unexplained_at(context, sample.time);
         if (before && during) {
             most = std::max(most.value_or(0), *during - *before);
         }
