@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "storage/base/file_lock.h"
 #include "storage/base/system_reason.h"
 
 namespace tidemark {
@@ -62,13 +62,16 @@ enum class Leftover { other, removed, being_written };
 
 /// Removes a file that a killed writer of this user left.
 Leftover remove_leftover(const std::string& path) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    // Writable, because NFS locks no other descriptors.
+    const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     struct stat about {};
     if (!file || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) {
         return Leftover::other;
     }
-    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-        return Leftover::being_written;
+    switch (try_lock(file.get())) {
+        case LockAttempt::held: return Leftover::being_written;
+        case LockAttempt::unsupported: return Leftover::other;  // nothing shows whether its writer was killed
+        case LockAttempt::locked: break;
     }
     ::unlink(path.c_str());
     return Leftover::removed;
@@ -81,21 +84,21 @@ Status remove_leftovers(const std::string& target) {
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         if (is_part_of(entry->path().filename().native(), whole.filename().native()) &&
             remove_leftover(entry->path()) == Leftover::being_written) {
-            return environment_error("{path} is being written by another program. Wait for it, or use another name.",
-                                     with("path", target));
+            return not_locked(target, LockAttempt::held, 0);
         }
     }
     return {};
 }
 
-/// Creates and locks a new file. Returns no descriptor, and errno, if that is impossible.
+/// Creates a new file, and locks it if the file system has locks. Returns no descriptor, and errno, if that is
+/// impossible.
 Descriptor create_locked(const std::string& path, FileAccess access) {
     Descriptor file(::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW,
                            access == FileAccess::owner ? 0600 : 0666));
     struct stat about {};
     // Another writer of this target may have taken it for a leftover before it was locked.
     if (file &&
-        (flock(file.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(file.get(), &about) != 0 || about.st_nlink == 0)) {
+        (try_lock(file.get()) == LockAttempt::held || ::fstat(file.get(), &about) != 0 || about.st_nlink == 0)) {
         errno = EEXIST;
         return Descriptor();
     }

@@ -23,7 +23,7 @@ enum class FileAccess {
     umask,  ///< as the umask says
 };
 
-/// An output file that is removed unless it is kept. Locked while it exists.
+/// An output file that is removed unless it is kept. Locked while it exists, if its file system has locks.
 class PartFile {
 public:
     /// Creates the file, and removes those that killed writers of this target left. Errors (environment): the target

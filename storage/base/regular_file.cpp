@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "storage/base/scratch_folder.h"
 #include "storage/base/system_reason.h"
 
 namespace tidemark {
@@ -29,10 +30,21 @@ Error not_a_regular_file(const std::string& path, unsigned mode) {
                        with("path", path));
 }
 
+/// Returns the error for a link to a trace on another machine.
+static Error not_moved_yet(const std::string& path, const std::string& elsewhere) {
+    return environment_error(
+        "{path} is not complete yet. The recorder writes it to {place}, on the machine that this folder names, and "
+        "moves "
+        "it here at the end of the recording. If the recorder was killed, move it from there.",
+        with("path", path), with("place", elsewhere));
+}
+
 Result<Descriptor> open_regular_file(const std::string& path) {
     const auto cannot_open = [&](int reason) {
-        return environment_error("{path} cannot be opened: {reason}.", with("path", path),
-                                 with("reason", system_reason(reason)));
+        const std::string elsewhere = reason == ENOENT ? trace_behind_link(path) : "";
+        return !elsewhere.empty() ? not_moved_yet(path, elsewhere)
+                                  : environment_error("{path} cannot be opened: {reason}.", with("path", path),
+                                                      with("reason", system_reason(reason)));
     };
     struct stat about {};
     // Opening a device can have effects, and a socket cannot be opened, so the kind is checked before as well.

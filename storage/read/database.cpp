@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 
 #include "storage/base/regular_file.h"
 #include "storage/base/system_reason.h"
@@ -95,7 +96,11 @@ TraceFile WatchedFile::look() const {
         return found;
     }
     struct stat log {};
-    const bool has_log = stat((path_ + "-wal").c_str(), &log) == 0 && S_ISREG(log.st_mode);
+    // SQLite writes the log beside the file itself; the path may be a link to it.
+    std::error_code error;
+    const std::filesystem::path itself = std::filesystem::canonical(path_, error);
+    const std::string log_path = (error ? path_ : itself.string()) + "-wal";
+    const bool has_log = stat(log_path.c_str(), &log) == 0 && S_ISREG(log.st_mode);
     found.bytes += has_log ? log.st_size : 0;
     found.state = is_locked(file_) ? TraceFile::State::being_written
                   : has_log        ? TraceFile::State::left

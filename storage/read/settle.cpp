@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "storage/base/scratch_folder.h"
 #include "storage/read/database.h"
 #include "storage/read/device_tables.h"
 #include "storage/trace/limits.h"
@@ -135,8 +136,12 @@ void report_unclean_end(Trace& trace) {
         std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), is_unclean_end)) {
         return;
     }
+    DataGapArguments arguments;
+    if (const std::string place = trace_behind_link(trace.path); !place.empty()) {
+        arguments = {{"place", place}, {"command", move_command(place, trace.path)}};
+    }
     trace.data_gaps.push_back(
-        {DataGapKind::unclean_end, -1, trace.duration, 0, 0, DataGapReason::recorder_gone, {}, {}});
+        {DataGapKind::unclean_end, -1, trace.duration, 0, 0, DataGapReason::recorder_gone, std::move(arguments), {}});
 }
 
 }  // namespace

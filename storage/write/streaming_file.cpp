@@ -5,21 +5,20 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <thread>
 
-#include "storage/base/descriptor.h"
+#include "storage/base/file_lock.h"
 #include "storage/base/system_reason.h"
 #include "storage/format/checksums.h"
 #include "storage/format/chunk_codec.h"
 #include "storage/format/schema.h"
 #include "storage/format/seal.h"
+#include "storage/write/old_trace.h"
 
 namespace tidemark {
 
@@ -30,38 +29,6 @@ constexpr auto longest_wait_for_readers = std::chrono::seconds(2);
 Error refusal(const std::string& path) {
     return environment_error("{path} cannot be written: {reason}.", with("path", path),
                              with("reason", system_reason(errno)));
-}
-
-Error written_by_another(const std::string& path) {
-    return environment_error("{path} is being written by another program. Wait for it, or use another name.",
-                             with("path", path));
-}
-
-/// Returns whether a file is a trace, or empty because its writer was killed at the start.
-bool is_trace(int file) {
-    std::array<char, header_bytes> header{};
-    const ssize_t count = pread(file, header.data(), header.size(), 0);
-    return count == 0 || (count > 0 && is_trace_header({header.data(), static_cast<size_t>(count)}));
-}
-
-/// Removes a trace that is not being written, and the files that a killed writer left. Removes no other file. Of a
-/// link, removes the link.
-Status remove_old(const std::string& path) {
-    const Descriptor old(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-    if (!old && errno != ENOENT && errno != ELOOP) {
-        return refusal(path);
-    }
-    if (old && !is_trace(old.get())) {
-        return usage_error("{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
-                           with("path", path));
-    }
-    if (old && flock(old.get(), LOCK_EX | LOCK_NB) != 0) {
-        return written_by_another(path);
-    }
-    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
-        return refusal(path);
-    }
-    return {};
 }
 
 /// Sorts rows by id, which they mostly are already, so that the tables' trees only grow at their ends.
@@ -77,7 +44,7 @@ void sort_by_id(std::vector<std::pair<int64_t, Row>>& rows) {
 
 Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if_exists) {
     if (if_exists == IfExists::replace) {
-        TIDEMARK_TRY(remove_old(path));
+        TIDEMARK_TRY(remove_old_trace(path, WithoutLocks::refuse));
     }
     // Created here and not by SQLite, so that an error contains its reason and only the owner can read the trace.
     const int lock = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -86,12 +53,14 @@ Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if
                                : refusal(path);
     }
     StreamingFile file(path, lock);
-    if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-        return written_by_another(path);
+    if (const LockAttempt attempt = try_lock(lock); attempt != LockAttempt::locked) {
+        const Error error = not_locked(path, attempt, errno);
+        if (attempt == LockAttempt::unsupported) {
+            unlink(path.c_str());
+        }
+        return error;
     }
-    for (const char* beside : {"-wal", "-shm", "-journal"}) {
-        unlink((path + beside).c_str());
-    }
+    remove_files_beside(path);
     if (auto status = file.open_database(); !status) {
         unlink(path.c_str());
         return file.explain(status.error());
@@ -132,13 +101,29 @@ Status StreamingFile::open_database() {
     TIDEMARK_TRY(connection_->execute("PRAGMA page_size=4096; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384"));
     TIDEMARK_TRY(connection_->execute("BEGIN"));
     TIDEMARK_TRY(create_schema(*connection_));
-    TIDEMARK_TRY(connection_->execute("COMMIT; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0"));
+    TIDEMARK_TRY(connection_->execute("COMMIT; PRAGMA wal_autocheckpoint=0"));
+    TIDEMARK_TRY(enter_wal_mode());
     auto rows = TraceRows::prepare(*connection_);
     if (!rows) {
         return rows.error();
     }
     rows_ = *std::move(rows);
     return {};
+}
+
+Status StreamingFile::enter_wal_mode() {
+    auto mode = connection_->prepare("PRAGMA journal_mode=WAL");
+    if (!mode) {
+        return mode.error();
+    }
+    const auto row = mode->step();
+    if (!row) {
+        return row.error();
+    }
+    // SQLite reports no error if the file system lacks what this mode needs.
+    return *row && mode->text(0) == "wal"
+               ? Status()
+               : environment_error("Its file system cannot have a growing trace; write to a folder on a local disk.");
 }
 
 Error StreamingFile::explain(const Error& error) const {

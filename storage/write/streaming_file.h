@@ -88,6 +88,7 @@ public:
 private:
     StreamingFile(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
     Status open_database();
+    Status enter_wal_mode();
     Status insert(StreamingBatch& batch);
     Status insert_graph(const StreamingBatch& batch);
     Status write_chunks(int device);
