@@ -36,6 +36,9 @@ RecordedProcess read_process(const QJsonObject& json) {
     for (const QJsonValue& data_gap : json.value(QLatin1String("data_gaps")).toArray()) {
         process.data_gaps << to_qstring(data_gap.toString().toStdString());
     }
+    if (const QString failure = json.value(QLatin1String("failure")).toString(); !failure.isEmpty()) {
+        process.data_gaps << to_qstring(failure.toStdString());
+    }
     return process;
 }
 

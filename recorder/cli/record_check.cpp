@@ -54,21 +54,6 @@ std::string text_of(const json& facts, const char* key) {
     return found != facts.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// Returns the Python in the first line of a script: "#!/usr/bin/python3", "#!/usr/bin/env python3" of torchrun.
-Arguments interpreter_of(const std::string& script) {
-    std::string line;
-    std::ifstream file(script);
-    if (!std::getline(file, line) || !line.starts_with("#!") || line.find("python") == line.npos) {
-        return {};
-    }
-    Arguments words;
-    std::istringstream rest(line.substr(2));
-    for (std::string word; rest >> word;) {
-        words.push_back(word);
-    }
-    return words;
-}
-
 /// Returns the Python of the command as a command; empty if there is none.
 Arguments python_of(const Arguments& command) {
     if (!command.empty()) {
@@ -191,6 +176,20 @@ CheckedPart check_cupti(const json& facts, const Words& words) {
 }
 
 }  // namespace
+
+Arguments interpreter_of(const std::string& script) {
+    std::string line;
+    std::ifstream file(script);
+    if (!std::getline(file, line) || !line.starts_with("#!") || line.find("python") == line.npos) {
+        return {};
+    }
+    Arguments words;
+    std::istringstream rest(line.substr(2));
+    for (std::string word; rest >> word;) {
+        words.push_back(word);
+    }
+    return words;
+}
 
 const CheckedPart& RecordCheck::part(std::string_view name) const {
     return *std::find_if(parts.begin(), parts.end(), [&](const CheckedPart& part) { return part.name == name; });

@@ -30,6 +30,10 @@ struct RecordCheck {
     const char* works() const;
 };
 
+/// Returns the Python in the first line of a script: "#!/usr/bin/python3", "#!/usr/bin/env python3" of torchrun. Empty
+/// if another program runs it.
+Arguments interpreter_of(const std::string& script);
+
 /// Checks this machine and the Python of the command; without a command, the first Python of PATH.
 RecordCheck check_recording(const Arguments& command, const Words& words);
 

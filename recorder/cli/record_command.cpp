@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,12 +16,15 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
+#include "recorder/cli/nothing_recorded.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/program.h"
 #include "recorder/cli/record_check.h"
 #include "recorder/cli/recorder_home.h"
 #include "recorder/cli/recording_session.h"
 #include "storage/base/exit_status.h"
+#include "storage/base/scratch_folder.h"
+#include "storage/base/shell_word.h"
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
 
@@ -82,6 +83,22 @@ Status check_output(const RecordOptions& options) {
     return {};
 }
 
+/// If traces are recorded in scratch folders, checks that there is room for them, and reports it.
+Status check_scratch(const RecordOptions& options, const Words& words) {
+    const auto reason = reason_for_scratch(options.output);
+    if (!reason) {
+        return {};
+    }
+    const auto parent = find_scratch_parent();
+    if (!parent) {
+        return parent.error();
+    }
+    print_note(words,
+               words("traces are recorded in {folder} and moved to their destination at the end, because {reason}.",
+                     with("folder", *parent), with("reason", words.translate(*reason))));
+    return {};
+}
+
 /// Sets the variable with which the CUDA driver loads the driver part, unless another tool uses the variable.
 void add_driver_part(const RecorderHome& home, const Words& words, std::vector<std::string>& parts,
                      Variables& variables) {
@@ -127,6 +144,7 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
         variables["TIDEMARK_SOURCE"] = "0";
     }
     variables["TIDEMARK_SESSION"] = session;
+    variables["TIDEMARK_STARTER"] = fmt::to_string(::getpid());
     variables["TIDEMARK_HOME"] = home.folder;
     return variables;
 }
@@ -136,20 +154,6 @@ std::string short_path(const std::string& path) {
     std::error_code error;
     const std::string relative = fs::path(path).lexically_relative(fs::current_path(error)).string();
     return error || relative.empty() || relative.starts_with("..") ? path : relative;
-}
-
-std::string shell_word(const std::string& text) {
-    const auto plain = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("._-/+,=:@%", c);
-    };
-    if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) {
-        return text;
-    }
-    std::string quoted = "'";
-    for (const char c : text) {
-        quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return quoted + "'";
 }
 
 /// Returns the first sentence of an exception, at most 80 characters. The program has printed the full text.
@@ -162,9 +166,11 @@ std::string shortened(const std::string& how) {
     return std::string(cut_text(how, longest)) + "...";
 }
 
-/// "run.tide: 12,345 events, 1.20 MiB, the program exited", and the data gaps.
-std::string summary(const RecordedTrace& trace, const Words& words) {
+/// "run.tide: 12,345 events, 1.20 MiB, the program exited", the data gaps, and where the trace lies if it was not
+/// moved. `has_ended`: no recorder runs.
+std::string summary(const RecordedTrace& trace, bool has_ended, const Words& words) {
     const std::string how = !trace.how_ended.empty()     ? trace.how_ended
+                            : !has_ended                 ? words("still being recorded")
                             : trace.state == "recording" ? words("the recorder was killed: the last events are missing")
                                                          : trace.state;
     std::string text = fmt::format(
@@ -177,8 +183,19 @@ std::string summary(const RecordedTrace& trace, const Words& words) {
     for (const std::string& data_gap : trace.data_gaps) {
         text += fmt::format("  {}\n", words("data gap: {text}", with("text", visible_text(data_gap))));
     }
+    if (!trace.failure.empty()) {
+        text += fmt::format("  {}\n", visible_text(trace.failure));
+    } else if (has_ended && trace.is_elsewhere()) {
+        text +=
+            fmt::format("  {}\n", words("The trace is still in {place}. Move it with: {command}",
+                                        with("place", visible_text(trace.place)),
+                                        with("command", visible_text(move_command(trace.place, trace.destination)))));
+    }
     return text;
 }
+
+/// Returns whether the trace is not where the user wants it.
+bool is_unfinished(const RecordedTrace& trace) { return !trace.failure.empty() || trace.is_elsewhere(); }
 
 std::string next_commands(const std::vector<RecordedTrace>& traces, const Words& words) {
     const auto best = std::max_element(traces.begin(), traces.end(),
@@ -187,15 +204,10 @@ std::string next_commands(const std::vector<RecordedTrace>& traces, const Words&
     return fmt::format("{0}\n  tidemark info {1}\n  tidemark top {1} --at peak", words("Next:"), path);
 }
 
-void report(const std::vector<RecordedTrace>& traces, const Words& words) {
-    if (traces.empty()) {
-        print_note(words, words("no process used the GPU, so there is no trace. `tidemark record --check` shows what "
-                                "is missing here."));
-        return;
-    }
+void report(const std::vector<RecordedTrace>& traces, bool has_ended, const Words& words) {
     std::string text;
     for (const RecordedTrace& trace : traces) {
-        text += summary(trace, words);
+        text += summary(trace, has_ended, words);
     }
     print_message(text + next_commands(traces, words));
 }
@@ -213,6 +225,7 @@ Status run_record(const RecordOptions& options, const Words& words, const Progre
     const RecorderHome home = find_recorder_home();
     TIDEMARK_TRY(check_can_record(home));
     TIDEMARK_TRY(check_output(options));
+    TIDEMARK_TRY(check_scratch(options, words));
     auto session = RecordingSession::begin(options.session);
     if (!session) {
         return session.error();
@@ -223,10 +236,18 @@ Status run_record(const RecordOptions& options, const Words& words, const Progre
     }
     session->program_ended(*ending);
     exit_code = ending->exit_status();
-    if (!session->wait_for_recorders(words, progress)) {
+    const bool has_ended = session->wait_for_recorders(words, progress);
+    const std::vector<RecordedTrace> traces = session->traces();
+    if (!has_ended) {
         print_note(words, words("traces are still being written in the background."));
+    } else if (traces.empty()) {
+        print_note(words, why_nothing_recorded(options.command, home, session->python_processes(), words));
+    } else if (exit_code == exit_success && std::any_of(traces.begin(), traces.end(), is_unfinished)) {
+        exit_code = exit_environment;
     }
-    report(session->traces(), words);
+    if (!traces.empty()) {
+        report(traces, has_ended, words);
+    }
     return {};
 }
 

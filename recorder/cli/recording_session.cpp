@@ -20,6 +20,8 @@
 #include <utility>
 
 #include "recorder/cli/output.h"
+#include "storage/base/descriptor.h"
+#include "storage/base/file_lock.h"
 #include "storage/base/part_file.h"
 #include "storage/base/system_reason.h"
 #include "storage/base/trusted_folder.h"
@@ -57,6 +59,9 @@ RecordedTrace read_trace(const std::string& path) {
         return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
     };
     trace.output = text("output");
+    trace.place = text("place");
+    trace.destination = text("destination");
+    trace.failure = text("failure");
     trace.state = text("state");
     trace.how_ended = text("how_ended");
     trace.events = number("events");
@@ -74,15 +79,34 @@ Error cannot_create(const std::string& folder, int reason) {
                              with("folder", folder), with("reason", system_reason(reason)));
 }
 
+/// Checks that recorders can lock their reports in the folder. Without locks, nobody could wait for them.
+Status check_locks(const std::string& folder) {
+    const std::string path = folder + "/lock";
+    const Descriptor file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+    const LockAttempt attempt = file ? try_lock(file.get()) : LockAttempt::locked;
+    const int reason = errno;
+    ::unlink(path.c_str());
+    return attempt == LockAttempt::locked
+               ? Status()
+               : environment_error(
+                     "The folder {folder} for the recording has no file locks ({reason}). Set TMPDIR to a folder on a "
+                     "local disk.",
+                     with("folder", folder), with("reason", system_reason(reason)));
+}
+
 /// Creates a folder in `parent` that no other user can change.
 Result<std::string> create_session_folder(const fs::path& parent) {
     std::string created = (parent / "tidemark-session-XXXXXX").string();
     if (::mkdtemp(created.data()) == nullptr) {
         return cannot_create(created, errno);
     }
-    if (const Status trusted = check_trusted_folder(created); !trusted) {
+    Status usable = check_trusted_folder(created);
+    if (usable) {
+        usable = check_locks(created);
+    }
+    if (!usable) {
         ::rmdir(created.c_str());
-        return trusted.error();
+        return usable.error();
     }
     return created;
 }
@@ -95,6 +119,7 @@ Result<RecordingSession> RecordingSession::begin(const std::string& folder) {
             return cannot_create(folder, errno);
         }
         TIDEMARK_TRY(check_trusted_folder(folder));
+        TIDEMARK_TRY(check_locks(folder));
         return RecordingSession(fs::absolute(folder).string(), false);
     }
     std::error_code error;
@@ -123,11 +148,11 @@ void RecordingSession::program_ended(const Ending& ending) const {
     static_cast<void>(written);  // the trace then lacks the exit status, and says so
 }
 
-std::vector<std::string> RecordingSession::trace_files() const {
+std::vector<std::string> RecordingSession::files(const char* extension) const {
     std::vector<std::string> files;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder_, error)) {
-        if (entry.path().extension() == ".trace") {
+        if (entry.path().extension() == extension) {
             files.push_back(entry.path().string());
         }
     }
@@ -136,8 +161,8 @@ std::vector<std::string> RecordingSession::trace_files() const {
 }
 
 bool RecordingSession::is_recording() const {
-    const auto files = trace_files();
-    return std::any_of(files.begin(), files.end(), is_locked);
+    const auto traces = files(".trace");
+    return std::any_of(traces.begin(), traces.end(), is_locked);
 }
 
 bool RecordingSession::wait_for_recorders(const Words& words, const Progress& progress) {
@@ -161,11 +186,26 @@ bool RecordingSession::wait_for_recorders(const Words& words, const Progress& pr
 
 std::vector<RecordedTrace> RecordingSession::traces() const {
     std::vector<RecordedTrace> traces;
-    for (const std::string& file : trace_files()) {
+    for (const std::string& file : files(".trace")) {
         traces.push_back(read_trace(file));
     }
+    // A recorder that was killed before its program used the GPU has written nothing.
+    std::erase_if(traces, [](const RecordedTrace& trace) { return trace.output.empty(); });
     std::sort(traces.begin(), traces.end(), [](const auto& a, const auto& b) { return a.output < b.output; });
     return traces;
+}
+
+std::vector<PythonProcess> RecordingSession::python_processes() const {
+    std::vector<PythonProcess> processes;
+    for (const std::string& path : files(".python")) {
+        PythonProcess& process = processes.emplace_back();
+        std::ifstream file(path);
+        for (std::string word; std::getline(file, word);) {
+            process.imported_torch |= word == "torch";
+            process.initialized_cuda |= word == "cuda";
+        }
+    }
+    return processes;
 }
 
 }  // namespace tidemark::cli

@@ -17,9 +17,19 @@ namespace tidemark::cli {
 
 /// The report of a recorder process about its trace.
 struct RecordedTrace {
-    std::string output, state, how_ended;
+    std::string output;              ///< where the trace can be opened; empty: it had no name yet
+    std::string place, destination;  ///< where it lies, and where it must be at the end
+    std::string state, how_ended;
+    std::string failure;  ///< a sentence if the trace is not complete or not at its destination
     int64_t events = 0, bytes = 0;
     std::vector<std::string> data_gaps;
+
+    bool is_elsewhere() const { return place != destination; }
+};
+
+/// How far a process with Python got, as the startup hook of the recorder reports it.
+struct PythonProcess {
+    bool imported_torch = false, initialized_cuda = false;
 };
 
 class RecordingSession {
@@ -39,10 +49,12 @@ public:
     bool wait_for_recorders(const Words& words, const Progress& progress);
     /// Returns the traces, sorted by name. Requires that no recorder writes.
     std::vector<RecordedTrace> traces() const;
+    /// Returns the processes that ran the startup hook.
+    std::vector<PythonProcess> python_processes() const;
 
 private:
     RecordingSession(std::string folder, bool own) : folder_(std::move(folder)), own_(own) {}
-    std::vector<std::string> trace_files() const;
+    std::vector<std::string> files(const char* extension) const;
     bool is_recording() const;
 
     std::string folder_;

@@ -3,7 +3,6 @@
 
 #include "recorder/core/core.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -108,30 +107,9 @@ void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk,
 constexpr tidemark_api api{
     TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now, set_stack_walker};
 
-/// Returns the path of the trace for this process. The first process without a rank gets `output`; others add rank or
-/// pid (SESSIONS.md).
-std::string output_of_this_process(const std::string& output, const std::string& session) {
-    const std::string rank(environment("RANK"));
-    if (rank.empty()) {
-        if (session.empty()) {
-            return output;
-        }
-        const int first = open((session + "/first").c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_WRONLY, 0600);
-        if (first >= 0) {
-            close(first);
-            return output;
-        }
-    }
-    const std::string extension = ".tide";
-    const bool has_extension = output.size() > extension.size() && output.ends_with(extension);
-    const std::string stem = has_extension ? output.substr(0, output.size() - extension.size()) : output;
-    const std::string pid = std::to_string(getpid());
-    return stem + (rank.empty() ? "." + pid : ".rank" + rank + "-" + pid) + extension;
-}
-
-void report(const std::string& sentence, char* error, size_t error_size) {
-    if (error != nullptr && error_size > 0) {
-        std::snprintf(error, error_size, "%s", sentence.c_str());
+void report(const std::string& sentence, char* buffer, size_t size) {
+    if (buffer != nullptr && size > 0) {
+        std::snprintf(buffer, size, "%s", sentence.c_str());
     }
 }
 
@@ -139,25 +117,25 @@ void report(const std::string& sentence, char* error, size_t error_size) {
 
 extern "C" {
 
-TIDEMARK_EXPORT int tidemark_start(const tidemark_options* options, char* error, size_t error_size) {
+TIDEMARK_EXPORT int tidemark_start(const tidemark_options* options, char* sentence, size_t sentence_size) {
     prepare_process();
     const std::lock_guard lock(start_mutex);
-    report("", error, error_size);
+    report("", sentence, sentence_size);
     if (active_recording() != nullptr) {
         return 1;
     }
-    std::string sentence;
-    Recording* recording = Recording::start(*options, sentence);
+    std::string told;
+    Recording* recording = Recording::start(*options, told);
+    report(told, sentence, sentence_size);
     if (recording == nullptr) {
-        report(sentence, error, error_size);
         return 0;
     }
     current.store(recording, std::memory_order_release);
     return 1;
 }
 
-TIDEMARK_EXPORT int tidemark_start_from_environment(char* error, size_t error_size) {
-    report("", error, error_size);
+TIDEMARK_EXPORT int tidemark_start_from_environment(char* sentence, size_t sentence_size) {
+    report("", sentence, sentence_size);
     if (recording_now()) {
         return 1;
     }
@@ -166,13 +144,15 @@ TIDEMARK_EXPORT int tidemark_start_from_environment(char* error, size_t error_si
     }
     const std::string home(environment("TIDEMARK_HOME")), session(environment("TIDEMARK_SESSION"));
     const std::string recorder = home + "/tidemark-recorder";
-    const std::string named(environment("TIDEMARK_OUTPUT"));
-    const std::string output = output_of_this_process(named.empty() ? "run.tide" : named, session);
+    const std::string named(environment("TIDEMARK_OUTPUT")), output = named.empty() ? "run.tide" : named;
     const tidemark_options options{
-        recorder.c_str(), output.c_str(), session.empty() ? nullptr : session.c_str(),
+        recorder.c_str(),
+        output.c_str(),
+        session.empty() ? nullptr : session.c_str(),
         std::strtoull(std::string(environment("TIDEMARK_RING_RECORDS")).c_str(), nullptr, 10),
-        environment("TIDEMARK_FORCE") == "1"};
-    return tidemark_start(&options, error, error_size);
+        environment("TIDEMARK_FORCE") == "1",
+        1};
+    return tidemark_start(&options, sentence, sentence_size);
 }
 
 TIDEMARK_EXPORT int tidemark_stop(int how, const char* sentence, uint32_t wait_ms) {
@@ -204,7 +184,12 @@ TIDEMARK_EXPORT int tidemark_growing_blocks(uint64_t* addresses, int capacity) {
 
 TIDEMARK_EXPORT const char* tidemark_output(void) {
     Recording* recording = current.load(std::memory_order_acquire);
-    return recording == nullptr ? "" : recording->output().c_str();
+    return recording == nullptr ? "" : recording->output();
+}
+
+TIDEMARK_EXPORT const char* tidemark_end_notice(void) {
+    Recording* recording = current.load(std::memory_order_acquire);
+    return recording == nullptr ? "" : recording->end_notice();
 }
 
 TIDEMARK_EXPORT const tidemark_api* tidemark_core(uint32_t version) {

@@ -35,15 +35,17 @@ struct tidemark_options {
     const char* session;    /* session folder that `tidemark record` watches; NULL: none */
     uint64_t ring_capacity; /* records per ring, a power of two; 0: the default (2^18, 16 MiB) */
     uint32_t force;         /* 1: replaces an existing trace; 0: an existing trace is an error */
+    uint32_t claims_name;   /* 1: `output` belongs to the first process of the session that uses the GPU, and others
+                               derive their names from it (SESSIONS.md); 0: this process writes `output` */
 };
 
-/* Starts a recording and waits until the recorder process is ready. Returns 1 (also if a recording runs already), or 0
- * with a sentence in `error` that names the cause and the fix. */
-int tidemark_start(const struct tidemark_options* options, char* error, size_t error_size);
+/* Starts a recording and waits until the recorder process is ready. Returns 1 (also if a recording runs already), with
+ * a notice for the user in `sentence` or an empty text, or 0 with a sentence that names the cause and the fix. */
+int tidemark_start(const struct tidemark_options* options, char* sentence, size_t sentence_size);
 
 /* Starts the recording that the environment requests (TIDEMARK_RECORD=1 and other variables: SESSIONS.md). Returns 0
- * with an empty error if it requests none. */
-int tidemark_start_from_environment(char* error, size_t error_size);
+ * with an empty sentence if it requests none. */
+int tidemark_start_from_environment(char* sentence, size_t sentence_size);
 
 /* Ends the recording and waits at most `wait_ms` for the complete trace. `how`: tidemark_end. `sentence`: the last line
  * of an uncaught exception; NULL: none. Returns 1 when the trace is complete. */
@@ -54,8 +56,13 @@ uint32_t tidemark_scans_wanted(void);
 /* Stores the addresses of at most `capacity` blocks of these sites, and returns their number. */
 int tidemark_growing_blocks(uint64_t* addresses, int capacity);
 
-/* Returns the path of the trace; empty before the first recording. Valid until the next start. */
+/* Returns the path of the trace; empty before the first recording, and while the trace has no name yet because the
+ * process has not used the GPU. Valid until the next start. */
 const char* tidemark_output(void);
+
+/* Returns what the user should know at the end of the recording: why the recorder process failed, or why there are no
+ * events. Empty if there is nothing. Valid until the next start. */
+const char* tidemark_end_notice(void);
 
 /* The functions that the plugin and the driver part call. The table saves them from linking core. */
 struct tidemark_api {

@@ -96,7 +96,6 @@ int above_standard_files(int file) {
 
 Recording* Recording::start(const tidemark_options& options, std::string& error) {
     auto* recording = new Recording;  // never destroyed: see the header
-    recording->output_ = options.output;
     if (recording->make_region(options, error) && recording->spawn_recorder(options, error) &&
         recording->wait_until_ready(error)) {
         return recording;
@@ -135,7 +134,7 @@ bool Recording::make_region(const tidemark_options& options, std::string& error)
 bool Recording::spawn_recorder(const tidemark_options& options, std::string& error) const {
     std::string recorder = options.recorder, output = options.output, pid = std::to_string(getpid());
     std::string region = std::to_string(region_fd_of_recorder), session = options.session ? options.session : "";
-    std::string words[] = {"--region", "--output", "--pid", "--session", "--force"};
+    std::string words[] = {"--region", "--output", "--pid", "--session", "--force", "--claim-name"};
     std::vector<char*> arguments{recorder.data(), words[0].data(), region.data(), words[1].data(),
                                  output.data(),   words[2].data(), pid.data()};
     if (!session.empty()) {
@@ -143,6 +142,9 @@ bool Recording::spawn_recorder(const tidemark_options& options, std::string& err
     }
     if (options.force != 0) {
         arguments.push_back(words[4].data());
+    }
+    if (options.claims_name != 0) {
+        arguments.push_back(words[5].data());
     }
     arguments.push_back(nullptr);
     pid_t child = -1;
@@ -166,6 +168,7 @@ bool Recording::wait_until_ready(std::string& error) {
     close(region_file_);
     region_file_ = -1;
     if (state() == RecorderState::ready) {
+        error = std::string(header.notice, strnlen(header.notice, sizeof header.notice));
         return true;
     }
     error = state() == RecorderState::failed

@@ -31,15 +31,28 @@ struct ThreadRing : tidemark_ring {
 
 class Recording {
 public:
-    /// Creates the shared memory, starts the recorder process and waits until it is ready. Returns nullptr with a
-    /// sentence in `error` on failure.
-    static Recording* start(const tidemark_options& options, std::string& error);
+    /// Creates the shared memory, starts the recorder process and waits until it is ready. Returns nullptr with the
+    /// cause and the fix in `sentence` on failure. Otherwise `sentence` is a notice for the user, or empty.
+    static Recording* start(const tidemark_options& options, std::string& sentence);
 
     bool active() const {
         return !ended_.load(std::memory_order_relaxed) &&
                region_.header().recorder_state.load(std::memory_order_relaxed) == RecorderState::ready;
     }
-    const std::string& output() const { return output_; }
+    /// Returns the path of the trace; empty until the recorder has named it.
+    const char* output() const {
+        const RegionHeader& header = region_.header();
+        return header.has_output.load(std::memory_order_acquire) != 0 ? header.output : "";
+    }
+    /// Returns a sentence of the recorder for the user about the end of the recording; empty if it has none.
+    const char* end_notice() const {
+        const RegionHeader& header = region_.header();
+        switch (header.recorder_state.load(std::memory_order_acquire)) {
+            case RecorderState::failed: return header.failure;
+            case RecorderState::finished: return header.end_notice;
+            default: return "";
+        }
+    }
 
     /// Returns a ring for the calling thread, or nullptr when all are in use.
     ThreadRing* claim_ring();
@@ -71,7 +84,6 @@ private:
 
     Region region_;
     int region_file_ = -1;
-    std::string output_;
     std::atomic<uint32_t> next_serial_{1};
     std::atomic<bool> ended_{false};
 };

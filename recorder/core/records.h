@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define TIDEMARK_RECORDS_VERSION 3u
+#define TIDEMARK_RECORDS_VERSION 4u
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,

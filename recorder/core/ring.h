@@ -57,7 +57,11 @@ struct RegionHeader {
     alignas(64) std::atomic<uint32_t> scans_wanted{0};
     std::atomic<uint32_t> growing_blocks{0};
     std::array<std::atomic<uint64_t>, most_growing_blocks> growing{};  ///< their addresses
-    char failure[512] = {};  ///< the sentence, when recorder_state is failed; written before it
+    char failure[2048] = {};     ///< the sentence, when recorder_state is failed; written before it
+    char notice[2048] = {};      ///< a sentence for the user; written before recorder_state is ready
+    char end_notice[2048] = {};  ///< another one; written before recorder_state is finished
+    std::atomic<uint32_t> has_output{0};
+    char output[4096] = {};  ///< path of the trace; written before has_output
 };
 
 enum class RingState : uint32_t {

@@ -10,7 +10,10 @@
 #include <atomic>
 #include <cstring>
 
+#include "recorder/core/environment.h"
+#include "recorder/daemon/first_use.h"
 #include "recorder/daemon/recorder.h"
+#include "recorder/daemon/trace_name.h"
 #include "storage/text/words.h"
 
 using namespace tidemark;
@@ -50,17 +53,70 @@ void report_failure(RegionHeader& header, const std::string& sentence) {
     header.recorder_state.store(RecorderState::failed, std::memory_order_release);
 }
 
-Status record(const Options& options, MappedRegion& region) {
-    TickClock clock;
+/// Returns the path of the trace. If it depends on other processes, waits until the program uses the GPU.
+std::string name_of_trace(const Options& options, const ProgramFacts& program, MappedRegion& region,
+                          const SessionFolder& session) {
+    const std::string_view rank = environment("RANK");
+    if (!options.claims_name) {
+        return options.output;
+    }
+    if (!rank.empty()) {
+        return name_with_rank(options.output, rank, options.program);
+    }
+    if (!session.exists()) {
+        return options.output;
+    }
+    region.header().recorder_state.store(RecorderState::ready, std::memory_order_release);
+    const bool has_used_gpu = await_first_use(region, options.program, session, stop_signal);
+    const pid_t parent = program.ancestry.size() > 1 ? program.ancestry[1] : 0;
+    return claim_name(options.output, session, options.program, parent, has_used_gpu);
+}
+
+/// Reports the path to the program. The notice is in English: the program prints it among its own output.
+void report_place(RegionHeader& header, const TracePlace& place) {
+    if (place.is_elsewhere()) {
+        std::strncpy(header.notice, place.notice().english().c_str(), sizeof header.notice - 1);
+    }
+    std::strncpy(header.output, place.destination().c_str(), sizeof header.output - 1);
+    header.has_output.store(1, std::memory_order_release);
+}
+
+Result<StreamingWriter> create_trace(const Options& options, const TickClock& clock, const TracePlace& place) {
     Trace head;
     head.source = fmt::format("recording of process {}", options.program);
     head.writer = "Tidemark " TIDEMARK_VERSION;
     head.start_utc_ns = clock.start_utc_ns();
-    auto writer = StreamingWriter::create(options.output, options.force ? IfExists::replace : IfExists::fail, head);
-    if (!writer) {
-        return writer.error();
+    // In a scratch folder the name is free.
+    return StreamingWriter::create(place.path(), options.force ? IfExists::replace : IfExists::fail, head);
+}
+
+/// Reports a recording that could not begin to the process that waits for its trace.
+Error refused(SessionFolder& session, const std::string& output, const Error& error) {
+    SessionReport report;
+    report.state = "failed";
+    report.output = report.place = report.destination = output;
+    report.failure = error.sentence.english();
+    session.report(report);
+    return error;
+}
+
+Status record(const Options& options, const ProgramFacts& program, MappedRegion& region) {
+    TickClock clock;
+    SessionFolder session(options.session, options.program);
+    session.report({"recording", {}, {}, {}, {}, 0, 0, {}, {}});
+    const std::string output = name_of_trace(options, program, region, session);
+    auto place = TracePlace::prepare(output, options.force ? IfExists::replace : IfExists::fail);
+    if (!place) {
+        return refused(session, output, place.error());
     }
-    return tidemark::recorder::Recorder(options, region, clock, *std::move(writer)).run(stop_signal);
+    auto writer = create_trace(options, clock, *place);
+    if (!writer) {
+        place->abandon();
+        return refused(session, output, writer.error());
+    }
+    report_place(region.header(), *place);
+    return tidemark::recorder::Recorder({options, program, region, clock, session, *place}, *std::move(writer))
+        .run(stop_signal);
 }
 
 }  // namespace
@@ -76,12 +132,13 @@ int main(int count, char** words) {
         print_error(region.error());
         return 4;
     }
+    const ProgramFacts program = read_program_facts(options->program);
     if (!detach()) {
         return 0;
     }
     close(options->region_file);
     listen_to_signals();
-    const Status status = record(*options, *region);
+    const Status status = record(*options, program, *region);
     if (!status) {
         report_failure(region->header(), status.error().sentence.english());
         return 4;

@@ -39,6 +39,10 @@ Result<Options> read_options(int count, char** words) {
             options.force = true;
             continue;
         }
+        if (word == "--claim-name") {
+            options.claims_name = true;
+            continue;
+        }
         if (++i == count) {
             return usage_error("The option {option} needs a value.", with("option", word));
         }

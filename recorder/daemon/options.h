@@ -17,7 +17,8 @@ struct Options {
     std::string output;   ///< absolute
     std::string session;  ///< absolute; empty: none
     pid_t program = 0;
-    bool force = false;  ///< replaces an existing trace
+    bool force = false;        ///< replaces an existing trace
+    bool claims_name = false;  ///< the name depends on the other processes of the session: see SESSIONS.md
 };
 
 /// Reads the command line. Errors (usage): an unknown option, or a missing or invalid value.

@@ -56,17 +56,19 @@ bool is_text(uint8_t kind) {
 
 }  // namespace
 
-Recorder::Recorder(const Options& options, MappedRegion& region, TickClock& clock, StreamingWriter writer)
-    : options_(options),
-      region_(region),
-      clock_(clock),
+Recorder::Recorder(const Parts& parts, StreamingWriter writer)
+    : options_(parts.options),
+      facts_(parts.program),
+      region_(parts.region),
+      clock_(parts.clock),
+      session_(parts.session),
+      place_(parts.place),
       writer_(std::move(writer)),
-      source_(writer_, static_cast<pid_t>(options.program)),
-      gpu_usage_(writer_, driver_, clock_, options.program),
-      sampler_(region.header()),
-      scan_requests_(region.header()),
-      program_(options.program),
-      session_(options.session, options.program, options.output),
+      source_(writer_, static_cast<pid_t>(options_.program)),
+      gpu_usage_(writer_, driver_, clock_, options_.program),
+      sampler_(region_.header()),
+      scan_requests_(region_.header()),
+      program_(options_.program),
       is_condensed_(environment("TIDEMARK_DETAIL") == "condensed") {
     for (uint32_t i = 0; i < region_.ring_count(); ++i) {
         rings_.push_back({RingReader(region_.ring(i), region_.slots(i), region_.ring_capacity())});
@@ -89,8 +91,13 @@ Status Recorder::run(const std::atomic<int>& stop_signal) {
     if (!status) {
         run_log_.add_data_gap(DataGapReason::recorder_failed, clock_.now(),
                               {{"details", status.error().sentence.english()}});
+        status = place_.is_elsewhere() ? Status(place_.remains_elsewhere(status.error())) : status;
+    } else {
+        status = place_.move_to_destination();
     }
-    session_.report(report(status ? "finished" : "failed"));
+    SessionReport last = report(status ? "finished" : "failed");
+    last.failure = status ? "" : status.error().sentence.english();
+    session_.report(last);
     return status;
 }
 
@@ -282,6 +289,7 @@ std::optional<uint64_t> Recorder::final_number_of(uint32_t device, uint64_t sequ
 }
 
 void Recorder::on_device(const tidemark_record& record, std::span<const std::byte> payload) {
+    has_initialized_cuda_ = true;  // PyTorch knows its devices then
     if (record.device.device >= static_cast<uint32_t>(max_devices)) {
         return;
     }

@@ -19,6 +19,7 @@
 #include "recorder/daemon/graph_log.h"
 #include "recorder/daemon/nvml_sampler.h"
 #include "recorder/daemon/options.h"
+#include "recorder/daemon/program_facts.h"
 #include "recorder/daemon/program_monitor.h"
 #include "recorder/daemon/ring_reader.h"
 #include "recorder/daemon/run_log.h"
@@ -26,16 +27,27 @@
 #include "recorder/daemon/session_folder.h"
 #include "recorder/daemon/source_log.h"
 #include "recorder/daemon/tick_clock.h"
+#include "storage/write/trace_place.h"
 
 namespace tidemark::recorder {
 
 class Recorder {
 public:
-    Recorder(const Options& options, MappedRegion& region, TickClock& clock, StreamingWriter writer);
+    /// What the recording consists of. All must outlive the recorder.
+    struct Parts {
+        const Options& options;
+        const ProgramFacts& program;
+        MappedRegion& region;
+        TickClock& clock;
+        SessionFolder& session;
+        TracePlace& place;
+    };
+    Recorder(const Parts& parts, StreamingWriter writer);
     ~Recorder();
 
-    /// Records until the program ends or stops the recording, or `stop_signal` is the number of a signal. Returns
-    /// an error if writing fails; the trace then contains everything committed before.
+    /// Records until the program ends or stops the recording, or `stop_signal` is the number of a signal. Moves the
+    /// trace to its destination. Returns an error if writing or moving fails; the trace then contains everything
+    /// committed before, and lies where it was written.
     Status run(const std::atomic<int>& stop_signal);
 
 private:
@@ -92,12 +104,18 @@ private:
     void report_process();
     void report_dropped_records();
     void report_limits();
+    /// Records why there are no allocator events, if there are none.
+    void report_no_events();
+    void report_no_events(DataGapReason reason, DataGapArguments arguments = {});
     SessionReport report(const std::string& state) const;
     Status finish();
 
     const Options options_;
+    const ProgramFacts& facts_;
     MappedRegion& region_;
     TickClock& clock_;
+    SessionFolder& session_;
+    TracePlace& place_;
     StreamingWriter writer_;
     Origins origins_{writer_};
     Definitions definitions_{writer_, origins_};
@@ -111,7 +129,6 @@ private:
     NvmlSampler sampler_;
     ScanRequests scan_requests_;
     ProgramMonitor program_;
-    SessionFolder session_;
     std::vector<RingInUse> rings_;
     NumberBudget budget_;
     std::map<uint32_t, DeviceTrack> tracks_;
@@ -120,8 +137,8 @@ private:
     std::optional<Ending> ending_;
     Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_;
     int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
-    bool sample_is_requested_ = false;
-    int64_t read_until_ = 0;   ///< trace time when the rings were last read
+    bool sample_is_requested_ = false, has_initialized_cuda_ = false;
+    int64_t read_until_ = 0;  ///< trace time when the rings were last read
     const bool is_condensed_;  ///< repeated steps are not written
 };
 

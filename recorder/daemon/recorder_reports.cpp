@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -23,17 +24,6 @@ using std::chrono::milliseconds;
 
 constexpr auto longest_wait_for_exit_file = milliseconds(500);
 
-/// Returns the arguments, joined by spaces.
-std::string command_line_of(pid_t pid) {
-    std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
-    std::string line((std::istreambuf_iterator<char>(file)), {});
-    while (!line.empty() && line.back() == '\0') {
-        line.pop_back();
-    }
-    std::replace(line.begin(), line.end(), '\0', ' ');
-    return valid_utf8(line);
-}
-
 bool command_line_is_wanted() { return environment("TIDEMARK_COMMAND_LINE") != "0"; }
 
 std::optional<int64_t> rank_of_environment() {
@@ -47,9 +37,8 @@ void Recorder::begin_process() {
     process_.pid = options_.program;
     process_.rank = rank_of_environment();
     if (command_line_is_wanted()) {
-        const std::string line = command_line_of(options_.program);
-        process_.command_line = cut_text(line, most_text_bytes);
-        texts_cut_ += line.size() > most_text_bytes;
+        process_.command_line = cut_text(facts_.command_line, most_text_bytes);
+        texts_cut_ += facts_.command_line.size() > most_text_bytes;
     }
     writer_.process(process_);
 }
@@ -120,16 +109,45 @@ void Recorder::report_limits() {
     report(records_of_refused_devices_, DataGapReason::devices_left_out, {{"limit", fmt::to_string(max_devices)}});
 }
 
+void Recorder::report_no_events() {
+    if (run_log_.lacks_allocator() ||
+        std::any_of(tracks_.begin(), tracks_.end(), [](const auto& track) { return track.second.has_data(); })) {
+        return;
+    }
+    // The program itself reports to this process only from the time on when PyTorch initializes CUDA.
+    PythonProgress python = session_.python_progress(facts_.ancestry);
+    python.hook_ran |= run_log_.has_version("python_version");
+    python.torch_imported |= run_log_.has_version("torch_version");
+    python.cuda_initialized |= has_initialized_cuda_;
+    const bool is_ignored = facts_.runs_python && (session_.exists() || !facts_.option_against_hook.empty());
+    if (!python.hook_ran && is_ignored) {
+        report_no_events(DataGapReason::hook_ignored, {{"option", facts_.option_against_hook}});
+    } else if (python.hook_ran) {
+        report_no_events(!python.torch_imported     ? DataGapReason::torch_not_imported
+                         : !python.cuda_initialized ? DataGapReason::cuda_not_initialized
+                                                    : DataGapReason::nothing_allocated);
+    }
+}
+
+void Recorder::report_no_events(DataGapReason reason, DataGapArguments arguments) {
+    run_log_.add_data_gap(reason, clock_.now(), std::move(arguments));
+    const std::string sentence = run_log_.data_gaps().empty() ? "" : run_log_.data_gaps().back();
+    std::strncpy(region_.header().end_notice, sentence.c_str(), sizeof region_.header().end_notice - 1);
+}
+
 SessionReport Recorder::report(const std::string& state) const {
     SessionReport report;
     report.state = state;
+    report.output = place_.opened_at();
+    report.place = place_.path();
+    report.destination = place_.destination();
     report.how_ended = ending_ ? word_of(ending_->how) : "";
     report.data_gaps = run_log_.data_gaps();
     for (const auto& [device, track] : tracks_) {
         report.events += track.events();
     }
     std::error_code error;
-    const auto bytes = std::filesystem::file_size(options_.output, error);
+    const auto bytes = std::filesystem::file_size(place_.path(), error);
     report.bytes = error ? 0 : static_cast<int64_t>(bytes);
     return report;
 }
@@ -155,6 +173,7 @@ Status Recorder::finish() {
     source_.report();
     source_.report_gaps(run_log_, duration);
     report_limits();
+    report_no_events();
     writer_.meta("recorded.checks", fmt::format("{}", checks));
     await_exit_status();
     report_process();

@@ -89,6 +89,7 @@ void RunLog::on_meta(std::span<const std::byte> payload) {
     const std::string key(text.substr(0, middle)), value(text.substr(middle + 1));
     if (key.ends_with("_version")) {
         writer_.meta("recorded." + key, value);
+        versions_.insert(key);
     } else {
         settings_[key] = value;
         writer_.setting(key, value);
@@ -123,6 +124,9 @@ void RunLog::add_data_gap(DataGapReason reason, int64_t time, DataGapArguments a
 
 void RunLog::add_data_gap(const DataGap& data_gap) {
     writer_.data_gap(data_gap);
+    lacks_allocator_ |= data_gap.reason == DataGapReason::attach_failed ||
+                        data_gap.reason == DataGapReason::allocator_fallback ||
+                        data_gap.reason == DataGapReason::allocator_failed;
     if (data_gaps_.size() < most_data_gaps_repeated) {
         data_gaps_.push_back(data_gap_words(Words(Language::english), data_gap));
     }

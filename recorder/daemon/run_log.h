@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -36,6 +37,10 @@ public:
 
     /// Returns the settings of the allocator so far, with values as JSON.
     const std::map<std::string, std::string>& settings() const { return settings_; }
+    /// Returns whether the program has sent this version, such as "torch_version".
+    bool has_version(const std::string& key) const { return versions_.contains(key); }
+    /// Returns whether a data gap says why there are no allocator events.
+    bool lacks_allocator() const { return lacks_allocator_; }
     /// Returns sentences about what could not be recorded.
     const std::vector<std::string>& data_gaps() const { return data_gaps_; }
     void add_data_gap(const DataGap& data_gap);
@@ -53,7 +58,9 @@ private:
     const TickClock& clock_;
     std::deque<WaitingMark> marks_;
     std::map<std::string, std::string> settings_;
+    std::set<std::string> versions_;
     std::vector<std::string> data_gaps_;
+    bool lacks_allocator_ = false;
     std::unordered_map<const ThreadDefinitions*, std::vector<int64_t>> open_spans_;
     Step last_step_;
     bool reported_by_user_ = false;

@@ -78,11 +78,11 @@ void report_capture(const Listener& active, tidemark_driver_action action) {
 }
 
 void start_recording(const Listener& active) {
-    std::array<char, 512> error{};
-    if (tidemark_start_from_environment(error.data(), error.size()) != 0) {
+    std::array<char, 2048> sentence{};
+    if (tidemark_start_from_environment(sentence.data(), sentence.size()) != 0) {
         report_capture(active, TIDEMARK_DRIVER_CAPTURE_ON);
-    } else if (error[0] != '\0') {
-        std::fprintf(stderr, "tidemark: %s\n", error.data());
+    } else if (sentence[0] != '\0') {
+        std::fprintf(stderr, "tidemark: %s\n", sentence.data());
     }
 }
 

@@ -46,6 +46,29 @@ std::string cupti_busy_words(const Words& words, const std::string& tool) {
                        with("tool", tool));
 }
 
+std::string hook_ignored_words(const Words& words, const std::string& option) {
+    return option.empty()
+               ? words(
+                     "Allocator events were not recorded, because the program's Python did not run the recorder's "
+                     "startup hook. Options of Python (-I, -E, -S) and programs that clear PYTHONPATH prevent it. "
+                     "Start "
+                     "Python without them, or call tidemark.record() in the program.")
+               : words(
+                     "Allocator events were not recorded, because the program's Python was started with {option}, so "
+                     "it ignored the recorder's startup hook. Start Python without {option}, or call "
+                     "tidemark.record() in the program.",
+                     with("option", option));
+}
+
+std::string recorder_gone_words(const Words& words, const DataGap& data_gap) {
+    const std::string sentence = words("The recording did not end cleanly; its last events may be missing.");
+    return data_gap.argument("place").empty()
+               ? sentence
+               : sentence + " " +
+                     words("The trace is still in {place}. Move it with: {command}",
+                           with("place", data_gap.argument("place")), with("command", data_gap.argument("command")));
+}
+
 std::string reason_words(const Words& words, const DataGap& data_gap) {
     const auto count = with("count", format_count(data_gap.count));
     const auto free_text = [&](std::string_view name) {
@@ -108,8 +131,7 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                                 with("fields", data_gap.argument("fields")));
         case DataGapReason::undescribed_events:
             return words("The trace does not describe {count} of its events.", count);
-        case DataGapReason::recorder_gone:
-            return words("The recording did not end cleanly; its last events may be missing.");
+        case DataGapReason::recorder_gone: return recorder_gone_words(words, data_gap);
         case DataGapReason::start_state_missing:
             return words(
                 "The allocator's state before the first event did not arrive: what was allocated before is missing.");
@@ -167,6 +189,19 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
         case DataGapReason::allocator_fallback:
             return words("PyTorch's own memory history is recorded in place of allocator events: {details}", details);
         case DataGapReason::allocator_failed: return words("Allocator events are not recorded: {details}", details);
+        case DataGapReason::hook_ignored: return hook_ignored_words(words, data_gap.argument("option"));
+        case DataGapReason::torch_not_imported:
+            return words(
+                "No allocator events were recorded, because the program's Python did not import PyTorch. Only driver "
+                "memory is recorded of other libraries.");
+        case DataGapReason::cuda_not_initialized:
+            return words(
+                "No allocator events were recorded, because PyTorch was imported but never initialized CUDA. Check "
+                "torch.cuda.is_available(), and that the program moves its model to the GPU.");
+        case DataGapReason::nothing_allocated:
+            return words(
+                "No allocator events were recorded: PyTorch initialized CUDA, but this process allocated no GPU "
+                "memory. Check that the program moves its model to the GPU, or open the trace of another process.");
         case DataGapReason::redacted: return redacted_words(words, data_gap);
         case DataGapReason::excerpt:
             return words(

@@ -106,7 +106,7 @@ enum class DataGapReason : uint8_t {
     clock_error,         ///< events have no time, or one that is years from the others'
     damaged_fields,      ///< `fields` of a snapshot have a wrong type or value
     undescribed_events,  ///< no row of the file describes them
-    recorder_gone,       ///< the recording has no end
+    recorder_gone,       ///< the recording has no end; `place` and `command` if its trace must be moved
     start_state_missing,
     events_dropped,   ///< allocator events, from event `first` on
     records_dropped,  ///< other records: stacks, ops, marks
@@ -130,6 +130,10 @@ enum class DataGapReason : uint8_t {
     referrers_failed,
     allocator_fallback,
     allocator_failed,
+    hook_ignored,            ///< the program's Python ignored the startup hook, because of `option` if that is known
+    torch_not_imported,      ///< by the program's Python
+    cuda_not_initialized,    ///< by PyTorch
+    nothing_allocated,       ///< PyTorch initialized CUDA
     redacted,                ///< `what`: paths, names, source, times
     excerpt,                 ///< events `first` to `last` of `events` on `device`
     tables_left_out,         ///< `tables`

@@ -77,7 +77,13 @@ bool record(int file, const std::string& output) {
     options.output = output;
     options.program = 1;
     const std::atomic<int> stopped{SIGTERM};
-    return tidemark::recorder::Recorder(options, *region, clock, *std::move(writer)).run(stopped).has_value();
+    const ProgramFacts program;
+    SessionFolder session("", options.program);
+    auto place = TracePlace::prepare(output, IfExists::replace);
+    require(place.has_value());
+    return tidemark::recorder::Recorder({options, program, *region, clock, session, *place}, *std::move(writer))
+        .run(stopped)
+        .has_value();
 }
 
 /// Gives fields of records other values; libFuzzer hardly keeps records whole.

@@ -339,9 +339,11 @@ TEST_F(HostileProgram, MemoryThatCouldShrinkIsRefused) {
 }
 
 TEST_F(HostileProgram, OnlyTheOwnerCanReadTheTrace) {
-    ::umask(0);
+    const mode_t usual = ::umask(0);
     SimulatedProgram program({});
-    ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
+    const bool has_started = program.start_recorder(output_, ::getpid());
+    ::umask(usual);
+    ASSERT_TRUE(has_started) << program.failure();
     struct stat about {};
     for (const char* beside : {"", "-wal", "-shm"}) {
         ASSERT_EQ(::stat((output_ + beside).c_str(), &about), 0) << beside;

@@ -63,7 +63,7 @@ SimulatedProgram::~SimulatedProgram() {
 }
 
 bool SimulatedProgram::start_recorder(const std::string& output, pid_t pid, const std::string& session, bool replace,
-                                      int patience_s) {
+                                      int patience_s, bool claims_name) {
     const char* program = std::getenv("TIDEMARK_RECORDER");
     std::vector<std::string> words{
         program ? program : "tidemark-recorder", "--region", "9", "--output", output, "--pid", std::to_string(pid)};
@@ -72,6 +72,9 @@ bool SimulatedProgram::start_recorder(const std::string& output, pid_t pid, cons
     }
     if (replace) {
         words.emplace_back("--force");
+    }
+    if (claims_name) {
+        words.emplace_back("--claim-name");
     }
     std::vector<char*> arguments;
     for (std::string& word : words) {

@@ -36,7 +36,7 @@ public:
 
     /// Starts tidemark-recorder for process `pid`. Returns false if it refuses; failure() has the reason.
     bool start_recorder(const std::string& output, pid_t pid, const std::string& session = "", bool replace = false,
-                        int patience_s = 30);
+                        int patience_s = 30, bool claims_name = false);
     bool wait_for(recorder::RecorderState state, int seconds = 30) const;
     std::string failure() const { return region_.header().failure; }
     pid_t recorder_pid(const std::string& output) const;

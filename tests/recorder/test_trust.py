@@ -253,7 +253,7 @@ class Cache(TrustTest):
         with mock.patch.dict(os.environ, {"HOME": str(self.folder)}):
             for name in ("TIDEMARK_CACHE", "XDG_CACHE_HOME"):
                 os.environ.pop(name, None)
-            self.assertTrue(_build._cache_folder().startswith("/root/"), _build._cache_folder())
+            self.assertTrue(_build._cache_folders()[0].startswith("/root/"), _build._cache_folders())
 
 
 class Home(TrustTest):

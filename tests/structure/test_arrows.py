@@ -61,6 +61,7 @@ ALLOWED = {
     | {"recorder/core", "recorder/driver", "storage/allocator", "storage/text", "storage/write"},
     "recorder/cli": GRAPH
     | {
+        "recorder/core",
         "recorder/driver",
         "storage/compare",
         "storage/explain",

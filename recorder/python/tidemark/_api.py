@@ -19,6 +19,8 @@ from tidemark._recording import PARTS, WAIT_FOR_TRACE_MS, Recording
 
 WAIT_AT_EXIT_MS = 10_000
 DETAILS = ("full", "condensed")
+# A trace in a scratch folder may be lost with this process: a container removes its folders.
+WAIT_FOR_MOVE_MS = 600_000
 
 _current: Recording | None = None
 _ending: tuple[int, str] | None = None  # (an _abi.END_ value, sentence) after an uncaught exception
@@ -63,7 +65,7 @@ def record(
         raise ValueError(f"tidemark.record: unknown detail {detail!r}; known are {', '.join(DETAILS)}")
     running = current()
     if running is not None:
-        _console.notify(f"already recording into {running.output}")
+        _console.notify(f"already recording into {running.output}" if running.output else "already recording")
         return contextlib.nullcontext(running)
     os.environ["TIDEMARK_WITH"] = ",".join(parts)
     os.environ["TIDEMARK_DETAIL"] = detail
@@ -88,6 +90,8 @@ def _begin(parts: Iterable[str], start: Callable[[_core.Core], None]) -> context
     except OSError as failure:
         _console.notify(f"not recording: {failure}")
         return contextlib.nullcontext()
+    if core.notice:
+        _console.notify(core.notice)
     _install_end_hooks()
     _current = Recording(core, set(parts))
     _current.begin()
@@ -160,7 +164,16 @@ def stop() -> bool:
             upload("run.tide")
     """
     recording = current()
-    return recording is not None and recording.end(_abi.END_STOPPED, "", WAIT_FOR_TRACE_MS)
+    if recording is None:
+        _report_early_end()
+        return False
+    return recording.end(_abi.END_STOPPED, "", WAIT_FOR_TRACE_MS)
+
+
+def _report_early_end() -> None:
+    """Reports why a recording ended while the program continued: the disk may be full."""
+    if _current is not None and _current.is_of_this_process():
+        _current.report_end()
 
 
 def _install_end_hooks() -> None:
@@ -190,4 +203,7 @@ def _end_at_exit() -> None:
     if recording := current():
         how, sentence = _ending or (_abi.END_EXITED, "")
         # `tidemark record` waits for the trace itself. Without it, this process must wait.
-        recording.end(how, sentence, 0 if os.environ.get("TIDEMARK_SESSION") else WAIT_AT_EXIT_MS)
+        wait_ms = WAIT_FOR_MOVE_MS if recording.moves_at_end else WAIT_AT_EXIT_MS
+        recording.end(how, sentence, 0 if os.environ.get("TIDEMARK_SESSION") else wait_ms)
+    else:
+        _report_early_end()

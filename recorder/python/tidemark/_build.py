@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -128,9 +129,42 @@ def torch_version(torch: Any) -> tuple[int, ...]:
     return tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
 
 
-def _cache_folder() -> str:
-    base = os.environ.get("TIDEMARK_CACHE") or os.environ.get("XDG_CACHE_HOME") or os.path.join(_home(), ".cache")
-    return os.path.join(os.path.abspath(base), "tidemark")
+def _cache_folders() -> list[str]:
+    """Returns the folders that may hold plugins, in the order in which they are tried. TIDEMARK_CACHE allows no other.
+
+    Users in containers and services have no home that they can write; their plugin is built once per boot."""
+    selected = os.environ.get("TIDEMARK_CACHE")
+    bases = [selected] if selected else [os.environ.get("XDG_CACHE_HOME") or os.path.join(_home(), ".cache")]
+    folders = [os.path.join(os.path.abspath(base), "tidemark") for base in bases]
+    return folders if selected else [*folders, _runtime_folder()]
+
+
+def _runtime_folder() -> str:
+    """Returns a folder of this user that lasts until the next boot at most."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(runtime) and os.access(runtime, os.W_OK | os.X_OK):
+        return os.path.join(runtime, "tidemark")
+    return os.path.join(tempfile.gettempdir(), f"tidemark-{os.geteuid()}")
+
+
+def _usable_cache(torch: Any) -> str:
+    """Returns the path of the plugin in the first cache that contains it or can get it. Raises OSError."""
+    refusals = []
+    for folder in _cache_folders():
+        path = os.path.join(folder, _file_name(torch))
+        try:
+            _trust.create_folder(folder)
+            if _is_built(path) or os.access(folder, os.W_OK | os.X_OK):
+                return path
+            refusals.append(f"{folder} is not writable")
+        except OSError as failure:
+            if failure.errno is None:  # another user could change the folder: its owner must know
+                raise
+            refusals.append(f"{folder} cannot be created: {failure.strerror}")
+    raise OSError(
+        f"there is no folder for the recorder's plugin ({'; '.join(refusals)}); set TIDEMARK_CACHE to a folder that you"
+        " can write"
+    )
 
 
 def _home() -> str:
@@ -225,16 +259,22 @@ def built_for(torch: Any) -> str:
         raise OSError(
             f"torch {torch.__version__} is not supported (this Tidemark supports 2.4 to 2.15); update Tidemark"
         )
-    folder = _cache_folder()
-    _trust.create_folder(folder)
-    path = os.path.join(folder, _file_name(torch))
+    path = _usable_cache(torch)
     if not _is_built(path):
+        folder = os.path.dirname(path)
         lock = _trust.open_file(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # several ranks start at the same time
+            _wait_for_lock(lock)
             _remove_old_builds(folder)
             if not _is_built(path):
                 _build(torch, path)
         finally:
             os.close(lock)
     return path
+
+
+def _wait_for_lock(lock: int) -> None:
+    """Waits for other ranks that build the same plugin. A home on a network may have no locks: then each rank builds,
+    and the last one replaces the plugin as a whole."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX)

@@ -63,6 +63,7 @@ class Core:
             raise OSError(f"{path} belongs to another version of this package. Reinstall Tidemark.")
         self._api = self.table.contents
         self._blocks = (ctypes.c_uint64 * _MOST_BLOCKS)()
+        self.notice = ""  # a sentence for the user about the recording that was started
         self.scans_wanted = self._library.tidemark_scans_wanted  # number of heap scans that the recorder requested
 
     def start(self, output: str | os.PathLike[str], force: bool) -> None:
@@ -81,11 +82,13 @@ class Core:
         """Starts the recording that the TIDEMARK_ variables describe. Raises OSError."""
         self._raise_unless(self._library.tidemark_start_from_environment)
 
-    @staticmethod
-    def _raise_unless(function: Any, *arguments: Any) -> None:
-        error = ctypes.create_string_buffer(1024)
-        if not function(*arguments, error, len(error)):
-            raise OSError(error.value.decode(errors="replace") or "TIDEMARK_RECORD requests no recording")
+    def _raise_unless(self, function: Any, *arguments: Any) -> None:
+        buffer = ctypes.create_string_buffer(2048)
+        has_started = function(*arguments, buffer, len(buffer))
+        sentence = buffer.value.decode(errors="replace")
+        if not has_started:
+            raise OSError(sentence or "TIDEMARK_RECORD requests no recording")
+        self.notice = sentence
 
     def stop(self, how: int, sentence: str, wait_ms: int) -> bool:
         """Ends the recording and waits up to `wait_ms` for the recorder. Returns True when the trace is finished."""
@@ -104,8 +107,13 @@ class Core:
         return bool(self._api.recording())
 
     def output(self) -> str:
-        """Returns the path of the trace; "" before the first recording."""
+        """Returns the path of the trace; "" before the first recording, and before the trace has a name: under
+        `tidemark record`, the process must use the GPU first."""
         return os.fsdecode(self._library.tidemark_output())
+
+    def end_notice(self) -> str:
+        """Returns what the user should know at the end of the recording, such as why it failed, or ""."""
+        return bytes(self._library.tidemark_end_notice()).decode(errors="replace")
 
     def push(self, message: tuple[Any, bytes]) -> None:
         """Sends one message of _records. Does nothing when no recording runs."""

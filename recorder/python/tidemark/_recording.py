@@ -28,7 +28,6 @@ class Recording:
 
     def __init__(self, core: _core.Core, parts: set[str]) -> None:
         self.core = core
-        self.output = core.output()
         self.parts = parts
         self._pid = os.getpid()
         self._plugin: Any = None
@@ -45,6 +44,7 @@ class Recording:
         self._phase: str | None = None
         self._steps = {_records.STEP_SEEN: 0, _records.STEP_REPORTED: 0}
         self._last_check = time.monotonic()
+        self._end_is_reported = False
 
     def __enter__(self) -> Recording:
         return self
@@ -58,9 +58,30 @@ class Recording:
             self.last_scan(traceback)
             self.end(_abi.END_EXCEPTION, f"{kind.__name__}: {value}", WAIT_FOR_TRACE_MS)
 
+    @property
+    def output(self) -> str:
+        """The path of the trace; "" while it has no name."""
+        return self.core.output()
+
+    def report_end(self) -> None:
+        """Prints what the user should know at the end of the recording, once. `tidemark record` reports it itself."""
+        if not self._end_is_reported and not os.environ.get("TIDEMARK_SESSION"):
+            self._end_is_reported = True
+            if sentence := self.core.end_notice():
+                _console.notify(sentence)
+
+    @property
+    def moves_at_end(self) -> bool:
+        """Whether the trace moves to its destination at the end, which may take a while."""
+        return bool(self.core.notice)
+
     def running(self) -> bool:
         """Returns False after the end, and in a forked child."""
-        return self._pid == os.getpid() and self.core.recording()
+        return self.is_of_this_process() and self.core.recording()
+
+    def is_of_this_process(self) -> bool:
+        """Returns False in a forked child."""
+        return self._pid == os.getpid()
 
     def begin(self) -> None:
         """Attaches to torch and CUDA now, or as soon as the program imports and initializes them."""
@@ -177,13 +198,13 @@ class Recording:
     def _fall_back(self, torch: Any, failure: OSError) -> None:
         from tidemark import _fallback
 
-        stem = self.output[: -len(".tide")] if self.output.endswith(".tide") else self.output
         try:
-            self._fallback = _fallback.Fallback(torch, stem + ".history.tide")
+            self._fallback = _fallback.Fallback(torch, self.core)
             self.report_gap(
                 "allocator_fallback",
-                f"{failure}. PyTorch's own memory history is recorded instead, into {stem}.history.tide",
-                f"{failure} (into {stem}.history.tide)",
+                f"{failure}. PyTorch's own memory history is recorded instead, into a file beside the trace that ends"
+                f" in {_fallback.ENDING}",
+                f"{failure} (into a file beside the trace that ends in {_fallback.ENDING})",
             )
         except Exception as second:
             details = f"{failure}; PyTorch's own memory history does not work either: {second}"
@@ -329,6 +350,7 @@ class Recording:
             self.core.sample_now(LAST_SAMPLE_MS)
         self._pauses.send()
         finished = self.core.stop(how, sentence, wait_ms)
+        self.report_end()
         if self._driver:
             self._driver.pause()
         if self._fallback:

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "recorder/daemon/trace_name.h"
+
+#include <fmt/format.h>
+
+#include "recorder/core/environment.h"
+
+namespace tidemark::recorder {
+namespace {
+
+/// Inserts text before the extension: "run.tide" becomes "run.MIDDLE.tide".
+std::string with_middle(const std::string& output, const std::string& middle) {
+    constexpr std::string_view extension = ".tide";
+    const bool has_extension = output.size() > extension.size() && output.ends_with(extension);
+    const std::string stem = has_extension ? output.substr(0, output.size() - extension.size()) : output;
+    return fmt::format("{}.{}{}", stem, middle, extension);
+}
+
+}  // namespace
+
+std::string name_with_rank(const std::string& output, std::string_view rank, pid_t program) {
+    return with_middle(output, fmt::format("rank{}-{}", rank, program));
+}
+
+std::string claim_name(const std::string& output, const SessionFolder& session, pid_t program, pid_t parent,
+                       bool has_used_gpu) {
+    const bool is_program_of_session = environment("TIDEMARK_STARTER") == fmt::to_string(parent);
+    const bool may_claim = has_used_gpu || is_program_of_session || session.is_ending();
+    return may_claim && session.claim_first_name() ? output : with_middle(output, fmt::to_string(program));
+}
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Names of traces: see SESSIONS.md.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "recorder/daemon/session_folder.h"
+
+namespace tidemark::recorder {
+
+/// Returns "run.rank0-PID.tide" for "run.tide". `rank`: the value of RANK.
+std::string name_with_rank(const std::string& output, std::string_view rank, pid_t program);
+
+/// Returns `output` for the first process of the session that uses the GPU, else "run.PID.tide". A process that has
+/// ended without using it gets `output` only if no other process has it, and if it is the session's program or ends
+/// with it. `parent`: of the program.
+std::string claim_name(const std::string& output, const SessionFolder& session, pid_t program, pid_t parent,
+                       bool has_used_gpu);
+
+}  // namespace tidemark::recorder

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Which process of a session gets the name that the user chose.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/recorder/recording_fixture.h"
+#include "tests/recorder/simulated_program.h"
+
+namespace tidemark::test {
+namespace {
+
+/// A process that does nothing.
+class IdleProcess {
+public:
+    IdleProcess() : pid_(fork()) {
+        if (pid_ == 0) {
+            for (;;) {
+                pause();
+            }
+        }
+    }
+    ~IdleProcess() { end(); }
+    IdleProcess(const IdleProcess&) = delete;
+    IdleProcess& operator=(const IdleProcess&) = delete;
+    pid_t pid() const { return pid_; }
+    void end() {
+        if (!has_ended_) {
+            kill(pid_, SIGKILL);
+            waitpid(pid_, nullptr, 0);
+            has_ended_ = true;
+        }
+    }
+
+private:
+    pid_t pid_;
+    bool has_ended_ = false;
+};
+
+class Names : public Recording {
+protected:
+    void SetUp() override {
+        Recording::SetUp();
+        session_ = folder_ / "session";
+        fs::create_directory(session_);
+        fs::permissions(session_, fs::perms::owner_all);
+        unsetenv("TIDEMARK_STARTER");
+        unsetenv("RANK");
+    }
+    void TearDown() override {
+        unsetenv("TIDEMARK_STARTER");
+        unsetenv("RANK");
+        Recording::TearDown();
+    }
+
+    bool start(SimulatedProgram& program, pid_t pid) {
+        return program.start_recorder(output_, pid, session_.string(), false, 30, true);
+    }
+    static void allocate(SimulatedProgram& program) {
+        SimulatedThread thread(program, 1, 100);
+        SimulatedAllocator allocator(0);
+        allocator.report_state(thread, TIDEMARK_STATE_START);
+        allocator.allocate(thread, 1 << 20);
+    }
+    static void initialize_cuda(SimulatedProgram& program) {
+        SimulatedThread thread(program, 2, 101);
+        thread.device(0, "NVIDIA H200", uint64_t{1} << 37);
+        thread.push(record_of(TIDEMARK_DRIVER, TIDEMARK_DRIVER_CONTEXT_CREATED));
+    }
+    std::string name_of(pid_t pid) const { return (folder_ / ("run." + std::to_string(pid) + ".tide")).string(); }
+    nlohmann::json report_of(pid_t pid) const {
+        std::ifstream file(session_ / (std::to_string(pid) + ".trace"));
+        return nlohmann::json::parse(file, nullptr, false);
+    }
+    int64_t events_of(const std::string& path) {
+        output_ = path;
+        const auto trace = opened();
+        return trace && !trace->devices.empty() ? trace->devices[0].event_count() : 0;
+    }
+
+    fs::path session_;
+};
+
+TEST_F(Names, TheFirstProcessThatAllocatesGetsTheChosenName) {
+    IdleProcess worker, main;
+    SimulatedProgram of_worker({}), of_main({});
+    ASSERT_TRUE(start(of_worker, worker.pid()));
+    initialize_cuda(of_worker);
+    ASSERT_TRUE(start(of_main, main.pid()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_FALSE(fs::exists(output_)) << "no process has used the GPU";
+    EXPECT_EQ("", report_of(worker.pid()).value("output", "none"));
+    EXPECT_EQ("recording", report_of(worker.pid()).value("state", ""));
+    allocate(of_main);
+    for (int tries = 0; !fs::exists(output_) && tries < 1000; ++tries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    worker.end();
+    ASSERT_TRUE(of_worker.wait_for(RecorderState::finished)) << of_worker.failure();
+    main.end();
+    ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
+    EXPECT_EQ(output_, report_of(main.pid()).value("output", ""));
+    EXPECT_EQ(name_of(worker.pid()), report_of(worker.pid()).value("output", ""));
+    EXPECT_STREQ(output_.c_str(), of_main.region().header().output);
+    EXPECT_TRUE(fs::exists(name_of(worker.pid())));
+    EXPECT_GT(events_of(output_), 0);
+}
+
+TEST_F(Names, AWorkerThatEndsUnusedLeavesTheNameToOthers) {
+    IdleProcess worker, main;
+    SimulatedProgram of_worker({}), of_main({});
+    ASSERT_TRUE(start(of_worker, worker.pid()));
+    initialize_cuda(of_worker);
+    worker.end();
+    ASSERT_TRUE(of_worker.wait_for(RecorderState::finished));
+    EXPECT_FALSE(fs::exists(output_));
+    ASSERT_TRUE(start(of_main, main.pid()));
+    allocate(of_main);
+    main.end();
+    ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
+    EXPECT_GT(events_of(output_), 0);
+}
+
+TEST_F(Names, TheProgramOfTheSessionGetsTheNameWithoutAnyUse) {
+    setenv("TIDEMARK_STARTER", std::to_string(::getpid()).c_str(), 1);
+    IdleProcess main;
+    SimulatedProgram of_main({});
+    ASSERT_TRUE(start(of_main, main.pid()));
+    initialize_cuda(of_main);
+    main.end();
+    ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
+    EXPECT_TRUE(fs::exists(output_));
+}
+
+TEST_F(Names, AProcessThatEndsWithTheProgramGetsTheNameWithoutAnyUse) {
+    IdleProcess child;
+    SimulatedProgram of_child({});
+    ASSERT_TRUE(start(of_child, child.pid()));
+    initialize_cuda(of_child);
+    std::ofstream(session_ / "1.exit") << "exited 0\n";
+    child.end();
+    ASSERT_TRUE(of_child.wait_for(RecorderState::finished));
+    EXPECT_TRUE(fs::exists(output_));
+}
+
+TEST_F(Names, AFullRingIsReadBeforeAnyUse) {
+    IdleProcess main;
+    SimulatedProgram of_main({4, 1 << 10});
+    ASSERT_TRUE(start(of_main, main.pid()));
+    SimulatedThread thread(of_main, 1, 100);
+    for (int i = 0; i < 5000; ++i) {
+        ASSERT_TRUE(thread.push(record_of(TIDEMARK_STEP), nullptr, 0, 10'000'000));
+    }
+    main.end();
+    ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
+    EXPECT_TRUE(fs::exists(output_));
+}
+
+TEST_F(Names, RanksNeedNoUse) {
+    setenv("RANK", "3", 1);
+    IdleProcess main;
+    SimulatedProgram of_main({});
+    ASSERT_TRUE(start(of_main, main.pid()));
+    EXPECT_TRUE(fs::exists(folder_ / ("run.rank3-" + std::to_string(main.pid()) + ".tide")));
+    main.end();
+    ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
+}
+
+TEST_F(Names, TheStopFileEndsAProcessWithoutAnyUse) {
+    IdleProcess main;
+    SimulatedProgram of_main({});
+    ASSERT_TRUE(start(of_main, main.pid()));
+    std::ofstream(session_ / "stop").put('\n');
+    ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
+    EXPECT_TRUE(fs::exists(output_));
+}
+
+TEST_F(Names, AnExistingTraceIsReportedInTheSession) {
+    std::ofstream(output_) << "precious";
+    IdleProcess main;
+    SimulatedProgram of_main({});
+    ASSERT_TRUE(start(of_main, main.pid()));
+    allocate(of_main);
+    ASSERT_TRUE(of_main.wait_for(RecorderState::failed));
+    const auto report = report_of(main.pid());
+    EXPECT_EQ("failed", report.value("state", ""));
+    EXPECT_NE(std::string::npos, report.value("failure", "").find("exists already")) << report.dump();
+    EXPECT_EQ(8u, fs::file_size(output_));
+}
+
+}  // namespace
+}  // namespace tidemark::test
