@@ -28,6 +28,7 @@ RECORDER = """
 import fcntl, json, os, pathlib, sys, time
 session, program = pathlib.Path(os.environ["TIDEMARK_SESSION"]), os.getpid()
 output, events = sys.argv[1], int(sys.argv[2])
+places = json.loads(os.environ.get("PLACES", "{}"))
 ready, started = os.pipe()
 if os.fork() == 0:
     os.setsid()
@@ -35,7 +36,7 @@ if os.fork() == 0:
         def report(**facts):
             file.seek(0)
             file.truncate()
-            json.dump({"pid": program, "output": output, **facts}, file)
+            json.dump({"pid": program, "output": output, **facts, **places}, file)
             file.flush()
         fcntl.flock(file, fcntl.LOCK_EX)
         report(state="recording", events=0, bytes=0)
@@ -181,6 +182,73 @@ class Record(CommandTest):
     def test_reports_that_nothing_used_the_gpu(self):
         _, errors = self.python("")
         self.assertIn("no process used the GPU", errors)
+        self.assertIn("No Python ran the recorder's startup hook", errors)
+
+    def test_reports_how_far_python_got(self):
+        hook = (
+            "import os, sys\n"
+            "with open(os.path.join(os.environ['TIDEMARK_SESSION'], f'{os.getpid()}.python'), 'w') as file:\n"
+            "    print(*sys.argv[1:], sep='\\n', file=file)\n"
+        )
+        for progress, words in (
+            (["hook"], "Python did not import PyTorch"),
+            (["hook", "torch"], "never initialized CUDA"),
+            (["hook", "torch", "cuda"], "the recorder did not start"),
+        ):
+            _, errors = self.python(hook, *progress)
+            self.assertIn(words, errors)
+
+    def test_names_the_option_by_which_python_ignores_the_hook(self):
+        for options, named in ((["-I"], "-I"), (["-S"], "-S"), (["-sE"], "-E"), (["-X", "dev", "-I"], "-I")):
+            _, errors = self.record("--", sys.executable, *options, "-c", "")
+            self.assertIn(f"Python was started with {named}", errors)
+            self.assertIn(str(self.home / "python"), errors)
+        script = self.folder / "script"
+        script.write_text(f"#!{sys.executable} -I\n")
+        script.chmod(0o755)
+        _, errors = self.record("--", script)
+        self.assertIn("Python was started with -I", errors)
+
+    def test_a_trace_that_was_not_moved_is_reported(self):
+        scratch = self.folder / "tidemark-node-Ab12Cd"
+        scratch.mkdir()
+        place, destination = scratch / "run.tide", self.work / "run.tide"
+        place.touch()
+        (scratch / "run.tide-wal").touch()
+        places = {"place": str(place), "destination": str(destination)}
+        self.environment["PLACES"] = json.dumps(places)
+        _, errors = self.record("--", sys.executable, "-c", RECORDER, destination, "5", "--killed", status=ENVIRONMENT)
+        self.assertIn(f"still in {place}", errors)
+        self.assertIn(f"mv -f {place} {place}-wal {self.work}/", errors)
+        self.environment["PLACES"] = json.dumps({**places, "failure": "There is no room. Move it with: mv"})
+        _, errors = self.record("--", sys.executable, "-c", RECORDER, destination, "5", status=ENVIRONMENT)
+        self.assertIn("There is no room.", errors)
+        self.assertNotIn("still in", errors)
+        _, errors = self.record(
+            "--", sys.executable, "-c", RECORDER + "sys.exit(3)", destination, "5", "--killed", status=3
+        )
+
+    def test_a_trace_that_could_not_begin_is_reported(self):
+        self.environment["PLACES"] = json.dumps({"state": "failed", "failure": "run.tide exists already."})
+        recorder = RECORDER.replace('"output": output, **facts, **places}', '"output": output, **(facts | places)}')
+        _, errors = self.record("--", sys.executable, "-c", recorder, "run.tide", "0", status=ENVIRONMENT)
+        self.assertIn("run.tide exists already.", errors)
+
+    def test_scratch_folders_are_announced_and_checked(self):
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        self.environment |= {"TIDEMARK_USE_SCRATCH": "1", "TIDEMARK_SCRATCH": str(scratch)}
+        _, errors = self.python("")
+        self.assertIn(f"recorded in {scratch}", errors)
+        scratch.rmdir()
+        self.assert_refused(ENVIRONMENT, f"TIDEMARK_SCRATCH names {scratch}", "--", "true")
+        self.environment["TIDEMARK_USE_SCRATCH"] = "0"
+        _, errors = self.python("")
+        self.assertNotIn(str(scratch), errors)
+
+    def test_the_recorder_knows_the_sessions_program(self):
+        code = "import os; print(os.environ['TIDEMARK_STARTER'] == str(os.getppid()))"
+        self.assertEqual(self.python(code)[0], "True\n")
 
     def test_ctrl_c_goes_to_the_program(self):
         code = (

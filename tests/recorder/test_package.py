@@ -95,6 +95,103 @@ class Package(unittest.TestCase):
                     time.sleep(0.025)
         self.fail("the recorder goes on for ever")
 
+    def test_a_trace_in_a_scratch_folder_moves_to_its_destination(self):
+        scratch = os.path.join(self.folder.name, "scratch")
+        os.mkdir(scratch, 0o700)
+        with mock.patch.dict(os.environ, {"TIDEMARK_USE_SCRATCH": "1", "TIDEMARK_SCRATCH": scratch}):
+            done = self.run_program(
+                "with tidemark.record(sys.argv[1]) as recording:\n"
+                "    tidemark.mark('m'); print(os.path.islink(sys.argv[1]), recording.output == sys.argv[1])\n"
+                "print(os.path.islink(sys.argv[1]))\n"
+            )
+        self.assertEqual(done.stdout, "True True\nFalse\n")
+        self.assertIn(f"The trace is recorded in {scratch}", done.stderr)
+        self.assertEqual(self.rows("SELECT name FROM mark"), [("m",)])
+        self.assertEqual(os.listdir(scratch), [])
+
+    def test_a_trace_that_cannot_be_moved_is_named_at_the_end(self):
+        scratch, destination = (os.path.join(self.folder.name, name) for name in ("scratch", "destination"))
+        os.mkdir(scratch, 0o700)
+        os.mkdir(destination)
+        with mock.patch.dict(os.environ, {"TIDEMARK_USE_SCRATCH": "1", "TIDEMARK_SCRATCH": scratch}):
+            done = self.run_program(
+                "import shutil\n"
+                f"tidemark.record({destination!r} + '/run.tide'); tidemark.mark('m'); shutil.rmtree({destination!r})\n"
+            )
+        (folder,) = os.listdir(scratch)
+        self.path = os.path.join(scratch, folder, "run.tide")
+        self.assertIn(f"mv -f {self.path} {destination}/", done.stderr)
+        self.assertEqual(self.rows("SELECT name FROM mark"), [("m",)])
+
+    def test_a_recording_without_events_says_why(self):
+        done = self.run_program("tidemark.record(sys.argv[1]); tidemark.stop()")
+        self.assertIn("did not import PyTorch", done.stderr)
+        self.assertEqual(self.rows("SELECT reason FROM data_gap"), [("torch_not_imported",)])
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
+    def test_a_recording_on_the_cpu_says_why_it_has_no_events(self):
+        done = self.run_program(
+            "import torch\nwith tidemark.record(sys.argv[1], parts=['stacks']): torch.ones(3)", TORCH_PYTHON
+        )
+        self.assertIn("never initialized CUDA", done.stderr)
+        self.assertIn(("cuda_not_initialized",), self.rows("SELECT reason FROM data_gap"))
+
+    def session(self, program, *options):
+        """Starts a program as `tidemark record` does; the driver part starts the recording. Returns the session."""
+        session = os.path.join(self.folder.name, "session")
+        os.makedirs(session, 0o700, exist_ok=True)
+        home = os.environ["TIDEMARK_HOME"]
+        start = (
+            f"import ctypes; ctypes.CDLL({home!r} + '/libtidemark_core.so').tidemark_start_from_environment(None, 0)"
+        )
+        environment = {
+            **os.environ, "PYTHONPATH": os.path.join(home, "startup"), "TIDEMARK_RECORD": "1",
+            "TIDEMARK_SESSION": session, "TIDEMARK_OUTPUT": self.path, "TIDEMARK_WITH": "stacks",
+            "TIDEMARK_STARTER": str(os.getpid()),
+        }  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, *options, "-c", f"{start}\n{program}"],
+            capture_output=True, text=True, timeout=120, env=environment,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.wait_for_traces(session)
+        return session
+
+    def wait_for_traces(self, session):
+        import fcntl
+        import glob
+
+        for path in glob.glob(os.path.join(session, "*.trace")):
+            with open(path) as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
+
+    def test_a_program_that_ignores_the_hook_says_so(self):
+        for option in "-I", "-S", "-E":
+            self.session("", option)
+            (arguments,) = self.rows("SELECT arguments FROM data_gap WHERE reason = 'hook_ignored'")
+            self.assertIn(f'"{option}"', arguments[0])
+            os.remove(self.path)
+            os.remove(os.path.join(self.folder.name, "session", "first"))
+
+    def test_the_hook_leaves_a_sign_in_the_session(self):
+        session = self.session("")
+        self.assertEqual(self.rows("SELECT reason FROM data_gap"), [("torch_not_imported",)])
+        (sign,) = [name for name in os.listdir(session) if name.endswith(".python")]
+        with open(os.path.join(session, sign)) as file:
+            self.assertEqual(file.read(), "hook\n")
+
+    def test_workers_that_did_nothing_leave_the_name_to_the_program(self):
+        core = os.path.join(os.environ["TIDEMARK_HOME"], "libtidemark_core.so")
+        worker = f"import ctypes; ctypes.CDLL({core!r}).tidemark_start_from_environment(None, 0)"
+        session = self.session(
+            f"import subprocess, sys\nfor _ in range(2): subprocess.run([sys.executable, '-c', {worker!r}], check=True)"
+        )
+        self.assertEqual(len([name for name in os.listdir(session) if name.endswith(".trace")]), 3)
+        names = sorted(name for name in os.listdir(self.folder.name) if name.endswith(".tide"))
+        self.assertEqual(len(names), 3)
+        command = self.rows("SELECT command_line FROM process")[0][0]
+        self.assertIn("subprocess", command, "the program itself has the chosen name")
+
     def test_errors_are_reported_and_the_program_continues(self):
         with open(self.path, "w") as file:
             file.write("mine")

@@ -247,6 +247,39 @@ class Cache(TrustTest):
         self.built()
         self.assertEqual(sorted(entry.name for entry in folder.iterdir() if entry.is_dir()), ["build-new", "kept-old"])
 
+    def without_home(self, home):
+        """Builds for a user with this home and no variables that select a cache."""
+        with mock.patch.dict(os.environ, {"HOME": str(home), "TMPDIR": str(self.folder)}):
+            for name in ("TIDEMARK_CACHE", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+                os.environ.pop(name, None)
+            with mock.patch.object(_build, "_home", lambda: str(home)), mock.patch.object(tempfile, "tempdir", None):
+                return self.built()
+
+    def test_without_a_home_the_runtime_folder_holds_the_plugin(self):
+        blocked = self.folder / "file"
+        blocked.touch()
+        path = self.without_home(blocked / "home")
+        self.assertEqual(path.parent, self.folder / f"tidemark-{os.geteuid()}")
+        self.assertEqual(path.parent.stat().st_mode & 0o777, 0o700)
+        runtime = self.folder / "runtime"
+        runtime.mkdir(0o700)
+        with mock.patch.dict(os.environ, {"XDG_RUNTIME_DIR": str(runtime)}):
+            self.assertEqual(_build._runtime_folder(), str(runtime / "tidemark"))
+
+    def test_runtime_folder_of_another_user_is_not_used(self):
+        squatted = self.folder / f"tidemark-{os.geteuid()}"
+        squatted.mkdir()
+        squatted.chmod(0o777)
+        self.refused(lambda: self.without_home("/dev/null/home"), squatted, "0777")
+
+    def test_a_selected_cache_that_cannot_be_created_is_named(self):
+        with mock.patch.dict(os.environ, {"TIDEMARK_CACHE": "/dev/null/cache"}):
+            self.refused(self.built, "/dev/null/cache/tidemark", "Not a directory", "TIDEMARK_CACHE")
+
+    def test_a_cache_without_locks_is_used(self):
+        with mock.patch("fcntl.flock", side_effect=OSError(37, "No locks available")):
+            self.assertEqual(self.built().read_bytes(), b"library")
+
     @AS_ROOT
     def test_home_of_another_user(self):
         os.chown(self.folder, NOBODY, NOBODY)
