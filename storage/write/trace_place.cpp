@@ -49,7 +49,7 @@ Result<TracePlace> TracePlace::prepare(const std::string& destination, IfExists 
     if (!reason) {
         return place;
     }
-    place.reason_ = *reason;
+    place.reason_ = reason;
     if (if_exists == IfExists::replace) {
         // On a file system without locks no recorder writes directly, so the old trace is not being written.
         TIDEMARK_TRY(remove_old_trace(destination, WithoutLocks::replace));
@@ -84,7 +84,7 @@ Status TracePlace::link() {
 
 Sentence TracePlace::notice() const {
     return Sentence("The trace is recorded in {place}, because {reason}. It moves to {destination} at the end.",
-                    with("place", path_), with("reason", reason_), with("destination", destination_));
+                    with("place", path_), with("reason", *reason_), with("destination", destination_));
 }
 
 bool TracePlace::leads_here() const { return trace_behind_link(destination_) == path_; }

@@ -6,6 +6,7 @@
 // trace, so that readers on this machine find it; it becomes the trace itself when the recording has ended.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "storage/base/part_file.h"
@@ -27,7 +28,7 @@ public:
     /// Returns the path at which readers on this machine find the trace now.
     const std::string& opened_at() const { return is_linked_ ? destination_ : path_; }
     bool is_elsewhere() const { return path_ != destination_; }
-    /// Returns what the user should know while the trace is elsewhere.
+    /// Returns what the user should know while the trace is elsewhere. Requires that it is.
     Sentence notice() const;
 
     /// Moves the finished trace to its destination. It appears there complete or not at all. Does nothing if it is
@@ -49,7 +50,7 @@ private:
 
     std::string path_, destination_;
     IfExists if_exists_ = IfExists::fail;
-    Sentence reason_{""};  ///< why it is elsewhere
+    std::optional<Sentence> reason_;  ///< why it is elsewhere
     bool is_linked_ = false;
 };
 
