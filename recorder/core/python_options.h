@@ -13,8 +13,7 @@ namespace tidemark::recorder {
 /// Returns whether a path names a Python interpreter: "python3.12", "/usr/bin/python".
 inline bool is_python(std::string_view program) { return program.substr(program.rfind('/') + 1).starts_with("python"); }
 
-/// Returns the option by which Python ignores the recorder's startup hook: "-I" (isolated), "-E" (ignores PYTHONPATH)
-/// or
+/// Returns the option by which Python ignores the recorder's startup hook: "-I" (isolated), "-E" (ignores PYTHONPATH),
 /// "-S" (no site module, so no sitecustomize); empty if there is none. `arguments`: of the interpreter, itself first.
 inline std::string option_against_hook(const std::vector<std::string>& arguments) {
     for (size_t i = 1; i < arguments.size(); ++i) {
