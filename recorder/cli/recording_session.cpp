@@ -191,6 +191,12 @@ std::vector<RecordedTrace> RecordingSession::traces() const {
     }
     // A recorder that was killed before its program used the GPU has written nothing.
     std::erase_if(traces, [](const RecordedTrace& trace) { return trace.output.empty(); });
+    for (RecordedTrace& trace : traces) {
+        std::error_code error;
+        if (!fs::exists(trace.output, error) && fs::exists(trace.place, error)) {
+            trace.output = trace.place;  // the folder with the link is gone
+        }
+    }
     std::sort(traces.begin(), traces.end(), [](const auto& a, const auto& b) { return a.output < b.output; });
     return traces;
 }

@@ -26,7 +26,7 @@ public:
     const std::string& path() const { return path_; }
     const std::string& destination() const { return destination_; }
     /// Returns the path at which readers on this machine find the trace now.
-    const std::string& opened_at() const { return is_linked_ ? destination_ : path_; }
+    const std::string& opened_at() const { return leads_here() ? destination_ : path_; }
     bool is_elsewhere() const { return path_ != destination_; }
     /// Returns what the user should know while the trace is elsewhere. Requires that it is.
     Sentence notice() const;

@@ -220,6 +220,7 @@ class Record(CommandTest):
         _, errors = self.record("--", sys.executable, "-c", RECORDER, destination, "5", "--killed", status=ENVIRONMENT)
         self.assertIn(f"still in {place}", errors)
         self.assertIn(f"mv -f {place} {place}-wal {self.work}/", errors)
+        self.assertIn(f"tidemark info {place}\n", errors, "there is no link to it")
         self.environment["PLACES"] = json.dumps({**places, "failure": "There is no room. Move it with: mv"})
         _, errors = self.record("--", sys.executable, "-c", RECORDER, destination, "5", status=ENVIRONMENT)
         self.assertIn("There is no room.", errors)

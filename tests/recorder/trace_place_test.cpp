@@ -234,6 +234,7 @@ TEST_F(ScratchRecording, ATraceWhoseDestinationVanishesStaysWhereItIs) {
     const auto report = nlohmann::json::parse(file);
     EXPECT_EQ("failed", report.at("state"));
     EXPECT_EQ(place, report.at("place"));
+    EXPECT_EQ(place, report.at("output")) << "the link is gone";
     EXPECT_EQ((destination_ / "run.tide").string(), report.at("destination"));
     EXPECT_EQ(failure, report.at("failure"));
     output_ = place;
