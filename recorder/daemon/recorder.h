@@ -138,7 +138,7 @@ private:
     Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_;
     int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
     bool sample_is_requested_ = false, has_initialized_cuda_ = false;
-    int64_t read_until_ = 0;  ///< trace time when the rings were last read
+    int64_t read_until_ = 0;   ///< trace time when the rings were last read
     const bool is_condensed_;  ///< repeated steps are not written
 };
 

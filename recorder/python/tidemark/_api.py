@@ -46,14 +46,14 @@ def record(
     path: the trace to write (.tide).
     parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record. Default: all. "graph" also records
     ops.
-    detail: "full" writes every event. "condensed" writes training steps that repeat an earlier one only as their number,
-    times and peaks.
+    detail: "full" writes every event. "condensed" writes training steps that repeat an earlier one only as their
+    number, times and peaks.
     force: True replaces an existing trace. False records nothing if the trace exists.
     command_line: False leaves the program's command line, which may contain secrets, out of the trace.
     source: False leaves the lines of source files, which reports show, out of the trace.
 
-    Does nothing if a recording runs already. Raises ValueError for unknown parts or details. If the recording cannot start for
-    another reason, prints one sentence on stderr, and the program continues without a recording.
+    Does nothing if a recording runs already. Raises ValueError for unknown parts or details. If the recording cannot
+    start for another reason, prints one sentence on stderr, and the program continues without a recording.
 
         with tidemark.record("run.tide", parts=["stacks", "graph"]):
             train()
