@@ -94,10 +94,10 @@ int above_standard_files(int file) {
 
 }  // namespace
 
-Recording* Recording::start(const tidemark_options& options, std::string& error) {
+Recording* Recording::start(const tidemark_options& options, std::string& sentence) {
     auto* recording = new Recording;  // never destroyed: see the header
-    if (recording->make_region(options, error) && recording->spawn_recorder(options, error) &&
-        recording->wait_until_ready(error)) {
+    if (recording->make_region(options, sentence) && recording->spawn_recorder(options, sentence) &&
+        recording->wait_until_ready(sentence)) {
         return recording;
     }
     recording->ended_ = true;
