@@ -81,7 +81,8 @@ void Session::show_device() {
 void Session::show_events() {
     start_view_.reset();
     const auto& times = device().event_time;
-    if (time_view_.axis() != TimeAxis::wall_clock || times.empty()) {
+    // Repeated steps have no events, but the run worked there.
+    if (time_view_.axis() != TimeAxis::wall_clock || times.empty() || !device().repeats.empty()) {
         return;
     }
     const double whole = time_view_.whole_to() - time_view_.whole_from();

@@ -202,6 +202,12 @@ private slots:
         QVERIFY(session.start_view()->share >= 0.8);
         view.undo();
         QCOMPARE(view.from(), view.whole_from());
+
+        RepeatedSteps repeated;
+        repeated.event = repeated.after = 5;
+        trace->devices[0].repeats.push_back(repeated);
+        const Session worked(trace, Session::analyze(trace));
+        QVERIFY2(!worked.start_view().has_value(), "repeated steps lie where there are no events");
     }
 
     void groups_cover_every_allocation() {
