@@ -47,7 +47,9 @@ void RunLog::on_mark(const tidemark_record& record, std::span<const std::byte> p
     }
     const size_t numbers = std::min<size_t>(record.mark.devices, payload.size() / sizeof(uint64_t));
     waiting.sequences.resize(std::min<size_t>(numbers, max_devices));
-    std::memcpy(waiting.sequences.data(), payload.data(), waiting.sequences.size() * sizeof(uint64_t));
+    if (!waiting.sequences.empty()) {
+        std::memcpy(waiting.sequences.data(), payload.data(), waiting.sequences.size() * sizeof(uint64_t));
+    }
     waiting.mark.name = text_of(payload.subspan(numbers * sizeof(uint64_t)));
     marks_.push_back(std::move(waiting));
 }

@@ -67,7 +67,9 @@ int64_t wrapping_sum(int64_t a, int64_t b) {
 
 std::vector<int64_t> counters_of(std::span<const std::byte> blob) {
     std::vector<int64_t> counters(std::min(blob.size() / sizeof(int64_t), most_counters));
-    std::memcpy(counters.data(), blob.data(), counters.size() * sizeof(int64_t));
+    if (!counters.empty()) {
+        std::memcpy(counters.data(), blob.data(), counters.size() * sizeof(int64_t));
+    }
     return counters;
 }
 
