@@ -3,15 +3,12 @@
 
 #include "recorder/daemon/first_use.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+#include <chrono>
 
 namespace tidemark::recorder {
 namespace {
 
-constexpr long poll_ns = 20'000'000;
+constexpr auto longest_sleep = std::chrono::milliseconds(20);
 
 /// Returns whether the record says that memory of a GPU is in use.
 bool is_use(const tidemark_record& record) {
@@ -22,11 +19,6 @@ bool is_use(const tidemark_record& record) {
             return record.detail == TIDEMARK_DRIVER_ALLOC && record.driver.memory != TIDEMARK_MEMORY_PINNED;
         default: return false;
     }
-}
-
-void sleep_until_woken(RegionHeader& header) {
-    const timespec longest{0, poll_ns};
-    syscall(SYS_futex, &header.wake, FUTEX_WAIT, header.wake.load(std::memory_order_acquire), &longest, nullptr, 0);
 }
 
 }  // namespace
@@ -74,7 +66,7 @@ bool await_first_use(MappedRegion& region, pid_t program, const SessionFolder& s
         if (is_over) {
             return false;
         }
-        sleep_until_woken(header);
+        region.sleep_until_woken(longest_sleep);
     }
 }
 

@@ -4,9 +4,6 @@
 #include "recorder/daemon/recorder.h"
 
 #include <fmt/format.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,7 +111,7 @@ Status Recorder::record(const std::atomic<int>& stop_signal) {
         TIDEMARK_TRY(commit());
         do_every_second();
         if (taken < slice) {
-            sleep_until_woken(taken > 0);
+            region_.sleep_until_woken(taken > 0 ? busy_pause : idle_pause);
         }
     }
     return {};
@@ -393,13 +390,6 @@ void Recorder::do_every_second() {
         source_.report();
         cost_.report(read_until_);
     }
-}
-
-void Recorder::sleep_until_woken(bool busy) {
-    auto& word = region_.header().wake;
-    const auto pause = std::chrono::nanoseconds(busy ? busy_pause : idle_pause).count();
-    const timespec longest{0, static_cast<long>(pause)};
-    syscall(SYS_futex, &word, FUTEX_WAIT, word.load(std::memory_order_acquire), &longest, nullptr, 0);
 }
 
 // Reads what is in the rings now. The program may continue: later records are read only if events already read depend

@@ -100,7 +100,6 @@ private:
     void sample_if_requested();
     Status commit();
     void do_every_second();
-    void sleep_until_woken(bool busy);
     void report_process();
     void report_dropped_records();
     void report_limits();

@@ -4,8 +4,12 @@
 #include "recorder/daemon/ring_reader.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -68,6 +72,12 @@ MappedRegion::~MappedRegion() {
 
 RingHeader& MappedRegion::ring(uint32_t index) const {
     return reinterpret_cast<RingHeader*>(base_ + sizeof(RegionHeader))[index];
+}
+
+void MappedRegion::sleep_until_woken(std::chrono::nanoseconds longest) const {
+    auto& word = header().wake;
+    const timespec most{0, static_cast<long>(longest.count())};
+    syscall(SYS_futex, &word, FUTEX_WAIT, word.load(std::memory_order_acquire), &most, nullptr, 0);
 }
 
 const tidemark_record* MappedRegion::slots(uint32_t index) const {

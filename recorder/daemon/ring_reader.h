@@ -5,6 +5,7 @@
 // mapped, and damaged content never causes an access outside of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,6 +29,8 @@ public:
     uint64_t ring_capacity() const { return ring_capacity_; }
     RingHeader& ring(uint32_t index) const;
     const tidemark_record* slots(uint32_t index) const;
+    /// Sleeps until the program wakes the recorder, but no longer than this.
+    void sleep_until_woken(std::chrono::nanoseconds longest) const;
 
 private:
     MappedRegion() = default;
