@@ -25,7 +25,7 @@ namespace {
 
 // The current recording. A forked child clears it: the rings belong to the parent's threads.
 std::atomic<Recording*> current{nullptr};
-std::atomic<uint32_t (*)(tidemark_ring*)> walk_stack{nullptr};
+std::atomic<uint32_t (*)(tidemark_ring*, uint16_t*)> walk_stack{nullptr};
 std::mutex start_mutex;
 pthread_key_t thread_end;
 
@@ -92,9 +92,9 @@ uint32_t text_id(tidemark_ring* ring, const char* text, size_t length) {
     return recording == nullptr ? 0 : recording->text(*static_cast<ThreadRing*>(ring), std::string_view(text, length));
 }
 
-uint32_t stack_id(tidemark_ring* ring) {
+uint32_t stack_id(tidemark_ring* ring, uint16_t* lines) {
     const auto walk = walk_stack.load(std::memory_order_relaxed);
-    return walk == nullptr ? 0 : walk(ring);
+    return walk == nullptr ? 0 : walk(ring, lines);
 }
 
 int sample_now(uint32_t wait_ms) {
@@ -102,7 +102,9 @@ int sample_now(uint32_t wait_ms) {
     return recording != nullptr && recording->sample_now(wait_ms);
 }
 
-void set_stack_walker(uint32_t (*walk)(tidemark_ring*)) { walk_stack.store(walk, std::memory_order_relaxed); }
+void set_stack_walker(uint32_t (*walk)(tidemark_ring*, uint16_t*)) {
+    walk_stack.store(walk, std::memory_order_relaxed);
+}
 
 constexpr tidemark_api api{
     TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now, set_stack_walker};

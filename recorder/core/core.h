@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_CORE_VERSION 1u
+#define TIDEMARK_CORE_VERSION 2u
 
 /* The libraries export nothing else, since they are loaded into other programs. */
 #define TIDEMARK_EXPORT __attribute__((visibility("default")))
@@ -76,12 +76,13 @@ struct tidemark_api {
     int (*push)(tidemark_ring* ring, struct tidemark_record* record, const void* payload, uint32_t bytes);
     /* Returns the id of a text in this thread's namespace and defines it if it is new; 0: that failed. */
     uint32_t (*text)(tidemark_ring* ring, const char* text, size_t length);
-    /* Returns the id of this thread's Python stack in its namespace; 0: none, or stacks are not recorded. */
-    uint32_t (*stack)(tidemark_ring* ring);
+    /* Returns the id of this thread's Python stack in its namespace; 0: none, or stacks are not recorded. Stores a hash
+     * of the stack's lines, which does not depend on the modules in it, unless `lines` is NULL. */
+    uint32_t (*stack)(tidemark_ring* ring, uint16_t* lines);
     /* Asks the recorder for an NVML sample and waits up to `wait_ms` for it. Returns 1 when it was taken. */
     int (*sample_now)(uint32_t wait_ms);
     /* Sets the function that walks stacks. It runs on the thread itself, without the GIL. NULL: none. */
-    void (*set_stack_walker)(uint32_t (*walk)(tidemark_ring* ring));
+    void (*set_stack_walker)(uint32_t (*walk)(tidemark_ring* ring, uint16_t* lines));
 };
 
 /* Returns the table; NULL if core has another version. */

@@ -64,7 +64,7 @@ void record(const tidemark_api& core, const DriverChanges& changes) {
     }
     const std::string source = call_source();
     const uint32_t source_id = source.empty() ? 0 : core.text(ring, source.data(), source.size());
-    const uint32_t stack = core.stack(ring);
+    const uint32_t stack = core.stack(ring, nullptr);
     for (const DriverChange& change : changes) {
         tidemark_record record = driver_record(change);
         record.driver.source = source_id;

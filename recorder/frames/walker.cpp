@@ -77,7 +77,8 @@ bool has_started(const Layout& l, uint64_t frame) {
 struct RawStack {
     std::array<RawFrame, deepest_stack> frames;  ///< innermost first
     int count = 0;
-    uint64_t hash = 0;
+    uint64_t code = 0;  ///< hash of the instructions
+    uint64_t hash = 0;  ///< of all
     bool has_module = false;
 };
 
@@ -89,7 +90,7 @@ RawFrame frame_at(const Layout& l, uint64_t at) {
 
 void walk(RawStack& stack) {
     const Layout& l = *layout;
-    uint64_t hash = 0;
+    uint64_t code = 0, modules = 0;
     for (uint64_t at = innermost_frame(l); at != 0 && stack.count < deepest_stack; at = word_at(at, l.frame_previous)) {
         if (!has_started(l, at)) {
             continue;
@@ -98,10 +99,13 @@ void walk(RawStack& stack) {
         stack.frames[static_cast<size_t>(stack.count++)] = frame;
         stack.has_module |= frame.module != 0;
         // Most of a frame's hash does not depend on the frame before, so the CPU computes several in parallel.
-        const uint64_t own = (frame.instruction ^ std::rotl(frame.module, 17)) * 0x9fb21c651e98df25u;
-        hash = hash * 0xff51afd7ed558ccdu + (own ^ (own >> 29));
+        const uint64_t own = frame.instruction * 0x9fb21c651e98df25u;
+        code = code * 0xff51afd7ed558ccdu + (own ^ (own >> 29));
+        modules = modules * 0xd6e8feb86659fd93u + frame.module;
     }
-    stack.hash = hash ^ (hash >> 32);
+    stack.code = code ^ (code >> 32);
+    const uint64_t all = (stack.code ^ std::rotl(modules, 17)) * 0x9fb21c651e98df25u;
+    stack.hash = all ^ (all >> 32);
 }
 
 struct Place {
@@ -213,11 +217,14 @@ private:
 // Never destroyed: the program frees memory after a thread's destructors have run.
 thread_local ReportedStacks* reported_by_thread = nullptr;
 
-uint32_t stack_of_this_thread(tidemark_ring* ring) {
+uint32_t stack_of_this_thread(tidemark_ring* ring, uint16_t* lines) {
     RawStack stack;  // not initialized: only the first `count` frames are read
     walk(stack);
     if (stack.count == 0) {
         return 0;
+    }
+    if (lines != nullptr) {
+        *lines = static_cast<uint16_t>(stack.code >> 48 ^ stack.code);
     }
     if (reported_by_thread == nullptr) {
         reported_by_thread = new ReportedStacks;

@@ -5,7 +5,10 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 
+#include "recorder/torch/detail_level.h"
+#include "recorder/torch/step_patterns.h"
 #include "recorder/torch/thread_state.h"
 
 namespace tidemark::plugin {
@@ -14,13 +17,24 @@ namespace {
 
 constexpr int most_devices = 64;
 
-/// Written under the allocator lock of the device only; read by any thread.
+/// Written under the allocator lock of the device only; atomic members are read by any thread.
 struct DeviceEvents {
     std::atomic<bool> armed{false};
     std::atomic<uint64_t> next{0};
+    std::atomic<int> repeats{0};  ///< steps in a row that repeated known ones
+    StepPatterns steps;
+    uint64_t step = 0;  ///< number of the one that `steps` is in
+
+    void begin() {
+        steps.clear();
+        next.store(0, std::memory_order_relaxed);
+        repeats.store(0, std::memory_order_relaxed);
+        armed.store(true, std::memory_order_release);
+    }
 };
 std::array<DeviceEvents, most_devices> devices;
 std::atomic<bool> arming{false};
+std::atomic<uint64_t> steps_ended{0};
 
 /// A snapshot emits one marker per device, in device order. All markers carry device number 0.
 thread_local int markers_seen = 0;
@@ -37,8 +51,7 @@ int device_of(const TraceEntry& entry) {
 
 void arm(DeviceEvents& events) {
     if (arming.load(std::memory_order_acquire) && cuts != nullptr && !events.armed.load(std::memory_order_relaxed)) {
-        events.next.store(0, std::memory_order_relaxed);
-        events.armed.store(true, std::memory_order_release);
+        events.begin();
     }
 }
 
@@ -48,7 +61,89 @@ bool has_stack(TraceEntry::Action action) {
            action == TraceEntry::SEGMENT_UNMAP || action == TraceEntry::OOM;
 }
 
-/// Sends the record of an event. Defines its texts and stacks first.
+/// Describes an allocation or free, which steps repeat. Returns false for other events.
+bool describe(const TraceEntry& entry, uint16_t thread, EventShape& shape) {
+    const auto size = static_cast<int64_t>(entry.size_);
+    switch (entry.action_) {
+        case TraceEntry::ALLOC: shape.change = size; break;
+        case TraceEntry::FREE_REQUESTED: shape.change = -size; break;
+        case TraceEntry::FREE_COMPLETED: break;
+        default: return false;
+    }
+    const std::string& metadata = user_metadata_of(entry, 0);
+    shape.action = static_cast<uint8_t>(entry.action_);
+    shape.thread = thread;
+    shape.size = entry.size_;
+    shape.stream = reinterpret_cast<uintptr_t>(entry.stream_);
+    shape.metadata = metadata.empty() ? 0 : std::hash<std::string>()(metadata);
+    return true;
+}
+
+/// Finds out where the event comes from. Defines its texts and stacks first.
+EventOrigin origin_of(const TraceEntry& entry, ThreadState& state, tidemark_ring* ring) {
+    EventOrigin origin;
+    if (has_stack(entry.action_)) {
+        const StackRef stack = state.attributed_stack();
+        origin.stack = stack.id;
+        origin.stack_thread = stack.thread;
+        origin.lines = stack.lines;
+        origin.op = state.current_op();
+        origin.phase = state.phase(stack);
+        const auto pool = pool_of(entry, 0);
+        origin.pool = state.pool(pool.first, pool.second);
+        const std::string& context = compile_context_of(entry, 0);
+        if (!context.empty()) {
+            origin.context = static_cast<uint16_t>(core()->text(ring, context.data(), context.size()));
+        }
+    }
+    return origin;
+}
+
+void note_memory_of_op(const TraceEntry& entry, int device, OpMemory& memory) {
+    const DeviceAddress place{static_cast<uint64_t>(entry.addr_), static_cast<uint8_t>(device)};
+    if (entry.action_ == TraceEntry::ALLOC) {
+        memory.allocated(place);
+    } else if (entry.action_ == TraceEntry::FREE_REQUESTED) {
+        memory.freed(place);
+    }
+}
+
+/// Ends the steps that have ended since the last event.
+void end_steps(DeviceEvents& events) {
+    const uint64_t ended = steps_ended.load(std::memory_order_acquire);
+    if (events.step == ended) {
+        return;
+    }
+    events.step = ended;
+    if (!events.steps.end_step()) {
+        resume_details();
+    }
+    events.repeats.store(events.steps.repeats(), std::memory_order_relaxed);
+}
+
+/// Returns the origin of an event: in a light step, that of the event which it repeats.
+EventOrigin find_origin(const TraceEntry& entry, int device, ThreadState& state, tidemark_ring* ring) {
+    StepPatterns& steps = devices[static_cast<size_t>(device)].steps;
+    EventShape shape;
+    bool can_repeat = describe(entry, ring->serial, shape) && ring->serial != 0;
+    if (!records_details()) {
+        const EventOrigin* expected = can_repeat ? steps.expect(shape) : nullptr;
+        if (expected != nullptr && state.may_be_in(expected->phase)) {
+            return *expected;
+        }
+        can_repeat &= expected == nullptr;
+        resume_details();
+    }
+    note_memory_of_op(entry, device, state.op_memory());
+    const EventOrigin origin = origin_of(entry, state, ring);
+    if (can_repeat) {
+        steps.add(shape, origin);
+    } else {
+        steps.set_unlike();
+    }
+    return origin;
+}
+
 void report(const TraceEntry& entry, int device, uint64_t sequence) {
     ThreadState& state = ThreadState::here();
     const MeasuredCallback measured(state);
@@ -56,6 +151,7 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     if (ring == nullptr) {
         return;  // the recorder detects the gap in the sequence
     }
+    const EventOrigin origin = find_origin(entry, device, state, ring);
     tidemark_record record{};
     record.kind = TIDEMARK_EVENT;
     record.detail = static_cast<uint8_t>(entry.action_);
@@ -64,30 +160,18 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     record.event.size = entry.size_;
     record.event.stream = reinterpret_cast<uintptr_t>(entry.stream_);
     record.event.device = static_cast<uint8_t>(device);
-    if (entry.action_ == TraceEntry::ALLOC) {
-        state.op_memory().allocated({static_cast<uint64_t>(entry.addr_), record.event.device});
-    } else if (entry.action_ == TraceEntry::FREE_REQUESTED) {
-        state.op_memory().freed({static_cast<uint64_t>(entry.addr_), record.event.device});
-    }
-    if (has_stack(entry.action_)) {
-        const StackRef stack = state.attributed_stack();
-        record.event.stack = stack.id;
-        record.event.stack_thread = stack.thread;
-        record.event.op = state.current_op();
-        record.event.phase = state.phase(stack);
-        const auto pool = pool_of(entry, 0);
-        record.event.pool = state.pool(pool.first, pool.second);
-        const std::string& context = compile_context_of(entry, 0);
-        if (!context.empty()) {
-            record.event.context = static_cast<uint16_t>(core()->text(ring, context.data(), context.size()));
-        }
-    }
+    record.event.stack = origin.stack;
+    record.event.stack_thread = origin.stack_thread;
+    record.event.op = origin.op;
+    record.event.phase = origin.phase;
+    record.event.pool = origin.pool;
+    record.event.context = origin.context;
     const std::string& metadata = user_metadata_of(entry, 0);
     core()->push(ring, &record, metadata.data(), static_cast<uint32_t>(metadata.size()));
 }
 
-/// Handles an event. The allocator calls it under the device's lock, so it takes no lock, does not call PyTorch and
-/// does not throw.
+/// Handles an event. The allocator calls it under the device's lock, so it takes no lock that is held while memory is
+/// allocated, calls nothing of PyTorch that takes one, and does not throw.
 void on_event(const TraceEntry& entry) noexcept {
     const int device = device_of(entry);
     if (device < 0 || device >= most_devices) {
@@ -104,6 +188,7 @@ void on_event(const TraceEntry& entry) noexcept {
     if (!events.armed.load(std::memory_order_relaxed)) {
         return;
     }
+    end_steps(events);
     const uint64_t sequence = events.next.load(std::memory_order_relaxed);
     events.next.store(sequence + 1, std::memory_order_relaxed);
     report(entry, device, sequence);
@@ -145,8 +230,7 @@ void arm_at_next_snapshot() { arming.store(true, std::memory_order_release); }
 
 void arm_now() {
     for (DeviceEvents& events : devices) {
-        events.next.store(0, std::memory_order_relaxed);
-        events.armed.store(true, std::memory_order_release);
+        events.begin();
     }
 }
 
@@ -172,5 +256,20 @@ int device_count() {
 }
 
 uint64_t events_so_far(int device) { return devices[static_cast<size_t>(device)].next.load(std::memory_order_relaxed); }
+
+void count_step() { steps_ended.fetch_add(1, std::memory_order_release); }
+
+bool devices_repeat_steps(int steps) {
+    static std::array<uint64_t, most_devices> seen{};
+    bool repeat = true, any = false;
+    for (size_t i = 0; i < devices.size(); ++i) {
+        const uint64_t events = devices[i].next.load(std::memory_order_relaxed);
+        const bool has_new = seen[i] != events;
+        seen[i] = events;
+        any |= has_new;
+        repeat &= !has_new || devices[i].repeats.load(std::memory_order_relaxed) >= steps;
+    }
+    return any && repeat;
+}
 
 }  // namespace tidemark::plugin

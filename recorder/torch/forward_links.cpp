@@ -42,7 +42,7 @@ void remember_forward_op(uint64_t thread, int64_t sequence, StackRef stack) {
         tables[thread].store(table, std::memory_order_release);
     }
     Link& link = table[static_cast<uint64_t>(sequence) % remembered];
-    link.stack.store(uint64_t{stack.thread} << 32 | stack.id, std::memory_order_relaxed);
+    link.stack.store(stack.packed(), std::memory_order_relaxed);
     link.sequence_plus_one.store(sequence + 1, std::memory_order_release);
 }
 
@@ -55,8 +55,7 @@ StackRef forward_op(uint64_t thread, int64_t sequence) {
     if (link.sequence_plus_one.load(std::memory_order_acquire) != sequence + 1) {
         return {};
     }
-    const uint64_t stack = link.stack.load(std::memory_order_relaxed);
-    return {static_cast<uint32_t>(stack), static_cast<uint16_t>(stack >> 32)};
+    return StackRef::unpacked(link.stack.load(std::memory_order_relaxed));
 }
 
 }  // namespace tidemark::plugin

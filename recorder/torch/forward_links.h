@@ -16,6 +16,12 @@ namespace tidemark::plugin {
 struct StackRef {
     uint32_t id = 0;
     uint16_t thread = 0;
+    uint16_t lines = 0;  ///< hash of its lines; see tidemark_api::stack
+
+    uint64_t packed() const { return uint64_t{lines} << 48 | uint64_t{thread} << 32 | id; }
+    static StackRef unpacked(uint64_t stack) {
+        return {static_cast<uint32_t>(stack), static_cast<uint16_t>(stack >> 32), static_cast<uint16_t>(stack >> 48)};
+    }
 };
 
 /// Stores the stack of a forward op. `thread`: RecordFunction's thread id. Each thread stores its last 2^20 sequence

@@ -17,6 +17,7 @@
 #include <typeinfo>
 
 #include "recorder/torch/allocator_tracker.h"
+#include "recorder/torch/detail_level.h"
 #include "recorder/torch/forward_links.h"
 #include "recorder/torch/labels.h"
 #include "recorder/torch/node_types.h"
@@ -50,7 +51,7 @@ public:
     }
 
     variable_list operator()(const variable_list& grads) override {
-        if (number_ != 0 && recording_ == current_recording.load(std::memory_order_relaxed)) {
+        if (records_details() && number_ != 0 && recording_ == current_recording.load(std::memory_order_relaxed)) {
             ThreadState& state = ThreadState::here();
             const MeasuredCallback measured(state);
             ExecutedNode executed{number_};

@@ -9,8 +9,10 @@
 
 #include "recorder/torch/allocator_settings.h"
 #include "recorder/torch/allocator_tracker.h"
+#include "recorder/torch/detail_level.h"
 #include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/labels.h"
+#include "recorder/torch/light_steps.h"
 #include "recorder/torch/op_observer.h"
 #include "recorder/torch/saved_variables.h"
 #include "recorder/torch/thread_state.h"
@@ -126,15 +128,26 @@ void attach_to_allocator() {
     }
 }
 
+int observed_parts = 0;  ///< of the recording, which is one per process
+
+void observe(bool details) {
+    const bool results = (observed_parts & TIDEMARK_PLUGIN_GRAPH) != 0;
+    observe_ops(details && (results || (observed_parts & TIDEMARK_PLUGIN_OPS) != 0), results);
+}
+
 void attach(const tidemark_api* api, int parts) {
     set_core(api);
+    begin_with_details(nullptr);
     const bool records_graph = (parts & TIDEMARK_PLUGIN_GRAPH) != 0;
     if (records_graph != graph_is_recorded()) {
         forget_labeled_tensors();
         record_graph(records_graph);
         observe_ops(false, false);
     }
-    observe_ops((parts & (TIDEMARK_PLUGIN_OPS | TIDEMARK_PLUGIN_GRAPH)) != 0, records_graph);
+    observed_parts = parts;
+    observe(true);
+    begin_steps((parts & TIDEMARK_PLUGIN_LIGHT_STEPS) != 0);
+    begin_with_details(observe);
     if ((parts & TIDEMARK_PLUGIN_ALLOCATOR) != 0) {
         attach_to_allocator();
     }
@@ -169,7 +182,8 @@ void tidemark_plugin_detach(void) {
         send_cost(ThreadState::here());
     }
     disarm();
-    observe_ops(false, false);
+    begin_with_details(nullptr);
+    observe(false);
     record_graph(false);
     forget_labeled_tensors();
 }
@@ -196,6 +210,10 @@ int tidemark_plugin_sequences(uint64_t* sequences, int count) {
 void tidemark_plugin_phase(uint32_t phase) { set_named_phase(phase); }
 
 void tidemark_plugin_optimizer(int inside) { ThreadState::here().in_optimizer = inside != 0; }
+
+void tidemark_plugin_step_ended(void) { step_ends(); }
+
+int tidemark_plugin_records_details(void) { return records_details(); }
 
 void tidemark_plugin_backward_begins(void) {
     if (core() != nullptr && core()->recording()) {

@@ -18,14 +18,15 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_PLUGIN_VERSION 3u
+#define TIDEMARK_PLUGIN_VERSION 4u
 
 uint32_t tidemark_plugin_version(void);
 
 enum tidemark_plugin_parts {
     TIDEMARK_PLUGIN_ALLOCATOR = 1, /* requires initialized CUDA; before, there is no allocator */
     TIDEMARK_PLUGIN_OPS = 2,       /* ops, executed nodes, named ranges */
-    TIDEMARK_PLUGIN_GRAPH = 4      /* the autograd graph and the categories of memory; requires ops */
+    TIDEMARK_PLUGIN_GRAPH = 4,     /* the autograd graph and the categories of memory; requires ops */
+    TIDEMARK_PLUGIN_LIGHT_STEPS = 8 /* of steps that repeat known ones, records allocator events alone */
 };
 
 /* Starts to record `parts` and sends the state of every device at the start. May be called again for the next
@@ -47,6 +48,11 @@ void tidemark_plugin_phase(uint32_t phase);
 
 /* Sets whether this thread is inside (1) or outside (0) an optimizer's step. */
 void tidemark_plugin_optimizer(int inside);
+
+/* Handles the end of a training step. */
+void tidemark_plugin_step_ended(void);
+/* Returns 0 in light steps: then nothing needs to be recorded but allocator events. */
+int tidemark_plugin_records_details(void);
 
 /* Reports that this thread starts a backward pass. Memory whose forward op is unknown gets the stack of this call. */
 void tidemark_plugin_backward_begins(void);

@@ -17,7 +17,7 @@ namespace {
 // PyTorch calls plain functions without a context, so this state belongs to the process.
 std::atomic<const tidemark_api*> core_api{nullptr};
 std::atomic<uint32_t> named_phase{0};
-std::atomic<uint64_t> backward_call{0};  ///< StackRef: thread in the upper half
+std::atomic<uint64_t> backward_call{0};  ///< a packed StackRef
 
 thread_local ThreadState* state_of_thread = nullptr;
 
@@ -116,7 +116,14 @@ void ThreadState::node_executes(const ExecutedNode& node) {
     report_executed_node(node);  // its evaluation began before the recording
 }
 
-StackRef ThreadState::own_stack() { return ring_ == nullptr ? StackRef{} : StackRef{core()->stack(ring_), serial_}; }
+StackRef ThreadState::own_stack() {
+    if (ring_ == nullptr) {
+        return {};
+    }
+    StackRef stack{0, serial_, 0};
+    stack.id = core()->stack(ring_, &stack.lines);
+    return stack;
+}
 
 StackRef ThreadState::attributed_stack() {
     const StackRef own = own_stack();
@@ -129,8 +136,7 @@ StackRef ThreadState::attributed_stack() {
     if (evaluations_ == 0) {
         return {};
     }
-    const uint64_t call = backward_call.load(std::memory_order_relaxed);
-    return {static_cast<uint32_t>(call), static_cast<uint16_t>(call >> 32)};
+    return StackRef::unpacked(backward_call.load(std::memory_order_relaxed));
 }
 
 uint8_t ThreadState::phase(StackRef stack) const {
@@ -147,6 +153,14 @@ uint8_t ThreadState::phase(StackRef stack) const {
         return TIDEMARK_PHASE_NONE;
     }
     return c10::GradMode::is_enabled() ? TIDEMARK_PHASE_FORWARD : TIDEMARK_PHASE_EVAL;
+}
+
+bool ThreadState::may_be_in(uint8_t phase) const {
+    if (phase == TIDEMARK_PHASE_BACKWARD || phase == TIDEMARK_PHASE_OPTIMIZER) {
+        return true;  // they come before the name of a phase
+    }
+    const uint32_t named = named_phase.load(std::memory_order_relaxed);
+    return named == 0 ? phase < TIDEMARK_PHASE_FIRST_NAMED : phase == named;
 }
 
 uint16_t ThreadState::pool(int64_t first, int64_t second) {
@@ -189,7 +203,7 @@ void set_named_phase(uint32_t phase) { named_phase.store(phase, std::memory_orde
 void remember_backward_call() {
     ThreadState& state = ThreadState::here();
     if (const StackRef here = state.ring() == nullptr ? StackRef{} : state.attributed_stack(); here.id != 0) {
-        backward_call.store(uint64_t{here.thread} << 32 | here.id, std::memory_order_relaxed);
+        backward_call.store(here.packed(), std::memory_order_relaxed);
     }
 }
 

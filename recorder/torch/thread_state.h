@@ -61,6 +61,8 @@ public:
     /// thread without Python frames: the stack of the forward op or, if unknown, of the call that started the pass.
     StackRef attributed_stack();
     uint8_t phase(StackRef stack) const;
+    /// Returns whether the program may be in this phase now, as far as it has named its phase.
+    bool may_be_in(uint8_t phase) const;
 
     /// Returns the id of an allocator pool on this thread; 0: the default pool.
     uint16_t pool(int64_t first, int64_t second);

@@ -29,9 +29,9 @@ uint32_t text(tidemark_ring*, const char* text, size_t length) {
     return static_cast<uint32_t>(stub.texts.size() - 1);
 }
 
-uint32_t stack(tidemark_ring*) { return 77; }
+uint32_t stack(tidemark_ring*, uint16_t*) { return 77; }
 int sample_now(uint32_t) { return 0; }
-void set_stack_walker(uint32_t (*)(tidemark_ring*)) {}
+void set_stack_walker(uint32_t (*)(tidemark_ring*, uint16_t*)) {}
 
 constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread, push, text, stack, sample_now,
                            set_stack_walker};

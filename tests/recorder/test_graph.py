@@ -51,7 +51,7 @@ class Core:
             this_thread=ctypes.cast(self._this_thread, types["this_thread"]),
             push=types["push"](self._push),
             text=types["text"](self._text),
-            stack=types["stack"](lambda ring: 0),
+            stack=types["stack"](lambda ring, lines: 0),
             sample_now=types["sample_now"](lambda wait: 0),
             set_stack_walker=types["set_stack_walker"](lambda walk: None),
         )

@@ -117,7 +117,7 @@ class Graph:
         """Handles the begin of a backward pass from these tensors."""
         self._backwards.append(None)
         self._labels.find_new()
-        for root in roots:
+        for root in roots if self._plugin.records_details() else ():
             if _introspect.is_tensor(root):
                 self._plugin.identify(self._cdata(root))  # records the node of an autograd.Function: no op reports it
 
@@ -128,7 +128,7 @@ class Graph:
         if self._backwards:
             self._backwards.pop()
         if not self._backwards:
-            self._plugin.update_labels()
+            self._update_labels_of_step()
 
     @_stops_program
     @_reports_failures
@@ -141,9 +141,14 @@ class Graph:
     def step_ended(self) -> None:
         """Handles the end of a training step."""
         self._labels.find_new()
-        self._plugin.update_labels()
+        self._update_labels_of_step()
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
         self._serve_request()
+
+    def _update_labels_of_step(self) -> None:
+        """Updates the labels, except in light steps: their memory is labeled in the step that they repeat."""
+        if self._plugin.records_details():
+            self._plugin.update_labels()
 
     @_stops_program
     @_reports_failures

@@ -38,6 +38,8 @@ class Plugin:
         self.detach = self._library.tidemark_plugin_detach
         self.backward_begins = self._library.tidemark_plugin_backward_begins
         self.optimizer = self._library.tidemark_plugin_optimizer
+        self.step_ended = self._library.tidemark_plugin_step_ended
+        self.records_details = self._library.tidemark_plugin_records_details
         self.phase = self._library.tidemark_plugin_phase
         self.gradient_of = self._library.tidemark_plugin_gradient_of
         self.update_labels = self._library.tidemark_plugin_update_labels

@@ -173,7 +173,11 @@ class Recording:
 
     def _parts_of_plugin(self) -> int:
         parts = _abi.PLUGIN_OPS if "ops" in self.parts or "graph" in self.parts else 0
-        return parts | _abi.PLUGIN_GRAPH if "graph" in self.parts else parts
+        if "graph" in self.parts:
+            parts |= _abi.PLUGIN_GRAPH
+        if os.environ.get("TIDEMARK_DETAIL") == "condensed":
+            parts |= _abi.PLUGIN_LIGHT_STEPS
+        return parts
 
     def _record_allocator(self, torch: Any) -> None:
         from tidemark import _allocator
@@ -229,6 +233,8 @@ class Recording:
         self._do_housekeeping()
         if self._graph:
             self._graph.step_ended()
+        if self._plugin:
+            self._plugin.step_ended()
 
     def phase(self, name: str | None) -> contextlib.AbstractContextManager[None]:
         """Names the phase; None: detects it. Returns a context manager whose exit restores the phase before."""

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// How much the plugin records now: all details, or, in steps that repeat known ones, allocator events alone.
+// Thread-safe. PyTorch calls plain functions without a context, so the level belongs to the process.
+#pragma once
+
+namespace tidemark::plugin {
+
+/// Returns false in light steps: ops and the graph are not observed, and an event gets the origin of the event at the
+/// same place of the step that is repeated.
+bool records_details();
+
+/// Registers what begins (true) and ends (false) to observe details, and records all of them from now on. nullptr: the
+/// level does not change any more. `observe` runs while a lock is held. It must not allocate GPU memory.
+void begin_with_details(void (*observe)(bool details));
+
+/// Begins light steps. Does nothing without an observer.
+void omit_details();
+/// Ends light steps. May be called under an allocator lock.
+void resume_details();
+
+}  // namespace tidemark::plugin

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "recorder/torch/light_steps.h"
+
+#include "recorder/torch/allocator_tracker.h"
+#include "recorder/torch/detail_level.h"
+#include "recorder/torch/graph_recorder.h"
+
+namespace tidemark::plugin {
+
+namespace {
+
+/// Caches fill in the first steps, and explanations compare them with later ones.
+constexpr int first_steps = 20;
+/// Steps with details that must repeat known ones before light steps.
+constexpr int fewest_repeats = 2;
+/// Light steps between two comparisons: 2 steps with details in so many cost less than 1 % of what they cost.
+constexpr int longest_light = 254;
+
+struct Steps {
+    bool may_be_light = false;
+    int seen = 0;
+    int light = 0;             ///< in a row
+    uint64_t nodes_alive = 0;  ///< at the end of the step before
+};
+Steps steps;
+
+}  // namespace
+
+void begin_steps(bool allowed) {
+    steps = {};
+    steps.may_be_light = allowed;
+}
+
+void step_ends() {
+    if (!steps.may_be_light) {
+        return;
+    }
+    count_step();
+    const uint64_t nodes_before = steps.nodes_alive;
+    steps.nodes_alive = live_nodes().alive;
+    if (++steps.seen <= first_steps) {
+        return;
+    }
+    if (!records_details()) {
+        if (++steps.light >= longest_light) {
+            resume_details();
+        }
+    } else if (devices_repeat_steps(fewest_repeats) && steps.nodes_alive <= nodes_before) {
+        steps.light = 0;
+        omit_details();
+    }
+}
+
+}  // namespace tidemark::plugin

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Decides when steps are light: after the first steps, while steps repeat known ones on all devices and retain no graph.
+// Every so often a step is recorded with all details, and compared.
+#pragma once
+
+namespace tidemark::plugin {
+
+/// Starts again with all details, and with light steps later if `allowed`. One thread at a time may call.
+void begin_steps(bool allowed);
+/// Handles the end of a training step, on the thread that reports them.
+void step_ends();
+
+}  // namespace tidemark::plugin
