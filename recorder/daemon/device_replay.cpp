@@ -48,12 +48,17 @@ void DeviceReplay::apply(const AllocatorEvent& event) {
     }
 }
 
-void DeviceReplay::apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like) {
+void DeviceReplay::apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like,
+                                  const std::function<void(size_t)>& before) {
     Peaks peaks;
     note(peaks);
-    for (const AllocatorEvent& event : step) {
-        folder_.apply_unwritten(event);
+    for (size_t i = 0; i < step.size(); ++i) {
+        before(i);
+        folder_.apply_unwritten(step[i]);
         note(peaks);
+        if (step[i].action == Action::free_completed) {
+            settle(step[i].address, no_allocation_row);
+        }
     }
     recent_.clear();
     has_unwritten_ = true;
@@ -167,7 +172,23 @@ FoldSink::LifetimeId DeviceReplay::created(const AllocationRow& row) {
     if (sites_ != nullptr) {
         sites_->allocated(row.lifetime.address, row.lifetime.stack, row.lifetime.block_size);
     }
-    return writer_.created(device_, row);
+    const LifetimeId lifetime = writer_.created(device_, row);
+    settle(row.lifetime.address, writer_.row_id(lifetime));
+    return lifetime;
+}
+
+bool DeviceReplay::await_row(uint64_t address) {
+    if (!folder_.is_unwritten(address)) {
+        return false;
+    }
+    awaited_.insert(address);
+    return true;
+}
+
+void DeviceReplay::settle(uint64_t address, int64_t row) {
+    if (awaited_.erase(address) > 0) {
+        settled_.push_back({address, row});
+    }
 }
 
 void DeviceReplay::free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) {

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,12 @@ struct SegmentChange {
     uint32_t position = no_segment;
 };
 
+/// A block of a repeated step that somebody asked for got a row, or ended without one.
+struct SettledBlock {
+    uint64_t address = 0;
+    int64_t allocation = no_allocation_row;  ///< row id
+};
+
 /// Writes the rows of one device to a StreamingWriter, which must outlive it. Not thread-safe.
 class DeviceReplay final : private FoldSink {
 public:
@@ -40,8 +48,10 @@ public:
 
     void apply(const AllocatorEvent& event);
     /// Applies the events of a step that repeats the one that ended at `like`. Writes what the step leaves different,
-    /// and counts it. Times in ns since trace start.
-    void apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like);
+    /// and counts it. Times in ns since trace start. Calls `before` with the index of each event before it applies the
+    /// event.
+    void apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like,
+                        const std::function<void(size_t)>& before = [](size_t) {});
     /// Writes what repeated steps left different. Must precede every other function that changes the state.
     void end_repeats();
     /// Skips the numbers of `count` lost events.
@@ -66,6 +76,10 @@ public:
     /// Returns the row id of the allocation that had the block at `address` after `events` events.
     /// Returns no_allocation_row if none had it, or if it ended too long ago. Requires `events` <= events().
     int64_t allocation_at(uint64_t address, EventNumber events) const;
+    /// Returns whether the block at `address` was allocated in a repeated step and has no row yet. If so,
+    /// take_settled_blocks() will report it.
+    bool await_row(uint64_t address);
+    std::vector<SettledBlock> take_settled_blocks() { return std::exchange(settled_, {}); }
 
     /// Returns the position of the segment that contains an address, or no_segment.
     uint32_t segment_at(uint64_t address) const { return folder_.segment_at(address); }
@@ -101,6 +115,7 @@ private:
     bool belongs_to_repeats(int64_t like, const Peaks& peaks) const;
     void note(Peaks& peaks) const;
     void report_repeats();
+    void settle(uint64_t address, int64_t row);
 
     StateChange change_before(const AllocatorEvent& event) const;
     void complete_after(StateChange& change) const;
@@ -120,6 +135,8 @@ private:
     std::deque<StateChange> recent_;   ///< the last events, oldest first
     std::deque<LostEvents> lost_;
     std::vector<SegmentChange> segment_changes_;
+    std::unordered_set<uint64_t> awaited_;  ///< addresses of unwritten blocks
+    std::vector<SettledBlock> settled_;
     RepeatedSteps repeats_;  ///< the latest
     int64_t repeats_row_ = 0;
     bool can_add_repeats_ = false;  ///< to that row

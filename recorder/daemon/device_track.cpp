@@ -83,8 +83,12 @@ void DeviceTrack::begin(const AllocatorState& start) {
 
 std::optional<int64_t> DeviceTrack::ask(const MemoryQuestion& question) {
     const bool has_arrived = replay_ && number_of(question.sequence) <= static_cast<uint64_t>(replay_->events());
-    if (has_arrived) {
+    if (has_arrived && !replay_->await_row(question.address)) {
         return answer_to(question);
+    }
+    if (has_arrived) {
+        awaiting_.emplace(question.address, question.ticket);
+        return std::nullopt;
     }
     if (questions_.size() >= most_questions) {
         return no_allocation_row;
@@ -103,12 +107,37 @@ int64_t DeviceTrack::answer_to(const MemoryQuestion& question) const {
                                   static_cast<EventNumber>(std::min(number_of(question.sequence), now)));
 }
 
-/// Answers the questions about the state after up to `events` events.
-void DeviceTrack::answer_due_questions(uint64_t events) {
-    while (!questions_.empty() && number_of(questions_.front().sequence) <= events) {
-        answers_.push_back({questions_.front().ticket, answer_to(questions_.front())});
+/// Answers a question about the state now, or later if its block has no row yet.
+void DeviceTrack::settle(const MemoryQuestion& question) {
+    if (replay_ && replay_->await_row(question.address)) {
+        awaiting_.emplace(question.address, question.ticket);
+    } else {
+        answers_.push_back({question.ticket, answer_to(question)});
+    }
+}
+
+/// `is_due`: true for the questions up to some sequence number.
+void DeviceTrack::settle_questions(const std::function<bool(const MemoryQuestion&)>& is_due) {
+    while (!questions_.empty() && is_due(questions_.front())) {
+        settle(questions_.front());
         std::pop_heap(questions_.begin(), questions_.end(), is_later);
         questions_.pop_back();
+    }
+}
+
+/// Answers the questions about the state after up to `events` events.
+void DeviceTrack::answer_due_questions(uint64_t events) {
+    settle_questions([&](const MemoryQuestion& question) { return number_of(question.sequence) <= events; });
+}
+
+/// Answers the questions about blocks that got a row, or ended without one.
+void DeviceTrack::answer_awaiting_questions() {
+    for (const SettledBlock& block : replay_->take_settled_blocks()) {
+        const auto [begin, end] = awaiting_.equal_range(block.address);
+        for (auto question = begin; question != end; ++question) {
+            answers_.push_back({question->second, block.allocation});
+        }
+        awaiting_.erase(begin, end);
     }
 }
 
@@ -292,7 +321,12 @@ void DeviceTrack::end_step(int64_t time) {
     const int64_t growth = replay_->allocated_bytes() - level_;
     if (like && growth * least_part_of_growth <= level_) {
         const EventNumber before = replay_->events();
-        replay_->apply_repeated(events, start, time, *like);
+        const uint64_t first = queue_.next() - events.size();
+        replay_->apply_repeated(events, start, time, *like, [&](size_t i) {
+            answer_awaiting_questions();
+            settle_questions([&](const MemoryQuestion& question) { return question.sequence <= first + i; });
+        });
+        answer_awaiting_questions();
         numbering_.leave_out(queue_.next(), events.size());
         numbering_.add(queue_.next(), static_cast<uint64_t>(replay_->events() - before));
         answer_due_questions(static_cast<uint64_t>(replay_->events()));
@@ -309,6 +343,7 @@ void DeviceTrack::end_step(int64_t time) {
 void DeviceTrack::end_repeats(uint64_t next) {
     const EventNumber before = replay_->events();
     replay_->end_repeats();
+    answer_awaiting_questions();
     numbering_.add(next, static_cast<uint64_t>(replay_->events() - before));
 }
 

@@ -8,9 +8,11 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "recorder/daemon/definitions.h"
@@ -104,7 +106,10 @@ private:
     bool has_begun(bool at_end);
     void apply_pending(bool at_end);
     int64_t answer_to(const MemoryQuestion& question) const;
+    void settle(const MemoryQuestion& question);
+    void settle_questions(const std::function<bool(const MemoryQuestion&)>& is_due);
     void answer_due_questions(uint64_t events);
+    void answer_awaiting_questions();
     bool apply(const QueuedEvent& event, bool accepts_undefined);
     void take_in(const AllocatorEvent& event);
     void write(const AllocatorEvent& event);
@@ -131,6 +136,7 @@ private:
     std::map<const ThreadDefinitions*, IncompleteState> incomplete_;  ///< states whose last record has not arrived
     std::deque<AllocatorState> checks_;      ///< states to compare once their events are applied
     std::vector<MemoryQuestion> questions_;  ///< a heap with the lowest sequence first
+    std::unordered_multimap<uint64_t, MemoryTicket> awaiting_;  ///< a row of the unwritten block at this address
     std::vector<MemoryAnswer> answers_;
     std::optional<Clock::time_point> stuck_since_;
     int64_t events_lost_ = 0, events_refused_ = 0, checks_made_ = 0, checks_failed_ = 0;

@@ -116,6 +116,8 @@ public:
     bool write_survivors(int64_t start);
     /// Makes the rows show the state. Must precede apply() and the repairs.
     void write_unwritten();
+    /// Returns whether the block at an address has no row yet.
+    bool is_unwritten(uint64_t address) const { return unwritten_.contains(address); }
 
     /// Skips the numbers of lost events, which have no row.
     void skip_to(EventNumber event) { next_ = event; }

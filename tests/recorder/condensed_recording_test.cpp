@@ -24,6 +24,7 @@ struct Loop {
     int stops_keeping = -1;  ///< from this step on, a cache of 50 MiB is gone
     int checked_step = -1;   ///< in which PyTorch reports its state
     int marks_every = 0;     ///< steps
+    bool is_labeled = false;
 };
 
 class CondensedRecording : public Recording {
@@ -111,6 +112,7 @@ private:
             std::vector<uint64_t> activations;
             for (uint64_t layer = 0; layer < 12; ++layer) {
                 activations.push_back(allocator.allocate(main, (3 + layer) * MiB / 2, forward));
+                label(loop, main, TIDEMARK_CATEGORY_OUTPUT, activations.back(), allocator.events());
             }
             if (step == loop.other_step) {
                 activations.push_back(allocator.allocate(main, 70 * MiB, forward));
@@ -124,10 +126,12 @@ private:
             gradients.clear();
             for (; !activations.empty(); activations.pop_back()) {
                 gradients.push_back(allocator.allocate(main, 300 * KiB, backward));
+                label(loop, main, TIDEMARK_CATEGORY_GRADIENT, gradients.back(), allocator.events());
                 allocator.free(main, activations.back(), true, backward);
             }
             if (loop.leak > 0) {
-                allocator.allocate(main, loop.leak, keep);
+                const uint64_t kept = allocator.allocate(main, loop.leak, keep);
+                label(loop, main, TIDEMARK_CATEGORY_INPUT, kept, allocator.events());
             }
             if (step == loop.stops_keeping) {
                 allocator.free(main, cache, true, keep);
@@ -136,6 +140,12 @@ private:
             if (loop.marks_every > 0 && step % loop.marks_every == 0) {
                 mark(main, "step " + std::to_string(step), allocator.events());
             }
+        }
+    }
+
+    static void label(const Loop& loop, SimulatedThread& main, uint8_t category, uint64_t address, uint64_t sequence) {
+        if (loop.is_labeled) {
+            main.label(category, {0, address, sequence});
         }
     }
 
@@ -194,6 +204,20 @@ TEST_F(CondensedRecording, WhatOutlivesItsStepIsWritten) {
         const auto& requested = device.allocations.requested;
         EXPECT_EQ(std::count(requested.begin(), requested.end(), leak), steps) << leak;
     }
+}
+
+TEST_F(CondensedRecording, WhatIsLeftKeepsItsLabels) {
+    const char* const labels =
+        "SELECT a.requested, category, count(*) FROM allocation_category c JOIN allocation a ON a.id = c.allocation "
+        "WHERE a.free_after IS NULL GROUP BY 1, 2 ORDER BY 1, 2";
+    const Loop loop{.leak = KiB, .is_labeled = true};
+    record(loop, "full");
+    const std::vector<std::string> expected = rows(labels);
+    ASSERT_EQ((std::vector<std::string>{"1024|input|200", "307200|gradient|12"}), expected);
+    const auto condensed = record(loop, "condensed");
+    ASSERT_TRUE(condensed);
+    EXPECT_GT(repeated_steps(condensed->devices.at(0)), 150);
+    EXPECT_EQ(expected, rows(labels));
 }
 
 TEST_F(CondensedRecording, StatesThatPyTorchReportsAreCompared) {
