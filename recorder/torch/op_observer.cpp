@@ -40,16 +40,12 @@ void remember_forward_stack(ThreadState& state, const at::RecordFunction& op) {
 std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
     ThreadState& state = ThreadState::here();
     const MeasuredCallback measured(state);
-    switch (op.scope()) {
-        case at::RecordScope::FUNCTION:
-            state.enter_op(op.name(), TIDEMARK_SCOPE_OP);
-            remember_forward_stack(state, op);
-            break;
-        case at::RecordScope::BACKWARD_FUNCTION:
-            state.enter_op(op.name(), TIDEMARK_SCOPE_NODE);
-            state.enter_node(forward_op(op.forwardThreadId(), op.seqNr()));
-            break;
-        default: report_span(state, 0, op.name());
+    if (op.scope() == at::RecordScope::FUNCTION) {
+        state.enter_op(op.name(), TIDEMARK_SCOPE_OP);
+        remember_forward_stack(state, op);
+    } else {
+        state.enter_op(op.name(), TIDEMARK_SCOPE_NODE);
+        state.enter_node(forward_op(op.forwardThreadId(), op.seqNr()));
     }
     return nullptr;
 }
@@ -123,10 +119,29 @@ void ends(const at::RecordFunction& op, at::ObserverContext*) {
     if (op.scope() == at::RecordScope::FUNCTION && graph_is_recorded()) {
         report_results(state, op);
     }
-    if (op.scope() == at::RecordScope::FUNCTION || op.scope() == at::RecordScope::BACKWARD_FUNCTION) {
-        state.leave_op();
-    } else {
-        report_span(state, 1, nullptr);
+    state.leave_op();
+}
+
+std::unique_ptr<at::ObserverContext> range_begins(const at::RecordFunction& range) {
+    ThreadState& state = ThreadState::here();
+    const MeasuredCallback measured(state);
+    report_span(state, 0, range.name());
+    return nullptr;
+}
+
+void range_ends(const at::RecordFunction&, at::ObserverContext*) {
+    ThreadState& state = ThreadState::here();
+    const MeasuredCallback measured(state);
+    report_span(state, 1, nullptr);
+}
+
+/// Adds or removes a callback. `handle`: of the callback; 0 while there is none.
+void set_observed(bool observe, at::CallbackHandle& handle, const at::RecordFunctionCallback& callback) {
+    if (observe && handle == 0) {
+        handle = at::addGlobalCallback(callback);
+    } else if (!observe && handle != 0) {
+        at::removeCallback(handle);
+        handle = 0;
     }
 }
 
@@ -134,15 +149,16 @@ void ends(const at::RecordFunction& op, at::ObserverContext*) {
 
 void observe_ops(bool observe, bool results) {
     static at::CallbackHandle handle = 0;
-    if (observe && handle == 0) {
-        handle = at::addGlobalCallback(
-            at::RecordFunctionCallback(begins, ends)
-                .needsOutputs(results)
-                .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
-    } else if (!observe && handle != 0) {
-        at::removeCallback(handle);
-        handle = 0;
-    }
+    set_observed(observe, handle,
+                 at::RecordFunctionCallback(begins, ends)
+                     .needsOutputs(results)
+                     .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+void observe_ranges(bool observe) {
+    static at::CallbackHandle handle = 0;
+    set_observed(observe, handle,
+                 at::RecordFunctionCallback(range_begins, range_ends).scopes({at::RecordScope::USER_SCOPE}));
 }
 
 }  // namespace tidemark::plugin

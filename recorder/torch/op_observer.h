@@ -6,8 +6,11 @@
 
 namespace tidemark::plugin {
 
-/// Starts or ends observing. Does nothing if it is in that state already. One thread at a time may call. `results`:
-/// also observes the results of ops, for the graph.
+// One thread at a time may call these functions. They do nothing if nothing changes.
+
+/// Starts or ends observing ops and nodes. `results`: also observes the results of ops, for the graph.
 void observe_ops(bool observe, bool results);
+/// Starts or ends observing named ranges, such as the steps of optimizers.
+void observe_ranges(bool observe);
 
 }  // namespace tidemark::plugin

@@ -8,6 +8,15 @@
 
 namespace tidemark::plugin {
 
+OpKind kind_of(const char* name, uint8_t scope) {
+    constexpr char evaluation_prefix[] = "autograd::engine::evaluate_function";
+    if (scope != TIDEMARK_SCOPE_OP) {
+        return {};
+    }
+    const bool is_evaluation = std::strncmp(name, evaluation_prefix, sizeof evaluation_prefix - 1) == 0;
+    return {is_evaluation, !is_evaluation && std::strstr(name, "::") != nullptr};
+}
+
 size_t OpPaths::slot_of(uint32_t parent, const char* name) const {
     const size_t mask = slots_.size() - 1;
     size_t slot = (std::hash<std::string_view>{}(name) ^ (size_t{parent} * 0x9e3779b97f4a7c15u)) & mask;

@@ -13,17 +13,29 @@
 
 namespace tidemark::plugin {
 
+/// What the name of an op tells.
+struct OpKind {
+    bool is_evaluation = false;  ///< the engine's op around a node and the sums of its gradients
+    bool is_dispatched = false;  ///< called by PyTorch's dispatcher
+};
+OpKind kind_of(const char* name, uint8_t scope);
+
 class OpPaths {
 public:
-    /// Returns the id of `name` under `parent` and defines it if it is new; 0 if it cannot be defined.
-    uint32_t child(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name, uint8_t scope) {
+    struct Path {
+        uint32_t id = 0;  ///< 0: it cannot be defined
+        OpKind kind;
+    };
+
+    /// Returns the path of `name` under `parent` and defines it if it is new.
+    Path child(const tidemark_api& api, tidemark_ring* ring, uint32_t parent, const char* name, uint8_t scope) {
         Recent& recent = recent_[slot(parent, name)];
-        if (recent.parent == parent && recent.name == name && recent.id != 0 && names_[recent.id - 1] == name) {
-            return recent.id;
+        if (recent.parent == parent && recent.name == name && recent.path.id != 0 &&
+            names_[recent.path.id - 1] == name) {
+            return recent.path;
         }
-        const uint32_t id = find_or_report(api, ring, parent, name, scope);
-        recent = {name, parent, id};
-        return id;
+        recent = {name, parent, {find_or_report(api, ring, parent, name, scope), kind_of(name, scope)}};
+        return recent.path;
     }
 
 private:
@@ -31,7 +43,7 @@ private:
     struct Recent {
         const char* name = nullptr;
         uint32_t parent = 0;
-        uint32_t id = 0;
+        Path path;
     };
     static constexpr size_t recent_count = 2048;
     static constexpr size_t most_paths = size_t{1} << 20;

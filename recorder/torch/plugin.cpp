@@ -130,9 +130,13 @@ void attach_to_allocator() {
 
 int observed_parts = 0;  ///< of the recording, which is one per process
 
+bool observes(int part) { return (observed_parts & part) != 0; }
+
+/// Ranges are not details: explanations tell from them which optimizers step.
 void observe(bool details) {
-    const bool results = (observed_parts & TIDEMARK_PLUGIN_GRAPH) != 0;
-    observe_ops(details && (results || (observed_parts & TIDEMARK_PLUGIN_OPS) != 0), results);
+    const bool results = observes(TIDEMARK_PLUGIN_GRAPH), ops = results || observes(TIDEMARK_PLUGIN_OPS);
+    observe_ops(details && ops, results);
+    observe_ranges(ops);
 }
 
 void attach(const tidemark_api* api, int parts) {
@@ -183,6 +187,7 @@ void tidemark_plugin_detach(void) {
     }
     disarm();
     begin_with_details(nullptr);
+    observed_parts = 0;
     observe(false);
     record_graph(false);
     forget_labeled_tensors();

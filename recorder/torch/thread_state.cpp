@@ -6,7 +6,6 @@
 #include <c10/core/GradMode.h>
 
 #include <atomic>
-#include <cstring>
 
 #include "recorder/torch/graph_recorder.h"
 
@@ -20,8 +19,6 @@ std::atomic<uint32_t> named_phase{0};
 std::atomic<uint64_t> backward_call{0};  ///< a packed StackRef
 
 thread_local ThreadState* state_of_thread = nullptr;
-
-constexpr char evaluation_prefix[] = "autograd::engine::evaluate_function";
 
 }  // namespace
 
@@ -50,10 +47,10 @@ tidemark_ring* ThreadState::ring() {
 }
 
 void ThreadState::enter_op(const char* name, uint8_t scope) {
-    const bool is_evaluation =
-        scope == TIDEMARK_SCOPE_OP && std::strncmp(name, evaluation_prefix, sizeof evaluation_prefix - 1) == 0;
     tidemark_ring* own = ring();
-    const bool is_dispatched = scope == TIDEMARK_SCOPE_OP && !is_evaluation && std::strstr(name, "::") != nullptr;
+    const OpPaths::Path path = own == nullptr ? OpPaths::Path{0, kind_of(name, scope)}
+                                              : paths_.child(*core(), own, current_, name, scope);
+    const auto [is_evaluation, is_dispatched] = path.kind;
     const bool is_outermost = is_dispatched && !in_op_;
     open_.push_back({current_, is_evaluation, is_outermost, in_op_, {}});
     in_op_ = is_dispatched || (in_op_ && scope == TIDEMARK_SCOPE_OP && !is_evaluation);
@@ -62,7 +59,7 @@ void ThreadState::enter_op(const char* name, uint8_t scope) {
     }
     evaluations_ += is_evaluation;
     if (own != nullptr) {
-        current_ = paths_.child(*core(), own, current_, name, scope);
+        current_ = path.id;
     }
 }
 
