@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "storage/explain/repeated_work.h"
+
 namespace tidemark {
 namespace {
 
@@ -21,11 +23,20 @@ ModuleUses::ModuleUses(const AnalysisContext& context) : context_(context) {
         of_origin_.push_back(id_of(origin.module));
     }
     const Allocations& all = context.device().allocations;
+    const auto& repeats = context.device().repeats;
+    auto next = repeats.begin();
+    const auto use_all_before = [&](EventNumber event) {
+        for (; next != repeats.end() && next->event <= event; ++next) {
+            use_again(*next);
+        }
+    };
     for (AllocationIndex a = 0; a < all.size() && all.alloc_event[a] < context.now(); ++a) {
+        use_all_before(all.alloc_event[a]);
         if (all.alloc_event[a] != before_history) {
             use(of_origin(all.origin[a]), all.alloc_event[a], context.device().alloc_time(a));
         }
     }
+    use_all_before(context.now());
 }
 
 ModuleId ModuleUses::id_of(const std::string& path) {
@@ -63,6 +74,20 @@ bool ModuleUses::is_idle(ModuleId id) const {
     const bool others_run = iterations_since(last_used_) * 4 <= idle;
     return others_run && idle >= fewest_idle && 2 * idle >= count &&
            context_.now_time() - module.last_time > longer * module.longest_pause;
+}
+
+void ModuleUses::use_again(const RepeatedSteps& repeats) {
+    const auto [found, is_new] = of_step_.try_emplace(repeats.like);
+    if (is_new) {
+        const Allocations& all = context_.device().allocations;
+        const AllocationRange step = repeated_allocations(context_.trace(), context_.device(), repeats);
+        for (AllocationIndex a = step.begin; a < step.end; ++a) {
+            found->second.insert(of_origin(all.origin[a]));
+        }
+    }
+    for (const ModuleId id : found->second) {
+        use(id, repeats.after, repeats.end);
+    }
 }
 
 void ModuleUses::use(ModuleId id, EventNumber event, int64_t time) {

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// When the program's modules ran, with all modules in them: a module ran when memory was allocated in it.
+// When the program's modules ran, with all modules in them: a module ran when memory was allocated in it, or in a step
+// that was repeated.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +54,7 @@ public:
     size_t idle_iterations(ModuleId id) const { return iterations_since(modules_[id].last_used); }
 
 private:
+    void use_again(const RepeatedSteps& repeats);
     void use(ModuleId id, EventNumber event, int64_t time);
     size_t iterations_since(EventNumber event) const;
 
@@ -59,6 +62,7 @@ private:
     std::vector<ModuleUse> modules_{1};
     std::unordered_map<std::string, ModuleId> ids_;
     std::vector<ModuleId> of_origin_;
+    std::unordered_map<int64_t, std::set<ModuleId>> of_step_;  ///< by its end, of repeated steps
     EventNumber last_used_ = 0;  ///< by any module
 };
 

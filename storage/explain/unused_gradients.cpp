@@ -11,6 +11,7 @@
 
 #include "storage/explain/composition.h"
 #include "storage/explain/optimizer_spans.h"
+#include "storage/explain/repeated_work.h"
 #include "storage/explain/unused_optimizers.h"
 
 namespace tidemark {
@@ -107,19 +108,37 @@ size_t steps_between(const AnalysisContext& context, int64_t from, int64_t to) {
     }));
 }
 
+bool is_backward(const AnalysisContext& context, AllocationIndex a) {
+    return context.trace().origins[context.device().allocations.origin[a]].phase == Phase::backward;
+}
+
+/// Returns the end of the last repeated step with a backward pass; 0: there is none.
+int64_t last_repeated_backward(const AnalysisContext& context) {
+    const auto& repeats = context.device().repeats;
+    for (auto steps = repeats.rbegin(); steps != repeats.rend(); ++steps) {
+        const AllocationRange range = repeated_allocations(context.trace(), context.device(), *steps);
+        for (AllocationIndex a = range.begin; a < range.end; ++a) {
+            if (is_backward(context, a)) {
+                return steps->end;
+            }
+        }
+    }
+    return 0;
+}
+
 /// Returns the last time at which a backward pass allocated memory or executed a node.
 int64_t last_backward(const AnalysisContext& context) {
     const Allocations& allocations = context.device().allocations;
     int64_t last = 0;
     for (AllocationIndex a = allocations.size(); a-- > 0 && last == 0;) {
-        if (context.trace().origins[allocations.origin[a]].phase == Phase::backward) {
+        if (is_backward(context, a)) {
             last = context.device().alloc_time(a);
         }
     }
     for (const int64_t executed : context.graph()->tables().nodes.executed) {
         last = executed == never_happened ? last : std::max(last, executed);
     }
-    return last;
+    return std::max(last, last_repeated_backward(context));
 }
 
 /// Decides which parameters no optimizer updates.
