@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What nothing uses any more stays on the GPU: a model or a part of one that does not run, its last results, an
-// optimizer's state, a copy of a model.
+// optimizer's state, a copy of a model, models of which only a copy is used.
 
 #include "storage/explain/unused_models.h"
 
@@ -14,6 +14,7 @@
 #include "storage/explain/copied_arguments.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/stacked_models.h"
 #include "storage/explain/unused_optimizers.h"
 #include "storage/explain/unused_results.h"
 #include "storage/text/referrer_words.h"
@@ -224,6 +225,47 @@ Finding make_finding(const AnalysisContext& context, const CopiedArguments& copi
     return finding;
 }
 
+Finding make_finding(const AnalysisContext& context, const StackedModels& stacked, const Words& words) {
+    Finding finding = begin_finding(context, stacked.memory, stacked.bytes, stacked.since);
+    finding.basis = words("The graph shows which parameters each recorded operation used.");
+    std::string expression = "models";
+    if (stacked.referrer) {
+        finding.referrer = referrer_words(context.graph()->tables(), words, *stacked.referrer);
+        expression = has_name(*stacked.referrer) ? referrer_expression(context.graph()->tables(), *stacked.referrer)
+                                                 : expression;
+    }
+    const auto parameters = with("parameters", words.plural(finding.count, "{n} parameter", "{n} parameters"));
+    const auto bytes = with("bytes", format_bytes(stacked.bytes));
+    finding.title = words("{parameters} were copied by torch.stack() and are not used any more, but retain {bytes}",
+                          parameters, bytes);
+    finding.text = {words(
+        "torch.stack() copied these parameters of `{model}` at {line}. In {iterations} since then autograd graphs "
+        "have used the copies, and none has used the originals. They stay on the GPU: {bytes}.",
+        with("model", stacked.model),
+        with("line", line_of(context.trace(), context.device().allocations.stack[stacked.copy])),
+        with("iterations", iterations_words(context.iterations().source(), static_cast<int64_t>(stacked.idle), words)),
+        bytes)};
+    if (!finding.referrer.empty()) {
+        finding.text.push_back(
+            words("A heap scan found an original retained by {referrer}.", with("referrer", finding.referrer)));
+    }
+    finding.evidence = {at_allocation(context, words("The largest original"), stacked.memory.front()),
+                        at_allocation(context, words("A copy that is used instead"), stacked.copy)};
+    finding.fixes = {
+        {words("Delete the models after their parameters were stacked, and keep only what is needed of them, such as "
+               "their number."),
+         fmt::format("params, buffers = torch.func.stack_module_state({0})\ndel {0}", expression),
+         stacked.bytes,
+         {}},
+        {words("Or keep them in host memory, and move only the stacked parameters to the GPU."),
+         fmt::format("params, buffers = torch.func.stack_module_state({})  # on the CPU\n"
+                     "params = {{name: p.detach().cuda().requires_grad_() for name, p in params.items()}}",
+                     expression),
+         stacked.bytes,
+         {}}};
+    return finding;
+}
+
 /// Returns whether the state belongs to one of these models, whose findings include it.
 bool belongs_to(const std::vector<UnusedModel>& models, const UnusedOptimizer& optimizer) {
     return std::any_of(models.begin(), models.end(), [&](const UnusedModel& model) {
@@ -246,6 +288,9 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     for (const CopiedArguments& copied : find_copied_arguments(context)) {
         findings.push_back(make_finding(context, copied, words));
+    }
+    for (const StackedModels& stacked : find_stacked_models(context)) {
+        findings.push_back(make_finding(context, stacked, words));
     }
 }
 
