@@ -271,6 +271,38 @@ TEST(ExplainSmallViews, OfOneArenaOrOfMostOfTheirStorageAreNoWaste) {
     EXPECT_TRUE(bank_of_views(24, 1 << 20).diagnose(diagnoses::view_retains_storage).empty());
 }
 
+/// Returns the findings about 16 views in a queue that a heap scan found, if `later` entries have replaced them since,
+/// allocated by the function `line`.
+Findings queue_of_views(int later, const std::string& line) {
+    Program program = bank_of_views(16, 4096);
+    program.graph.tables.scans = {{program.run.now(), ScanReason::memory_grows, 10, 100, 20}};
+    for (int i = 0; i < 20; ++i) {
+        const AllocationIndex entry = program.run.alloc(2 * MiB, program.run.line(line));
+        if (i < 16) {
+            program.run.free(static_cast<AllocationIndex>(i));
+        }
+        if (i >= later) {
+            program.run.free(entry);
+        }
+        program.run.step();
+    }
+    const auto context = program.run.make_context(std::make_shared<const GraphTables>(program.graph.tables));
+    return test::diagnose(diagnoses::view_retains_storage, *context);
+}
+
+TEST(ExplainSmallViews, AreWasteInAQueueThatHasReplacedThemSinceTheScan) {
+    const Findings findings = queue_of_views(16, "encode");
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].title, "16 views of 64.0 KiB in total retain 32.0 MiB");
+    EXPECT_EQ(findings[0].confidence, Confidence::likely);
+    EXPECT_NE(findings[0].basis.find("replaced"), std::string::npos);
+}
+
+TEST(ExplainSmallViews, OfAQueueThatWasNotFilledAgainAreNoWaste) {
+    EXPECT_TRUE(queue_of_views(4, "encode").empty());
+    EXPECT_TRUE(queue_of_views(16, "evaluate").empty());
+}
+
 TEST(ExplainGrowthThrough, SmallViewsNamesBothSizes) {
     for (const int view_bytes : {4096, 1 << 19}) {
         const Finding finding = first_finding({{Kind::global, "first", ""},
