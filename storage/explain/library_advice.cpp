@@ -32,6 +32,7 @@ struct Place {
     std::string_view code;
     std::string_view within = {};           ///< a function that must be a caller
     std::string_view retaining_class = {};  ///< of this file; its objects retain what they get
+    bool needs_owner = false;  ///< only if an object of the program retains the library's object, whose tensors grow
 
     bool has_all_functions() const { return functions.front().empty(); }
 };
@@ -67,6 +68,18 @@ constexpr std::array places{
             "and drop `past_key_values` of finished requests."),
         "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")",
         "generate"},
+    Place{"/transformers/cache_utils.py",
+          {"update", "append", "lazy_initialization"},
+          Proof::growth,
+          Literal(
+              "Each call that gets the key-value cache adds its tokens to it. Crop the cache back after each request, "
+              "or give each request its own copy of the prefilled cache. If later calls need these tokens, limit their "
+              "number."),
+          "length = cache.get_seq_length()  # before the request\ncache.crop(length)  # after it\n"
+          "request_cache = copy.deepcopy(cache)  # or a copy for each request",
+          {},
+          any_class,
+          true},
     Place{
         "/transformers/cache_utils.py",
         {"update", "append", "lazy_initialization"},
@@ -179,7 +192,7 @@ const Place* find_place(const StackTable& stacks, StackId stack, bool grows) {
         }
         const Frame& frame = stacks.frame(id);
         const auto found = std::find_if(places.begin(), places.end(), [&](const Place& place) {
-            return (grows || place.proof == Proof::request) &&
+            return (grows || place.proof == Proof::request) && !place.needs_owner &&
                    is_at(place, stacks.string(frame.file), stacks.string(frame.function)) &&
                    (place.within.empty() || has_function(stacks, frames, place.within));
         });
@@ -190,25 +203,44 @@ const Place* find_place(const StackTable& stacks, StackId stack, bool grows) {
     return nullptr;
 }
 
+/// Returns whether the frame is a method of the class.
+bool is_method_of(const StackTable& stacks, FrameId id, std::string_view owner) {
+    const std::string_view function = stacks.string(stacks.frame(id).function);
+    return function.size() > owner.size() && function.starts_with(owner) && function[owner.size()] == '.';
+}
+
 /// Returns whether the place is in a file in which a method of the class is defined, and objects of this class retain
 /// what they get.
 bool has_retaining_class(const Place& place, const StackTable& stacks, FrameId id, std::string_view owner) {
-    const std::string_view function = stacks.string(stacks.frame(id).function);
-    return (place.retaining_class == any_class || place.retaining_class == owner) && function.size() > owner.size() &&
-           function.starts_with(owner) && function[owner.size()] == '.' && stacks.role(id) == FrameRole::library &&
+    return (place.retaining_class == any_class || place.retaining_class == owner) && is_method_of(stacks, id, owner) &&
+           stacks.role(id) == FrameRole::library &&
            stacks.string(stacks.frame(id).file).find(place.file) != std::string::npos;
 }
 
-/// Returns the place of the class if a stack of the trace has one of its methods.
-const Place* find_place_of_class(const StackTable& stacks, std::string_view owner) {
+/// Returns the place of the class if a stack of the trace has one of its methods. `has_owner`: see Place::needs_owner.
+const Place* find_place_of_class(const StackTable& stacks, std::string_view owner, bool has_owner) {
     for (const Place& place : places) {
-        for (FrameId id = 0; !place.retaining_class.empty() && id < stacks.frame_count(); ++id) {
+        const bool may_fit = !place.retaining_class.empty() && (has_owner || !place.needs_owner);
+        for (FrameId id = 0; may_fit && id < stacks.frame_count(); ++id) {
             if (has_retaining_class(place, stacks, id, owner)) {
                 return &place;
             }
         }
     }
     return nullptr;
+}
+
+/// Returns whether an object on the path is of a class of the program: stacks have one of its methods.
+bool has_object_of_program(const StackTable& stacks, const GraphTables& tables, std::span<const PathLink> links) {
+    return std::any_of(links.begin(), links.end(), [&](const PathLink& link) {
+        const std::string owner = owner_of(tables, link);
+        for (FrameId id = 0; !owner.empty() && id < stacks.frame_count(); ++id) {
+            if (stacks.role(id) == FrameRole::user && is_method_of(stacks, id, owner)) {
+                return true;
+            }
+        }
+        return false;
+    });
 }
 
 std::optional<Fix> fix_at(const Place* place, const Words& words) {
@@ -223,11 +255,12 @@ std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words,
 }
 
 std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
-                                       std::span<const PathLink> links) {
+                                       std::span<const PathLink> links, Growth growth) {
+    const bool has_owner = growth == Growth::of_size && has_object_of_program(trace.stacks, tables, links);
     const Place* place = nullptr;
     for (size_t i = links.size(); i-- > 0 && !place;) {
         const std::string owner = owner_of(tables, links[i]);
-        place = owner.empty() ? nullptr : find_place_of_class(trace.stacks, owner);
+        place = owner.empty() ? nullptr : find_place_of_class(trace.stacks, owner, has_owner);
     }
     return fix_at(place, words);
 }

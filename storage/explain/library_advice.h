@@ -9,6 +9,7 @@
 #include <span>
 
 #include "storage/explain/finding.h"
+#include "storage/explain/retention.h"
 #include "storage/text/words.h"
 #include "storage/trace/graph_tables.h"
 #include "storage/trace/trace.h"
@@ -21,9 +22,10 @@ namespace tidemark {
 std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack);
 
 /// Returns the fix for memory that grows and to which these links lead, if an object of a library retains what it is
-/// given. Stacks of the trace show which classes are the library's. The fix has no bytes.
+/// given. Stacks of the trace show which classes are the library's. An object whose tensors grow (Growth::of_size) is
+/// the same in all iterations. The fix has no bytes.
 std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
-                                       std::span<const PathLink> links);
+                                       std::span<const PathLink> links, Growth growth);
 
 /// Returns the fix for memory that this stack requests, whether it grows or not: the library itself accumulates or
 /// copies it. Returns nothing if no library in the stack is known for it. The fix has no bytes.

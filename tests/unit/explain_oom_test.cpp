@@ -572,6 +572,25 @@ TEST(LibraryAdvice, NamesTheApi) {
     }
 }
 
+/// One cache of the program gets the tokens of all requests; caches that become more are those of old requests.
+TEST(LibraryAdvice, CropsTheCacheThatAnObjectOfTheProgramPassesToEachCall) {
+    RunBuilder run;
+    stack_of(run.trace.stacks,
+             {{packages + "transformers/cache_utils.py", "DynamicLayer.update"}, {own, "Ranker.rank"}});
+    test::GraphBuilder graph;
+    const auto code_for = [&](const std::string& attribute, Growth growth) {
+        const std::vector<PathLink> links{{PathLinkKind::local, graph.text("self"), graph.text("main"), 0, 0},
+                                          {PathLinkKind::attribute, graph.text(attribute), 0, 0, 0},
+                                          {PathLinkKind::attribute, graph.text("layers of DynamicCache"), 0, 0, 0},
+                                          {PathLinkKind::index, graph.text("0"), 0, 0, 0},
+                                          {PathLinkKind::attribute, graph.text("keys of DynamicLayer"), 0, 0, 0}};
+        return library_fix_of_path(run.trace, graph.tables, Words(Language::english), links, growth).value().code;
+    };
+    EXPECT_THAT(code_for("cache of Ranker", Growth::of_size), HasSubstr("cache.crop(length)"));
+    EXPECT_THAT(code_for("cache of Ranker", Growth::of_count), HasSubstr("cache_implementation"));
+    EXPECT_THAT(code_for("cache of GenerationState", Growth::of_size), HasSubstr("cache_implementation"));
+}
+
 TEST(LibraryAdvice, NamesTheCacheOfGenerate) {
     RunBuilder run;
     const StackId stack = stack_of(run.trace.stacks, {{packages + "transformers/cache_utils.py", "DynamicLayer.update"},

@@ -23,10 +23,10 @@ bool lies_in_private_pool(const AnalysisContext& context, const LeakSuspect& sus
     return segment != no_segment && is_private(context, context.device().segments[segment]);
 }
 
-/// Returns whether two suspects without a known referrer have one cause. Memory of unknown cause does not.
-bool is_same_cause(const LeakSuspect& a, const Finding& of_a, const LeakSuspect& b, const Finding& of_b) {
-    return of_a.kind == of_b.kind && of_a.kind != FindingKind::unexplained_growth && a.iterations == b.iterations &&
-           a.growth == b.growth && !a.referrer && !b.referrer;
+/// Returns whether a finding of this kind can name the object whose attributes retain the memory.
+bool can_name_object(FindingKind kind) {
+    return kind == FindingKind::growing_container || kind == FindingKind::growing_tensor ||
+           kind == FindingKind::eval_without_no_grad;
 }
 
 /// A suspect and the finding about it.
@@ -35,21 +35,68 @@ struct Classified {
     Finding finding;
 };
 
+/// Returns whether two suspects have one cause: attributes of one object retain them, or nothing that is known. Memory
+/// of unknown cause does not.
+bool is_same_cause(const AnalysisContext& context, const Classified& a, const Classified& b) {
+    if (a.finding.kind != b.finding.kind || a.finding.kind == FindingKind::unexplained_growth) {
+        return false;
+    }
+    return a.suspect.referrer && b.suspect.referrer
+               ? can_name_object(a.finding.kind) && are_of_one_object(context.graph()->tables(), a.suspect, b.suspect)
+               : !a.suspect.referrer && !b.suspect.referrer && a.suspect.iterations == b.suspect.iterations &&
+                     a.suspect.growth == b.suspect.growth;
+}
+
+/// Adds the code of the other attribute's fixes to those of an object.
+void join_code(std::vector<Fix>& fixes, const std::vector<Fix>& one, const std::vector<Fix>& other) {
+    for (size_t i = 0; i < std::min({fixes.size(), one.size(), other.size()}); ++i) {
+        fixes[i].code = one[i].code == other[i].code ? one[i].code : one[i].code + "\n" + other[i].code;
+    }
+}
+
+/// Adds the memory of the other one, which has the same cause.
+void join(Classified& one, const Classified& other, const AnalysisContext& context, const Words& words) {
+    const bool has_object = one.suspect.referrer != nullptr;
+    if (has_object) {
+        join_attributes(context.graph()->tables(), one.suspect, other.suspect);
+    } else {
+        join(one.suspect, other.suspect);
+    }
+    if (std::optional<Finding> joined = classify_suspect(context, one.suspect, words)) {
+        if (has_object) {
+            join_code(joined->fixes, one.finding.fixes, other.finding.fixes);
+        }
+        one.finding = std::move(*joined);
+    }
+}
+
 void add(std::vector<Classified>& all, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     std::optional<Finding> finding = classify_suspect(context, suspect, words);
     if (!finding) {
         return;
     }
-    const auto same = std::find_if(all.begin(), all.end(), [&](const Classified& one) {
-        return is_same_cause(one.suspect, one.finding, suspect, *finding);
-    });
+    Classified added{suspect, std::move(*finding)};
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const Classified& one) { return is_same_cause(context, one, added); });
     if (same == all.end()) {
-        all.push_back({suspect, std::move(*finding)});
-        return;
+        all.push_back(std::move(added));
+    } else {
+        join(*same, added, context, words);
     }
-    join(same->suspect, suspect);
-    if (std::optional<Finding> joined = classify_suspect(context, same->suspect, words)) {
-        same->finding = std::move(*joined);
+}
+
+/// Says which attributes of an object retain the memory, if they are several.
+void add_attributes(Finding& finding, const LeakSuspect& suspect, const AnalysisContext& context, const Words& words) {
+    std::vector<std::string> names;
+    std::string owner;
+    for (const uint32_t attribute : suspect.attributes) {
+        const std::string& name = context.graph()->text(attribute);  // "preds of AveragePrecision"
+        names.push_back("`" + name.substr(0, name.find(' ')) + "`");
+        owner = name.substr(name.rfind(' ') + 1);
+    }
+    if (!names.empty()) {
+        finding.text.push_back(words("The memory is retained by these attributes of class {class}: {attributes}.",
+                                     with("class", owner), with("attributes", words.list(names))));
     }
 }
 
@@ -78,7 +125,8 @@ std::optional<Fix> library_fix(const Finding& finding, const LeakSuspect& suspec
                                const Words& words) {
     std::optional<Fix> fix;
     if (suspect.referrer) {
-        fix = library_fix_of_path(context.trace(), context.graph()->tables(), words, suspect.referrer->links);
+        fix = library_fix_of_path(context.trace(), context.graph()->tables(), words, suspect.referrer->links,
+                                  suspect.growth);
     }
     return fix ? fix : library_fix_of_growth(context.trace(), words, finding.stack);
 }
@@ -131,6 +179,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     add_repeated_hooks(all, context, words, findings);
     for (Classified& one : all) {
+        add_attributes(one.finding, one.suspect, context, words);
         add_rises(one.finding, one.suspect, words);
         add_library_fix(one.finding, one.suspect, context, words);
         findings.push_back(std::move(one.finding));

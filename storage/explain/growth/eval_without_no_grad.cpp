@@ -11,6 +11,17 @@
 namespace tidemark {
 namespace {
 
+/// Returns the code for the container, the attribute or the variable that retains the graphs.
+std::string code_to_keep_values(const AnalysisContext& context, const LeakSuspect& suspect) {
+    if (!suspect.referrer) {
+        return "output = output.detach()";
+    }
+    const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
+    const bool is_container = container_end(suspect.referrer->links) < suspect.referrer->links.size();
+    return is_container ? fmt::format("{}.append(output.detach().cpu())", expression)
+                        : fmt::format("{} = output.detach()", expression);
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::never_executed ||
         suspect.retention.root_state != NodeState::never_executed) {
@@ -37,12 +48,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.fixes.push_back({words("Run the evaluation without building graphs."),
                              "with torch.no_grad():\n    output = model(inputs)", suspect.bytes, suspect.per_iteration,
                              disable_gradients_diff(context, finding.stack, "torch.no_grad()")});
-    finding.fixes.push_back({words("Or keep only the values."),
-                             suspect.referrer
-                                 ? fmt::format("{}.append(output.detach().cpu())",
-                                               referrer_expression(context.graph()->tables(), suspect.paths))
-                                 : "output = output.detach()",
-                             suspect.bytes, suspect.per_iteration});
+    finding.fixes.push_back({words("Or keep only the values."), code_to_keep_values(context, suspect), suspect.bytes,
+                             suspect.per_iteration});
     return finding;
 }
 
