@@ -30,6 +30,7 @@ public:
     explicit StackedModelFinder(const AnalysisContext& context)
         : context_(context), graph_(*context.graph()), nodes_(graph_.tables().nodes) {
         for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+            is_stack_.push_back(is_detached_stack(node));
             const AllocationRef variable = nodes_.output[node];
             if (graph_.index.is_leaf(node) && variable && variable.device == context.device_position()) {
                 leaves_[variable.index].push_back(node);
@@ -39,7 +40,7 @@ public:
 
     std::vector<StackedModels> find() {
         for (NodeIndex node = 0; node < nodes_.size(); ++node) {
-            if (is_detached_stack(node)) {
+            if (is_stack_[node]) {
                 add_originals(node);
             }
         }
@@ -88,8 +89,8 @@ private:
         return graph_.index.saved_in(parameter).empty() &&
                std::all_of(leaves.begin(), leaves.end(), [&](NodeIndex leaf) {
                    const auto users = graph_.index.parents(leaf);
-                   return !users.empty() && std::all_of(users.begin(), users.end(),
-                                                        [&](NodeIndex user) { return is_detached_stack(user); });
+                   return !users.empty() &&
+                          std::all_of(users.begin(), users.end(), [&](NodeIndex user) { return is_stack_[user]; });
                });
     }
 
@@ -161,6 +162,7 @@ private:
     const AnalysisContext& context_;
     const GraphContext& graph_;
     const GraphNodes& nodes_;
+    std::vector<bool> is_stack_;                                          ///< by node: is_detached_stack()
     std::unordered_map<AllocationIndex, std::vector<NodeIndex>> leaves_;  ///< by the memory of the variable
     std::map<StackId, Group> by_call_;
 };
