@@ -408,9 +408,13 @@ void join(LeakSuspect& suspect, const LeakSuspect& other) {
 }
 
 bool are_of_one_object(const GraphTables& tables, const LeakSuspect& a, const LeakSuspect& b) {
-    return a.referrer && b.referrer && a.iterations == b.iterations && a.growth == b.growth && a.since == b.since &&
-           a.rises.has_value() == b.rises.has_value() && (!a.rises || sum_of(a.rises, b.rises)) &&
-           where_attributes_part(tables, a.referrer->links, b.referrer->links);
+    const bool rise_together = a.rises.has_value() == b.rises.has_value() && (!a.rises || sum_of(a.rises, b.rises));
+    if (!a.referrer || !b.referrer || a.iterations != b.iterations || a.growth != b.growth || a.since != b.since ||
+        !rise_together) {
+        return false;
+    }
+    const auto object = where_attributes_part(tables, a.referrer->links, b.referrer->links);
+    return object && (a.attributes.empty() ? *object < a.paths.links.size() : *object == a.paths.links.size());
 }
 
 void join_attributes(const GraphTables& tables, LeakSuspect& suspect, const LeakSuspect& other) {

@@ -61,6 +61,14 @@ TEST(ExplainAttributes, OfOneObjectAreOneFinding) {
     EXPECT_EQ(leaks[0].fixes.at(1).code, "net.ap.preds.clear()\nnet.ap.target.clear()");
 }
 
+TEST(ExplainAttributes, MayBeManyOfOneObject) {
+    const Findings leaks = leaks_of({list_of_metric("preds of Precision"), list_of_metric("target of Precision"),
+                                     list_of_metric("indexes of Precision")});
+    ASSERT_EQ(leaks.size(), 1u);
+    EXPECT_EQ(leaks[0].count, 120);
+    EXPECT_EQ(leaks[0].fixes.at(1).code, "net.ap.preds.clear()\nnet.ap.target.clear()\nnet.ap.indexes.clear()");
+}
+
 TEST(ExplainAttributes, OfElementsAreOneFindingAboutTheirContainer) {
     const auto cells = [](const std::string& attribute) {
         return Path{{Kind::local, "cells"}, {Kind::index, "#"}, {Kind::attribute, attribute}};
