@@ -58,9 +58,9 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            ring,
                            push,
                            text,
-                           [](tidemark_ring*) { return uint32_t{0}; },
+                           [](tidemark_ring*, uint16_t*) { return uint32_t{0}; },
                            [](uint32_t) { return 0; },
-                           [](uint32_t (*)(tidemark_ring*)) {}};
+                           [](uint32_t (*)(tidemark_ring*, uint16_t*)) {}};
 
 }  // namespace
 
