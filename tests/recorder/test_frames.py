@@ -42,7 +42,7 @@ class Recorded:
         self.core.push((record, b""))
 
     def _read(self, ring):
-        return self.api.stack(ring)
+        return self.api.stack(ring, None)
 
 
 def stacks_of(path):

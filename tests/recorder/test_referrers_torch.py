@@ -32,7 +32,7 @@ class Core:
         return []
 
 class Plugin:
-    made, labels, updates, alive = {}, [], 0, 0
+    made, labels, updates, alive, details = {}, [], 0, 0, 1
     def identify(self, cdata):
         return _plugin.Place(self.made.get(cdata, 0), 0, 0, 255)
     def gradient_of(self, cdata):
@@ -41,6 +41,8 @@ class Plugin:
         self.labels.append((category, name))
     def update_labels(self):
         self.updates += 1
+    def records_details(self):
+        return self.details
     def live_nodes(self):
         return self.alive, self.alive
 
@@ -151,20 +153,23 @@ class WithTorch(unittest.TestCase):
             "optimizer = torch.optim.AdamW([*net.parameters(), free])\n"
             "graph.backward_begins(()); graph.backward_begins(()); graph.backward_ends()\n"
             "print(plugin.updates); graph.backward_ends(); print(plugin.updates)\n"
+            "plugin.details = 0\n"
+            "graph.backward_begins(()); graph.backward_ends(); graph.step_ended(); print(plugin.updates)\n"
+            "plugin.details = 1\n"
             "free.grad = torch.ones(2); net.h[0].weight.grad = torch.ones(2, 2)\n"
             "optimizer.step()\n"
             "for _ in range(3):\n"
             "    graph.optimizer_stepped(optimizer); graph.step_ended()\n"
             "print(*plugin.labels, sep='\\n')\n"
         )
-        self.assertEqual(lines[:2], ["0", "1"])
+        self.assertEqual(lines[:3], ["0", "1", "1"], "after the outermost pass, except in light steps")
         names = [(1, "Net.h.0.weight"), (2, "Net.mask"), (1, "param_groups[0][1]")]
         names += [
             (4, f"{name} of {tensor}")
             for tensor in ("Net.h.0.weight", "param_groups[0][1]")
             for name in ("step", "exp_avg", "exp_avg_sq")
         ]
-        self.assertEqual(sorted(lines[2:]), sorted(map(str, names)))
+        self.assertEqual(sorted(lines[3:]), sorted(map(str, names)))
 
     def test_a_leak_inside_main_is_found_while_it_grows(self):
         lines = self.lines_of(
