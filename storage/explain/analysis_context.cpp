@@ -209,11 +209,12 @@ Iterations AnalysisContext::main_iterations() const {
         return main;
     }
     const EventNumber from = part_.from.value_or(0), to = part_.at.value_or(device().event_count());
-    if (main.source() == IterationSource::loop) {
-        return {trace(), device(), curves(), from, to};
+    if (main.source() != IterationSource::loop) {
+        main.keep_within(from, to);
     }
-    main.keep_within(from, to);
-    return main;
+    // A part between two steps, or after the last, has a loop of its own.
+    const bool has_own = main.source() == IterationSource::loop || main.empty();
+    return has_own ? Iterations(trace(), device(), curves(), from, to) : main;
 }
 
 void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {

@@ -57,6 +57,9 @@ public:
     /// `graph` may be nullptr or empty, as for an imported snapshot. Walks all events a few times.
     AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph, RunPart part = {});
 
+    /// Returns the context of another part of the same run.
+    AnalysisContext of_part(RunPart part) const { return {analysis_, graph_ ? graph_->graph : nullptr, part}; }
+
     const Trace& trace() const { return analysis_->trace(); }
     const DeviceHistory& device() const { return analysis_->device(); }
     uint32_t device_position() const { return device_position_; }  ///< in Trace::devices

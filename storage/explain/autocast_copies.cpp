@@ -11,6 +11,10 @@
 namespace tidemark {
 namespace {
 
+/// Fewer copies prove nothing: sizes may agree by chance, most of all among many allocations. A weight, its bias and
+/// the copies of both are four of them.
+constexpr int64_t fewest_copies = 4, most_others = 8;
+
 /// Returns whether autocast runs this op in half precision. Compares the outermost op of the path: the op that the
 /// program calls. A program that calls `to` makes no cached copy.
 bool casts_its_weights(std::string_view op) {
@@ -35,14 +39,15 @@ int64_t count_autocast_copies(const Trace& trace, const DeviceHistory& device, s
             }
         }
     }
-    int64_t copies = 0;
+    int64_t copies = 0, all = 0;
     for (const Site* site : sites) {
+        all += static_cast<int64_t>(site->now.size());
         for (const AllocationIndex a : site->now) {
             const auto weight = is_cast(a) ? weights.find(allocations.requested[a] * 2) : weights.end();
             copies += weight != weights.end() && weight->second < a;
         }
     }
-    return copies;
+    return copies >= fewest_copies && copies * most_others >= all ? copies : 0;
 }
 
 }  // namespace tidemark

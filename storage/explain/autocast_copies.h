@@ -14,9 +14,7 @@ namespace tidemark {
 /// Counts the copies among the sites' allocations that exist at the time point. A copy was allocated by an op that
 /// autocast runs in half precision, and is half as large as an older allocation of another of these sites, which
 /// another op made: the weight.
+/// Returns 0 if there are so few that sizes may agree by chance.
 int64_t count_autocast_copies(const Trace& trace, const DeviceHistory& device, std::span<const Site* const> sites);
-
-/// Fewer copies prove nothing: sizes may agree by chance.
-constexpr int64_t fewest_autocast_copies = 4;
 
 }  // namespace tidemark

@@ -82,7 +82,7 @@ void complete(Finding& finding, const AnalysisContext& context) {
 /// Returns how many iterations the leak needs to fill the device; nothing if that is unknown.
 std::optional<int64_t> iterations_left(const Finding& leak, const AnalysisContext& context) {
     const int64_t total = context.device().total_bytes, per_iteration = leak.per_iteration.value_or(0);
-    if (!is_gpu_leak(leak) || total == 0 || per_iteration <= 0 || context.out_of_memory()) {
+    if (!is_gpu_leak(leak) || leak.has_ended || total == 0 || per_iteration <= 0 || context.out_of_memory()) {
         return std::nullopt;
     }
     const int64_t used = context.row().device_used.value_or(context.curves().value(Series::allocated, context.now()));

@@ -349,7 +349,7 @@ private:
         for (const GrowingSite& unknown : unknown_) {
             sites.push_back(unknown.site);
         }
-        const bool is_cache = graph_ && count_autocast_copies(trace_, device_, sites) >= fewest_autocast_copies;
+        const bool is_cache = graph_ && count_autocast_copies(trace_, device_, sites) > 0;
         for (const GrowingSite& unknown : unknown_) {
             const FrameId line = trace_.stacks.site(unknown.site->stack);
             const std::string key = is_cache    ? std::string("autocast")

@@ -150,7 +150,13 @@ std::string leaks(const Finding& first, const Words& words, const Explanation& e
     }
     int64_t per_iteration = 0;
     for (const Finding& finding : explanation.findings) {
-        per_iteration += is_gpu_leak(finding) && finding.unit == first.unit ? finding.per_iteration.value_or(0) : 0;
+        const bool adds_up =
+            is_gpu_leak(finding) && finding.unit == first.unit && finding.has_ended == first.has_ended;
+        per_iteration += adds_up ? finding.per_iteration.value_or(0) : 0;
+    }
+    if (first.has_ended) {
+        return words("In a loop that has ended, memory grew by {bytes} {each}.",
+                     with("bytes", format_bytes(per_iteration)), with("each", each_iteration(first.unit, words)));
     }
     return per_iteration > 0
                ? words("Memory grows by {bytes} {each} and is never freed.", with("bytes", format_bytes(per_iteration)),

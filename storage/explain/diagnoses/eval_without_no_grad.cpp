@@ -9,6 +9,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/executed_graphs.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/suggested_change.h"
 
@@ -31,7 +32,11 @@ struct UnusedGraphs {
 class Search {
 public:
     explicit Search(const AnalysisContext& context)
-        : context_(context), graph_(*context.graph()), nodes_(graph_.tables().nodes), seen_(nodes_.size(), false) {}
+        : context_(context),
+          graph_(*context.graph()),
+          nodes_(graph_.tables().nodes),
+          leads_to_executed_(leads_to_executed(graph_.index)),
+          seen_(nodes_.size(), false) {}
 
     std::map<FrameId, UnusedGraphs> find() {
         for (NodeIndex node = nodes_.size(); node-- > 0;) {
@@ -50,10 +55,11 @@ public:
 private:
     bool was_executed(NodeIndex node) const { return nodes_.executed[node] != never_happened; }
 
-    /// Returns whether the node is a root, is destroyed, and was never executed by a backward pass.
+    /// Returns whether the node is a root, is destroyed, and no backward pass executed any node of its graph. The
+    /// graph of a derivative leads to nodes that were executed for it: without gradients there would be none.
     bool is_unused_root(NodeIndex node) const {
         return !was_executed(node) && !graph_.index.is_leaf(node) && nodes_.destroyed[node] < context_.now_time() &&
-               graph_.index.parents(node).empty();
+               graph_.index.parents(node).empty() && !leads_to_executed_[node];
     }
 
     /// Returns the bytes that the graph under this root saved for backward, counting each allocation once. Nodes that a
@@ -96,6 +102,7 @@ private:
     const AnalysisContext& context_;
     const GraphContext& graph_;
     const GraphNodes& nodes_;
+    const std::vector<bool> leads_to_executed_;
     std::vector<bool> seen_;
     std::map<FrameId, UnusedGraphs> found_;
 };

@@ -7,6 +7,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/ended_growth.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/repeated_hooks.h"
 #include "storage/explain/growth/suspect_classifier.h"
@@ -170,6 +171,35 @@ void add_repeated_hooks(std::vector<Classified>& all, const AnalysisContext& con
     }
 }
 
+void finish(Classified& one, const AnalysisContext& context, const Words& words) {
+    add_attributes(one.finding, one.suspect, context, words);
+    add_rises(one.finding, one.suspect, words);
+    add_library_fix(one.finding, one.suspect, context, words);
+}
+
+/// Adds growth in loops that have ended, unless it has a finding already.
+void add_ended(const AnalysisContext& context, const Words& words, Findings& findings) {
+    for (const RunPart& run_part : parts_between_iterations(context)) {
+        const AnalysisContext part = context.of_part(run_part);
+        std::vector<Classified> all;
+        for (const LeakSuspect& suspect : part.suspects()) {
+            if (is_needless_growth(context, part, suspect)) {
+                add(all, part, suspect, words);
+            }
+        }
+        for (Classified& one : all) {
+            const bool is_known = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+                return finding.kind == one.finding.kind && finding.line == one.finding.line;
+            });
+            if (!is_known) {
+                finish(one, part, words);
+                add_end(one.finding, context, one.suspect, words);
+                findings.push_back(std::move(one.finding));
+            }
+        }
+    }
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     std::vector<Classified> all;
     for (const LeakSuspect& suspect : context.suspects()) {
@@ -179,11 +209,10 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     }
     add_repeated_hooks(all, context, words, findings);
     for (Classified& one : all) {
-        add_attributes(one.finding, one.suspect, context, words);
-        add_rises(one.finding, one.suspect, words);
-        add_library_fix(one.finding, one.suspect, context, words);
+        finish(one, context, words);
         findings.push_back(std::move(one.finding));
     }
+    add_ended(context, words, findings);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ constexpr double clearly_smaller = 0.67;   ///< peak of the last iterations, rel
 
 /// The iteration that needs most memory, and the memory of the last iterations.
 struct Rise {
-    std::optional<size_t> iteration;  ///< with the highest peak; nothing if the peak is before them
+    std::optional<size_t> iteration;  ///< with the highest peak; nothing if the peak is before or after them
+    bool is_after = false;            ///< whether the peak is after them
     EventNumber event = 0;            ///< of that peak
     int64_t peak = 0;                 ///< allocated bytes
     int64_t later = 0;                ///< highest peak of the last quarter of the iterations
@@ -31,12 +32,17 @@ std::optional<Rise> find_rise(const AnalysisContext& context) {
     const auto highest = std::max_element(peaks.begin(), peaks.end());
     const size_t last = std::max<size_t>(1, peaks.size() / 4);
     const Extremes all = context.curves().extremes(Series::allocated, 0, context.now());
-    Rise rise{
-        {}, all.max_event, all.max, *std::max_element(peaks.end() - static_cast<std::ptrdiff_t>(last), peaks.end())};
+    Rise rise;
+    rise.event = all.max_event;
+    rise.peak = all.max;
+    rise.later = *std::max_element(peaks.end() - static_cast<std::ptrdiff_t>(last), peaks.end());
     if (*highest == all.max) {
         rise.iteration = static_cast<size_t>(highest - peaks.begin());
+    } else {
+        rise.is_after = rise.event >= context.iterations().all().back().last;
     }
-    const bool fell = static_cast<double>(rise.later) < clearly_smaller * static_cast<double>(rise.peak);
+    const int64_t left = std::max(rise.later, context.curves().value(Series::allocated, context.now()));
+    const bool fell = static_cast<double>(left) < clearly_smaller * static_cast<double>(rise.peak);
     return fell ? std::optional(rise) : std::nullopt;
 }
 
@@ -47,10 +53,15 @@ StackId stack_of_peak(const AnalysisContext& context, EventNumber state) {
 }
 
 Evidence evidence_of(const AnalysisContext& context, const Words& words, const Rise& rise, const std::string& name) {
-    return rise.iteration ? at_iteration(context, context.iterations(),
-                                         words("The largest peak: {iteration}", with("iteration", name)),
-                                         static_cast<int64_t>(*rise.iteration))
-                          : at_event(context, words("The peak before the first iteration"), rise.event);
+    if (rise.iteration) {
+        return at_iteration(context, context.iterations(),
+                            words("The largest peak: {iteration}", with("iteration", name)),
+                            static_cast<int64_t>(*rise.iteration));
+    }
+    return at_event(context,
+                    rise.is_after ? words("The peak after the last iteration")
+                                  : words("The peak before the first iteration"),
+                    rise.event);
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress& progress) {
@@ -70,7 +81,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.component = ComponentKind::cached_segments;
     finding.since = context.device().time_of_state(rise->event);
     set_line(finding, context, stack_of_peak(context, rise->event));
-    std::string iteration = words("the work before the first iteration");
+    std::string iteration =
+        rise->is_after ? words("the work after the last iteration") : words("the work before the first iteration");
     if (rise->iteration) {
         set_since(finding, context.iterations(), *rise->iteration);
         iteration = iteration_name(context.iterations(), words, static_cast<int64_t>(*rise->iteration));

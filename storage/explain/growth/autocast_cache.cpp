@@ -15,7 +15,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     const int64_t copies = count_autocast_copies(context.trace(), context.device(), suspect.sites);
-    if (copies < fewest_autocast_copies) {
+    if (copies == 0) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);

@@ -16,6 +16,11 @@ int64_t iteration_of(const AnalysisContext& context, const LeakSuspect& suspect,
     return made == before_recording ? -1 : suspect.iterations->at(context.device().events_until(made));
 }
 
+/// Returns whether the node was created in the last iteration, or in the one before, which may be the last whole one.
+bool is_of_newest_iteration(const AnalysisContext& context, const LeakSuspect& suspect, NodeIndex node) {
+    return iteration_of(context, suspect, node) + 2 >= static_cast<int64_t>(suspect.iterations->size());
+}
+
 NodeIndex newest_child_of_type(const GraphContext& graph, NodeIndex node) {
     const auto& nodes = graph.tables().nodes;
     NodeIndex newest = no_node;
@@ -30,13 +35,17 @@ NodeIndex newest_child_of_type(const GraphContext& graph, NodeIndex node) {
 }  // namespace
 
 std::optional<Link> cross_iteration_link(const AnalysisContext& context, const LeakSuspect& suspect) {
-    if (!suspect.through_graph() || suspect.roots != 1) {
+    if (!suspect.through_graph()) {
         return std::nullopt;
     }
     const GraphContext& graph = *context.graph();
     // The path leads to the oldest memory of the suspect.
     const AllocationRef oldest{context.device_position(), suspect.sites.front()->now.front()};
     const Retention retention = retention_of(graph, oldest);
+    // A state of several tensors has several roots, all of the newest iteration.
+    if (suspect.roots != 1 && (retention.root == no_node || !is_of_newest_iteration(context, suspect, retention.root))) {
+        return std::nullopt;
+    }
     const std::vector<NodeIndex> path =
         retention.retainer == no_node ? std::vector<NodeIndex>() : graph.state.path_to(retention.retainer);
     std::set<int64_t> iterations;
