@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tidemark::recorder {
 
 namespace {
 
-constexpr int64_t most_written_in_full = 100'000;
+constexpr int64_t most_written_in_full = 100'000, most_written_of_long_loops = 200'000;
 constexpr int64_t short_lifetime = 2'000'000'000;
 constexpr uint32_t few_steps = 2;
+/// Steps of as many nodes as the larger one of the last two.
+constexpr uint64_t most_steps_of_nodes = 4;
 /// Commits after which messages in other rings have arrived.
 constexpr uint32_t commits_for_other_rings = 2;
 /// Commits to wait for the creation of a node whose destruction arrived first, and for events that memory refers to.
@@ -180,6 +183,12 @@ void NodeLog::on_run(const tidemark_record& record) {
     change(record.node_run.id, *lifetime);
 }
 
+void NodeLog::on_step() {
+    ++steps_;
+    nodes_of_step_before_ = std::exchange(nodes_of_step_, newest_ - newest_of_step_);
+    newest_of_step_ = newest_;
+}
+
 void NodeLog::on_destroyed(const tidemark_record& record) {
     const uint32_t id = record.node_destroyed.id;
     NodeLifetime* lifetime = lifetime_of(id);
@@ -193,6 +202,8 @@ void NodeLog::on_destroyed(const tidemark_record& record) {
     }
     if (const auto pending = pending_.find(id); pending != pending_.end()) {
         pending->second.last_step = steps_;
+        const uint64_t of_step = std::max(nodes_of_step_, nodes_of_step_before_);
+        pending->second.outlives_steps = steps_ >= few_steps && newest_ - id > most_steps_of_nodes * of_step;
     }
 }
 
@@ -264,7 +275,9 @@ NodeLog::Decision NodeLog::decide(const Pending& node, const NodeLifetime& lifet
 }
 
 bool NodeLog::is_short_lived(const Pending& node, const NodeLifetime& lifetime) const {
-    return lifetime.destroyed - node.seen <= short_lifetime && node.last_step - node.step < few_steps;
+    const bool outlives_steps = node.outlives_steps && written_ < most_written_of_long_loops;
+    return lifetime.destroyed - node.seen <= short_lifetime && node.last_step - node.step < few_steps &&
+           !outlives_steps;
 }
 
 void NodeLog::write(uint32_t id, const Pending& node, NodeLifetime& lifetime) {

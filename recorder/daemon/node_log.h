@@ -5,7 +5,8 @@
 //
 // Nodes become rows by rising id, at the second commit after their own: by then messages in other rings have arrived.
 // The first 100,000 nodes are all written. After that, most nodes of a training run resemble those of earlier steps. So
-// a node that is destroyed within 2 s and before two more steps end is only counted. Any other node is written.
+// a node that is destroyed within 2 s and before two more steps end is only counted. Any other node is written; so are,
+// up to 200,000 nodes, those that outlive the creation of four steps' nodes: a loop after the last step may chain graphs.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,7 @@ public:
     void on_destroyed(const tidemark_record& record);
     /// Names existing and future AccumulateGrad nodes after their variable.
     void name_variable(uint64_t identity, StringId name);
-    void on_step() { ++steps_; }
+    void on_step();
     void on_answer(const MemoryAnswer& answer);
 
     /// Writes the nodes that are complete, and changes of written nodes.
@@ -74,6 +75,7 @@ private:
         uint32_t arrived = 0;  ///< number of the last commit before it
         int64_t seen = 0;
         uint32_t step = 0, last_step = 0;
+        bool outlives_steps = false;  ///< was destroyed after the creation of as many nodes as several steps create
         uint32_t questions = 0;
         std::vector<EdgeRow> edges;
         std::vector<SavedTensorRow> saved;
@@ -123,6 +125,7 @@ private:
     std::unordered_map<uint64_t, Variable> variables_;   ///< by identity
     std::unordered_map<uint32_t, uint64_t> identities_;  ///< of the variables of known AccumulateGrad nodes
     uint32_t commit_ = 0, steps_ = 0, newest_ = 0, last_written_ = 0;
+    uint32_t newest_of_step_ = 0, nodes_of_step_ = 0, nodes_of_step_before_ = 0;
     int64_t written_ = 0, left_out_ = 0;
 };
 
