@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
+#include "storage/explain/derivative_graphs.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/cross_iteration_graph.h"
 #include "storage/explain/small_views.h"
@@ -14,6 +15,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t most_parts = 2;
+constexpr size_t fewest_iterations = 10;  ///< a few, as those of an inner loop of updates, may be all there ever are
 constexpr EventNumber much_longer = 8;    ///< than the iterations around it
 constexpr int64_t least_fraction = 20;    ///< of the highest allocated memory, by which memory rises: 1 / 20
 constexpr int64_t least_bytes = 1 << 20;  ///< by which it rises
@@ -79,6 +81,23 @@ bool is_endless_graph(const AnalysisContext& part, const LeakSuspect& suspect) {
     return executed[link->later] == never_happened && executed[link->earlier] == never_happened;
 }
 
+/// Returns whether at least half of the suspect's memory is freed without an allocation in between: no backward pass
+/// executes the graph that retained it.
+bool is_freed_at_once(const AnalysisContext& part, const LeakSuspect& suspect) {
+    const Allocations& allocations = part.device().allocations;
+    std::vector<EventNumber> freed;
+    for (const Site* site : suspect.sites) {
+        for (const AllocationIndex a : site->now) {
+            freed.push_back(allocations.free_event[a]);
+        }
+    }
+    std::sort(freed.begin(), freed.end());
+    const EventNumber first = freed[freed.size() / 4], last = freed[freed.size() - 1 - freed.size() / 4];
+    const auto& made = allocations.alloc_event;
+    return last != never &&
+           std::lower_bound(made.begin(), made.end(), first) == std::lower_bound(made.begin(), made.end(), last);
+}
+
 bool is_of_small_views(const AnalysisContext& part, const LeakSuspect& suspect) {
     return suspect.referrer && is_view(*suspect.referrer) && !suspect.through_graph() &&
            SmallViews(part.graph()->tables()).of(*suspect.referrer);
@@ -107,9 +126,13 @@ std::vector<RunPart> parts_between_iterations(const AnalysisContext& context) {
 }
 
 bool is_needless_growth(const AnalysisContext& context, const AnalysisContext& part, const LeakSuspect& suspect) {
+    if (suspect.iterations->size() < suspect.since + fewest_iterations) {
+        return false;
+    }
     // Views that are freed with their loop do as little harm as any other list of results.
     const bool is_of_views = is_of_small_views(part, suspect) && freed_of(context, suspect).left * 2 > suspect.bytes;
-    return is_of_views || is_endless_graph(part, suspect);
+    const bool is_of_derivatives = is_of_derivative_graphs(part, suspect) && is_freed_at_once(part, suspect);
+    return is_of_views || is_of_derivatives || is_endless_graph(part, suspect);
 }
 
 void add_end(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {

@@ -13,6 +13,7 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/autocast_copies.h"
+#include "storage/explain/derivative_graphs.h"
 #include "storage/explain/growing_tensors.h"
 #include "storage/explain/grown_part.h"
 #include "storage/explain/growth_end.h"
@@ -342,7 +343,8 @@ private:
         }
     }
 
-    /// Divides memory without a known referrer by the line that allocated it, unless autocast's cache retains it.
+    /// Divides memory without a known referrer by the line that allocated it, unless autocast's cache or graphs of
+    /// derivatives retain it.
     void divide_unknown() {
         std::vector<const Site*> sites;
         sites.reserve(unknown_.size());
@@ -350,9 +352,11 @@ private:
             sites.push_back(unknown.site);
         }
         const bool is_cache = graph_ && count_autocast_copies(trace_, device_, sites) > 0;
+        const bool is_graph = graph_ && are_of_derivative_graphs(*graph_, device_, sites);
         for (const GrowingSite& unknown : unknown_) {
             const FrameId line = trace_.stacks.site(unknown.site->stack);
-            const std::string key = is_cache    ? std::string("autocast")
+            const std::string key = is_graph    ? std::string("derivatives")
+                                    : is_cache  ? std::string("autocast")
                                     : line != 0 ? fmt::format("line {}", line)
                                                 : fmt::format("stack {}", unknown.site->stack);
             add(key, *unknown.site, unknown.growth, unknown.sampled);

@@ -64,13 +64,14 @@ Evidence evidence_of(const AnalysisContext& context, const Words& words, const R
                     rise.event);
 }
 
-void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress& progress) {
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,
+         Progress& progress) {
     const int64_t reserved = context.curves().value(Series::reserved, context.now());
     const std::optional<Rise> rise = find_rise(context);
     // At an out-of-memory error the memory is in use.
     const bool is_failure = context.out_of_memory() && context.now() == context.out_of_memory()->event + 1;
     if (is_failure || !rise || reserved < rise->peak || reserved - rise->later < least_bytes ||
-        !context.suspects().empty()) {
+        !context.suspects().empty() || std::any_of(earlier.begin(), earlier.end(), is_gpu_leak)) {
         return;
     }
     const int64_t cached = context.row().bytes_of(ComponentKind::cached_segments);
@@ -109,6 +110,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::reserved_high_water{FindingKind::reserved_high_water, Severity::pattern,
-                                               DiagnosisPhase::observation, run};
+                                               DiagnosisPhase::comparison, run};
 
 }  // namespace tidemark

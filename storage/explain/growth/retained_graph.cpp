@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// S1, #4: graphs with a referrer that did not release their saved tensors: backward(retain_graph=True).
+// S1, #4: graphs with a referrer that did not release their saved tensors: backward(retain_graph=True). Graphs of
+// derivatives, if their nodes were not recorded.
 #include <cmath>
 
 #include "storage/base/units.h"
+#include "storage/explain/derivative_graphs.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/suggested_change.h"
@@ -67,7 +69,26 @@ std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspec
     return {std::move(drop), std::move(detach)};
 }
 
+Finding derivative_graphs(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    Finding finding = suspect_finding(context, suspect, words);
+    finding.confidence = Confidence::likely;
+    finding.title = words("graphs of derivatives retain memory from {line}", with("line", finding.line));
+    finding.text = {retained_so_far(suspect, words),
+                    words("Results within backward passes are among it, also of backward passes through earlier ones. "
+                          "Only a graph that create_graph=True created refers to them. Its nodes were not recorded: "
+                          "after the first 100,000, short-lived ones are only counted.")};
+    finding.fixes = {{words("Cut the graph: detach what one {iteration} passes on to the next, or stores.",
+                            with("iteration", iteration_words(suspect.iterations->source(), words))),
+                      "value = value.detach()", suspect.bytes, suspect.per_iteration},
+                     {words("Or compute the last derivative without create_graph=True."),
+                      "torch.autograd.grad(output, inputs)", suspect.bytes, suspect.per_iteration}};
+    return finding;
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    if (is_of_derivative_graphs(context, suspect)) {
+        return derivative_graphs(context, suspect, words);
+    }
     // A backward pass executed the node, but its saved tensors were not released.
     if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::executed) {
         return std::nullopt;
