@@ -253,6 +253,37 @@ TEST_F(GraphRecording, OmitsShortLivedNodesOfLargeGraphs) {
     EXPECT_EQ(Rows{std::to_string(3 * short_lived)}, meta("graph.nodes_left_out"));
 }
 
+TEST_F(GraphRecording, WritesNodesThatOutliveThoseOfSeveralSteps) {
+    constexpr uint32_t in_full = 100'000, of_step = 100;
+    SimulatedProgram program({});
+    ASSERT_TRUE(program.start_recorder(output_, ::getpid())) << program.failure();
+    SimulatedThread main(program, 1, 100);
+    SimulatedAllocator allocator(0);
+    allocator.report_state(main, TIDEMARK_STATE_START);
+    uint32_t id = 0;
+    const auto add_short_lived_nodes = [&](uint32_t count) {
+        for (uint32_t i = 0; i < count; ++i) {
+            main.node(node_of(++id));
+            main.node_destroyed(id);
+        }
+    };
+    add_short_lived_nodes(in_full);
+    for (int64_t step = 0; step < 3; ++step) {
+        add_short_lived_nodes(of_step);
+        main.step(step, false);
+    }
+    const uint32_t short_lived = ++id, chained = ++id;  // after the last step
+    main.node(node_of(short_lived));
+    main.node(node_of(chained));
+    add_short_lived_nodes(of_step);
+    main.node_destroyed(short_lived);
+    add_short_lived_nodes(5 * of_step);
+    main.node_destroyed(chained);
+    main.end(TIDEMARK_END_STOPPED);
+    ASSERT_TRUE(program.wait_for(RecorderState::finished));
+    EXPECT_EQ(Rows{std::to_string(chained)}, rows(fmt::format("SELECT id FROM nodes WHERE id > {}", in_full)));
+}
+
 TEST_F(GraphRecording, WritesLongLivedNodesDuringTheRun) {
     constexpr uint32_t in_full = 100'000;
     SimulatedProgram program({});

@@ -285,6 +285,26 @@ TEST(ExplainEvaluationGraph, ReportsNothingIfABackwardRan) {
     EXPECT_TRUE(evaluations(true).diagnose(diagnoses::eval_without_no_grad).empty());
 }
 
+TEST(ExplainEvaluationGraph, ReportsNothingIfADerivativeWasTaken) {
+    Program program;
+    for (int i = 0; i < 6; ++i) {
+        const AllocationIndex activation = program.run.alloc(8 * MiB, program.run.line("forward"));
+        const NodeIndex output = program.node("TanhBackward0", {}, {activation}, activation, "forward");
+        program.runs(output);  // by autograd.grad(create_graph=True)
+        const AllocationIndex first = program.run.alloc(8 * MiB, program.run.line("forward"));
+        const NodeIndex derivative = program.node("TanhBackwardBackward0", {output}, {first}, first, "forward");
+        const NodeIndex residual = program.node("SubBackward0", {derivative}, {}, no_allocation, "residual");
+        program.run.free(activation);
+        program.run.free(first);
+        for (const NodeIndex node : {output, derivative, residual}) {
+            program.is_destroyed(node);
+        }
+        program.run.step();
+    }
+    program.run.alloc(512, program.run.line("after"));
+    EXPECT_TRUE(program.diagnose(diagnoses::eval_without_no_grad).empty());
+}
+
 TEST(ExplainComposition, AddsUp) {
     Training program;
     program.pass();

@@ -491,6 +491,19 @@ TEST(ExplainAutocast, CountsCopiesByOpsThatItRunsInHalfPrecision) {
     EXPECT_EQ(explanation.findings[0].bytes, 36 * MiB) << "the copies and their weights";
 }
 
+TEST(ExplainAutocast, IgnoresSizesThatAgreeByChance) {
+    Program program = copying("aten::linear > aten::to > aten::_to_copy");
+    for (int i = 0; i < 12; ++i) {
+        for (int other = 0; other < 20; ++other) {
+            program.run.alloc(MiB / 4, program.run.line("forward"));
+        }
+        program.run.alloc(2 * MiB, program.run.line("build"));
+        program.run.alloc(MiB, program.run.line("train"));
+        program.run.step();
+    }
+    EXPECT_EQ(test::leaks_of(explained(*program.make_context())).find("autocast"), std::string::npos);
+}
+
 TEST(ExplainAutocast, IgnoresCopiesByTheProgram) {
     const Explanation explanation = explained(*copying("aten::to > aten::_to_copy").make_context());
     EXPECT_EQ(test::leaks_of(explanation), "unexplained-growth unexplained-growth");

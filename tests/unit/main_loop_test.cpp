@@ -65,6 +65,21 @@ TEST(MainLoop, IsTheOneThatReturnsToAnEarlierLine) {
     EXPECT_EQ(14, program.trace.stacks.frame(loop->last).line);
 }
 
+TEST(MainLoop, MayEndWithLinesThatRunInSomeRoundsOnly) {
+    Program program;
+    for (int step = 0; step < 36; ++step) {
+        program.use({in_main(10)}, 4 << 20);
+        program.at({in_main(12), module_call}, 2 << 20);
+        program.use({in_main(14)});
+        if (step % 6 == 0) {
+            program.use({in_main(17)});
+        }
+    }
+    const auto loop = program.loop();
+    ASSERT_TRUE(loop);
+    EXPECT_NEAR(36, static_cast<double>(loop->rounds.size()), 1);
+}
+
 TEST(MainLoop, IsNotTheLayersOfOneForwardPass) {
     Program program;
     program.at({in_main(5)});
