@@ -148,8 +148,8 @@ void add_end(Finding& finding, const AnalysisContext& context, const LeakSuspect
         return;
     }
     finding.text.push_back(
-        words("This loop ended after {iterations}, and its memory is freed after it. Until then, each iteration adds to "
-              "the peak: with more of them the memory does not suffice.",
+        words("This loop ended after {iterations}, and its memory was freed then. The peak rises with the number of "
+              "iterations.",
               iterations));
     finding.evidence.push_back(at_event(context, words("The memory of the loop is freed"), freed.last + 1));
 }

@@ -3,18 +3,26 @@
 
 #include "storage/explain/executed_graphs.h"
 
-#include <algorithm>
-
 namespace tidemark {
 
 std::vector<bool> leads_to_executed(const GraphIndex& graph) {
     const GraphNodes& nodes = graph.tables().nodes;
+    std::vector<NodeIndex> open;
+    for (NodeIndex node = 0; node < nodes.size(); ++node) {
+        if (nodes.executed[node] != never_happened && !graph.is_leaf(node)) {
+            open.push_back(node);
+        }
+    }
     std::vector<bool> leads(nodes.size(), false);
-    for (NodeIndex node = 0; node < nodes.size(); ++node) {  // a node is created after its children
-        const auto children = graph.children(node);
-        leads[node] = std::any_of(children.begin(), children.end(), [&](NodeIndex child) {
-            return leads[child] || (!graph.is_leaf(child) && nodes.executed[child] != never_happened);
-        });
+    while (!open.empty()) {
+        const NodeIndex node = open.back();
+        open.pop_back();
+        for (const NodeIndex parent : graph.parents(node)) {
+            if (!leads[parent]) {
+                leads[parent] = true;
+                open.push_back(parent);
+            }
+        }
     }
     return leads;
 }

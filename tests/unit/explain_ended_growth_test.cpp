@@ -125,7 +125,7 @@ TEST(ExplainEndedGrowth, OfOneGraphAfterTheLastStepIsALeak) {
         ASSERT_EQ(test::leaks_of(explanation), "hidden-state-not-detached");
         const Finding& leak = explanation.findings.front();
         EXPECT_NEAR(static_cast<double>(leak.bytes), rounds * 2.0 * MiB, 2.0 * MiB);
-        EXPECT_NE(test::joined(leak.text).find("and its memory is freed after it"), std::string::npos);
+        EXPECT_NE(test::joined(leak.text).find("and its memory was freed then"), std::string::npos);
         EXPECT_EQ(leak.evidence.back().text, "The memory of the loop is freed");
         EXPECT_EQ(test::find(explanation, FindingKind::steady), nullptr);
         EXPECT_EQ(test::find(explanation, FindingKind::reserved_high_water), nullptr);

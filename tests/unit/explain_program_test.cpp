@@ -305,6 +305,24 @@ TEST(ExplainEvaluationGraph, ReportsNothingIfADerivativeWasTaken) {
     EXPECT_TRUE(program.diagnose(diagnoses::eval_without_no_grad).empty());
 }
 
+TEST(ExplainEvaluationGraph, OfDerivativesIsNotToBeComputedWithoutGradients) {
+    Program program;
+    for (int i = 0; i < 20; ++i) {
+        const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("sample"));
+        const AllocationIndex first = program.run.alloc(MiB, program.run.line("residual"));
+        const NodeIndex output = program.node("TanhBackward0", {}, {}, no_allocation, "forward");
+        program.runs(output);
+        program.node("TanhBackwardBackward0", {output}, {first}, first, "residual");
+        program.run.free(work);
+        program.run.step();
+    }
+    const Findings findings = program.diagnose(diagnoses::growth);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, FindingKind::eval_without_no_grad);
+    ASSERT_EQ(findings[0].fixes.size(), 1u);
+    EXPECT_EQ(findings[0].fixes[0].text, "Keep only the values.");
+}
+
 TEST(ExplainComposition, AddsUp) {
     Training program;
     program.pass();
