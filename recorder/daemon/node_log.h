@@ -6,7 +6,8 @@
 // Nodes become rows by rising id, at the second commit after their own: by then messages in other rings have arrived.
 // The first 100,000 nodes are all written. After that, most nodes of a training run resemble those of earlier steps. So
 // a node that is destroyed within 2 s and before two more steps end is only counted. Any other node is written; so are,
-// up to 200,000 nodes, those that outlive the creation of four steps' nodes: a loop after the last step may chain graphs.
+// up to 200,000 nodes, those that outlive the creation of four steps' nodes: a loop after the last step may chain
+// graphs.
 #pragma once
 
 #include <cstdint>

@@ -141,10 +141,10 @@ void add_end(Finding& finding, const AnalysisContext& context, const LeakSuspect
     const Freed freed = freed_of(context, suspect);
     finding.has_ended = true;
     if (freed.left > 0) {
-        finding.text.push_back(words("This loop ended after {iterations}; {bytes} of its memory are still allocated at "
-                                     "{time_point}.",
-                                     iterations, with("bytes", format_bytes(freed.left)),
-                                     with("time_point", time_point_name(context, words))));
+        finding.text.push_back(words(
+            "This loop ended after {iterations}; {bytes} of its memory are still allocated at "
+            "{time_point}.",
+            iterations, with("bytes", format_bytes(freed.left)), with("time_point", time_point_name(context, words))));
         return;
     }
     finding.text.push_back(

@@ -247,8 +247,8 @@ void measure(Candidate& candidate, const Curves& curves, EventNumber from, Event
     candidate.covered = std::min(1.0, mean * (count + 1) / (to - from));
 }
 
-/// Returns the number of rounds if `candidate` is the loop `loop`, with fewer lines, and almost as regular; otherwise 0.
-/// The last lines of a body may run in every sixth round only: the jumps from there are as regular as those of all
+/// Returns the number of rounds if `candidate` is the loop `loop`, with fewer lines, and almost as regular; otherwise
+/// 0. The last lines of a body may run in every sixth round only: the jumps from there are as regular as those of all
 /// rounds.
 size_t rounds_of_loop(const Candidate& candidate, const Candidate& loop) {
     constexpr double almost = 0.8;
@@ -269,12 +269,12 @@ bool select(std::vector<Candidate>& candidates, const Curves& curves, EventNumbe
     if (candidates.empty()) {
         return false;
     }
-    const auto best = std::max_element(
+    const auto best =
+        std::max_element(candidates.begin(), candidates.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.regularity() < b.regularity(); });
+    const auto each = std::max_element(
         candidates.begin(), candidates.end(),
-        [](const Candidate& a, const Candidate& b) { return a.regularity() < b.regularity(); });
-    const auto each = std::max_element(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
-        return rounds_of_loop(a, *best) < rounds_of_loop(b, *best);
-    });
+        [&](const Candidate& a, const Candidate& b) { return rounds_of_loop(a, *best) < rounds_of_loop(b, *best); });
     std::iter_swap(candidates.begin(), each);
     return true;
 }

@@ -150,8 +150,7 @@ std::string leaks(const Finding& first, const Words& words, const Explanation& e
     }
     int64_t per_iteration = 0;
     for (const Finding& finding : explanation.findings) {
-        const bool adds_up =
-            is_gpu_leak(finding) && finding.unit == first.unit && finding.has_ended == first.has_ended;
+        const bool adds_up = is_gpu_leak(finding) && finding.unit == first.unit && finding.has_ended == first.has_ended;
         per_iteration += adds_up ? finding.per_iteration.value_or(0) : 0;
     }
     if (first.has_ended) {

@@ -58,10 +58,10 @@ Evidence evidence_of(const AnalysisContext& context, const Words& words, const R
                             words("The largest peak: {iteration}", with("iteration", name)),
                             static_cast<int64_t>(*rise.iteration));
     }
-    return at_event(context,
-                    rise.is_after ? words("The peak after the last iteration")
-                                  : words("The peak before the first iteration"),
-                    rise.event);
+    return at_event(
+        context,
+        rise.is_after ? words("The peak after the last iteration") : words("The peak before the first iteration"),
+        rise.event);
 }
 
 void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,

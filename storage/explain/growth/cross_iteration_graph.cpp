@@ -43,7 +43,8 @@ std::optional<Link> cross_iteration_link(const AnalysisContext& context, const L
     const AllocationRef oldest{context.device_position(), suspect.sites.front()->now.front()};
     const Retention retention = retention_of(graph, oldest);
     // A state of several tensors has several roots, all of the newest iteration.
-    if (suspect.roots != 1 && (retention.root == no_node || !is_of_newest_iteration(context, suspect, retention.root))) {
+    if (suspect.roots != 1 &&
+        (retention.root == no_node || !is_of_newest_iteration(context, suspect, retention.root))) {
         return std::nullopt;
     }
     const std::vector<NodeIndex> path =

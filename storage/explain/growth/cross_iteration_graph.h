@@ -17,8 +17,8 @@ struct Link {
     NodeIndex earlier = no_node;  ///< created in the earlier iteration
 };
 
-/// Returns a link if one root, or the roots of the newest iteration, retain the whole suspect and its nodes were created
-/// in many iterations; nothing if each iteration has its own graph.
+/// Returns a link if one root, or the roots of the newest iteration, retain the whole suspect and its nodes were
+/// created in many iterations; nothing if each iteration has its own graph.
 std::optional<Link> cross_iteration_link(const AnalysisContext& context, const LeakSuspect& suspect);
 
 /// Returns the number of consecutive nodes of one type from the root downwards: the additions of `total += loss`.

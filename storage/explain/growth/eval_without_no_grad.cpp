@@ -21,49 +21,47 @@ std::string code_to_keep_values(const AnalysisContext& context, const LeakSuspec
     const bool is_container = container_end(suspect.referrer->links) < suspect.referrer->links.size();
     return is_container ? fmt::format("{}.append(output.detach().cpu())", expression)
                         : fmt::format("{} = output.detach()", expression);
+}
 
-    /// A derivative needs gradients, even if nothing backpropagates it.
-    std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, StackId stack,
-                           const Words& words) {
-        Fix keep_values{words("Keep only the values."), code_to_keep_values(context, suspect), suspect.bytes,
-                        suspect.per_iteration};
-        if (leads_to_executed(context.graph()->index)[suspect.retention.root]) {
-            return {std::move(keep_values)};
-        }
-        keep_values.text = words("Or keep only the values.");
-        return {
-            {words("Run the evaluation without building graphs."), "with torch.no_grad():\n    output = model(inputs)",
+/// A derivative needs gradients, even if nothing backpropagates it.
+std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, StackId stack, const Words& words) {
+    Fix keep_values{words("Keep only the values."), code_to_keep_values(context, suspect), suspect.bytes,
+                    suspect.per_iteration};
+    if (leads_to_executed(context.graph()->index)[suspect.retention.root]) {
+        return {std::move(keep_values)};
+    }
+    keep_values.text = words("Or keep only the values.");
+    return {{words("Run the evaluation without building graphs."), "with torch.no_grad():\n    output = model(inputs)",
              suspect.bytes, suspect.per_iteration, disable_gradients_diff(context, stack, "torch.no_grad()")},
             std::move(keep_values)};
-    }
+}
 
-    std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-        if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::never_executed ||
-            suspect.retention.root_state != NodeState::never_executed) {
-            return std::nullopt;
-        }
-        Finding finding = suspect_finding(context, suspect, words);
-        // Outputs that were joined have one root; each iteration built a graph all the same.
-        const auto iterations = static_cast<int64_t>(suspect.iterations->size() - suspect.since);
-        const int64_t count = suspect.roots > 1 ? suspect.roots : iterations;
-        const auto graphs = with("graphs", words.plural(count, "{n} autograd graph", "{n} autograd graphs"));
-        const auto referrer = with("referrer", finding.referrer);
-        const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
-        const auto total = with("total", format_bytes(suspect.bytes));
-        const auto each = with("iteration", iteration_words(suspect.iterations->source(), words));
-        finding.count = count;
-        finding.title = finding.referrer.empty()
-                            ? words("{graphs} never backpropagated", graphs)
-                            : words("{graphs} never backpropagated, retained by {referrer}", graphs, referrer);
-        finding.text = {
-            words("Every {iteration} builds an autograd graph that is never backpropagated and never freed. It "
-                  "retains {bytes} of activations saved for backward: {total} so far.",
-                  each, bytes, total),
-            words("An output computed with gradients enabled refers to the whole graph that produced it. A "
-                  "reference to the output therefore retains the activations of all its modules.")};
-        finding.fixes = fixes(context, suspect, finding.stack, words);
-        return finding;
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    if (!suspect.through_graph() || suspect.retention.retainer_state != NodeState::never_executed ||
+        suspect.retention.root_state != NodeState::never_executed) {
+        return std::nullopt;
     }
+    Finding finding = suspect_finding(context, suspect, words);
+    // Outputs that were joined have one root; each iteration built a graph all the same.
+    const auto iterations = static_cast<int64_t>(suspect.iterations->size() - suspect.since);
+    const int64_t count = suspect.roots > 1 ? suspect.roots : iterations;
+    const auto graphs = with("graphs", words.plural(count, "{n} autograd graph", "{n} autograd graphs"));
+    const auto referrer = with("referrer", finding.referrer);
+    const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
+    const auto total = with("total", format_bytes(suspect.bytes));
+    const auto each = with("iteration", iteration_words(suspect.iterations->source(), words));
+    finding.count = count;
+    finding.title = finding.referrer.empty()
+                        ? words("{graphs} never backpropagated", graphs)
+                        : words("{graphs} never backpropagated, retained by {referrer}", graphs, referrer);
+    finding.text = {words("Every {iteration} builds an autograd graph that is never backpropagated and never freed. It "
+                          "retains {bytes} of activations saved for backward: {total} so far.",
+                          each, bytes, total),
+                    words("An output computed with gradients enabled refers to the whole graph that produced it. A "
+                          "reference to the output therefore retains the activations of all its modules.")};
+    finding.fixes = fixes(context, suspect, finding.stack, words);
+    return finding;
+}
 
 }  // namespace
 
