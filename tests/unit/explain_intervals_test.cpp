@@ -387,6 +387,19 @@ TEST(ExplainPartOfRun, BeginsAtTheChosenTimePoint) {
     EXPECT_EQ(explained(*later).run_trend, RunTrend::steady);
 }
 
+TEST(ExplainPartOfRun, WithoutStepsHasIterationsOfItsLoop) {
+    RunBuilder run = large_segment();
+    steps(run, 12, 0);
+    const EventNumber trained = run.device().event_count();
+    for (int i = 0; i < 20; ++i) {
+        iterate(run, MiB);
+    }
+    const auto context = run.make_context(nullptr, {trained, run.device().event_count()});
+    EXPECT_EQ(context->iterations().source(), IterationSource::loop);
+    EXPECT_EQ(context->iterations().size(), 20u);
+    EXPECT_EQ(test::leaks_of(explained(*context)), "unexplained-growth");
+}
+
 TEST(ExplainPartOfRun, AnErrorAfterItDoesNotCount) {
     RunBuilder run = large_segment();
     steps(run, 20, 0);
