@@ -27,8 +27,8 @@ struct Rise {
 
 EventNumber length_of(const Iteration& iteration) { return iteration.last - iteration.first; }
 
-/// Returns the work that does not belong to the main loop: the work before the end of an iteration belongs to it even
-/// if another loop ran in it.
+/// Returns the parts that are much longer than the iterations around them. What runs between two iterations counts as
+/// part of the later one.
 std::vector<RunPart> work_between(const Iterations& main, EventNumber now) {
     std::vector<RunPart> parts;
     for (size_t i = 1; i + 1 < main.size(); ++i) {
@@ -81,8 +81,8 @@ bool is_endless_graph(const AnalysisContext& part, const LeakSuspect& suspect) {
     return executed[link->later] == never_happened && executed[link->earlier] == never_happened;
 }
 
-/// Returns whether at least half of the suspect's memory is freed without an allocation in between: no backward pass
-/// executes the graph that retained it.
+/// Returns whether at least half of the suspect's memory is freed without an allocation in between, or never: no
+/// backward pass executes the graph that retained it.
 bool is_freed_at_once(const AnalysisContext& part, const LeakSuspect& suspect) {
     const Allocations& allocations = part.device().allocations;
     std::vector<EventNumber> freed;
@@ -94,8 +94,7 @@ bool is_freed_at_once(const AnalysisContext& part, const LeakSuspect& suspect) {
     std::sort(freed.begin(), freed.end());
     const EventNumber first = freed[freed.size() / 4], last = freed[freed.size() - 1 - freed.size() / 4];
     const auto& made = allocations.alloc_event;
-    return last != never &&
-           std::lower_bound(made.begin(), made.end(), first) == std::lower_bound(made.begin(), made.end(), last);
+    return std::lower_bound(made.begin(), made.end(), first) == std::lower_bound(made.begin(), made.end(), last);
 }
 
 bool is_of_small_views(const AnalysisContext& part, const LeakSuspect& suspect) {
