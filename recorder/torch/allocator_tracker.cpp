@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <utility>
 
 #include "recorder/torch/detail_level.h"
 #include "recorder/torch/step_patterns.h"
@@ -23,7 +24,8 @@ struct DeviceEvents {
     std::atomic<uint64_t> next{0};
     std::atomic<int> repeats{0};  ///< steps in a row that repeated known ones
     StepPatterns steps;
-    uint64_t step = 0;  ///< number of the one that `steps` is in
+    uint64_t step = 0;   ///< number of the one that `steps` is in
+    uint64_t needs = 0;  ///< of details, at its begin
 
     void begin() {
         steps.clear();
@@ -115,6 +117,9 @@ void end_steps(DeviceEvents& events) {
         return;
     }
     events.step = ended;
+    if (const uint64_t needs = times_details_were_needed(); std::exchange(events.needs, needs) != needs) {
+        events.steps.set_unlike();
+    }
     if (!events.steps.end_step()) {
         resume_details();
     }

@@ -11,6 +11,7 @@ namespace tidemark::plugin {
 namespace {
 
 std::atomic<bool> has_details{true};
+std::atomic<uint64_t> needs{0};
 
 // The lock is never held while GPU memory is allocated, so a thread that holds an allocator lock may take it.
 std::mutex switching;
@@ -32,6 +33,9 @@ void begin_with_details(void (*observe)(bool details)) {
     const std::lock_guard lock(switching);
     observer = observe;
 }
+
+void need_details() { needs.fetch_add(1, std::memory_order_relaxed); }
+uint64_t times_details_were_needed() { return needs.load(std::memory_order_relaxed); }
 
 void omit_details() { switch_to(false); }
 void resume_details() { switch_to(true); }

@@ -5,6 +5,8 @@
 // Thread-safe. PyTorch calls plain functions without a context, so the level belongs to the process.
 #pragma once
 
+#include <cstdint>
+
 namespace tidemark::plugin {
 
 /// Returns false in light steps: ops and the graph are not observed, and an event gets the origin of the event at the
@@ -14,6 +16,12 @@ bool records_details();
 /// Registers what begins (true) and ends (false) to observe details, and records all of them from now on. nullptr: the
 /// level does not change any more. `observe` runs while a lock is held. It must not allocate GPU memory.
 void begin_with_details(void (*observe)(bool details));
+
+/// Reports that the current step does something of which nothing would be known later. It needs all details whenever it
+/// is repeated.
+void need_details();
+/// Returns how often that was reported.
+uint64_t times_details_were_needed();
 
 /// Begins light steps. Does nothing without an observer.
 void omit_details();

@@ -195,6 +195,9 @@ public:
         if (!tagged.is_new) {
             return tagged.number;
         }
+        if (ThreadState::here().is_in_derivative()) {
+            need_details();  // the graph of a derivative (create_graph=True) may retain itself, and no scan finds it
+        }
         tagged.tag->set_output(output);
         recording_ = recording;
         to_report_.push_back({&root, tagged.number});

@@ -103,6 +103,8 @@ void ThreadState::leave_evaluation() {
     }
 }
 
+bool ThreadState::is_in_derivative() { return is_evaluating() && own_stack().id == stack_at_node_; }
+
 void ThreadState::node_executes(const ExecutedNode& node) {
     for (auto op = open_.rbegin(); op != open_.rend(); ++op) {
         if (op->is_evaluation) {

@@ -54,6 +54,8 @@ public:
     void enter_node(StackRef forward_stack);
     void leave_evaluation();
     bool is_evaluating() const { return evaluations_ > 0; }
+    /// Returns whether the node's own ops run, not Python code that it calls, such as a recomputed forward pass.
+    bool is_in_derivative();
     /// Handles the start of a tagged node's execution. Records the node when its evaluation ends.
     void node_executes(const ExecutedNode& node);
 

@@ -46,12 +46,17 @@ def keep_scratch():
 def keep_graph():
     left.append(model(data).mean())
 
-train(40); note("equal steps")
+train(150); note("equal steps")  # Python takes a while to settle the instructions of its frames
 train(1, keep_scratch); note("a step that retains memory")
 train(40); note("equal steps again")
 train(1, lambda: (torch.zeros(3 << 20, device="cuda"), note("within a step that differs")))
 train(40)
 train(10, keep_graph); note("steps that retain their graph")
+train(40)
+for _ in range(10):
+    torch.autograd.grad(model(data).square().sum(), model.parameters(), create_graph=True)
+    train(1)
+note("graphs of derivatives")
 train(40); note("equal steps at last")
 with torch.no_grad():
     left.append(model(data)); note("another loop")
@@ -64,6 +69,7 @@ EXPECTED = {
     "equal steps again": 0,
     "within a step that differs": 1,
     "steps that retain their graph": 1,
+    "graphs of derivatives": 1,
     "equal steps at last": 0,
     "another loop": 1,
 }
