@@ -34,11 +34,48 @@ void add_step_rows(AnnotationRows& result, const Trace& trace) {
     result.steps = std::move(spans);
 }
 
+/// Returns the stretches in which every step repeats an earlier one.
+std::vector<RepeatedSteps> stretches_of(const std::vector<RepeatedSteps>& repeats) {
+    std::vector<RepeatedSteps> stretches;
+    for (const RepeatedSteps& steps : repeats) {
+        if (!stretches.empty() && steps.start <= stretches.back().end) {
+            stretches.back().end = steps.end;
+            stretches.back().count += steps.count;
+        } else {
+            stretches.push_back(steps);
+        }
+    }
+    return stretches;
+}
+
+void add_repeats_row(AnnotationRows& result, const std::vector<RepeatedSteps>& repeats) {
+    if (repeats.empty()) {
+        return;
+    }
+    auto spans = std::make_shared<std::vector<Annotation>>();
+    for (const RepeatedSteps& steps : stretches_of(repeats)) {
+        const QString name = QCoreApplication::translate("Steps", "%n step(s) like earlier ones: only peaks recorded",
+                                                         nullptr, static_cast<int>(steps.count));
+        spans->push_back({name.toStdString(), AnnotationKind::user, -1, steps.start, steps.end, true});
+    }
+    result.rows.emplace_back();
+    for (const Annotation& span : *spans) {
+        result.rows.back().push_back(&span);
+        result.all.push_back(&span);
+    }
+    result.repeats = std::move(spans);
+}
+
 }  // namespace
 
 AnnotationRows lay_out_annotations(const Trace& trace, int device) {
     AnnotationRows result;
     add_step_rows(result, trace);
+    const auto history = std::find_if(trace.devices.begin(), trace.devices.end(),
+                                      [&](const DeviceHistory& one) { return one.device == device; });
+    if (history != trace.devices.end()) {
+        add_repeats_row(result, history->repeats);
+    }
     const size_t step_rows = result.rows.size(), steps = result.all.size();
     for (const Annotation& a : trace.annotations) {
         if (a.device == device || a.device < 0) {
