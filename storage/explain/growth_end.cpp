@@ -76,15 +76,8 @@ bool is_phase_that_repeats(const Site& site, const DeviceHistory& device, const 
                            EventNumber now) {
     const Allocations& allocations = device.allocations;
     const auto& made = allocations.alloc_event;
-    const auto end = std::lower_bound(made.begin(), made.end(), begin) - made.begin();
-    std::vector<AllocationIndex> freed;
-    for (AllocationIndex a = 0; a < static_cast<AllocationIndex>(end); ++a) {
-        const bool is_backward = trace.origins[allocations.origin[a]].phase == Phase::backward;
-        if (allocations.stack[a] == site.stack && is_backward == site.is_backward &&
-            allocations.free_event[a] < begin) {
-            freed.push_back(a);
-        }
-    }
+    std::vector<AllocationIndex> freed = allocations_of(site, trace, device);
+    std::erase_if(freed, [&](AllocationIndex a) { return allocations.free_event[a] >= begin; });
     int64_t grown = 0;
     for (const AllocationIndex a : site.now) {
         grown += made[a] >= begin ? static_cast<int64_t>(allocations.block_size[a]) : 0;

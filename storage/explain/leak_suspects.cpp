@@ -18,6 +18,7 @@
 #include "storage/explain/grown_part.h"
 #include "storage/explain/growth_end.h"
 #include "storage/explain/model_bound.h"
+#include "storage/explain/shared_lifetimes.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -205,6 +206,9 @@ struct GrowingSite {
     SampledRetention sampled;
 };
 
+/// Bytes that containers retain at the end of each slice, by container_key().
+using ContainerLevels = std::map<std::string, std::vector<int64_t>>;
+
 /// Finds the suspects of one interval.
 class SuspectFinder {
 public:
@@ -293,6 +297,9 @@ private:
         if (sampled.key.empty() && replaces_others(site, interval_.surviving.sites(), trace_)) {
             return;
         }
+        if (is_part_of_balanced_entries(growing)) {
+            return;
+        }
         if (sampled.key.empty()) {
             unknown_.push_back(growing);
         } else {
@@ -315,32 +322,74 @@ private:
     /// Drops suspects whose container retains as much as before in total: a line that replaces elements grows while the
     /// line that added them shrinks.
     void drop_balanced() {
-        std::map<std::string, std::vector<int64_t>> levels;
+        ContainerLevels levels;
         for (const auto& [key, suspect] : by_key_) {
             if (graph_) {
                 levels.try_emplace(container_key(*graph_, suspect.retention));
             }
         }
         levels.erase("");
-        for_each_site([&](const Site& site) {
-            if (!levels.empty() && site.count > 0 && !site.level.empty()) {
-                add_level(site, levels);
-            }
-        });
+        add_levels(levels);
         std::erase_if(by_key_, [&](const auto& item) {
             const auto total = graph_ ? levels.find(container_key(*graph_, item.second.retention)) : levels.end();
             return total != levels.end() && find_trend(total->second).shape != Shape::rising;
         });
     }
 
-    void add_level(const Site& site, std::map<std::string, std::vector<int64_t>>& levels) const {
-        const SampledRetention sampled =
-            typical_retention(site, growth_of(site).value_or(Growth::of_count), graph_, position_);
-        if (const auto total = levels.find(container_key(*graph_, sampled.retention)); total != levels.end()) {
-            total->second.resize(site.level.size());
-            std::transform(site.level.begin(), site.level.end(), total->second.begin(), total->second.begin(),
-                           std::plus<>());
+    /// Returns whether the site's memory, whose referrer is unknown, is a part of the entries of a container that
+    /// retains as much as before in total: it exists as long as memory that the container retains. A scan may miss it,
+    /// because a new entry is no element until it is complete.
+    bool is_part_of_balanced_entries(const GrowingSite& growing) const {
+        const Retention& retention = growing.sampled.retention;
+        if (!graph_ || growing.growth != Growth::of_count || retention.referrer || retention.through_graph) {
+            return false;
         }
+        const Site& site = *growing.site;
+        ContainerLevels levels = containers_of_siblings(site);
+        add_levels(levels);
+        return std::any_of(levels.begin(), levels.end(), [&](const auto& item) {
+            std::vector<int64_t> total = item.second;
+            add_level(site, total);
+            return find_trend(total).shape != Shape::rising;
+        });
+    }
+
+    /// Returns the containers of memory that the site's line allocates and frees together with the site's.
+    ContainerLevels containers_of_siblings(const Site& site) const {
+        ContainerLevels levels;
+        const FrameId line = trace_.stacks.site(site.stack);
+        for (const Site& other : interval_.surviving.sites()) {
+            if (line == 0 || other.stack == site.stack || other.count == 0 || trace_.stacks.site(other.stack) != line) {
+                continue;
+            }
+            const std::string key = container_of(other);
+            if (!key.empty() && !levels.contains(key) && share_lifetimes(site, other, trace_, device_)) {
+                levels.try_emplace(key);
+            }
+        }
+        return levels;
+    }
+
+    std::string container_of(const Site& site) const {
+        const Growth growth = growth_of(site).value_or(Growth::of_count);
+        return container_key(*graph_, typical_retention(site, growth, graph_, position_).retention);
+    }
+
+    /// Adds the levels of the containers' memory.
+    void add_levels(ContainerLevels& levels) const {
+        for_each_site([&](const Site& site) {
+            if (levels.empty() || site.count == 0 || site.level.empty()) {
+                return;
+            }
+            if (const auto total = levels.find(container_of(site)); total != levels.end()) {
+                add_level(site, total->second);
+            }
+        });
+    }
+
+    static void add_level(const Site& site, std::vector<int64_t>& total) {
+        total.resize(site.level.size());
+        std::transform(site.level.begin(), site.level.end(), total.begin(), total.begin(), std::plus<>());
     }
 
     /// Divides memory without a known referrer by the line that allocated it, unless autocast's cache or graphs of

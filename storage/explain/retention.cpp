@@ -82,8 +82,9 @@ std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph,
         usable = unseen == begin ? usable : static_cast<size_t>(unseen - begin);
     }
     std::vector<AllocationIndex> selected;
-    for (size_t i = 0; i < std::min(samples_per_site, usable); ++i) {
-        selected.push_back(site.now[(usable - 1) - i * usable / samples_per_site]);
+    const size_t count = std::min(samples_per_site, usable);
+    for (size_t i = 0; i < count; ++i) {
+        selected.push_back(site.now[(usable - 1) - i * usable / count]);
     }
     return selected;
 }

@@ -156,6 +156,18 @@ private:
 
 }  // namespace
 
+std::vector<AllocationIndex> allocations_of(const Site& site, const Trace& trace, const DeviceHistory& device) {
+    const Allocations& allocations = device.allocations;
+    std::vector<AllocationIndex> found;
+    for (AllocationIndex a = 0; a < allocations.size(); ++a) {
+        const bool is_backward = trace.origins[allocations.origin[a]].phase == Phase::backward;
+        if (allocations.stack[a] == site.stack && is_backward == site.is_backward) {
+            found.push_back(a);
+        }
+    }
+    return found;
+}
+
 SurvivingAllocations::SurvivingAllocations(const Trace& trace, const DeviceHistory& device,
                                            const Iterations& iterations, EventNumber now)
     : iterations_per_slice_(std::max<size_t>(1, (iterations.size() + most_slices - 1) / most_slices)) {

@@ -26,6 +26,10 @@ struct Site {
     std::vector<AllocationIndex> now;          ///< allocated at that point, by age; at most 4096: the oldest and newest
 };
 
+/// Returns all allocations of a site's stack in its phase, by age: those freed, and those made after the time point,
+/// too. Visits all allocations once.
+std::vector<AllocationIndex> allocations_of(const Site& site, const Trace& trace, const DeviceHistory& device);
+
 /// Immutable. Thread: any.
 class SurvivingAllocations {
 public:

@@ -282,6 +282,78 @@ TEST(ExplainContainer, ReplacedElementsAreNoGrowth) {
     }
 }
 
+/// What becomes of the embeddings of models that a cache has evicted.
+enum class Evicted { freed, retained };
+
+/// Returns a run whose cache of models of different size evicts the least recently used ones. One line makes the
+/// models, each with its embeddings and its layers; a scan found the referrers of the layers only. By chance, the late
+/// embeddings are larger than the early ones. `frees_layers`: of evicted models.
+Program host(Evicted embeddings, bool frees_layers = true) {
+    struct Model {
+        int64_t embeddings, layers;     ///< the embeddings in MiB; number of layers
+        std::optional<size_t> evicted;  ///< before this model is made
+    };
+    const std::vector<Model> models{{118, 12, 6}, {126, 12, 8}, {126, 10, 11}, {122, 10, 8},  {122, 8, 10},
+                                    {114, 8, {}}, {118, 8, 9},  {156, 12, {}}, {122, 10, 12}, {188, 12, 13},
+                                    {109, 6, {}}, {117, 8, 14}, {196, 10, {}}, {136, 8, {}},  {188, 12, {}}};
+    Program program;
+    RunBuilder& run = program.run;
+    const auto part = [&](const std::string& module) {
+        return test::stack_of(run.trace.stacks, {{"/home/anna/site-packages/torch/nn/modules.py", module},
+                                                 {"/home/anna/project/train.py", "load"}});
+    };
+    const auto mib = [](int64_t size) { return static_cast<uint64_t>(size * MiB / 8); };
+    std::vector<std::pair<AllocationIndex, AllocationIndex>> made;
+    for (size_t i = 0; i < models.size(); ++i) {
+        for (size_t old = 0; old < i; ++old) {
+            if (models[old].evicted == i && embeddings == Evicted::freed) {
+                run.free(made[old].first);
+            }
+            if (models[old].evicted == i && frees_layers) {
+                run.free(made[old].second);
+            }
+        }
+        made.emplace_back(run.alloc(mib(models[i].embeddings), part("Embedding")),
+                          run.alloc(mib(models[i].layers * 54), part("Layers")));
+        run.free(run.alloc(4 * MiB, run.line("rate")));
+        run.step();
+    }
+    for (size_t i = 0; i < models.size(); ++i) {
+        if (!frees_layers || !models[i].evicted) {
+            program.add_referrer(made[i].second, "residents", std::to_string(i));
+        }
+    }
+    return program;
+}
+
+/// A new entry is no element of its container until it is complete, so a scan meanwhile does not find its parts.
+TEST(ExplainContainer, PartsOfEntriesThatAreReplacedAreNoGrowth) {
+    Program replaced = host(Evicted::freed), retained = host(Evicted::retained);
+    EXPECT_EQ(test::leaks_of(explained(*replaced.make_context())), "");
+    EXPECT_EQ(test::leaks_of(explained(*retained.make_context())), "unexplained-growth");
+}
+
+TEST(ExplainContainer, PartsOfEntriesOfAContainerThatGrowsAreGrowth) {
+    Program program = host(Evicted::freed, false);
+    EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "growing-container unexplained-growth");
+}
+
+/// The scan came early, so it knows few of the tensors.
+TEST(ExplainContainer, IsNamedByTheOldestOfTwoTensorsThatAScanCouldFind) {
+    Program program;
+    std::vector<AllocationIndex> collected;
+    for (int i = 0; i < 16; ++i) {
+        const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
+        if (i % 5 == 4) {
+            collected.push_back(program.run.alloc(MiB, program.run.line("collect")));
+        }
+        program.run.free(work);
+        program.run.step();
+    }
+    program.add_referrer(collected.front(), "outputs", "0");
+    EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "growing-container");
+}
+
 TEST(ExplainContainer, GrowthOfCountAndOfSizeAreTwoSuspects) {
     Program program;
     const uint32_t cat = program.run.origin("aten::cat");
