@@ -80,7 +80,7 @@ Sentence Sentence::plural(int64_t n, Literal one, Literal many, Values... values
 }
 
 /// Replaces each {name} in `text` by its value, made visible (visible_text()); other braces stay. `translate` turns
-/// values that are sentences into text.
+/// values that are sentences into text. A space separates a Latin word of a value from a Chinese character of `text`.
 std::string filled(std::string_view text, std::span<const With> values,
                    const std::function<std::string(const Sentence&)>& translate);
 

@@ -162,11 +162,12 @@ void add_expandable_fix(Finding& finding, const AnalysisContext& context, const 
     }
     const Outcome& outcome = experiments.tried.front().outcome;
     const int64_t saved = experiments.as_recorded.peak_reserved - outcome.peak_reserved;
-    if (saved > 0) {
+    const std::string bytes = format_bytes(outcome.peak_reserved),
+                      recorded = format_bytes(experiments.as_recorded.peak_reserved);
+    if (saved > 0 && bytes != recorded) {
         finding.fixes.push_back({words("With expandable_segments:True the same requests would have reserved {bytes} at "
                                        "most, instead of {recorded}.",
-                                       with("bytes", format_bytes(outcome.peak_reserved)),
-                                       with("recorded", format_bytes(experiments.as_recorded.peak_reserved))),
+                                       with("bytes", bytes), with("recorded", recorded)),
                                  experiments.tried.front().code,
                                  saved,
                                  {}});

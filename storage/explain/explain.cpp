@@ -133,7 +133,7 @@ void doubt_peace(std::vector<Finding>& findings, const Words& words) {
 /// Capitalizes a title, which stands alone in a list and follows "First: " in the summary. Code and names (cuBLAS) keep
 /// their case.
 std::string capitalized(std::string text) {
-    const auto end = std::find(text.begin(), text.end(), ' ');
+    const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == ':'; });
     if (!text.empty() && std::all_of(text.begin(), end, [](char c) { return c >= 'a' && c <= 'z'; })) {
         text[0] = static_cast<char>(text[0] - 'a' + 'A');
     }

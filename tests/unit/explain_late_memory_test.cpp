@@ -255,6 +255,7 @@ TEST(ExplainReservedGrowth, IsFragmentationIfEnoughMemoryWasFree) {
     const Explanation explanation = explained(*context);
     const Finding* finding = test::find(explanation, FindingKind::fragmentation);
     ASSERT_NE(finding, nullptr);
+    EXPECT_TRUE(finding->title.starts_with("Fragmentation: ")) << finding->title;
     EXPECT_EQ(finding->severity, Severity::pattern) << "the allocator returns segments without tensors";
     EXPECT_EQ(finding->bytes, growth->reserved - growth->allocated);
     EXPECT_EQ(finding->line, "train.py:10 train");

@@ -34,7 +34,8 @@ TEST(ExplainPasses, AreFoundByTheirRoots) {
     EXPECT_EQ(activation_bytes(*context, groups[0].passes[1]), 4 * MiB + 512);
 }
 
-TEST(ExplainOptimizerState, IsAllocatedAtTheFirstStep) {
+/// Two tensors of optimizer state of 8 MiB, allocated by `step` in the first of 8 steps.
+Training stepping() {
     Training program;
     for (int i = 0; i < 8; ++i) {
         program.pass();
@@ -45,6 +46,11 @@ TEST(ExplainOptimizerState, IsAllocatedAtTheFirstStep) {
         program.update();
         program.zero_grad();
     }
+    return program;
+}
+
+TEST(ExplainOptimizerState, IsAllocatedAtTheFirstStep) {
+    Training program = stepping();
     const Findings findings = program.diagnose(diagnoses::optimizer_state);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].kind, FindingKind::optimizer_state);
@@ -52,6 +58,19 @@ TEST(ExplainOptimizerState, IsAllocatedAtTheFirstStep) {
     EXPECT_EQ(findings[0].bytes, 16 * MiB);
     EXPECT_EQ(findings[0].since_iteration, 0);
     EXPECT_NE(findings[0].text[1].find("`exp_avg` and `exp_avg_sq`, each as large"), std::string::npos);
+}
+
+TEST(ExplainOptimizerState, NamesTheLineOnlyIfItWasRecorded) {
+    Training with = stepping(), without = stepping();
+    for (StackId& stack : without.run.device().allocations.stack) {
+        stack = 0;
+    }
+    const auto first_words = [](Training& program) {
+        const std::string text = program.diagnose(diagnoses::optimizer_state).at(0).text.at(0);
+        return text.substr(0, text.find(" allocated"));
+    };
+    EXPECT_EQ(first_words(with), "The first step() at train.py:10 step");
+    EXPECT_EQ(first_words(without), "The first step()");
 }
 
 TEST(ExplainOptimizerState, ExcludesMemoryAllocatedInEveryStep) {

@@ -26,6 +26,15 @@ TEST(Words, DoesNotFillPlaceholdersInsideValues) {
     EXPECT_EQ(english("{a} {b}", with("a", "{b}"), with("b", "x")), "{b} x");
 }
 
+/// A value may begin with a Chinese or a Latin word, so its sentence cannot have the spaces.
+TEST(Words, SeparatesLatinWordsFromChineseCharacters) {
+    EXPECT_EQ(english("由{a}引用", with("a", "Cache 类的列表 `layers`")), "由 Cache 类的列表 `layers` 引用");
+    EXPECT_EQ(english("由{a}引用", with("a", "列表")), "由列表引用");
+    EXPECT_EQ(english("由 {a} 引用，{a}。", with("a", "x")), "由 x 引用，x。");
+    EXPECT_EQ(english("`{a}` {a}", with("a", "列表")), "`列表` 列表") << "code stays as it is";
+    EXPECT_EQ(english("由{a}引用", with("a", "")), "由引用");
+}
+
 TEST(Words, SelectsThePluralForm) {
     EXPECT_EQ(english.plural(1, "{n} tensor", "{n} tensors"), "1 tensor");
     EXPECT_EQ(english.plural(0, "{n} tensor", "{n} tensors"), "0 tensors");

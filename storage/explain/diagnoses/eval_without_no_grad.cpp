@@ -122,7 +122,8 @@ Finding make_finding(const AnalysisContext& context, const UnusedGraphs& unused,
     finding.title = words("{graphs} from {line} never backpropagated", graphs, with("line", finding.line));
     finding.text = {words(
         "The forward pass at {line} saves {bytes} of activations at a time for a backward pass that never runs. They "
-        "are freed with the output, so memory does not grow, but the peak is higher than necessary, and time is lost.",
+        "are freed with the output, so they do not accumulate, but the peak is higher than necessary, and time is "
+        "lost.",
         bytes, with("line", finding.line))};
     const EventNumber destroyed = context.device().events_until(nodes.destroyed[unused.largest]);
     Evidence root = at_node(context, words("The root of the largest graph"), unused.largest);

@@ -127,10 +127,14 @@ void report_rise(Finding& finding, const AnalysisContext& context, const State& 
         return;
     }
     finding.title = words("the optimizer keeps {bytes} of state since its first step", bytes);
-    finding.text = {words(
-        "The first step() at {line} allocated the state, {bytes} in {tensors}, and the optimizer keeps it for the "
-        "following steps. Memory rises once by this amount; this is not a leak.",
-        line, bytes, tensors)};
+    finding.text = {
+        finding.line.empty()
+            ? words("The first step() allocated the state, {bytes} in {tensors}, and the optimizer keeps it for the "
+                    "following steps. Memory rises once by this amount; this is not a leak.",
+                    bytes, tensors)
+            : words("The first step() at {line} allocated the state, {bytes} in {tensors}, and the optimizer keeps it "
+                    "for the following steps. Memory rises once by this amount; this is not a leak.",
+                    line, bytes, tensors)};
 }
 
 void report(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
