@@ -338,6 +338,31 @@ TEST(ExplainContainer, PartsOfEntriesOfAContainerThatGrowsAreGrowth) {
     EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "growing-container unexplained-growth");
 }
 
+/// A list that is cleared in part now and then grows all the same.
+TEST(ExplainContainer, PartsOfEntriesAreGrowthIfFewerAreRemovedThanAdded) {
+    Program program;
+    std::vector<std::pair<AllocationIndex, AllocationIndex>> entries;
+    for (size_t i = 0; i < 60; ++i) {
+        const StackId values =
+            test::stack_of(program.run.trace.stacks,
+                           {{"/home/anna/site-packages/torch/a.py", "tanh"}, {"/home/anna/project/train.py", "keep"}});
+        entries.emplace_back(program.run.alloc(MiB, program.run.line("keep")), program.run.alloc(2 * MiB, values));
+        program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
+        if (i % 8 == 7) {
+            for (size_t removed = 0; removed < 3; ++removed) {
+                program.run.free(entries.front().first);
+                program.run.free(entries.front().second);
+                entries.erase(entries.begin());
+            }
+        }
+        program.run.step();
+    }
+    for (size_t i = 0; i < entries.size(); ++i) {
+        program.add_referrer(entries[i].second, "kept", std::to_string(i));
+    }
+    EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "growing-container unexplained-growth");
+}
+
 /// The scan came early, so it knows few of the tensors.
 TEST(ExplainContainer, IsNamedByTheOldestOfTwoTensorsThatAScanCouldFind) {
     Program program;
