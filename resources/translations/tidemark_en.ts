@@ -67,6 +67,16 @@
     </message>
 </context>
 <context>
+    <name>Steps</name>
+    <message numerus="yes">
+        <source>%n step(s) like earlier ones: only peaks recorded</source>
+        <translation>
+            <numerusform>%n step like earlier ones: only its peak recorded</numerusform>
+            <numerusform>%n steps like earlier ones: only peaks recorded</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Why</name>
     <message numerus="yes">
         <source>Through %1 node(s)</source>

@@ -753,6 +753,12 @@
         <source>step %1</source>
         <translation>步骤 %1</translation>
     </message>
+    <message numerus="yes">
+        <source>%n step(s) like earlier ones: only peaks recorded</source>
+        <translation>
+            <numerusform>%n 个步骤与先前的步骤相同：只记录了峰值</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Why</name>
