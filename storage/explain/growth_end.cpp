@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace tidemark {
 namespace {
 
 /// A phase is about as high as an earlier one at 4 / 5 of it, and took about as long at a quarter of the time.
 constexpr int64_t height_of_phase = 5, least_height = 4, least_time = 4;
+
+/// Fewer allocations show no limit of their number.
+constexpr size_t fewest_to_count = 9;
 
 /// Memory of a site that is freed before an event, at the state in which it is highest.
 struct Peak {
@@ -86,6 +90,26 @@ bool is_phase_that_repeats(const Site& site, const DeviceHistory& device, const 
     const int64_t duration = device.time_of_state(now) - device.time_of_state(begin);
     return grown > 0 && before.bytes * height_of_phase >= grown * least_height &&
            before.duration * least_time >= duration;
+}
+
+bool keeps_its_number(const Site& site, const DeviceHistory& device, const Trace& trace, const Iterations& iterations) {
+    const auto &made = device.allocations.alloc_event, &freed = device.allocations.free_event;
+    std::vector<AllocationIndex> all = allocations_of(site, trace, device);
+    std::erase_if(all, [&](AllocationIndex a) {
+        return freed[a] != never && iterations.at(made[a]) == iterations.at(freed[a]);
+    });
+    if (all.size() < fewest_to_count) {
+        return false;
+    }
+    std::multiset<EventNumber> ends;  ///< of those that exist
+    size_t most_before = 0, most_later = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+        ends.erase(ends.begin(), ends.lower_bound(made[all[i]]));
+        ends.insert(freed[all[i]]);
+        size_t& most = 3 * i < 2 * all.size() ? most_before : most_later;
+        most = std::max(most, ends.size());
+    }
+    return most_later <= most_before;
 }
 
 bool replaces_others(const Site& site, const std::vector<Site>& all, const Trace& trace) {

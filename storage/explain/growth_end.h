@@ -23,6 +23,11 @@ bool has_stopped(const Site& site, const DeviceHistory& device, const Iterations
 bool is_phase_that_repeats(const Site& site, const DeviceHistory& device, const Trace& trace, EventNumber begin,
                            EventNumber now);
 
+/// Returns whether the number of the site's allocations has stopped rising while it still allocates and frees: with the
+/// last third of those that outlived their iteration, no more exist at once than before. Its bytes rise only because
+/// sizes differ, as those of entries of a cache do.
+bool keeps_its_number(const Site& site, const DeviceHistory& device, const Trace& trace, const Iterations& iterations);
+
 /// Returns whether the site only takes over from other lines of its function: they freed as many blocks of the same
 /// size meanwhile. Such lines replace elements that others added.
 bool replaces_others(const Site& site, const std::vector<Site>& all, const Trace& trace);

@@ -297,6 +297,10 @@ private:
         if (sampled.key.empty() && replaces_others(site, interval_.surviving.sites(), trace_)) {
             return;
         }
+        if (sampled.key.empty() && growth == Growth::of_count &&
+            keeps_its_number(site, device_, trace_, interval_.iterations)) {
+            return;
+        }
         if (is_part_of_balanced_entries(growing)) {
             return;
         }
