@@ -16,11 +16,11 @@ constexpr int most_annotation_rows = 3;
 struct AnnotationRows {
     /// Outermost first, each by start. Steps, and stretches of repeated steps, are in rows of their own.
     std::vector<std::vector<const Annotation*>> rows;
-    size_t hidden = 0;                                 ///< annotations nested deeper than the rows shown
+    size_t hidden = 0;  ///< annotations nested deeper than the rows shown
 
     /// Returns the annotations open at a time, outermost first, with hidden ones.
     std::vector<const Annotation*> at(int64_t time) const;
-    std::vector<const Annotation*> all;                    ///< by start
+    std::vector<const Annotation*> all;                      ///< by start
     std::shared_ptr<const std::vector<Annotation>> steps;    ///< Trace::steps as spans
     std::shared_ptr<const std::vector<Annotation>> repeats;  ///< stretches of DeviceHistory::repeats as spans
 };

@@ -50,8 +50,9 @@ public:
     /// Applies the events of a step that repeats the one that ended at `like`. Writes what the step leaves different,
     /// and counts it. Times in ns since trace start. Calls `before` with the index of each event before it applies the
     /// event.
-    void apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like,
-                        const std::function<void(size_t)>& before = [](size_t) {});
+    void apply_repeated(
+        std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like,
+        const std::function<void(size_t)>& before = [](size_t) {});
     /// Writes what repeated steps left different. Must precede every other function that changes the state.
     void end_repeats();
     /// Skips the numbers of `count` lost events.

@@ -134,8 +134,8 @@ private:
     std::optional<DeviceReplay> replay_;
     bool reported_segments_ = false;
     std::map<const ThreadDefinitions*, IncompleteState> incomplete_;  ///< states whose last record has not arrived
-    std::deque<AllocatorState> checks_;      ///< states to compare once their events are applied
-    std::vector<MemoryQuestion> questions_;  ///< a heap with the lowest sequence first
+    std::deque<AllocatorState> checks_;                         ///< states to compare once their events are applied
+    std::vector<MemoryQuestion> questions_;                     ///< a heap with the lowest sequence first
     std::unordered_multimap<uint64_t, MemoryTicket> awaiting_;  ///< a row of the unwritten block at this address
     std::vector<MemoryAnswer> answers_;
     std::optional<Clock::time_point> stuck_since_;

@@ -34,8 +34,8 @@ uint64_t events_so_far(int device);
 
 /// Ends the step of each device: its next event belongs to the next step.
 void count_step();
-/// Returns whether at least `steps` steps in a row repeated known ones (step_patterns.h), on each device that had events
-/// since the last call, and there is one. The latest step counts once the next one has an event.
+/// Returns whether at least `steps` steps in a row repeated known ones (step_patterns.h), on each device that had
+/// events since the last call, and there is one. The latest step counts once the next one has an event.
 bool devices_repeat_steps(int steps);
 
 }  // namespace tidemark::plugin

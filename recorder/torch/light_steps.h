@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Decides when steps are light: after the first steps, while steps repeat known ones on all devices and retain no graph.
-// Every so often a step is recorded with all details, and compared.
+// Decides when steps are light: after the first steps, while steps repeat known ones on all devices and retain no
+// graph. Every so often a step is recorded with all details, and compared.
 #pragma once
 
 namespace tidemark::plugin {

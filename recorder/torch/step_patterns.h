@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The steps of one device that the program repeats: the same allocations and frees, of the same sizes, on the same
-// threads, in the same order. The stack, op and phase that were recorded with an event of such a step hold for the event
-// at the same place of a step that repeats it.
+// threads, in the same order. The stack, op and phase that were recorded with an event of such a step hold for the
+// event at the same place of a step that repeats it.
 //
 // Not thread-safe: used under the device's allocator lock. Does not call PyTorch.
 #pragma once
@@ -76,14 +76,14 @@ private:
     void begin_step_after(size_t step);
 
     std::vector<Step> known_;
-    Step step_;                   ///< this one, unless all of its events were expected
-    size_t expected_ = none;      ///< the known step that is expected, or that this one repeats so far
+    Step step_;                    ///< this one, unless all of its events were expected
+    size_t expected_ = none;       ///< the known step that is expected, or that this one repeats so far
     bool is_as_expected_ = false;  ///< all events of this step were, and are not in step_
     bool is_unlike_ = false;
     size_t position_ = 0;  ///< events of this step so far
     uint64_t prefix_ = 0;
-    int64_t change_ = 0;   ///< of the allocated bytes in this step
-    size_t last_ = none;   ///< the step before
+    int64_t change_ = 0;  ///< of the allocated bytes in this step
+    size_t last_ = none;  ///< the step before
     uint64_t steps_ = 0;
     int repeats_ = 0;
 };

@@ -48,8 +48,8 @@ tidemark_ring* ThreadState::ring() {
 
 void ThreadState::enter_op(const char* name, uint8_t scope) {
     tidemark_ring* own = ring();
-    const OpPaths::Path path = own == nullptr ? OpPaths::Path{0, kind_of(name, scope)}
-                                              : paths_.child(*core(), own, current_, name, scope);
+    const OpPaths::Path path =
+        own == nullptr ? OpPaths::Path{0, kind_of(name, scope)} : paths_.child(*core(), own, current_, name, scope);
     const auto [is_evaluation, is_dispatched] = path.kind;
     const bool is_outermost = is_dispatched && !in_op_;
     open_.push_back({current_, is_evaluation, is_outermost, in_op_, {}});

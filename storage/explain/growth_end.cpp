@@ -95,9 +95,8 @@ bool is_phase_that_repeats(const Site& site, const DeviceHistory& device, const 
 bool keeps_its_number(const Site& site, const DeviceHistory& device, const Trace& trace, const Iterations& iterations) {
     const auto &made = device.allocations.alloc_event, &freed = device.allocations.free_event;
     std::vector<AllocationIndex> all = allocations_of(site, trace, device);
-    std::erase_if(all, [&](AllocationIndex a) {
-        return freed[a] != never && iterations.at(made[a]) == iterations.at(freed[a]);
-    });
+    std::erase_if(
+        all, [&](AllocationIndex a) { return freed[a] != never && iterations.at(made[a]) == iterations.at(freed[a]); });
     if (all.size() < fewest_to_count) {
         return false;
     }

@@ -63,7 +63,7 @@ private:
     std::unordered_map<std::string, ModuleId> ids_;
     std::vector<ModuleId> of_origin_;
     std::unordered_map<int64_t, std::set<ModuleId>> of_step_;  ///< by its end, of repeated steps
-    EventNumber last_used_ = 0;  ///< by any module
+    EventNumber last_used_ = 0;                                ///< by any module
 };
 
 }  // namespace tidemark

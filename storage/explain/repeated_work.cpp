@@ -8,8 +8,8 @@
 namespace tidemark {
 
 AllocationRange repeated_allocations(const Trace& trace, const DeviceHistory& device, const RepeatedSteps& repeats) {
-    const auto step = std::find_if(trace.steps.begin(), trace.steps.end(),
-                                   [&](const Step& one) { return one.end == repeats.like; });
+    const auto step =
+        std::find_if(trace.steps.begin(), trace.steps.end(), [&](const Step& one) { return one.end == repeats.like; });
     if (step == trace.steps.end()) {
         return {};
     }

@@ -51,9 +51,8 @@ bool add(StepPatterns& patterns, const Step& step) {
 size_t expect(StepPatterns& patterns, const Step& step) {
     size_t expected = 0;
     for (const Event& event : step) {
-        const EventOrigin* origin = expected == static_cast<size_t>(&event - step.data())
-                                        ? patterns.expect(event.shape)
-                                        : nullptr;
+        const EventOrigin* origin =
+            expected == static_cast<size_t>(&event - step.data()) ? patterns.expect(event.shape) : nullptr;
         if (origin == nullptr) {
             patterns.add(event.shape, event.origin);
         } else {
