@@ -18,9 +18,10 @@ import sys
 import tempfile
 import time
 
-import tidemark
 import torch
 from torch import nn
+
+import tidemark
 
 DEVICE = "cuda"
 STEPS_UNTIL_LIGHT = 60
@@ -130,7 +131,8 @@ def measure(name, folder, rounds):
         "full": lambda: recorded(step, count, "full", trace),
         "history": lambda: with_history(step, count),
     }
-    bare, ratios = [], {kind: [] for kind in kinds}
+    bare: list[float] = []
+    ratios: dict[str, list[float]] = {kind: [] for kind in kinds}
     for _ in range(rounds):
         for kind, run in kinds.items():
             bare.append(block(step, count))
