@@ -54,8 +54,8 @@ void add_repeats_row(AnnotationRows& result, const std::vector<RepeatedSteps>& r
     }
     auto spans = std::make_shared<std::vector<Annotation>>();
     for (const RepeatedSteps& steps : stretches_of(repeats)) {
-        const QString name = QCoreApplication::translate("Steps", "%n step(s) like earlier ones: only peaks recorded",
-                                                         nullptr, static_cast<int>(steps.count));
+        const QString name = QCoreApplication::translate(
+            "Steps", "%n repeated step(s), of which only peaks are recorded", nullptr, static_cast<int>(steps.count));
         spans->push_back({name.toStdString(), AnnotationKind::user, -1, steps.start, steps.end, true});
     }
     result.rows.emplace_back();

@@ -69,10 +69,10 @@
 <context>
     <name>Steps</name>
     <message numerus="yes">
-        <source>%n step(s) like earlier ones: only peaks recorded</source>
+        <source>%n repeated step(s), of which only peaks are recorded</source>
         <translation>
-            <numerusform>%n step like earlier ones: only its peak recorded</numerusform>
-            <numerusform>%n steps like earlier ones: only peaks recorded</numerusform>
+            <numerusform>%n repeated step, of which only the peak is recorded</numerusform>
+            <numerusform>%n repeated steps, of which only peaks are recorded</numerusform>
         </translation>
     </message>
 </context>

@@ -754,9 +754,9 @@
         <translation>步骤 %1</translation>
     </message>
     <message numerus="yes">
-        <source>%n step(s) like earlier ones: only peaks recorded</source>
+        <source>%n repeated step(s), of which only peaks are recorded</source>
         <translation>
-            <numerusform>%n 个步骤与先前的步骤相同：只记录了峰值</numerusform>
+            <numerusform>%n 个重复的步骤，只记录了峰值</numerusform>
         </translation>
     </message>
 </context>

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "gui/timeline/allocations_plot.h"
+#include "gui/timeline/annotation_rows.h"
 #include "gui/timeline/overview_plot.h"
 #include "gui/timeline/timeline_plot.h"
 #include "gui/widgets/coordinates.h"
@@ -176,6 +177,26 @@ private slots:
             allocations.set_color_by(by);
             QVERIFY(colors_in(picture(allocations, {900, 300})) > 4);
         }
+    }
+
+    void stretches_of_repeated_steps_have_a_row() {
+        Trace trace;
+        DeviceHistory& device = trace.devices.emplace_back();
+        for (const auto& [start, end, count] :
+             {std::tuple(100, 200, 3), std::tuple(200, 300, 4), std::tuple(500, 600, 1)}) {
+            RepeatedSteps& steps = device.repeats.emplace_back();
+            steps.start = start;
+            steps.end = end;
+            steps.count = count;
+        }
+        const AnnotationRows rows = lay_out_annotations(trace, 0);
+        QCOMPARE(rows.rows.size(), size_t{1});
+        QCOMPARE(rows.rows[0].size(), size_t{2});
+        QCOMPARE(rows.rows[0][0]->start, int64_t{100});
+        QCOMPARE(rows.rows[0][0]->end, int64_t{300});
+        QVERIFY(QString::fromStdString(rows.rows[0][0]->name).startsWith("7 repeated step"));
+        QVERIFY(QString::fromStdString(rows.rows[0][1]->name).startsWith("1 repeated step"));
+        QVERIFY(lay_out_annotations(trace, 1).rows.empty());
     }
 
     void an_empty_window_says_so() {
