@@ -6,6 +6,8 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "gui/model/plural.h"
+
 namespace tidemark::gui {
 
 namespace {
@@ -54,8 +56,9 @@ void add_repeats_row(AnnotationRows& result, const std::vector<RepeatedSteps>& r
     }
     auto spans = std::make_shared<std::vector<Annotation>>();
     for (const RepeatedSteps& steps : stretches_of(repeats)) {
+        const int count = plural(steps.count);
         const QString name = QCoreApplication::translate(
-            "Steps", "%n repeated step(s), of which only peaks are recorded", nullptr, static_cast<int>(steps.count));
+            "Steps", "%n repeated step(s), of which only peaks are recorded", nullptr, count);
         spans->push_back({name.toStdString(), AnnotationKind::user, -1, steps.start, steps.end, true});
     }
     result.rows.emplace_back();
