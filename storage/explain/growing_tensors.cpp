@@ -46,15 +46,16 @@ std::vector<AllocationIndex> largest_of_iterations(const Site& site, const Devic
     return largest;
 }
 
-/// Returns whether an allocation that exists when `larger` is made is as large as the difference of the two.
+/// Returns whether an allocation that exists when `larger` is made is as large as the difference of the two. Compares
+/// what was requested: the allocator may leave up to 1 MiB of a new segment in the block.
 bool is_sum(const Allocations& allocations, AllocationIndex smaller, AllocationIndex larger) {
-    const uint64_t size = allocations.block_size[larger], before = allocations.block_size[smaller];
+    const uint64_t size = allocations.requested[larger], before = allocations.requested[smaller];
     const EventNumber made = allocations.alloc_event[larger];
     if (size <= before || allocations.free_event[smaller] < made) {
         return false;
     }
     for (AllocationIndex a = smaller + 1; a < larger; ++a) {
-        if (allocations.block_size[a] == size - before && allocations.free_event[a] > made) {
+        if (allocations.requested[a] == size - before && allocations.free_event[a] > made) {
             return true;
         }
     }

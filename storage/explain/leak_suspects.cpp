@@ -279,7 +279,7 @@ private:
         return 0 < std::erase_if(growing_, [&](const GrowingSite& growing) {
                    const EventNumber begin = begin_of_growth(*growing.site);
                    const bool is_whole = growing.site->count == static_cast<int64_t>(growing.site->now.size());
-                   return is_whole &&
+                   return is_whole && growing.growth == Growth::of_count &&
                           (is_of_model(growing) ? bound.covers(growing.site->now, begin)
                                                 : bound.has_copies(growing.site->now, begin, interval_.iterations));
                });
@@ -318,7 +318,8 @@ private:
     void add(const std::string& key, const Site& site, Growth growth, const SampledRetention& sampled) {
         LeakSuspect& suspect = by_key_[(growth == Growth::of_size ? "size " : "") + key];
         suspect.growth = growth;
-        suspect.is_model = sampled.key == model_key;
+        // A tensor that becomes larger is no further part of a model.
+        suspect.is_model = sampled.key == model_key && growth == Growth::of_count;
         add_site(suspect, site, interval_.surviving.iterations_per_slice());
         update_retention(suspect, sampled);
     }

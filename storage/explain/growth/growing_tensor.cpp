@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// One tensor is made again in each iteration, larger each time: torch.cat of the old one and new data.
+// One tensor is made again in each iteration, larger each time: torch.cat of the old one and new data, or a sparse
+// gradient to which each backward pass appends.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
@@ -42,9 +43,54 @@ void add_reserved(Finding& finding, const AnalysisContext& context, const LeakSu
          {}});
 }
 
+/// Returns whether AccumulateGrad makes the tensor. Only a sparse gradient becomes larger there.
+bool is_sparse_gradient(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const uint32_t origin = context.device().allocations.origin[suspect.example.index];
+    return context.trace().origins[origin].op.find("AccumulateGrad") != std::string::npos;
+}
+
+/// Returns the name of the gradient's parameter; "" if it is not known.
+std::string parameter_name(const AnalysisContext& context, const LeakSuspect& suspect) {
+    return context.graph() ? std::string(labeled_tensor(context.graph()->categories.name(suspect.example))) : "";
+}
+
+/// Returns "model.item_table.weight" for "TwoTower.item_table.weight".
+std::string parameter_expression(const std::string& name) {
+    const size_t dot = name.find('.');
+    return dot == name.npos ? "parameter" : "model" + name.substr(dot);
+}
+
+Finding sparse_gradient(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    Finding finding = suspect_finding(context, suspect, words);
+    finding.count = 0;
+    const std::string parameter = parameter_name(context, suspect);
+    const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
+    const auto each = with("each", each_iteration(suspect.iterations->source(), words));
+    if (finding.referrer.empty() && !parameter.empty()) {
+        finding.referrer = words("`.grad` of `{parameter}`", with("parameter", parameter));
+    }
+    finding.title = finding.referrer.empty() ? words("a sparse gradient becomes larger by {bytes} {each}", bytes, each)
+                                             : words("{referrer} becomes larger by {bytes} {each}",
+                                                     with("referrer", finding.referrer), bytes, each);
+    finding.text = {
+        words("The gradient is sparse, as that of an embedding with `sparse=True`. Each backward pass appends its rows "
+              "to those of the passes before, because nothing resets the gradient: {total} so far. The zero_grad() of "
+              "an optimizer resets only the parameters that the optimizer has.",
+              with("total", format_bytes(suspect.bytes)))};
+    finding.fixes = {{words("If the parameter is not trained, freeze it. Then no gradient is computed."),
+                      parameter_expression(parameter) + ".requires_grad_(False)", suspect.bytes, suspect.per_iteration},
+                     {words("Or reset the gradients of the whole model in each step."),
+                      "model.zero_grad(set_to_none=True)", suspect.bytes, suspect.per_iteration}};
+    add_reserved(finding, context, suspect, words);
+    return finding;
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (suspect.growth != Growth::of_size) {
         return std::nullopt;
+    }
+    if (is_sparse_gradient(context, suspect)) {
+        return sparse_gradient(context, suspect, words);
     }
     Finding finding = suspect_finding(context, suspect, words);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
