@@ -429,7 +429,9 @@ private:
         for (const Site* site : suspect.sites) {
             const Grown grown = grown_at(*site, suspect, interval_.iterations, graph_, device_, position_);
             suspect.bytes += grown.bytes;
-            suspect.count += grown.count;
+            suspect.count += suspect.growth == Growth::of_size
+                                 ? count_growing_tensors(*site, device_, interval_.iterations)
+                                 : grown.count;
         }
         if (suspect.growth == Growth::of_count) {
             suspect.rises = find_rises(suspect.sites, interval_.iterations, device_, suspect.since);

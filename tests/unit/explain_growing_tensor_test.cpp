@@ -4,6 +4,9 @@
 // A tensor that is made again in each iteration, larger each time.
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
 
@@ -118,6 +121,36 @@ TEST(ExplainGrowingTensor, IsNamedByAPlainVariable) {
     ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
     EXPECT_NE(explanation.findings[0].title.find("`history`"), std::string::npos) << explanation.findings[0].title;
     EXPECT_NE(explanation.findings[0].fixes[0].code.find("history = torch.cat([history, new])"), std::string::npos);
+}
+
+/// Returns a run of 20 steps that each make two tensors anew, each larger by 64 KiB, in blocks with up to 1 MiB more.
+Program cached_keys_and_values() {
+    Program program;
+    RunBuilder& run = program.run;
+    const uint32_t cat = run.origin("aten::cat");
+    std::vector<AllocationIndex> before;
+    for (uint64_t i = 1; i <= 20; ++i) {
+        std::vector<AllocationIndex> now;
+        for (int tensor = 0; tensor < 2; ++tensor) {
+            now.push_back(run.alloc(4 * MiB + i * MiB / 16, run.line("update"), cat));
+            run.trace.devices[0].allocations.block_size[now.back()] += (i * 7 + 3) % 5 * MiB / 5;
+        }
+        for (const AllocationIndex a : std::exchange(before, now)) {
+            run.free(a);
+        }
+        run.step();
+    }
+    for (size_t i = 0; i < before.size(); ++i) {
+        program.add_referrer(before[i], "cache", std::to_string(i));
+    }
+    return program;
+}
+
+TEST(ExplainGrowingTensor, IsRecognizedByWhatWasRequested) {
+    const Explanation explanation = explained(*cached_keys_and_values().make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "growing-tensor");
+    EXPECT_EQ(explanation.findings[0].title.find("2 tensors in list `cache` "), 0u) << explanation.findings[0].title;
+    EXPECT_NE(explanation.findings[0].text[0].find("makes the tensors anew"), std::string::npos);
 }
 
 /// Returns a run of 20 steps in which each backward pass appends 2.5 MiB to a sparse gradient, in a segment of its own.

@@ -85,6 +85,23 @@ Finding sparse_gradient(const AnalysisContext& context, const LeakSuspect& suspe
     return finding;
 }
 
+std::string title_of(const LeakSuspect& suspect, const Finding& finding, const Words& words) {
+    const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
+    const auto each = with("each", each_iteration(suspect.iterations->source(), words));
+    const auto referrer = with("referrer", finding.referrer);
+    const auto line = with("line", finding.line);
+    if (suspect.count > 1) {
+        const auto count = with("count", format_count(suspect.count));
+        return finding.referrer.empty()
+                   ? words("{count} tensors from {line} become larger by {bytes} in total {each}", count, line, bytes,
+                           each)
+                   : words("{count} tensors in {referrer} become larger by {bytes} in total {each}", count, referrer,
+                           bytes, each);
+    }
+    return finding.referrer.empty() ? words("a tensor from {line} becomes larger by {bytes} {each}", line, bytes, each)
+                                    : words("{referrer} becomes larger by {bytes} {each}", referrer, bytes, each);
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (suspect.growth != Growth::of_size) {
         return std::nullopt;
@@ -93,20 +110,22 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return sparse_gradient(context, suspect, words);
     }
     Finding finding = suspect_finding(context, suspect, words);
+    const bool is_one = suspect.count <= 1;
+    finding.title = title_of(suspect, finding, words);
+    const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
-    const auto each = with("each", each_iteration(suspect.iterations->source(), words));
-    const auto referrer = with("referrer", finding.referrer);
     const auto line = with("line", finding.line);
-    finding.title = finding.referrer.empty()
-                        ? words("a tensor from {line} becomes larger by {bytes} {each}", line, bytes, each)
-                        : words("{referrer} becomes larger by {bytes} {each}", referrer, bytes, each);
+    const auto total = with("total", format_bytes(suspect.bytes));
     finding.text = {
-        words("Every {iteration} makes the tensor anew at {line}, larger by {bytes}, and releases the old one: "
-              "{total} so far.",
-              with("iteration", iteration_words(suspect.iterations->source(), words)), line, bytes,
-              with("total", format_bytes(suspect.bytes))),
-        words("While one is copied into the other both exist, so the peak grows by twice that amount. Each new tensor "
-              "needs a larger gap than the old one left, so free gaps accumulate as well.")};
+        is_one ? words("Every {iteration} makes the tensor anew at {line}, larger by {bytes}, and releases the old "
+                       "one: {total} so far.",
+                       iteration, line, bytes, total)
+               : words("Every {iteration} makes the tensors anew at {line}, larger by {bytes} in total, and releases "
+                       "the old ones: {total} so far.",
+                       iteration, line, bytes, total),
+        is_one ? words("While one is copied into the other both exist, so the peak grows by twice that amount. Each "
+                       "new tensor needs a larger gap than the old one left, so free gaps accumulate as well.")
+               : words("Each new tensor needs a larger gap than the old one left, so free gaps accumulate as well.")};
     const std::string name =
         suspect.referrer ? referrer_expression(context.graph()->tables(), *suspect.referrer) : std::string("history");
     finding.fixes = {
