@@ -43,20 +43,6 @@ size_t slice_of_rise(const Site& site, size_t first, int64_t rise) {
     return slice;
 }
 
-/// Returns whether a model, an optimizer, a library or a private pool is known to retain the site's memory.
-bool is_accounted_for(const AnalysisContext& context, const Site& site) {
-    const AllocationIndex newest = site.now.back();
-    const uint32_t segment = context.device().allocations.segment[newest];
-    if (segment != no_segment && is_private(context, context.device().segments[segment])) {
-        return true;
-    }
-    if (!context.graph()) {
-        return false;
-    }
-    return is_retained_by_model_or_library(
-        context.graph()->categories.at({context.device_position(), newest}, context.now_time()));
-}
-
 /// Returns whether the container that retains it also retains a leak suspect, which other lines allocate.
 bool is_retained_with_a_suspect(const AnalysisContext& context, const SampledRetention& late) {
     const Referrer* referrer = late.retention.referrer;
@@ -163,6 +149,19 @@ private:
 };
 
 }  // namespace
+
+bool is_accounted_for(const AnalysisContext& context, const Site& site) {
+    const AllocationIndex newest = site.now.back();
+    const uint32_t segment = context.device().allocations.segment[newest];
+    if (segment != no_segment && is_private(context, context.device().segments[segment])) {
+        return true;
+    }
+    if (!context.graph()) {
+        return false;
+    }
+    return is_retained_by_model_or_library(
+        context.graph()->categories.at({context.device_position(), newest}, context.now_time()));
+}
 
 std::vector<LateMemory> find_late_memory(const AnalysisContext& context, const std::vector<StackId>& explained) {
     return LateMemoryFinder(context, explained).find();

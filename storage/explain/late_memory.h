@@ -12,6 +12,9 @@
 
 namespace tidemark {
 
+/// Returns whether a model, an optimizer, a library or a private pool is known to retain the site's memory.
+bool is_accounted_for(const AnalysisContext& context, const Site& site);
+
 /// Late memory with one retention.
 struct LateMemory {
     std::vector<const Site*> sites;  ///< most late bytes first
