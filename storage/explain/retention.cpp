@@ -154,7 +154,7 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     Retention retention;
     if (const Referrer* referrer = graph.referrers.of(allocation)) {
         (is_native(*referrer) ? retention.native : retention.referrer) = referrer;
-        retention.hook = hook_on_cycle(*referrer);
+        retention.hook = hook_on_cycle(*referrer) ? referrer : nullptr;
     }
     for (const uint32_t saved : graph.state.retainers(allocation)) {
         const NodeIndex retainer = graph.index.saver(saved);
@@ -163,7 +163,7 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
         const Referrer* at_scan = graph.referrers.of(graph.scanned.root_of(retainer));
         const Referrer* referrer =
             at_scan && !is_native(*at_scan) ? at_scan : graph.earlier_roots.referrer_above(retainer);
-        retention.hook = retention.hook || !at_scan ? retention.hook : hook_on_cycle(*at_scan);
+        retention.hook = at_scan && hook_on_cycle(*at_scan) ? at_scan : retention.hook;
         if (retention.retainer == no_node || (referrer && !retention.referrer)) {
             const int64_t time = graph.state.time();
             retention.through_graph = true;

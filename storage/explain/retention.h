@@ -22,7 +22,7 @@ struct GraphContext;
 struct Retention {
     const Referrer* referrer = nullptr;  ///< of the tensor, or of the root that retains it; nullptr: unknown
     const Referrer* native = nullptr;    ///< of the tensor, if only C++ refers to it: a cache, a hook
-    const PathLink* hook = nullptr;      ///< on the cycle through C++ that retains the tensor or the root
+    const Referrer* hook = nullptr;      ///< of the tensor or the root, if it has a hook_on_cycle()
     bool through_graph = false;          ///< whether a node saved it
     NodeIndex retainer = no_node;        ///< that node
     NodeIndex root = no_node;            ///< the first node of the path to the retainer

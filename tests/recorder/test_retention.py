@@ -300,6 +300,24 @@ main()
         "found None",
         "native:Tensor, hook:gradient hook layer.<locals>.implicit_gradient",
     ),
+    "a method as hook of a node whose graph its object caches": (
+        """
+class Head:
+    def __init__(self, weight):
+        self.support = grow()
+        self.cached = (weight * self.support).tanh()
+        self.cached.grad_fn.register_hook(self.on_backward)
+    def on_backward(self, inputs, outputs):
+        self.cached = None
+head = weakref.ref(Head(torch.ones(1000, requires_grad=True)))
+gc.collect(); show_all(); head().cached = None
+""",
+        "found None",
+        "native:OrderedDict, hook:gradient hook Head.on_backward, attribute:self of Head.on_backward, "
+        "attribute:cached of Head",
+        "native:OrderedDict, hook:gradient hook Head.on_backward, attribute:self of Head.on_backward, "
+        "attribute:support of Head",
+    ),
     "functions on a cycle": (
         """
 gc.disable()
