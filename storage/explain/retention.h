@@ -40,6 +40,10 @@ inline constexpr std::string_view native_key = "native";
 /// Memory" for `memory.windows[3]` and `self.windows[4]`. "" if the path leads into none.
 std::string container_key(const GraphContext& graph, const Retention& retention);
 
+/// Returns the link of the variable that each unfinished call, or each context, has for itself: the first one if it is
+/// a variable of a function, or a context variable. nullptr if the path has none.
+const PathLink* variable_of_call(const Referrer& referrer);
+
 /// Returns the referrer of a tensor that the stack allocated, as the heap scans up to `time` found it: the variable of
 /// the outermost function of that stack, of several the last. Arguments of the functions that it calls are other names
 /// of the same object, and a traceback retains it only for the moment. Returns nullptr if no scan found a name.

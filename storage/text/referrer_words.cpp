@@ -56,7 +56,10 @@ std::string kind_of_variable(const GraphTables& tables, const Words& words, cons
     const std::string& function = tables.texts[link.function];
     const auto context = with("function", function);
     switch (link.kind) {
-        case PathLinkKind::global: return words("global variable");
+        case PathLinkKind::global:
+            return !is_context_variable(link) ? words("global variable")
+                   : link.file == 0           ? words("context variable")
+                                              : words("context variable of a task of {function}", context);
         case PathLinkKind::closure: return words("closure of {function}", context);
         case PathLinkKind::exception:
         case PathLinkKind::hook:
@@ -169,6 +172,8 @@ std::string owner_of(const GraphTables& tables, const PathLink& link) {
                               name.find_first_of(" .(", of + 4) == std::string::npos && name.find(' ') == of;
     return is_attribute ? name.substr(of + 4) : std::string();
 }
+
+bool is_context_variable(const PathLink& link) { return link.kind == PathLinkKind::global && link.function != 0; }
 
 bool is_object_of_method(const GraphTables& tables, const PathLink& link) {
     return link.kind == PathLinkKind::attribute && tables.texts[link.name].starts_with(self_of_method);

@@ -111,6 +111,25 @@ main()
         "found None",
         "global:request, index:0",
     ),
+    "context variables of unfinished tasks": (
+        """
+request = contextvars.ContextVar('request')
+async def pulse():
+    await asyncio.sleep(100)
+async def handle():
+    request.set([grow()])
+    return asyncio.create_task(pulse())
+async def serve():
+    task = await asyncio.create_task(handle())
+    await asyncio.sleep(0)
+    show_all(); task.cancel()
+    print(*(payload.decode().split("\\0")[2::5] for record, payload in messages if record.kind == _abi.REFERRER))
+asyncio.run(serve())
+""",
+        "found None",
+        "local:task, global:request, index:0",
+        "['serve', 'pulse', '']",
+    ),
     "caches of functions": (
         """
 class Forecaster(torch.nn.Module):

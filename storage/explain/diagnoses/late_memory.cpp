@@ -16,11 +16,6 @@ namespace {
 constexpr size_t most_findings = 3;
 constexpr int64_t least_bytes = 1 << 20;
 
-bool is_by_exception(const LateMemory& late) {
-    const Referrer* referrer = late.retention.retention.referrer;
-    return referrer != nullptr && leads_through_exception(*referrer);
-}
-
 void describe(Finding& finding, const AnalysisContext& context, const LateMemory& late, const Words& words) {
     const auto bytes = with("bytes", format_bytes(late.bytes));
     const auto line = with("line", finding.line);
@@ -86,6 +81,11 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     }
     std::vector<StackId> explained;
     for (const Finding& finding : earlier) {
+        // The ops that got a workspace allocate their results, too. With a graph, the category tells one from the
+        // other.
+        if (finding.kind == FindingKind::library_workspace && context.graph()) {
+            continue;
+        }
         explained.insert(explained.end(), finding.accounts_for.begin(), finding.accounts_for.end());
         explained.push_back(finding.stack);
     }
