@@ -248,11 +248,8 @@ TEST(ExplainContainer, TensorsWithOnePathFromAContextVariableBelongToUnfinishedT
         const Explanation explanation = explained(*program.make_context());
         ASSERT_EQ(test::leaks_of(explanation), "unfinished-calls");
         const Finding& leak = explanation.findings[0];
-        EXPECT_EQ(leak.title,
-                  function == "Context"
-                      ? "60 contexts of unfinished tasks retain 60.0 MiB through the context variable `current_clip`"
-                      : "60 tasks of Board.pulse have not finished, and their contexts retain 60.0 MiB through the "
-                        "context variable `current_clip`");
+        EXPECT_EQ(leak.title, (function == "Context" ? "60 contexts" : "The contexts of 60 tasks of Board.pulse") +
+                                  std::string(" retain 60.0 MiB through the context variable `current_clip`"));
         EXPECT_NE(leak.fixes[1].code.find("contextvars.Context()"), std::string::npos);
     }
 }

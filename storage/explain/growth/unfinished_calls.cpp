@@ -42,18 +42,16 @@ Finding unfinished_tasks(const AnalysisContext& context, const LeakSuspect& susp
     const auto contexts = with("contexts", words.plural(suspect.calls, "{n} context", "{n} contexts"));
     finding.title =
         function.empty()
-            ? words("{contexts} of unfinished tasks retain {bytes} through the context variable `{name}`", contexts,
-                    bytes, name)
-            : words(
-                  "{tasks} of {function} have not finished, and their contexts retain {bytes} through the context "
-                  "variable `{name}`",
-                  with("tasks", words.plural(suspect.calls, "{n} task", "{n} tasks")), with("function", function),
-                  bytes, name);
+            ? words("{contexts} retain {bytes} through the context variable `{name}`", contexts, bytes, name)
+            : words("the contexts of {tasks} of {function} retain {bytes} through the context variable `{name}`",
+                    with("tasks", words.plural(suspect.calls, "{n} task", "{n} tasks")), with("function", function),
+                    bytes, name);
     finding.text = {
         words(
             "A new task copies the context of the code that creates it, with the values that context variables have "
-            "at that time, and retains this copy. So do callbacks and timers of asyncio. A heap scan found {contexts} "
-            "at the same time, each with its own value of `{name}`; setting the variable anew changes none of these.",
+            "at that time, and retains this copy until it has finished. So do callbacks and timers of asyncio. A heap "
+            "scan found {contexts} at the same time, each with its own value of `{name}`; setting the variable anew "
+            "changes none of these.",
             contexts, name),
         retained_so_far(suspect, words)};
     finding.fixes = {{words("Cancel each task when its work is done, or let it finish."), "task.cancel()",
