@@ -24,6 +24,9 @@ struct LateMemory {
     size_t since = 0;                ///< position of the iteration in which most of it appeared
 };
 
+/// Returns whether the frame of a stored exception retains it.
+bool is_by_exception(const LateMemory& late);
+
 /// Returns late memory, most bytes first: at least 5 % of the allocated memory in total, otherwise nothing. Omits leak
 /// suspects, parts of models and optimizers, workspaces, and the stacks in `explained`.
 std::vector<LateMemory> find_late_memory(const AnalysisContext& context, const std::vector<StackId>& explained);

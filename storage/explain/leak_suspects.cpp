@@ -26,6 +26,8 @@ namespace {
 
 constexpr int64_t fewest_tensors = 3;
 constexpr size_t most_roots_counted = 4096;
+/// Tensors by which lists that the same calls fill may differ: the first ones of one may be missed by the scans.
+constexpr int64_t most_tensors_apart = 3;
 
 /// Returns whether an allocation of a site belongs to the suspect. A workspace of the first pass does not belong. A
 /// heap scan cannot find allocations made around it or later, so they count like earlier ones.
@@ -198,6 +200,12 @@ std::optional<size_t> where_attributes_part(const GraphTables& tables, const std
 std::optional<Rises> sum_of(const std::optional<Rises>& a, const std::optional<Rises>& b) {
     const bool are_alike = a && b && a->count == b->count && a->every == b->every;
     return are_alike ? std::optional(Rises{a->count, a->bytes + b->bytes, a->every}) : std::nullopt;
+}
+
+/// Returns whether both begin in the same iteration, or a few iterations apart with about as many tensors.
+bool begin_together(const LeakSuspect& a, const LeakSuspect& b) {
+    const auto apart = static_cast<int64_t>(std::max(a.since, b.since) - std::min(a.since, b.since));
+    return apart == 0 || std::max(apart, std::abs(a.count - b.count)) <= most_tensors_apart;
 }
 
 struct GrowingSite {
@@ -469,8 +477,8 @@ void join(LeakSuspect& suspect, const LeakSuspect& other) {
 
 bool are_of_one_object(const GraphTables& tables, const LeakSuspect& a, const LeakSuspect& b) {
     const bool rise_together = a.rises.has_value() == b.rises.has_value() && (!a.rises || sum_of(a.rises, b.rises));
-    if (!a.referrer || !b.referrer || a.iterations != b.iterations || a.growth != b.growth || a.since != b.since ||
-        !rise_together) {
+    if (!a.referrer || !b.referrer || a.iterations != b.iterations || a.growth != b.growth || !rise_together ||
+        !begin_together(a, b)) {
         return false;
     }
     const auto object = where_attributes_part(tables, a.referrer->links, b.referrer->links);

@@ -225,6 +225,14 @@ TEST(ExplainGrowthThrough, RegisteredFunctionsAreCallbacks) {
     const Finding at_exit =
         first_finding({{Kind::callback, "atexit", "draw"}, {Kind::attribute, "argument 1 of partial(draw)", ""}});
     EXPECT_EQ(at_exit.kind, FindingKind::callback_retains);
+    EXPECT_EQ(at_exit.fixes.back().code, "atexit.unregister(function)");
+    EXPECT_EQ(first_finding({{Kind::callback, "atexit", "close"},
+                             {Kind::attribute, "self of Board.close", ""},
+                             {Kind::attribute, "images of Board", ""},
+                             {Kind::index, "#", ""}})
+                  .kind,
+              FindingKind::growing_container)
+        << "not the functions become more";
     EXPECT_EQ(
         at_exit.referrer,
         "`argument 1 of partial(draw)` in a function reached through callbacks of `atexit` (registered function draw)");

@@ -66,6 +66,35 @@ TEST(ExplainRetainedModels, TheListOfMostModelsRetainsThem) {
     EXPECT_NE(program.finding().referrer.find("`prepared`"), std::string::npos) << program.finding().referrer;
 }
 
+/// A finalizer whose function is a method of the object never runs.
+TEST(ExplainRetainedModels, ByFinalizersHaveTheirOwnFix) {
+    Folds program;
+    program.graph.tables.scans.push_back({program.run.now(), ScanReason::end, 10, 100, 20});
+    const auto attribute = [&](const char* name) {
+        return PathLink{Kind::attribute, program.graph.text(name), 0, 0, 0};
+    };
+    for (const AllocationIndex a : program.models) {
+        const uint32_t key = program.graph.text("finalize " + std::to_string(a));
+        program.graph.tables.referrers.push_back(
+            {0,
+             no_node,
+             Program::memory(a),
+             {{Kind::global, program.graph.text("finalize"), 0, program.graph.text("weakref.py"), 0},
+              attribute("_registry of finalize"),
+              {Kind::item, key, 0, 0, 0},
+              attribute("func of _Info"),
+              attribute("self of Trial.remove_files"),
+              attribute("network of Trial"),
+              attribute("layer of Net"),
+              attribute("weight of Linear")}});
+    }
+    const Finding finding = program.finding();
+    EXPECT_NE(finding.referrer.find("finalize._registry"), std::string::npos) << finding.referrer;
+    ASSERT_EQ(finding.fixes.size(), 1u);
+    EXPECT_NE(finding.fixes[0].text.find("A method of the object"), std::string::npos) << finding.fixes[0].text;
+    EXPECT_GT(finding.fixes[0].bytes.value_or(0), 0);
+}
+
 TEST(ExplainRetainedModels, InCyclesThatNobodyCollectsAreGarbage) {
     for (const bool is_collected : {false, true}) {
         Folds program;

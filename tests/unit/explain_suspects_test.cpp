@@ -127,6 +127,46 @@ TEST(ExplainContainer, TensorsWithOnePathBelongToUnfinishedCalls) {
     }
 }
 
+/// Each task has a context of its own; the set of all tasks gives no names.
+TEST(ExplainContainer, TensorsWithOnePathFromAContextVariableBelongToUnfinishedTasks) {
+    for (const std::string function : {"Context", "Board.pulse"}) {
+        Program program = collecting();
+        for (const AllocationIndex a : retained_by(program)) {
+            program.add_referrer(a, "service", "0");
+            std::vector<PathLink>& links = program.graph.tables.referrers.back().links;
+            links.back() = {PathLinkKind::element, 0, 0, 0, 0};
+            const uint32_t file = function == "Context" ? 0 : program.graph.text("service.py");
+            links.push_back(
+                {PathLinkKind::global, program.graph.text("current_clip"), program.graph.text(function), file, 7});
+            links.push_back({PathLinkKind::attribute, program.graph.text("features of Clip"), 0, 0, 0});
+        }
+        const Explanation explanation = explained(*program.make_context());
+        ASSERT_EQ(test::leaks_of(explanation), "unfinished-calls");
+        const Finding& leak = explanation.findings[0];
+        EXPECT_EQ(leak.title, (function == "Context" ? "60 contexts" : "The contexts of 60 tasks of Board.pulse") +
+                                  std::string(" retain 60.0 MiB through the context variable `current_clip`"));
+        EXPECT_NE(leak.fixes[1].code.find("contextvars.Context()"), std::string::npos);
+    }
+}
+
+/// A scan in the first of a few iterations finds the variable of one input that a graph saved.
+TEST(ExplainContainer, AVariableOfOneSavedTensorDoesNotRetainTheGraphs) {
+    Program program;
+    for (int i = 0; i < 30; ++i) {
+        const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
+        const AllocationIndex input = program.run.alloc(MiB, program.run.line("load"));
+        const AllocationIndex output = program.run.alloc(512, program.run.line("forward"));
+        program.node("SoftmaxBackward0", {}, {input, output}, output, "forward");
+        program.add_referrer(input, "x");
+        program.run.free(work);
+        program.run.step();
+    }
+    const Explanation explanation = explained(*program.make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "eval-without-no-grad");
+    EXPECT_EQ(explanation.findings[0].referrer, "");
+    EXPECT_EQ(explanation.findings[0].confidence, Confidence::likely);
+}
+
 /// The keys of a dict may print alike: `state[Parameter]`.
 TEST(ExplainContainer, TensorsWithOneKeyAreNoProofOfUnfinishedCalls) {
     Program program = collecting();
