@@ -53,6 +53,23 @@ private:
     int64_t time_ = run.now() - 4;
 };
 
+TEST(ExplainRetainedModels, OneOptimizerRetainsParametersThatWereReplaced) {
+    Folds program;
+    program.run.trace.annotations.push_back({"Optimizer.step#Adam.step", AnnotationKind::user, 0, 1, 2, true});
+    program.scan(ScanReason::growing_sites, Kind::local, "optimizer", 0);
+    for (Referrer& referrer : program.graph.tables.referrers) {
+        referrer.links.resize(1);
+        referrer.links.push_back({Kind::attribute, program.graph.text("state of Adam"), 0, 0, 0});
+        referrer.links.push_back({Kind::item, program.graph.text("Parameter"), 0, 0, 0});
+    }
+    const auto tables = std::make_shared<const GraphTables>(program.graph.tables);
+    const Explanation explanation = explained(*program.run.make_context(tables));
+    ASSERT_EQ(test::leaks_of(explanation), "parameters-grow");
+    EXPECT_NE(explanation.findings[0].fixes.at(0).code.find("optimizer.state.pop(parameter"), std::string::npos);
+    EXPECT_NE(explanation.findings[0].referrer.find("`optimizer.state`"), std::string::npos)
+        << explanation.findings[0].referrer;
+}
+
 TEST(ExplainRetainedModels, AVariableOfOneModelDoesNotRetainAll) {
     Folds program;
     program.scan(ScanReason::growing_sites, Kind::local, "model", 11);

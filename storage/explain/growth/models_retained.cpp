@@ -8,6 +8,7 @@
 #include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/growth/uncollected_cycles.h"
+#include "storage/explain/optimizer_spans.h"
 #include "storage/explain/registries.h"
 #include "storage/text/referrer_words.h"
 
@@ -56,6 +57,21 @@ std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspe
              "", suspect.bytes, suspect.per_iteration}};
 }
 
+/// Returns whether one optimizer retains them: it keeps the parameters that were replaced, not models. A list of
+/// optimizers retains models.
+bool is_of_one_optimizer(const AnalysisContext& context, const Referrer& referrer) {
+    const auto names = attributes_of_optimizers(context.trace());
+    for (const PathLink& link : referrer.links) {
+        if (link.kind == PathLinkKind::attribute && names.contains(context.graph()->text(link.name))) {
+            return true;
+        }
+        if (is_element(link)) {
+            return false;
+        }
+    }
+    return false;
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.is_model) {
         return std::nullopt;
@@ -64,10 +80,13 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     if (parts.same_name < fewest_models || parts.parameters == 0) {
         return std::nullopt;
     }
+    const Referrer* referrer = referrer_of_models(context, suspect, parts.model);
+    if (referrer && is_of_one_optimizer(context, *referrer)) {
+        return std::nullopt;
+    }
     Finding finding = suspect_finding(context, suspect, words);
     finding.count = parts.same_name;
     set_line(finding, context, stack_of_parameters(context, suspect));
-    const Referrer* referrer = referrer_of_models(context, suspect, parts.model);
     const ReferrerGroup paths = referrer ? paths_to_models(context, suspect, *referrer, parts.model) : ReferrerGroup();
     finding.referrer = referrer_words(context.graph()->tables(), words, paths);
     const bool is_garbage = referrer && is_cycle(*referrer) && stays_in_cycles(context, suspect);
