@@ -91,12 +91,11 @@ std::string title_of(const LeakSuspect& suspect, const Finding& finding, const W
     const auto referrer = with("referrer", finding.referrer);
     const auto line = with("line", finding.line);
     if (suspect.count > 1) {
-        const auto count = with("count", format_count(suspect.count));
+        const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
         return finding.referrer.empty()
-                   ? words("{count} tensors from {line} become larger by {bytes} in total {each}", count, line, bytes,
-                           each)
-                   : words("{count} tensors in {referrer} become larger by {bytes} in total {each}", count, referrer,
-                           bytes, each);
+                   ? words("{tensors} from {line} become larger by {bytes} in total {each}", tensors, line, bytes, each)
+                   : words("{tensors} in {referrer} become larger by {bytes} in total {each}", tensors, referrer, bytes,
+                           each);
     }
     return finding.referrer.empty() ? words("a tensor from {line} becomes larger by {bytes} {each}", line, bytes, each)
                                     : words("{referrer} becomes larger by {bytes} {each}", referrer, bytes, each);
