@@ -4,6 +4,7 @@
 // One tensor is made again in each iteration, larger each time: torch.cat of the old one and new data, or a sparse
 // gradient to which each backward pass appends.
 #include "storage/base/units.h"
+#include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/reserved_growth.h"
@@ -35,6 +36,9 @@ void add_reserved(Finding& finding, const AnalysisContext& context, const LeakSu
         "allocated.",
         with("bytes", format_bytes(bytes)), with("reserved", format_bytes(growth->reserved)),
         with("allocated", format_bytes(growth->allocated))));
+    if (uses_expandable_segments(context)) {
+        return;
+    }
     finding.fixes.push_back(
         {words("If the tensor is wanted, let segments grow, so that a larger tensor can use the memory of those before "
                "it."),
