@@ -62,7 +62,7 @@ constexpr int64_t most_per_parameter = 3;
 
 using Sizes = std::unordered_map<uint64_t, int64_t>;
 
-/// Tensors that stay, by size.
+/// Tensors that stay, by requested size: blocks of equal requests can differ.
 struct Staying {
     Sizes of_step;  ///< made by step()
     Sizes others;   ///< parameters, if step() does not replace them
@@ -91,9 +91,9 @@ Staying staying_tensors(const AnalysisContext& context, const std::vector<Maker>
     for_each_staying(context, [&](AllocationIndex a) {
         const Maker maker = makers[allocations.stack[a]];
         if (maker == Maker::optimizer_step) {
-            ++staying.of_step[allocations.block_size[a]];
+            ++staying.of_step[allocations.requested[a]];
         } else if (maker == Maker::other) {
-            ++staying.others[allocations.block_size[a]];
+            ++staying.others[allocations.requested[a]];
         }
     });
     return staying;
@@ -133,7 +133,7 @@ std::unordered_map<AllocationIndex, Category> categories_by_stack(const Analysis
             case Maker::workspace: categories[a] = Category::workspace; break;
             case Maker::backward: categories[a] = Category::gradient; break;
             case Maker::optimizer_step:
-                if (staying.is_state(allocations.block_size[a]) ||
+                if (staying.is_state(allocations.requested[a]) ||
                     has_torch_function(stacks, allocations.stack[a], "optim/", "_init_group")) {
                     categories[a] = Category::optimizer_state;
                 }
