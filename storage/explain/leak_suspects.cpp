@@ -15,6 +15,7 @@
 #include "storage/explain/autocast_copies.h"
 #include "storage/explain/derivative_graphs.h"
 #include "storage/explain/growing_tensors.h"
+#include "storage/explain/grown_memory.h"
 #include "storage/explain/grown_part.h"
 #include "storage/explain/growth_end.h"
 #include "storage/explain/model_bound.h"
@@ -26,97 +27,6 @@ namespace {
 
 constexpr int64_t fewest_tensors = 3;
 constexpr size_t most_roots_counted = 4096;
-/// Tensors by which lists that the same calls fill may differ: the first ones of one may be missed by the scans.
-constexpr int64_t most_tensors_apart = 3;
-
-/// Returns whether an allocation of a site belongs to the suspect. A workspace of the first pass does not belong. A
-/// heap scan cannot find allocations made around it or later, so they count like earlier ones.
-bool belongs(const LeakSuspect& suspect, const GraphContext& graph, AllocationRef allocation, EventNumber sure_before) {
-    if (graph.categories.at(allocation, graph.state.time()) == Category::workspace) {
-        return false;
-    }
-    const EventNumber made = graph.index.trace().devices[allocation.device].allocations.alloc_event[allocation.index];
-    return !suspect.referrer || suspect.is_model || made >= sure_before || graph.referrers.in_python(allocation) ||
-           !graph.state.retainers(allocation).empty();
-}
-
-/// Returns the state before which the heap scan could find allocations: one iteration before the scan.
-EventNumber scanned_before(const GraphContext& graph, const Iterations& iterations, const DeviceHistory& device) {
-    if (!graph.referrers.scan() || iterations.empty()) {
-        return 0;
-    }
-    const int64_t iteration = iterations.at(device.events_until(graph.referrers.scan()->time)) - 1;
-    return iteration < 0 ? 0 : iterations[std::min(static_cast<size_t>(iteration), iterations.size() - 1)].first;
-}
-
-/// Returns the state after the site's newest allocation whose referrer was found. A scan that was requested for growing
-/// sites looks for the memory that existed at the request, not at the scan.
-EventNumber after_last_found(const Site& site, const GraphContext& graph, const DeviceHistory& device,
-                             uint32_t position) {
-    const auto last = std::find_if(site.now.rbegin(), site.now.rend(), [&](AllocationIndex a) {
-        return graph.referrers.in_python(AllocationRef{position, a}) || !graph.state.retainers({position, a}).empty();
-    });
-    return last == site.now.rend() ? never : device.allocations.alloc_event[*last] + 1;
-}
-
-/// Recognizes work in progress: allocated in the last iteration, and freed long before the remaining memory of earlier
-/// iterations.
-class WorkInProgress {
-public:
-    WorkInProgress(const Site& site, const Iterations& iterations, const Allocations& allocations)
-        : allocations_(allocations), begin_(iterations.empty() ? never : iterations.all().back().first) {
-        for (const AllocationIndex a : site.now) {
-            left_ = allocations.alloc_event[a] < begin_ ? allocations.free_event[a] : left_;
-        }
-        // A container that is destroyed frees all its contents within a few events.
-        at_once_ = std::max<int64_t>(16, 4 * site.count);
-    }
-
-    bool has(AllocationIndex a) const {
-        const EventNumber freed = allocations_.free_event[a];
-        return allocations_.alloc_event[a] >= begin_ && freed != never && int64_t{left_} - freed > at_once_;
-    }
-
-private:
-    const Allocations& allocations_;
-    EventNumber begin_;     ///< of the last iteration
-    EventNumber left_ = 0;  ///< state in which the newest allocation of the earlier iterations is freed
-    int64_t at_once_ = 0;
-};
-
-struct Grown {
-    int64_t bytes = 0, count = 0;
-};
-
-/// Returns what has grown of the allocations that belong to the suspect if the site lists all its allocations;
-/// otherwise, and without a graph, the rise.
-Grown grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& iterations, const GraphContext* graph,
-               const DeviceHistory& device, uint32_t position) {
-    Grown grown;
-    if (graph && site.count == static_cast<int64_t>(site.now.size())) {
-        const EventNumber sure_before =
-            std::min(scanned_before(*graph, iterations, device), after_last_found(site, *graph, device, position));
-        const WorkInProgress in_progress(site, iterations, device.allocations);
-        std::vector<AllocationIndex> memory = site.now;
-        std::erase_if(memory, [&](AllocationIndex a) {
-            return !belongs(suspect, *graph, {position, a}, sure_before) || in_progress.has(a);
-        });
-        const GrownPart part = grown_part(site, memory, iterations, device, suspect.since);
-        for (const AllocationIndex a : memory) {
-            if (device.allocations.alloc_event[a] >= part.begin) {
-                grown.bytes += static_cast<int64_t>(device.allocations.block_size[a]);
-                ++grown.count;
-            }
-        }
-        return {std::llround(static_cast<double>(grown.bytes) * part.share),
-                std::llround(static_cast<double>(grown.count) * part.share)};
-    }
-    const auto slices = static_cast<double>(site.level.size());
-    grown.bytes = std::min<int64_t>(site.bytes, std::llround(site.trend.per_iteration * slices));
-    const double share = static_cast<double>(grown.bytes) / static_cast<double>(site.bytes);
-    grown.count = std::llround(static_cast<double>(site.count) * share);
-    return grown;
-}
 
 void add_site(LeakSuspect& suspect, const Site& site, size_t iterations_per_slice) {
     suspect.sites.push_back(&site);
@@ -176,36 +86,6 @@ bool is_history_of_optimizer(const Retention& retention, const GraphContext& gra
     const auto state = std::find_if(links.begin(), links.end(),
                                     [&](const PathLink& link) { return graph.text(link.name) == "state of LBFGS"; });
     return state != links.end() && std::none_of(links.begin(), state, is_element);
-}
-
-/// Returns the position of the attributes of one object at which two paths part, and after which they lead alike.
-/// Ignores elements. Nothing if they do not part so, or if the object is a variable.
-std::optional<size_t> where_attributes_part(const GraphTables& tables, const std::vector<PathLink>& a,
-                                            const std::vector<PathLink>& b) {
-    const auto is_same = [](const PathLink& one, const PathLink& other) {
-        return one.kind == other.kind && (is_element(one) || one == other);
-    };
-    const auto parted = std::mismatch(a.begin(), a.end(), b.begin(), b.end(), is_same);
-    if (a.size() != b.size() || parted.first == a.end()) {
-        return std::nullopt;
-    }
-    const auto position = static_cast<size_t>(parted.first - a.begin());
-    const std::string owner = owner_of(tables, *parted.first);
-    const bool is_object = position > 1 && !owner.empty() && owner == owner_of(tables, *parted.second) &&
-                           std::equal(parted.first + 1, a.end(), parted.second + 1, is_same);
-    return is_object ? std::optional(position) : std::nullopt;
-}
-
-/// Returns the rises of both together, if they rise together.
-std::optional<Rises> sum_of(const std::optional<Rises>& a, const std::optional<Rises>& b) {
-    const bool are_alike = a && b && a->count == b->count && a->every == b->every;
-    return are_alike ? std::optional(Rises{a->count, a->bytes + b->bytes, a->every}) : std::nullopt;
-}
-
-/// Returns whether both begin in the same iteration, or a few iterations apart with about as many tensors.
-bool begin_together(const LeakSuspect& a, const LeakSuspect& b) {
-    const auto apart = static_cast<int64_t>(std::max(a.since, b.since) - std::min(a.since, b.since));
-    return apart == 0 || std::max(apart, std::abs(a.count - b.count)) <= most_tensors_apart;
 }
 
 struct GrowingSite {
@@ -435,7 +315,7 @@ private:
             suspect.paths = growth_paths(*graph_, suspect.sites, *suspect.referrer, position_);
         }
         for (const Site* site : suspect.sites) {
-            const Grown grown = grown_at(*site, suspect, interval_.iterations, graph_, device_, position_);
+            const GrownMemory grown = grown_at(*site, suspect, interval_.iterations, graph_, device_, position_);
             suspect.bytes += grown.bytes;
             suspect.count += suspect.growth == Growth::of_size
                                  ? count_growing_tensors(*site, device_, interval_.iterations)
@@ -463,38 +343,6 @@ private:
 };
 
 }  // namespace
-
-void join(LeakSuspect& suspect, const LeakSuspect& other) {
-    suspect.sites.insert(suspect.sites.end(), other.sites.begin(), other.sites.end());
-    suspect.is_model = suspect.is_model && other.is_model;
-    suspect.roots = std::max(suspect.roots, other.roots);
-    suspect.bytes += other.bytes;
-    suspect.count += other.count;
-    suspect.per_iteration += other.per_iteration;
-    suspect.since = std::min(suspect.since, other.since);
-    suspect.rises = sum_of(suspect.rises, other.rises);
-}
-
-bool are_of_one_object(const GraphTables& tables, const LeakSuspect& a, const LeakSuspect& b) {
-    const bool rise_together = a.rises.has_value() == b.rises.has_value() && (!a.rises || sum_of(a.rises, b.rises));
-    if (!a.referrer || !b.referrer || a.iterations != b.iterations || a.growth != b.growth || !rise_together ||
-        !begin_together(a, b)) {
-        return false;
-    }
-    const auto object = where_attributes_part(tables, a.referrer->links, b.referrer->links);
-    return object && (a.attributes.empty() ? *object < a.paths.links.size() : *object == a.paths.links.size());
-}
-
-void join_attributes(const GraphTables& tables, LeakSuspect& suspect, const LeakSuspect& other) {
-    const size_t position = *where_attributes_part(tables, suspect.referrer->links, other.referrer->links);
-    if (suspect.attributes.empty()) {
-        suspect.attributes.push_back(suspect.referrer->links[position].name);
-        suspect.paths.links.resize(position);
-        suspect.paths.varying = suspect.paths.varying < position ? suspect.paths.varying : std::nullopt;
-    }
-    suspect.attributes.push_back(other.referrer->links[position].name);
-    join(suspect, other);
-}
 
 Growing find_growing(const Trace& trace, const std::vector<Interval>& intervals, const GraphContext* graph,
                      uint32_t position, EventNumber now) {

@@ -11,6 +11,7 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/repeated_hooks.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/joined_suspects.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/private_pools.h"
 #include "storage/explain/stack_search.h"
