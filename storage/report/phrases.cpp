@@ -51,7 +51,8 @@ std::string page_title(const ReportInput& reported, const Words& words) {
     std::string title = explanation.device_name.empty()
                             ? words("Device {device}", device)
                             : words("Device {device} ({name})", device, with("name", explanation.device_name));
-    for (const std::string& part : {explanation.time_point, format_time_point(explanation.time)}) {
+    const std::string time = reported.context.lacks_history() ? std::string() : format_time_point(explanation.time);
+    for (const std::string& part : {explanation.time_point, time}) {
         title += part.empty() ? "" : words(", ") + part;
     }
     return title;
