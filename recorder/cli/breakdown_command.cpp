@@ -116,13 +116,19 @@ struct TableLayout {
     }
 };
 
+std::string title_words(const Words& words, const Page& page) {
+    const auto device = with("device", page.device.device);
+    const auto event = with("event", format_count(page.row.event));
+    const auto count = with("count", format_count(page.device.event_count()));
+    return has_times(page.analysis->trace(), page.device)
+               ? words("Device {device}, event {event} of {count}, {time}", device, event, count,
+                       with("time", format_time_point(page.row.time)))
+               : words("Device {device}, event {event} of {count}", device, event, count);
+}
+
 std::string page_text(const Words& words, const Page& page) {
     const TableLayout layout(words, page);
-    std::string text =
-        words("Device {device}, event {event} of {count}, {time}", with("device", page.device.device),
-              with("event", format_count(page.row.event)), with("count", format_count(page.device.event_count())),
-              with("time", format_time_point(page.row.time))) +
-        '\n';
+    std::string text = title_words(words, page) + '\n';
     text += fmt::format("{:>10}  {:>7}  {:<{}}  {}\n", words("Bytes"), words("Share"), words("Component"),
                         layout.title_width, words("What it is"));
     for (const Component& component : page.row.components) {

@@ -113,9 +113,9 @@ std::string start_text(const Trace& trace, const Words& words) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(start));
 }
 
-std::string peak_text(const DeviceHistory& device, const Extremes& peak, const Words& words) {
+std::string peak_text(const Trace& trace, const DeviceHistory& device, const Extremes& peak, const Words& words) {
     return words("{bytes} at {time_point}", with("bytes", format_bytes(peak.max)),
-                 with("time_point", time_point_text(words, device, peak.max_event)));
+                 with("time_point", time_point_text(words, trace, device, peak.max_event)));
 }
 
 /// "  title           value"
@@ -123,7 +123,7 @@ std::string row_text(std::string_view title, std::string_view value) {
     return fmt::format("  {:<16}{}\n", title, visible_text(value));
 }
 
-std::string device_text(const DeviceFacts& facts, const Words& words) {
+std::string device_text(const Trace& trace, const DeviceFacts& facts, const Words& words) {
     const DeviceHistory& device = facts.device;
     std::string text = '\n' + words("Device {device}", with("device", device.device));
     text += device.name.empty() ? "" : "  " + visible_text(device.name);
@@ -137,8 +137,8 @@ std::string device_text(const DeviceFacts& facts, const Words& words) {
                                                  with("count", format_count(device.allocations.size())),
                                                  with("earlier", format_count(facts.earlier_allocations))));
     text += row_text(words("segments"), format_count(static_cast<int64_t>(device.segments.size())));
-    text += row_text(words("peak allocated"), peak_text(device, facts.peak_allocated, words));
-    text += row_text(words("peak reserved"), peak_text(device, facts.peak_reserved, words));
+    text += row_text(words("peak allocated"), peak_text(trace, device, facts.peak_allocated, words));
+    text += row_text(words("peak reserved"), peak_text(trace, device, facts.peak_reserved, words));
     text += row_text(words("at the end"), words("{allocated} allocated, {active} active, {reserved} reserved",
                                                 with("allocated", format_bytes(facts.end(Series::allocated))),
                                                 with("active", format_bytes(facts.end(Series::active))),
@@ -240,8 +240,13 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
     text += row_text(words("written by"), words("{writer}, trace format {version}", with("writer", trace.writer),
                                                 with("version", trace.format_version)));
     text += row_text(words("file"), file_text(trace, words));
-    text += row_text(words("time"), words("from {start}, for {duration}", with("start", start_text(trace, words)),
-                                          with("duration", format_duration(trace.duration))));
+    const bool is_timed = trace.devices.empty() ||
+                          std::any_of(facts.begin(), facts.end(),
+                                      [&](const DeviceFacts& device) { return has_times(trace, device.device); });
+    text += row_text(words("time"), is_timed
+                                        ? words("from {start}, for {duration}", with("start", start_text(trace, words)),
+                                                with("duration", format_duration(trace.duration)))
+                                        : words("not recorded"));
     for (const Process& process : trace.processes) {
         text += row_text(words("process"), process_text(process, words));
         text += row_text(words("command"), process.command_line.empty() ? words("not recorded") : process.command_line);
@@ -258,16 +263,16 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
     text += row_text(words("driver memory"), words.plural(static_cast<int64_t>(trace.driver_allocations.size()),
                                                           "{n} allocation", "{n} allocations"));
     for (const DeviceFacts& device : facts) {
-        text += device_text(device, words);
+        text += device_text(trace, device, words);
     }
     return text + settings_text(trace, words) + data_gaps_text(trace, words);
 }
 
-ordered_json peak_json(const DeviceHistory& device, const Extremes& peak, const Words& words) {
-    return {{"bytes", peak.max}, {"time_point", time_point_json(words, device, peak.max_event)}};
+ordered_json peak_json(const Trace& trace, const DeviceHistory& device, const Extremes& peak, const Words& words) {
+    return {{"bytes", peak.max}, {"time_point", time_point_json(words, trace, device, peak.max_event)}};
 }
 
-ordered_json device_json(const DeviceFacts& facts, const Words& words) {
+ordered_json device_json(const Trace& trace, const DeviceFacts& facts, const Words& words) {
     const DeviceHistory& device = facts.device;
     return {{"device", device.device},
             {"name", device.name},
@@ -278,8 +283,8 @@ ordered_json device_json(const DeviceFacts& facts, const Words& words) {
             {"segments", device.segments.size()},
             {"repeated_steps", repeated_steps(device)},
             {"history_truncated", device.truncated},
-            {"peak_allocated", peak_json(device, facts.peak_allocated, words)},
-            {"peak_reserved", peak_json(device, facts.peak_reserved, words)},
+            {"peak_allocated", peak_json(trace, device, facts.peak_allocated, words)},
+            {"peak_reserved", peak_json(trace, device, facts.peak_reserved, words)},
             {"end",
              {{"allocated_bytes", facts.end(Series::allocated)},
               {"active_bytes", facts.end(Series::active)},
@@ -337,7 +342,7 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
                        const Words& words) {
     auto devices = ordered_json::array();
     for (const DeviceFacts& device : facts) {
-        devices.push_back(device_json(device, words));
+        devices.push_back(device_json(trace, device, words));
     }
     auto changed = ordered_json::array();
     for (const auto& setting : changed_settings(trace)) {

@@ -110,13 +110,15 @@ Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, cons
     return time_point_of(trace, options.device ? *devices->front() : trace->main_device(), options.at);
 }
 
-std::string time_point_text(const Words& words, const DeviceHistory& device, EventNumber event) {
-    return words.translate(describe_time_point(device, event));
+std::string time_point_text(const Words& words, const Trace& trace, const DeviceHistory& device, EventNumber event) {
+    return words.translate(describe_time_point(trace, device, event));
 }
 
-nlohmann::ordered_json time_point_json(const Words& words, const DeviceHistory& device, EventNumber event) {
-    return {
-        {"event", event}, {"time_ns", device.time_of_state(event)}, {"text", time_point_text(words, device, event)}};
+nlohmann::ordered_json time_point_json(const Words& words, const Trace& trace, const DeviceHistory& device,
+                                       EventNumber event) {
+    return {{"event", event},
+            {"time_ns", device.time_of_state(event)},
+            {"text", time_point_text(words, trace, device, event)}};
 }
 
 }  // namespace tidemark::cli

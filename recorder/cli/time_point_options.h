@@ -50,9 +50,10 @@ Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& op
 Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options);
 
 /// "event 1,234 of 607,632, 12.345678 s"
-std::string time_point_text(const Words& words, const DeviceHistory& device, EventNumber event);
+std::string time_point_text(const Words& words, const Trace& trace, const DeviceHistory& device, EventNumber event);
 
 /// {"event": 12, "time_ns": 345, "text": "event 12 of 20, ..."}
-nlohmann::ordered_json time_point_json(const Words& words, const DeviceHistory& device, EventNumber event);
+nlohmann::ordered_json time_point_json(const Words& words, const Trace& trace, const DeviceHistory& device,
+                                       EventNumber event);
 
 }  // namespace tidemark::cli

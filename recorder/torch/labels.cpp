@@ -3,6 +3,7 @@
 
 #include "recorder/torch/labels.h"
 
+#include <ATen/SparseTensorImpl.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
@@ -41,6 +42,15 @@ void report_if_moved(const c10::TensorImpl& tensor, LabeledTensor& labeled) {
     }
 }
 
+bool is_sparse(const c10::TensorImpl& tensor) {
+    return tensor.key_set().has(c10::DispatchKey::SparseCUDA) || tensor.key_set().has(c10::DispatchKey::SparseCPU);
+}
+
+/// Returns the values of a sparse tensor, which exist as long as it does.
+const c10::TensorImpl* values_of(const c10::TensorImpl& sparse) {
+    return static_cast<const at::SparseTensorImpl&>(sparse).values().unsafeGetTensorImpl();
+}
+
 /// Always sends the label, because a new gradient often gets the address of the previous one.
 void report_gradient(const c10::TensorImpl& tensor, const LabeledTensor& labeled) {
     const TensorPlace place = place_of(tensor);
@@ -51,7 +61,9 @@ void report_gradient(const c10::TensorImpl& tensor, const LabeledTensor& labeled
 
 const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor) {
     const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(tensor.autograd_meta());
-    return meta != nullptr && meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr;
+    const c10::TensorImpl* gradient =
+        meta != nullptr && meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr;
+    return gradient != nullptr && is_sparse(*gradient) ? values_of(*gradient) : gradient;
 }
 
 void report_label(uint8_t category, const DeviceAddress& memory, const std::string& name, uint64_t identity) {

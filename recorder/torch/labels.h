@@ -16,7 +16,8 @@ namespace tidemark::plugin {
 /// none.
 void report_label(uint8_t category, const DeviceAddress& memory, const std::string& name = {}, uint64_t identity = 0);
 
-/// Returns the tensor in .grad, read from the field without calling the tensor; nullptr: none.
+/// Returns the tensor in .grad, read from the field without calling the tensor; of a sparse one its values. nullptr:
+/// none.
 const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor);
 
 /// Labels a parameter, buffer or optimizer state at each later update_labels(). Stores a weak reference to it. Any

@@ -74,7 +74,7 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out);
 uint64_t tidemark_plugin_block_of(uint64_t tensor);
 /* Returns whether a node created the tensor. */
 int tidemark_plugin_has_node(uint64_t tensor);
-/* Returns the tensor in .grad, read from the field; 0: none. */
+/* Returns the tensor in .grad, read from the field; of a sparse one its values. 0: none. */
 uint64_t tidemark_plugin_gradient_of(uint64_t tensor);
 
 /* Labels the memory of a parameter, buffer or optimizer state (`category`: tidemark_category). Stores a weak reference

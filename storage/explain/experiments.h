@@ -38,6 +38,9 @@ struct Experiments {
 /// empty_cache() right before the failure, and the run without its leak suspects.
 Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
                          Progress& progress);
+/// Returns whether expandable segments are on, by the settings or by the memory of any device: programs can turn them
+/// on while they run, which the recorded settings do not show.
+bool uses_expandable_segments(const AnalysisContext& context);
 /// Returns whether the fix only sets an option of the allocator.
 bool is_allocator_setting(const Fix& fix);
 /// Replays expandable segments only; nothing if they are on.

@@ -12,6 +12,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/summary.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {
@@ -70,6 +71,9 @@ private:
 /// Sets what the diagnoses leave open: device, source lines, unit and rate.
 void complete(Finding& finding, const AnalysisContext& context) {
     finding.device = context.device().device;
+    if (!has_times(context.trace(), context.device())) {
+        finding.since.reset();
+    }
     finding.source = source_of(context.trace(), finding.stack);
     if (finding.unit == IterationSource::none) {
         finding.unit = context.iterations().source();

@@ -38,7 +38,7 @@
     BOTH(view_retains_storage, "view-retains-storage")                     \
     CLASSIFIER(growing_container, "growing-container")                     \
     CLASSIFIER(autocast_cache, "autocast-cache")                           \
-    CLASSIFIER(unexplained_growth, "unexplained-growth")                   \
+    BOTH(unexplained_growth, "unexplained-growth")                         \
     DIAGNOSIS(cuda_graph_pools_grow, "cuda-graph-pools-grow")              \
     DIAGNOSIS(non_pytorch_growth, "non-pytorch-growth")                    \
     DIAGNOSIS(process_groups_grow, "process-groups-grow")                  \

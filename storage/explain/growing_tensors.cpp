@@ -14,6 +14,8 @@ namespace {
 constexpr size_t fewest_sizes = 4;
 constexpr size_t most_sizes = 32;
 
+// What was requested is compared, not the block: the allocator may leave up to 1 MiB more in it.
+
 /// Returns whether the op makes a tensor out of others, and larger. Compares the innermost op of the path.
 bool joins_tensors(std::string_view op) {
     static constexpr std::array<std::string_view, 12> names{
@@ -35,7 +37,7 @@ std::vector<AllocationIndex> largest_of_iterations(const Site& site, const Devic
         for (; at != made.end() && *at < iterations[i].last; ++at) {
             const auto a = static_cast<AllocationIndex>(at - made.begin());
             if (allocations.stack[a] == site.stack &&
-                (found == no_allocation || allocations.block_size[a] > allocations.block_size[found])) {
+                (found == no_allocation || allocations.requested[a] > allocations.requested[found])) {
                 found = a;
             }
         }
@@ -48,13 +50,13 @@ std::vector<AllocationIndex> largest_of_iterations(const Site& site, const Devic
 
 /// Returns whether an allocation that exists when `larger` is made is as large as the difference of the two.
 bool is_sum(const Allocations& allocations, AllocationIndex smaller, AllocationIndex larger) {
-    const uint64_t size = allocations.block_size[larger], before = allocations.block_size[smaller];
+    const uint64_t size = allocations.requested[larger], before = allocations.requested[smaller];
     const EventNumber made = allocations.alloc_event[larger];
     if (size <= before || allocations.free_event[smaller] < made) {
         return false;
     }
     for (AllocationIndex a = smaller + 1; a < larger; ++a) {
-        if (allocations.block_size[a] == size - before && allocations.free_event[a] > made) {
+        if (allocations.requested[a] == size - before && allocations.free_event[a] > made) {
             return true;
         }
     }
@@ -72,12 +74,19 @@ bool is_growing_tensor(const Site& site, const Trace& trace, const DeviceHistory
     const std::vector<AllocationIndex> tensors = largest_of_iterations(site, device, iterations);
     size_t grown = 0, sums = 0;
     for (size_t i = 1; i < tensors.size(); ++i) {
-        const bool is_larger = allocations.block_size[tensors[i]] > allocations.block_size[tensors[i - 1]];
+        const bool is_larger = allocations.requested[tensors[i]] > allocations.requested[tensors[i - 1]];
         grown += is_larger;
         sums += is_larger && is_sum(allocations, tensors[i - 1], tensors[i]);
     }
     const bool is_joined = joins_tensors(trace.origins[allocations.origin[site.now.back()]].op);
     return tensors.size() >= fewest_sizes && grown * 2 >= tensors.size() && (is_joined || sums * 2 > grown);
+}
+
+int64_t count_growing_tensors(const Site& site, const DeviceHistory& device, const Iterations& iterations) {
+    const EventNumber begin = iterations.all().back().first;
+    const int64_t count = std::count_if(site.now.begin(), site.now.end(),
+                                        [&](AllocationIndex a) { return device.allocations.alloc_event[a] >= begin; });
+    return std::max<int64_t>(1, count);
 }
 
 }  // namespace tidemark

@@ -16,4 +16,7 @@ namespace tidemark {
 /// sizes of the old one and of another add up to that of the new one, in most iterations. Thread: any.
 bool is_growing_tensor(const Site& site, const Trace& trace, const DeviceHistory& device, const Iterations& iterations);
 
+/// Returns how many growing tensors the site has now, at least 1. Those of earlier iterations are about to be replaced.
+int64_t count_growing_tensors(const Site& site, const DeviceHistory& device, const Iterations& iterations);
+
 }  // namespace tidemark

@@ -43,20 +43,6 @@ size_t slice_of_rise(const Site& site, size_t first, int64_t rise) {
     return slice;
 }
 
-/// Returns whether a model, an optimizer, a library or a private pool is known to retain the site's memory.
-bool is_accounted_for(const AnalysisContext& context, const Site& site) {
-    const AllocationIndex newest = site.now.back();
-    const uint32_t segment = context.device().allocations.segment[newest];
-    if (segment != no_segment && is_private(context, context.device().segments[segment])) {
-        return true;
-    }
-    if (!context.graph()) {
-        return false;
-    }
-    return is_retained_by_model_or_library(
-        context.graph()->categories.at({context.device_position(), newest}, context.now_time()));
-}
-
 /// Returns whether the container that retains it also retains a leak suspect, which other lines allocate.
 bool is_retained_with_a_suspect(const AnalysisContext& context, const SampledRetention& late) {
     const Referrer* referrer = late.retention.referrer;
@@ -70,16 +56,48 @@ bool is_retained_with_a_suspect(const AnalysisContext& context, const SampledRet
     });
 }
 
+/// Returns whether it is retained by a reference cycle over a traceback.
+bool is_by_traceback(const AnalysisContext& context, const LateMemory& late) {
+    const Referrer* referrer = late.retention.retention.referrer;
+    return referrer && is_cycle(*referrer) && !leads_through_exception(*referrer) &&
+           context.graph()->text(referrer->links[0].name).find("traceback") != std::string::npos;
+}
+
 bool has_name(const LateMemory& late) { return late.retention.retention.referrer != nullptr; }
+
+void join(LateMemory& one, const LateMemory& other) {
+    one.sites.insert(one.sites.end(), other.sites.begin(), other.sites.end());
+    one.bytes += other.bytes;
+    one.count += other.count;
+}
+
+/// A scan after the functions of an exception's frames have returned finds a reference cycle over its traceback: memory
+/// of the same iteration belongs to the exception. A batch shows its rise one iteration later, when the next one
+/// exists.
+void join_exceptions(const AnalysisContext& context, std::vector<LateMemory>& all) {
+    const auto exception = std::stable_partition(all.begin(), all.end(), is_by_exception);
+    if (exception == all.begin()) {
+        return;
+    }
+    LateMemory& first = all.front();
+    all.erase(std::remove_if(exception, all.end(),
+                             [&](const LateMemory& late) {
+                                 const bool is_same = late.since >= first.since && late.since <= first.since + 1 &&
+                                                      is_by_traceback(context, late);
+                                 if (is_same) {
+                                     join(first, late);
+                                 }
+                                 return is_same;
+                             }),
+              all.end());
+}
 
 /// Memory without a known referrer that appeared in the same iteration as memory with one belongs to it.
 void join_unnamed(std::vector<LateMemory>& sorted) {
     for (size_t i = sorted.size(); i-- > 1;) {
-        LateMemory& late = sorted[i];
+        const LateMemory& late = sorted[i];
         if (!has_name(late) && has_name(sorted.front()) && late.since == sorted.front().since) {
-            sorted.front().sites.insert(sorted.front().sites.end(), late.sites.begin(), late.sites.end());
-            sorted.front().bytes += late.bytes;
-            sorted.front().count += late.count;
+            join(sorted.front(), late);
             sorted.erase(sorted.begin() + static_cast<std::ptrdiff_t>(i));
         }
     }
@@ -148,6 +166,7 @@ private:
         for (auto& [key, late] : by_key_) {
             found.push_back(std::move(late));
         }
+        join_exceptions(context_, found);
         std::sort(found.begin(), found.end(), [](const LateMemory& a, const LateMemory& b) {
             return std::pair(has_name(a), a.bytes) > std::pair(has_name(b), b.bytes);
         });
@@ -163,6 +182,24 @@ private:
 };
 
 }  // namespace
+
+bool is_accounted_for(const AnalysisContext& context, const Site& site) {
+    const AllocationIndex newest = site.now.back();
+    const uint32_t segment = context.device().allocations.segment[newest];
+    if (segment != no_segment && is_private(context, context.device().segments[segment])) {
+        return true;
+    }
+    if (!context.graph()) {
+        return false;
+    }
+    return is_retained_by_model_or_library(
+        context.graph()->categories.at({context.device_position(), newest}, context.now_time()));
+}
+
+bool is_by_exception(const LateMemory& late) {
+    const Referrer* referrer = late.retention.retention.referrer;
+    return referrer && leads_through_exception(*referrer);
+}
 
 std::vector<LateMemory> find_late_memory(const AnalysisContext& context, const std::vector<StackId>& explained) {
     return LateMemoryFinder(context, explained).find();

@@ -12,6 +12,9 @@
 
 namespace tidemark {
 
+/// Returns whether a model, an optimizer, a library or a private pool is known to retain the site's memory.
+bool is_accounted_for(const AnalysisContext& context, const Site& site);
+
 /// Late memory with one retention.
 struct LateMemory {
     std::vector<const Site*> sites;  ///< most late bytes first
@@ -20,6 +23,9 @@ struct LateMemory {
     int64_t count = 0;               ///< of these allocations, without those of the warm-up
     size_t since = 0;                ///< position of the iteration in which most of it appeared
 };
+
+/// Returns whether the frame of a stored exception retains it.
+bool is_by_exception(const LateMemory& late);
 
 /// Returns late memory, most bytes first: at least 5 % of the allocated memory in total, otherwise nothing. Omits leak
 /// suspects, parts of models and optimizers, workspaces, and the stacks in `explained`.

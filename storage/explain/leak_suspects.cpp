@@ -26,6 +26,8 @@ namespace {
 
 constexpr int64_t fewest_tensors = 3;
 constexpr size_t most_roots_counted = 4096;
+/// Tensors by which lists that the same calls fill may differ: the first ones of one may be missed by the scans.
+constexpr int64_t most_tensors_apart = 3;
 
 /// Returns whether an allocation of a site belongs to the suspect. A workspace of the first pass does not belong. A
 /// heap scan cannot find allocations made around it or later, so they count like earlier ones.
@@ -200,6 +202,12 @@ std::optional<Rises> sum_of(const std::optional<Rises>& a, const std::optional<R
     return are_alike ? std::optional(Rises{a->count, a->bytes + b->bytes, a->every}) : std::nullopt;
 }
 
+/// Returns whether both begin in the same iteration, or a few iterations apart with about as many tensors.
+bool begin_together(const LeakSuspect& a, const LeakSuspect& b) {
+    const auto apart = static_cast<int64_t>(std::max(a.since, b.since) - std::min(a.since, b.since));
+    return apart == 0 || std::max(apart, std::abs(a.count - b.count)) <= most_tensors_apart;
+}
+
 struct GrowingSite {
     const Site* site;
     Growth growth;
@@ -279,7 +287,7 @@ private:
         return 0 < std::erase_if(growing_, [&](const GrowingSite& growing) {
                    const EventNumber begin = begin_of_growth(*growing.site);
                    const bool is_whole = growing.site->count == static_cast<int64_t>(growing.site->now.size());
-                   return is_whole &&
+                   return is_whole && growing.growth == Growth::of_count &&
                           (is_of_model(growing) ? bound.covers(growing.site->now, begin)
                                                 : bound.has_copies(growing.site->now, begin, interval_.iterations));
                });
@@ -318,7 +326,8 @@ private:
     void add(const std::string& key, const Site& site, Growth growth, const SampledRetention& sampled) {
         LeakSuspect& suspect = by_key_[(growth == Growth::of_size ? "size " : "") + key];
         suspect.growth = growth;
-        suspect.is_model = sampled.key == model_key;
+        // A tensor that becomes larger is no further part of a model.
+        suspect.is_model = sampled.key == model_key && growth == Growth::of_count;
         add_site(suspect, site, interval_.surviving.iterations_per_slice());
         update_retention(suspect, sampled);
     }
@@ -428,7 +437,9 @@ private:
         for (const Site* site : suspect.sites) {
             const Grown grown = grown_at(*site, suspect, interval_.iterations, graph_, device_, position_);
             suspect.bytes += grown.bytes;
-            suspect.count += grown.count;
+            suspect.count += suspect.growth == Growth::of_size
+                                 ? count_growing_tensors(*site, device_, interval_.iterations)
+                                 : grown.count;
         }
         if (suspect.growth == Growth::of_count) {
             suspect.rises = find_rises(suspect.sites, interval_.iterations, device_, suspect.since);
@@ -466,8 +477,8 @@ void join(LeakSuspect& suspect, const LeakSuspect& other) {
 
 bool are_of_one_object(const GraphTables& tables, const LeakSuspect& a, const LeakSuspect& b) {
     const bool rise_together = a.rises.has_value() == b.rises.has_value() && (!a.rises || sum_of(a.rises, b.rises));
-    if (!a.referrer || !b.referrer || a.iterations != b.iterations || a.growth != b.growth || a.since != b.since ||
-        !rise_together) {
+    if (!a.referrer || !b.referrer || a.iterations != b.iterations || a.growth != b.growth || !rise_together ||
+        !begin_together(a, b)) {
         return false;
     }
     const auto object = where_attributes_part(tables, a.referrer->links, b.referrer->links);

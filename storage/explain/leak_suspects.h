@@ -27,7 +27,7 @@ struct LeakSuspect {
     /// After join_attributes(): of `paths`, which then lead to the object; positions in GraphTables::texts.
     std::vector<uint32_t> attributes;
     uint32_t root_type = 0;        ///< position in GraphTables::texts of the root's type; 0: not through the graph
-    int64_t calls = 0;             ///< unfinished calls of one function that retain it; 0: does not apply
+    int64_t calls = 0;             ///< unfinished calls of one function, or contexts, that retain it; 0: none
     int64_t roots = 0;             ///< number of distinct roots that retain the suspect
     int64_t bytes = 0, count = 0;  ///< at the context's time point
     int64_t per_iteration = 0;     ///< bytes
@@ -39,9 +39,9 @@ struct LeakSuspect {
 
 /// Adds the memory of another suspect of the same interval, which has the same cause.
 void join(LeakSuspect& suspect, const LeakSuspect& other);
-/// Returns whether two attributes of one object retain the suspects, and both grow in the same iterations: the lists of
-/// a metric, the keys and values of a cache. The object is an attribute or an element itself: attributes of a variable,
-/// such as `self`, may have nothing to do with each other.
+/// Returns whether two attributes of one object retain the suspects, and both grow from about the same iteration on:
+/// the lists of a metric, the keys and values of a cache. The object is an attribute or an element itself: attributes
+/// of a variable, such as `self`, may have nothing to do with each other.
 bool are_of_one_object(const GraphTables& tables, const LeakSuspect& a, const LeakSuspect& b);
 /// Like join(), for suspects that are_of_one_object(). Their object retains the suspect.
 void join_attributes(const GraphTables& tables, LeakSuspect& suspect, const LeakSuspect& other);

@@ -19,7 +19,13 @@ constexpr int64_t small_request = 1 << 20;
 }  // namespace
 
 AllocationIndex request_of(const DeviceHistory& device, EventNumber segment_event) {
-    const auto next = static_cast<size_t>(segment_event) + 1;
+    const auto is_arrival = [](EventRef ref) {
+        return ref.action() == Action::segment_alloc || ref.action() == Action::segment_map;
+    };
+    auto next = static_cast<size_t>(segment_event) + 1;
+    while (next < device.event_ref.size() && is_arrival(device.event_ref[next])) {
+        ++next;  // one request can map several pieces
+    }
     const bool is_alloc = next < device.event_ref.size() && device.event_ref[next].action() == Action::alloc;
     return is_alloc ? device.event_ref[next].index() : no_allocation;
 }

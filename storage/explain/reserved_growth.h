@@ -22,7 +22,8 @@ struct ReservedGrowth {
     std::map<StackId, int64_t> by_stack;      ///< bytes of these segments, by the stack of the request
 };
 
-/// Returns the allocation for which PyTorch took a segment at this event: the next event; no_allocation if it is none.
+/// Returns the allocation for which PyTorch took a segment at this event: the next event that is no arrival of a
+/// segment. Returns no_allocation if that is no allocation.
 AllocationIndex request_of(const DeviceHistory& device, EventNumber segment_event);
 
 /// Returns the least bytes that are much beside this peak of allocated memory.

@@ -54,9 +54,20 @@ std::string key_of(const Retention& retention, const GraphContext& graph, Alloca
     return std::string(retention.through_graph || retention.native ? native_key : "");
 }
 
-/// Returns whether the referrer is a variable whose value is the tensor itself.
-bool is_single_tensor(const Retention& retention) {
-    return retention.referrer && !retention.through_graph && is_variable(*retention.referrer);
+/// Returns the referrer of the root that retains this node. The variable that refers to the root now may have referred
+/// to another root at the scan.
+const Referrer* referrer_of_root(const GraphContext& graph, NodeIndex retainer) {
+    const Referrer* at_scan = graph.referrers.of(graph.scanned.root_of(retainer));
+    return at_scan && !is_native(*at_scan) ? at_scan : graph.earlier_roots.referrer_above(retainer);
+}
+
+/// Drops a referrer that is a variable whose value is the tensor itself: it refers to no other one. What refers to the
+/// root of a graph that retains the tensor counts then.
+void drop_variable_of_one(Retention& retention, const GraphContext& graph, AllocationRef allocation) {
+    if (retention.referrer && retention.referrer == graph.referrers.of(allocation) &&
+        is_variable(*retention.referrer)) {
+        retention.referrer = retention.through_graph ? referrer_of_root(graph, retention.retainer) : nullptr;
+    }
 }
 
 /// Returns how many functions of the stack the one with the referrer's variable is away from the innermost one; -1 if
@@ -120,32 +131,40 @@ std::vector<const Referrer*> paths_by_age(const GraphContext& graph, const Site&
     return paths;
 }
 
-/// Returns whether the path leads from a variable of a function to one tensor of each call: by indices and attributes.
-/// Elements of sets have no names, and keys of a dict may print alike.
-bool has_one_target(const Referrer& referrer) {
-    return referrer.links.front().kind == PathLinkKind::local &&
-           std::all_of(referrer.links.begin() + 1, referrer.links.end(), [](const PathLink& link) {
-               return link.kind == PathLinkKind::index || link.kind == PathLinkKind::attribute;
-           });
+/// Returns the links from the variable of a call or of a context on, if they lead to one tensor of each: by indices and
+/// attributes. Elements of sets have no names, and keys of a dict may print alike. Otherwise returns nothing.
+std::span<const PathLink> links_to_one_target(const Referrer& referrer) {
+    const PathLink* variable = variable_of_call(referrer);
+    if (!variable) {
+        return {};
+    }
+    const auto links = std::span(referrer.links).subspan(static_cast<size_t>(variable - referrer.links.data()));
+    const bool is_one = std::all_of(links.begin() + 1, links.end(), [](const PathLink& link) {
+        return link.kind == PathLinkKind::index || link.kind == PathLinkKind::attribute;
+    });
+    return is_one ? links : std::span<const PathLink>();
 }
 
-/// Returns how many calls of one function, not yet returned, retain memory of the site: a scan found as many tensors by
-/// exactly the same path, which starts at a variable of the function. 0 if there are few.
+/// Returns how many calls of one function, not yet returned, or how many contexts retain memory of the site: a scan
+/// found as many tensors by exactly the same path from a variable of the function or from a context variable. 0 if
+/// there are few.
 int64_t count_calls(const Site& site, const GraphContext& graph, uint32_t device, const Referrer& like) {
-    if (!has_one_target(like)) {
+    const std::span<const PathLink> links = links_to_one_target(like);
+    if (links.empty()) {
         return 0;
     }
     const int64_t count = std::count_if(site.now.begin(), site.now.end(), [&](AllocationIndex a) {
         const Referrer* referrer = graph.referrers.of(AllocationRef{device, a});
-        return referrer && referrer->scan == like.scan && referrer->links == like.links;
+        return referrer && referrer->scan == like.scan && std::ranges::equal(links_to_one_target(*referrer), links);
     });
     return count < fewest_calls ? 0 : count;
 }
 
-/// Returns the same key for all memory that variables of one function retain.
+/// Returns the same key for all memory that variables of one function, or one context variable, retain.
 std::string calls_key(const Referrer& referrer) {
-    const PathLink& variable = referrer.links.front();
-    return fmt::format("calls {} {}", variable.function, variable.file);
+    const PathLink& variable = *variable_of_call(referrer);
+    const uint32_t name = is_context_variable(variable) ? variable.name : 0;
+    return fmt::format("calls {} {} {}", variable.function, variable.file, name);
 }
 
 }  // namespace
@@ -154,16 +173,14 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
     Retention retention;
     if (const Referrer* referrer = graph.referrers.of(allocation)) {
         (is_native(*referrer) ? retention.native : retention.referrer) = referrer;
-        retention.hook = hook_on_cycle(*referrer);
+        retention.hook = hook_on_cycle(*referrer) ? referrer : nullptr;
     }
     for (const uint32_t saved : graph.state.retainers(allocation)) {
         const NodeIndex retainer = graph.index.saver(saved);
         const NodeIndex root = graph.state.root_of(retainer);
-        // The variable that refers to the root now may have referred to another root at the scan.
         const Referrer* at_scan = graph.referrers.of(graph.scanned.root_of(retainer));
-        const Referrer* referrer =
-            at_scan && !is_native(*at_scan) ? at_scan : graph.earlier_roots.referrer_above(retainer);
-        retention.hook = retention.hook || !at_scan ? retention.hook : hook_on_cycle(*at_scan);
+        const Referrer* referrer = referrer_of_root(graph, retainer);
+        retention.hook = at_scan && hook_on_cycle(*at_scan) ? at_scan : retention.hook;
         if (retention.retainer == no_node || (referrer && !retention.referrer)) {
             const int64_t time = graph.state.time();
             retention.through_graph = true;
@@ -175,6 +192,15 @@ Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
         }
     }
     return retention;
+}
+
+const PathLink* variable_of_call(const Referrer& referrer) {
+    const auto of_context = std::find_if(referrer.links.begin(), referrer.links.end(), is_context_variable);
+    if (of_context != referrer.links.end()) {
+        return &*of_context;
+    }
+    const bool is_local = !referrer.links.empty() && referrer.links.front().kind == PathLinkKind::local;
+    return is_local ? &referrer.links.front() : nullptr;
 }
 
 std::optional<size_t> position_of_function(const GraphContext& graph, std::span<const FrameId> frames,
@@ -250,8 +276,8 @@ SampledRetention typical_retention(const Site& site, Growth growth, const GraphC
         Retention retention = retention_of(*graph, allocation);
         const bool may_be_calls = growth == Growth::of_count && retention.referrer && !retention.through_graph;
         const int64_t calls = may_be_calls ? count_calls(site, *graph, device, *retention.referrer) : 0;
-        if (growth == Growth::of_count && site.count > 1 && calls == 0 && is_single_tensor(retention)) {
-            retention.referrer = nullptr;
+        if (growth == Growth::of_count && site.count > 1 && calls == 0) {
+            drop_variable_of_one(retention, *graph, allocation);
         }
         if (growth == Growth::of_size && !retention.referrer) {
             // The variable of a tensor that is made again in each iteration stays the same.

@@ -22,7 +22,7 @@ struct GraphContext;
 struct Retention {
     const Referrer* referrer = nullptr;  ///< of the tensor, or of the root that retains it; nullptr: unknown
     const Referrer* native = nullptr;    ///< of the tensor, if only C++ refers to it: a cache, a hook
-    const PathLink* hook = nullptr;      ///< on the cycle through C++ that retains the tensor or the root
+    const Referrer* hook = nullptr;      ///< of the tensor or the root, if it has a hook_on_cycle()
     bool through_graph = false;          ///< whether a node saved it
     NodeIndex retainer = no_node;        ///< that node
     NodeIndex root = no_node;            ///< the first node of the path to the retainer
@@ -39,6 +39,10 @@ inline constexpr std::string_view native_key = "native";
 /// Returns the same text for all paths that lead into one container, whatever variable they start at: "windows of
 /// Memory" for `memory.windows[3]` and `self.windows[4]`. "" if the path leads into none.
 std::string container_key(const GraphContext& graph, const Retention& retention);
+
+/// Returns the link of the variable that each unfinished call, or each context, has for itself: the first one if it is
+/// a variable of a function, or a context variable. nullptr if the path has none.
+const PathLink* variable_of_call(const Referrer& referrer);
 
 /// Returns the referrer of a tensor that the stack allocated, as the heap scans up to `time` found it: the variable of
 /// the outermost function of that stack, of several the last. Arguments of the functions that it calls are other names

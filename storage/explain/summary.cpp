@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/memory_at_peak.h"
+#include "storage/explain/stack_categories.h"
 #include "storage/text/fact_words.h"
 
 namespace tidemark {
@@ -31,16 +33,24 @@ void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind compo
     part.category = category;
 }
 
-/// Adds the program's tensors by category; the requested bytes of the blocks add up to the component.
+/// Adds the program's tensors by category; the requested bytes of the blocks add up to the component. Without a graph,
+/// only categories that stacks prove are known.
 void add_categories(const AnalysisContext& context, const Words& words, const Component& component, Parts& parts) {
     int64_t known = 0;
-    const GraphContext& graph = *context.graph();
+    const auto by_stack = categories_by_stack(context);
+    const auto category_of = [&](AllocationIndex a) -> std::optional<Category> {
+        if (context.graph()) {
+            return context.graph()->categories.at({context.device_position(), a}, context.now_time());
+        }
+        const auto found = by_stack.find(a);
+        return found == by_stack.end() ? std::nullopt : std::optional(found->second);
+    };
     const Allocations& allocations = context.device().allocations;
     context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
-        if (allocations.free_event[a] >= context.now()) {
+        const std::optional<Category> category = category_of(a);
+        if (category && allocations.free_event[a] >= context.now()) {
             const auto bytes = static_cast<int64_t>(allocations.requested[a]);
-            const Category category = graph.categories.at({context.device_position(), a}, context.now_time());
-            add_part(parts, category_words(words, category), bytes, component.kind, category);
+            add_part(parts, category_words(words, *category), bytes, component.kind, *category);
             known += bytes;
         }
     });
@@ -63,7 +73,7 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     Parts parts;
     const std::optional<std::string> processes = name_of_processes(context.row().components, words);
     for (const Component& component : context.row().components) {
-        if (component.kind == ComponentKind::requested && context.graph()) {
+        if (component.kind == ComponentKind::requested) {
             add_categories(context, words, component, parts);
         } else if (component.kind == ComponentKind::other_processes && processes) {
             add_part(parts, *processes, component.bytes, component.kind);
@@ -220,11 +230,20 @@ std::string first_look(const AnalysisContext& context, const Words& words, const
                               : memory_at_peak(context, words);
 }
 
+/// Returns whether the finding concerns a part of the memory that matters. How a request was served is a detail, unless
+/// the request was most of the peak.
+bool is_headline(const AnalysisContext& context, const Finding& finding) {
+    if (finding.severity != Severity::pattern) {
+        return finding.severity < Severity::pattern;
+    }
+    const int64_t least_fraction = finding.kind == FindingKind::block_reuse ? 2 : 50;
+    return finding.kind != FindingKind::steady &&
+           finding.bytes * least_fraction >= context.curves().peak(Series::allocated).max;
+}
+
 std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
     const auto& findings = explanation.findings;
-    const bool has_notable = !findings.empty() && findings.front().severity <= Severity::pattern &&
-                             findings.front().kind != FindingKind::steady;
-    const Finding* notable = has_notable ? &findings.front() : nullptr;
+    const Finding* notable = !findings.empty() && is_headline(context, findings.front()) ? &findings.front() : nullptr;
     const bool is_unknown = explanation.run_trend == RunTrend::too_short ||
                             (context.rises_to_the_end() && !context.has_bounded_growth()) ||
                             find_finding(explanation.findings, FindingKind::late_memory) != nullptr;
@@ -247,6 +266,21 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
     return text;
 }
 
+/// Says how sizes are counted if the difference shows in the numbers.
+std::string sizes_of_blocks(const AnalysisContext& context, const Words& words) {
+    constexpr int64_t least_fraction = 100, least_bytes = 1 << 20;
+    const auto peak = context.curves().peak(Series::allocated);
+    const int64_t rounding = peak.max - context.curves().value(Series::requested, peak.max_event);
+    if (rounding < least_bytes || rounding * least_fraction < peak.max) {
+        return {};
+    }
+    const double part = static_cast<double>(rounding) / static_cast<double>(peak.max);
+    return words(
+        "Peaks, lines and findings count whole blocks, of which {share} is allocator rounding at the peak; the "
+        "list of where the memory is counts rounding separately.",
+        with("share", Words::percent(part)));
+}
+
 }  // namespace
 
 void write_contradiction(const AnalysisContext& context, const Words& words, Explanation& explanation) {
@@ -263,7 +297,7 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                           first_step(context, words, explanation)};
+                           first_step(context, words, explanation), sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());
 }
 

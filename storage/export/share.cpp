@@ -41,8 +41,8 @@ Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
     }
     if (*last <= *first) {
         return usage_error("Between {first} and {last} there is no event.",
-                           with("first", describe_time_point(main, *first)),
-                           with("last", describe_time_point(main, *last)));
+                           with("first", describe_time_point(trace, main, *first)),
+                           with("last", describe_time_point(trace, main, *last)));
     }
     Stretch stretch;
     stretch.start = request.from.empty() ? 0 : main.time_of_state(*first);

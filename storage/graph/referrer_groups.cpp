@@ -212,7 +212,9 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
              !(scans[referrers[h].scan].reason == ScanReason::growing_sites && is_alive(referrers[h], time)))) {
             continue;
         }
-        const auto better = has_name(referrers[h]) ? latest.named.end() : latest.named.find(key);
+        // A hook retains the tensor whatever variable referred to it, too, while its function ran.
+        const bool is_whole = has_name(referrers[h]) || hook_on_cycle(referrers[h]);
+        const auto better = is_whole ? latest.named.end() : latest.named.find(key);
         use(better == latest.named.end() ? h : better->second);
     }
 }

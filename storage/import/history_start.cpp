@@ -4,6 +4,7 @@
 #include "storage/import/history_start.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -148,21 +149,25 @@ void StartFinder::find_segments() {
     }
 }
 
+/// Cuts the memory out of all pieces: parts of it that were returned later are pieces of their own.
 void StartFinder::undo_arrival(const SnapshotEvent& event) {
-    const auto piece = piece_covering(event.address);
     const uint64_t end = event.address + event.size;
-    if (piece == pieces_.end() || piece->second.end < end) {
-        return;
+    auto piece = pieces_.upper_bound(event.address);
+    if (piece != pieces_.begin() && std::prev(piece)->second.end > event.address) {
+        --piece;
     }
-    const Piece whole = piece->second;
-    const uint64_t start = piece->first;
-    pieces_.erase(piece);
-    if (start < event.address) {
-        pieces_[start] = whole;
-        pieces_[start].end = event.address;
-    }
-    if (end < whole.end) {
-        pieces_[end] = whole;
+    while (piece != pieces_.end() && piece->first < end) {
+        const uint64_t start = piece->first;
+        const Piece whole = piece->second;
+        piece = pieces_.erase(piece);
+        if (start < event.address) {
+            pieces_[start] = whole;
+            pieces_[start].end = event.address;
+        }
+        if (end < whole.end) {
+            pieces_[end] = whole;
+            return;
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {
@@ -51,7 +52,9 @@ std::string page_title(const ReportInput& reported, const Words& words) {
     std::string title = explanation.device_name.empty()
                             ? words("Device {device}", device)
                             : words("Device {device} ({name})", device, with("name", explanation.device_name));
-    const std::string time = reported.context.lacks_history() ? std::string() : format_time_point(explanation.time);
+    const AnalysisContext& context = reported.context;
+    const bool is_timed = has_times(context.trace(), context.device()) && !context.lacks_history();
+    const std::string time = is_timed ? format_time_point(explanation.time) : "";
     for (const std::string& part : {explanation.time_point, time}) {
         title += part.empty() ? "" : words(", ") + part;
     }
@@ -97,7 +100,7 @@ std::string evidence_ids(const ReportInput& reported, const Evidence& evidence, 
     if (evidence.node != no_node && reported.context.graph() != nullptr) {
         ids.push_back(words("node {id}", with("id", reported.context.graph()->tables().nodes.id[evidence.node])));
     }
-    if (evidence.until) {
+    if (evidence.until && has_times(reported.context.trace(), reported.context.device())) {
         ids.push_back(words("until {time}", with("time", format_time_point(*evidence.until))));
     }
     std::string text;

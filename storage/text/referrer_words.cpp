@@ -56,7 +56,10 @@ std::string kind_of_variable(const GraphTables& tables, const Words& words, cons
     const std::string& function = tables.texts[link.function];
     const auto context = with("function", function);
     switch (link.kind) {
-        case PathLinkKind::global: return words("global variable");
+        case PathLinkKind::global:
+            return !is_context_variable(link) ? words("global variable")
+                   : link.file == 0           ? words("context variable")
+                                              : words("context variable of a task of {function}", context);
         case PathLinkKind::closure: return words("closure of {function}", context);
         case PathLinkKind::exception:
         case PathLinkKind::hook:
@@ -170,6 +173,12 @@ std::string owner_of(const GraphTables& tables, const PathLink& link) {
     return is_attribute ? name.substr(of + 4) : std::string();
 }
 
+bool is_context_variable(const PathLink& link) { return link.kind == PathLinkKind::global && link.function != 0; }
+
+bool is_object_of_method(const GraphTables& tables, const PathLink& link) {
+    return link.kind == PathLinkKind::attribute && tables.texts[link.name].starts_with(self_of_method);
+}
+
 bool enters_function(const GraphTables& tables, const std::vector<PathLink>& links, size_t position) {
     if (position == 0 || links[position - 1].kind == PathLinkKind::exception) {
         return false;
@@ -177,9 +186,8 @@ bool enters_function(const GraphTables& tables, const std::vector<PathLink>& lin
     const PathLink& link = links[position];
     const std::string& name = tables.texts[link.name];
     return link.kind == PathLinkKind::local || link.kind == PathLinkKind::closure ||
-           link.kind == PathLinkKind::exception ||
-           (link.kind == PathLinkKind::attribute &&
-            (name.starts_with(self_of_method) || name.starts_with(argument_of_partial)));
+           link.kind == PathLinkKind::exception || is_object_of_method(tables, link) ||
+           (link.kind == PathLinkKind::attribute && name.starts_with(argument_of_partial));
 }
 
 bool is_element(const PathLink& link) {

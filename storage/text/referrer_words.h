@@ -31,6 +31,11 @@ std::string referrer_expression(const GraphTables& tables, const Referrer& refer
 std::string referrer_expression(const GraphTables& tables, const ReferrerGroup& group);
 /// Returns the class of the object whose attribute the link is: "Trainer" for "history of Trainer"; "" if it is none.
 std::string owner_of(const GraphTables& tables, const PathLink& link);
+/// Returns whether the link leads from a context to the value of a context variable (contextvars). Its function is that
+/// of the task whose context it is, and has a file, or "Context" if the context is of no task.
+bool is_context_variable(const PathLink& link);
+/// Returns whether the link leads from a bound method to its object.
+bool is_object_of_method(const GraphTables& tables, const PathLink& link);
 /// Returns whether the link leads into another function than the links before: a suspended one, a closure, a bound
 /// method, or one that an exception left.
 bool enters_function(const GraphTables& tables, const std::vector<PathLink>& links, size_t position);

@@ -162,10 +162,17 @@ std::optional<int64_t> named_time(const Trace& trace, std::string_view text) {
     return text.starts_with(form) ? parse_duration(text.substr(form.size())) : std::nullopt;
 }
 
-Sentence describe_time_point(const DeviceHistory& device, EventNumber n) {
-    return Sentence("event {event} of {count}, {time}", with("event", format_count(n)),
-                    with("count", format_count(device.event_count())),
-                    with("time", format_time_point(device.time_of_state(n))));
+bool has_times(const Trace& trace, const DeviceHistory& device) {
+    return std::none_of(trace.data_gaps.begin(), trace.data_gaps.end(), [&](const DataGap& gap) {
+        return gap.reason == DataGapReason::no_times && gap.device == device.device;
+    });
+}
+
+Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, EventNumber n) {
+    const auto event = with("event", format_count(n)), count = with("count", format_count(device.event_count()));
+    return has_times(trace, device) ? Sentence("event {event} of {count}, {time}", event, count,
+                                               with("time", format_time_point(device.time_of_state(n))))
+                                    : Sentence("event {event} of {count}", event, count);
 }
 
 }  // namespace tidemark

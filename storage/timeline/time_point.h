@@ -23,7 +23,10 @@ Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& dev
 /// for other texts.
 std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
 
-/// Describes the position of a state: "event 1,234 of 607,632, 12.345678 s".
-Sentence describe_time_point(const DeviceHistory& device, EventNumber n);
+/// Returns whether the events have times. Without times, event_time only counts the events.
+bool has_times(const Trace& trace, const DeviceHistory& device);
+
+/// Describes the position of a state: "event 1,234 of 607,632, 12.345678 s"; without times "event 1,234 of 607,632".
+Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, EventNumber n);
 
 }  // namespace tidemark

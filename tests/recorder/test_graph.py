@@ -302,6 +302,13 @@ class Capture(unittest.TestCase):
         self.assertEqual(gradient.address, weight.grad.data_ptr())
         self.assertEqual(self.core.plugin.gradient_of(weight.grad._cdata), 0)
 
+    def test_the_values_of_a_sparse_gradient_are_identified(self):
+        items = torch.nn.Embedding(100, 8, sparse=True)
+        items(torch.tensor([1, 2, 3])).sum().backward()
+        values = self.core.plugin.identify(self.core.plugin.gradient_of(items.weight._cdata))
+        self.assertEqual(values.address, items.weight.grad._values().data_ptr())
+        self.assertEqual(values.storage_bytes, 3 * 8 * 4)
+
     def test_labels_follow_tensors(self):
         layer = torch.nn.Linear(2, 2)
         self.core.plugin.label(layer.weight._cdata, 1, "Linear.weight")

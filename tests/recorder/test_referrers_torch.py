@@ -128,6 +128,30 @@ class WithTorch(unittest.TestCase):
             ],
         )
 
+    def test_buffers_that_are_replaced_are_labeled_again(self):
+        lines = self.lines_of(
+            "graph._poller.stop()\n"
+            "norm = torch.nn.BatchNorm1d(2)\n"
+            "graph.step_ended()\n"
+            "plugin.labels.clear()\n"
+            "norm.double()\n"
+            "graph.step_ended()\n"
+            "print(*sorted(name for _, name in plugin.labels))\n"
+        )
+        self.assertEqual(lines, ["BatchNorm1d.running_mean BatchNorm1d.running_var"])
+
+    def test_polls_label_the_modules_of_a_program_without_steps(self):
+        lines = self.lines_of(
+            "graph._poller.stop()\n"
+            "graph._polls_since_step = 0\n"
+            "layer = torch.nn.Linear(2, 2)\n"
+            "graph._poll()\n"
+            "print(len(plugin.labels))\n"
+            "graph._poll()\n"
+            "print(*sorted(name for _, name in plugin.labels), plugin.updates)\n"
+        )
+        self.assertEqual(lines, ["0", "Linear.bias Linear.weight 1"])
+
     def test_an_exceptions_frames_at_the_end(self):
         lines = self.lines_of(
             "weight = torch.ones(2, requires_grad=True)\n"
@@ -144,6 +168,7 @@ class WithTorch(unittest.TestCase):
 
     def test_labels(self):
         lines = self.lines_of(
+            "graph._poller.stop(); plugin.updates = 0\n"
             "class Net(torch.nn.Module):\n"
             "    def __init__(self):\n"
             "        super().__init__()\n"

@@ -111,6 +111,25 @@ main()
         "found None",
         "global:request, index:0",
     ),
+    "context variables of unfinished tasks": (
+        """
+request = contextvars.ContextVar('request')
+async def pulse():
+    await asyncio.sleep(100)
+async def handle():
+    request.set([grow()])
+    return asyncio.create_task(pulse())
+async def serve():
+    task = await asyncio.create_task(handle())
+    await asyncio.sleep(0)
+    show_all(); task.cancel()
+    print(*(payload.decode().split("\\0")[2::5] for record, payload in messages if record.kind == _abi.REFERRER))
+asyncio.run(serve())
+""",
+        "found None",
+        "local:task, global:request, index:0",
+        "['serve', 'pulse', '']",
+    ),
     "caches of functions": (
         """
 class Forecaster(torch.nn.Module):
@@ -299,6 +318,24 @@ main()
 """,
         "found None",
         "native:Tensor, hook:gradient hook layer.<locals>.implicit_gradient",
+    ),
+    "a method as hook of a node whose graph its object caches": (
+        """
+class Head:
+    def __init__(self, weight):
+        self.support = grow()
+        self.cached = (weight * self.support).tanh()
+        self.cached.grad_fn.register_hook(self.on_backward)
+    def on_backward(self, inputs, outputs):
+        self.cached = None
+head = weakref.ref(Head(torch.ones(1000, requires_grad=True)))
+gc.collect(); show_all(); head().cached = None
+""",
+        "found None",
+        "native:OrderedDict, hook:gradient hook Head.on_backward, attribute:self of Head.on_backward, "
+        "attribute:cached of Head",
+        "native:OrderedDict, hook:gradient hook Head.on_backward, attribute:self of Head.on_backward, "
+        "attribute:support of Head",
     ),
     "functions on a cycle": (
         """

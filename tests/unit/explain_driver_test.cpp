@@ -54,6 +54,24 @@ TEST(ExplainProcessGroups, AreNoLeakIfCreatedOnceOrByAnotherLibrary) {
     EXPECT_EQ(test::leaks_of(explained(*run.make_context())), "non-pytorch-growth");
 }
 
+TEST(ExplainLibraries, MemoryOfTheirHandlesIsOfThreads) {
+    RunBuilder run = groups(10);
+    for (DriverAllocation& a : run.trace.driver_allocations) {
+        a.source = "/site-packages/nvidia/cu13/lib/libcublas.so.13";
+    }
+    const auto context = run.make_context();
+    const Findings alone = diagnose(diagnoses::non_pytorch_growth, *context);
+    ASSERT_EQ(alone.size(), 1u);
+    EXPECT_EQ(alone[0].severity, Severity::leak);
+    EXPECT_NE(alone[0].fixes.at(0).code.find("ThreadPoolExecutor"), std::string::npos);
+
+    Finding calls;
+    calls.kind = FindingKind::unfinished_calls;
+    calls.severity = Severity::leak;
+    EXPECT_EQ(diagnose(diagnoses::non_pytorch_growth, *context, {calls}).at(0).severity, Severity::pattern)
+        << "the threads are the leak";
+}
+
 /// Returns the context of a program without PyTorch that allocates 8 MiB twenty times; `frees`: and frees each.
 std::unique_ptr<AnalysisContext> without_pytorch(bool frees) {
     RunBuilder run;

@@ -124,6 +124,32 @@ TEST(ExplainGrowthEnd, ALineThatReplacesTheElementsOfAnotherIsNoLeak) {
     EXPECT_NE(leaks(added), "");
 }
 
+/// Returns a run of 30 steps, each of which retains memory from another line. `ends`: not in the last ten steps.
+RunBuilder by_many_lines(bool ends) {
+    RunBuilder run;
+    run.segment(uint64_t{1} << 32);
+    for (int i = 0; i < 30; ++i) {
+        run.free(run.alloc(8 << 20, run.line("forward")));
+        if (!ends || i < 20) {
+            run.alloc(1 << 20, run.line("fill" + std::to_string(i)));
+        }
+        run.step();
+    }
+    return run;
+}
+
+TEST(ExplainGrowthEnd, ARiseThatNoLineExplainsIsNamedWithItsLines) {
+    const Explanation explanation = explained(*by_many_lines(false).make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "");
+    const Finding* rise = test::find(explanation, FindingKind::unexplained_growth);
+    ASSERT_NE(rise, nullptr);
+    EXPECT_EQ(rise->severity, Severity::pattern);
+    EXPECT_EQ(rise->confidence, Confidence::possible);
+    EXPECT_NE(rise->text[1].find("train.py:10 fill"), std::string::npos) << rise->text[1];
+    EXPECT_EQ(test::joined(explanation.summary).find("No fix is needed"), std::string::npos);
+    EXPECT_EQ(test::find(explained(*by_many_lines(true).make_context()), FindingKind::unexplained_growth), nullptr);
+}
+
 TEST(ExplainGrowthEnd, VerySlowGrowthOfALittleMemoryIsNoLeak) {
     const auto severity = [](uint64_t bytes) {
         RunBuilder run;

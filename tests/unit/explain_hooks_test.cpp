@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Hooks that are registered again and again.
+// Hooks that are registered again and again, and hooks that retain what their object refers to.
 #include <gtest/gtest.h>
 
 #include "tests/unit/explained.h"
+#include "tests/unit/program_builder.h"
 
 namespace tidemark {
 namespace {
 
 using test::explained;
+using test::MiB;
+using test::Program;
 using test::RunBuilder;
-
-constexpr uint64_t MiB = 1 << 20;
 
 /// Eight epochs of four batches and a validation step. In epoch e one call of a module calls `function` runs(e) times,
 /// which stores 1 MiB each time until the end of the epoch.
@@ -94,6 +95,69 @@ TEST(ExplainRepeatedHooks, AreNoneIfTheirNumberIsConstantOrFalls) {
 
 TEST(ExplainRepeatedHooks, AreNotTheModulesOwnFunction) {
     EXPECT_EQ(test::leaks_of(hooked([](int epoch) { return epoch + 1; }, "Rollout.forward")), "");
+}
+
+/// Steps of which each creates a model with a hook: a method of the model, which caches the output of a graph that is
+/// never backpropagated. A scan while the steps ran found the models' weights at a variable, one at the end did not.
+class ModelsWithHooks : public Program {
+public:
+    ModelsWithHooks() {
+        for (int i = 0; i < 30; ++i) {
+            step();
+        }
+        graph.tables.referrers = while_running_;
+        graph.tables.referrers.insert(graph.tables.referrers.end(), at_end_.begin(), at_end_.end());
+        graph.tables.scans = {{run.now() / 2, ScanReason::growing_sites, 10, 100, 20},
+                              {run.now(), ScanReason::end, 10, 100, 20}};
+    }
+
+    Explanation explanation() {
+        return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+    }
+
+private:
+    void step() {
+        const AllocationIndex work = run.alloc(4 * MiB, run.line("train"));
+        const AllocationIndex weight = labeled(MiB, "build", Category::parameter, "Head.up.weight");
+        const AllocationIndex saved = run.alloc(2 * MiB, run.line("forward"));
+        const AllocationIndex result = run.alloc(512, run.line("forward"));
+        const NodeIndex root = node("TanhBackward0", {}, {saved}, result, "forward");
+        while_running_.push_back({0,
+                                  no_node,
+                                  memory(weight),
+                                  {{PathLinkKind::local, graph.text("optimizer"), graph.text("fit"), 0, 9},
+                                   attribute("param_groups of SGD")}});
+        at_end_.push_back({1, root, memory(result), over_hook({attribute("cache of Head")})});
+        at_end_.push_back(
+            {1, no_node, memory(weight), over_hook({attribute("up of Head"), attribute("weight of Linear")})});
+        run.free(work);
+        run.step();
+    }
+
+    PathLink attribute(const std::string& name) { return {PathLinkKind::attribute, graph.text(name), 0, 0, 0}; }
+
+    std::vector<PathLink> over_hook(const std::vector<PathLink>& rest) {
+        std::vector<PathLink> links{{PathLinkKind::native, graph.text("OrderedDict"), 0, 0, 0},
+                                    {PathLinkKind::hook, graph.text("gradient hook"), graph.text("Head.on_backward"),
+                                     graph.text("train.py"), 7},
+                                    attribute("self of Head.on_backward")};
+        links.insert(links.end(), rest.begin(), rest.end());
+        return links;
+    }
+
+    std::vector<Referrer> while_running_, at_end_;
+};
+
+TEST(ExplainHooksOfGraphs, RetainTheModelWhoseMethodTheyAre) {
+    const Explanation explanation = ModelsWithHooks().explanation();
+    ASSERT_EQ(test::leaks_of(explanation), "hook-reference-cycle");
+    const Finding& leak = explanation.findings.front();
+    EXPECT_EQ(leak.title,
+              "The hook Head.on_backward, train.py:7 forms a reference cycle with the graph it is registered on");
+    EXPECT_GE(leak.bytes, 80 * MiB) << "the models belong to it";
+    EXPECT_NE(test::joined(leak.text).find("retains `self.cache`"), std::string::npos) << test::joined(leak.text);
+    EXPECT_NE(leak.fixes.front().code.find("weakref.WeakMethod(self.on_backward)"), std::string::npos);
+    EXPECT_EQ(leak.fixes.back().code, "self.cache = None\nhandle.remove()");
 }
 
 }  // namespace

@@ -193,8 +193,9 @@ TEST(ExplainLateMemory, IsNoWasteIfAnAttributeRetainsIt) {
     EXPECT_NE(test::find(explanation, FindingKind::late_memory), nullptr);
 }
 
-/// Returns a late step whose exception retains 8 MiB by name, and 16 MiB of step `unnamed` without a known referrer.
-Explanation with_unnamed(int unnamed) {
+/// Returns a late step whose exception retains 8 MiB by name, and 16 MiB of step `unnamed` without a known referrer, or
+/// in a reference cycle of these objects.
+Explanation with_unnamed(int unnamed, const std::string& cycle = "") {
     Program program;
     for (int i = 0; i < 40; ++i) {
         const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
@@ -207,7 +208,15 @@ Explanation with_unnamed(int unnamed) {
                                                        {PathLinkKind::exception, 0, 0, 0, 0}}});
         }
         if (i == unnamed) {
-            program.run.alloc(16 * MiB, program.run.line("activate"));
+            const AllocationIndex a = program.run.alloc(16 * MiB, program.run.line("activate"));
+            if (!cycle.empty()) {
+                program.graph.tables.referrers.push_back(
+                    {0,
+                     no_node,
+                     Program::memory(a),
+                     {{PathLinkKind::cycle, program.graph.text(cycle), 0, 0, 0},
+                      {PathLinkKind::local, program.graph.text("x"), program.graph.text("loss"), 0, 47}}});
+            }
         }
         program.run.free(work);
         program.run.step();
@@ -221,6 +230,18 @@ TEST(ExplainLateMemory, UnnamedMemoryOfTheSameIterationBelongsToTheException) {
     EXPECT_EQ(test::find(same, FindingKind::exception_retains_frames)->bytes, 24 * MiB);
     ASSERT_NE(test::find(later, FindingKind::exception_retains_frames), nullptr);
     EXPECT_EQ(test::find(later, FindingKind::exception_retains_frames)->bytes, 8 * MiB);
+}
+
+/// The scan at the end comes after the functions have returned.
+TEST(ExplainLateMemory, OfACycleOverATracebackBelongsToTheException) {
+    const auto bytes = [](int step, const std::string& cycle) {
+        const Explanation explanation = with_unnamed(step, cycle);
+        const Finding* finding = test::find(explanation, FindingKind::exception_retains_frames);
+        return finding ? finding->bytes : 0;
+    };
+    EXPECT_EQ(bytes(10, "frame → Trainer → ValueError → traceback → frame"), 24 * MiB);
+    EXPECT_EQ(bytes(20, "frame → Trainer → ValueError → traceback → frame"), 8 * MiB);
+    EXPECT_EQ(bytes(10, "Trainer → Callback → Trainer"), 8 * MiB);
 }
 
 /// Returns a run of eight steps. Each requests a larger tensor, which gets a segment of its own. `is_free`: the memory

@@ -295,6 +295,20 @@ TEST(ExplainOomHandledException, IsNoneIfAVariableRetainsIt) {
     EXPECT_THAT(finding.referrer, HasSubstr("list `features` (variable of forward"));
 }
 
+TEST(ExplainOomReferrer, MayBeStoredExceptions) {
+    ScannedProgram program;
+    const AllocationIndex first = program.run.alloc(600 * MiB, program.run.line("forward"));
+    program.fails(500 * MiB, program.run.line("forward"));
+    program.scan();
+    program.retained(first, PathLinkKind::local, "failures", "evaluate", "0");
+    std::vector<PathLink>& links = program.graph.tables.referrers.back().links;
+    links.push_back({PathLinkKind::exception, program.graph.text("x"), program.graph.text("forward"), 0, 3});
+    const Finding finding = program.scanned_finding();
+    const Fix* fix = fix_with(finding, "failed.append(str(error))");
+    ASSERT_NE(fix, nullptr) << text_of(finding);
+    EXPECT_EQ(fix->bytes, 600 * MiB);
+}
+
 TEST(ExplainOomReferrer, IsTheVariableOfTheOutermostFunction) {
     ScannedProgram program;
     const StackId stack = program.stack({{own, "concat"}, {own, "evaluate"}});

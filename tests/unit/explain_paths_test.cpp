@@ -225,6 +225,14 @@ TEST(ExplainGrowthThrough, RegisteredFunctionsAreCallbacks) {
     const Finding at_exit =
         first_finding({{Kind::callback, "atexit", "draw"}, {Kind::attribute, "argument 1 of partial(draw)", ""}});
     EXPECT_EQ(at_exit.kind, FindingKind::callback_retains);
+    EXPECT_EQ(at_exit.fixes.back().code, "atexit.unregister(function)");
+    EXPECT_EQ(first_finding({{Kind::callback, "atexit", "close"},
+                             {Kind::attribute, "self of Board.close", ""},
+                             {Kind::attribute, "images of Board", ""},
+                             {Kind::index, "#", ""}})
+                  .kind,
+              FindingKind::growing_container)
+        << "not the functions become more";
     EXPECT_EQ(
         at_exit.referrer,
         "`argument 1 of partial(draw)` in a function reached through callbacks of `atexit` (registered function draw)");
@@ -261,7 +269,8 @@ TEST(ExplainSmallViews, AreWasteIfTheyNoLongerBecomeMore) {
     const Findings findings = bank_of_views(24, 4096).diagnose(diagnoses::view_retains_storage);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
-    EXPECT_EQ(findings[0].bytes, 48 * MiB);
+    EXPECT_EQ(findings[0].bytes, 48 * MiB - int64_t{24} * 4096) << "without the views' own bytes";
+    EXPECT_EQ(findings[0].fixes.at(0).bytes, findings[0].bytes);
     EXPECT_EQ(findings[0].title, "24 views of 96.0 KiB in total retain 48.0 MiB");
     EXPECT_NE(findings[0].referrer.find("`bank`"), std::string::npos) << findings[0].referrer;
 }

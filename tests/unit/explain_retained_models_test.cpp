@@ -53,6 +53,23 @@ private:
     int64_t time_ = run.now() - 4;
 };
 
+TEST(ExplainRetainedModels, OneOptimizerRetainsParametersThatWereReplaced) {
+    Folds program;
+    program.run.trace.annotations.push_back({"Optimizer.step#Adam.step", AnnotationKind::user, 0, 1, 2, true});
+    program.scan(ScanReason::growing_sites, Kind::local, "optimizer", 0);
+    for (Referrer& referrer : program.graph.tables.referrers) {
+        referrer.links.resize(1);
+        referrer.links.push_back({Kind::attribute, program.graph.text("state of Adam"), 0, 0, 0});
+        referrer.links.push_back({Kind::item, program.graph.text("Parameter"), 0, 0, 0});
+    }
+    const auto tables = std::make_shared<const GraphTables>(program.graph.tables);
+    const Explanation explanation = explained(*program.run.make_context(tables));
+    ASSERT_EQ(test::leaks_of(explanation), "parameters-grow");
+    EXPECT_NE(explanation.findings[0].fixes.at(0).code.find("optimizer.state.pop(parameter"), std::string::npos);
+    EXPECT_NE(explanation.findings[0].referrer.find("`optimizer.state`"), std::string::npos)
+        << explanation.findings[0].referrer;
+}
+
 TEST(ExplainRetainedModels, AVariableOfOneModelDoesNotRetainAll) {
     Folds program;
     program.scan(ScanReason::growing_sites, Kind::local, "model", 11);
@@ -64,6 +81,35 @@ TEST(ExplainRetainedModels, TheListOfMostModelsRetainsThem) {
     program.scan(ScanReason::growing_sites, Kind::local, "prepared", 0, true);
     program.scan(ScanReason::growing_sites, Kind::local, "model", 11);
     EXPECT_NE(program.finding().referrer.find("`prepared`"), std::string::npos) << program.finding().referrer;
+}
+
+/// A finalizer whose function is a method of the object never runs.
+TEST(ExplainRetainedModels, ByFinalizersHaveTheirOwnFix) {
+    Folds program;
+    program.graph.tables.scans.push_back({program.run.now(), ScanReason::end, 10, 100, 20});
+    const auto attribute = [&](const char* name) {
+        return PathLink{Kind::attribute, program.graph.text(name), 0, 0, 0};
+    };
+    for (const AllocationIndex a : program.models) {
+        const uint32_t key = program.graph.text("finalize " + std::to_string(a));
+        program.graph.tables.referrers.push_back(
+            {0,
+             no_node,
+             Program::memory(a),
+             {{Kind::global, program.graph.text("finalize"), 0, program.graph.text("weakref.py"), 0},
+              attribute("_registry of finalize"),
+              {Kind::item, key, 0, 0, 0},
+              attribute("func of _Info"),
+              attribute("self of Trial.remove_files"),
+              attribute("network of Trial"),
+              attribute("layer of Net"),
+              attribute("weight of Linear")}});
+    }
+    const Finding finding = program.finding();
+    EXPECT_NE(finding.referrer.find("finalize._registry"), std::string::npos) << finding.referrer;
+    ASSERT_EQ(finding.fixes.size(), 1u);
+    EXPECT_NE(finding.fixes[0].text.find("A method of the object"), std::string::npos) << finding.fixes[0].text;
+    EXPECT_GT(finding.fixes[0].bytes.value_or(0), 0);
 }
 
 TEST(ExplainRetainedModels, InCyclesThatNobodyCollectsAreGarbage) {

@@ -229,6 +229,23 @@ TEST(Import, BlocksOfTheFinalStateGiveTheirStacksToAllocationsWithout) {
     EXPECT_EQ(all.stack[1], 0u) << "freed before the final state";
 }
 
+TEST(Import, MemoryThatWasMappedAtOnceAndReturnedInPartsDidNotExistBefore) {
+    const auto part = [](uint64_t address) {
+        Json piece = segment(address, Json::array({block(address, 2 * mib, "inactive")}));
+        piece["is_expandable"] = true;
+        return piece;
+    };
+    const auto trace = import({{"segments", {part(base), part(base + 4 * mib)}},
+                               {"device_traces",
+                                {Json::array({event("segment_map", base, 6 * mib), event("alloc", base, 512),
+                                              event("free_requested", base, 512), event("free_completed", base, 512),
+                                              event("segment_unmap", base + 2 * mib, 2 * mib)})}}});
+    const DeviceHistory& device = trace->devices.at(0);
+    EXPECT_FALSE(device.truncated);
+    EXPECT_EQ(device.segments.at(0).alloc_event, 0);
+    EXPECT_EQ(gap_of(*trace, DataGapReason::contradicting_events), nullptr);
+}
+
 /// What a version of PyTorch writes in addition to what all write.
 struct Version {
     const char* name;

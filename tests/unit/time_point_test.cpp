@@ -81,7 +81,13 @@ TEST_F(TimePoint, ListsTheFormsInErrors) {
     }
 }
 
-TEST_F(TimePoint, DescribesAnEvent) { EXPECT_EQ(describe_time_point(device, 3).english(), "event 3 of 9, 0.000002 s"); }
+TEST_F(TimePoint, DescribesAnEvent) {
+    EXPECT_EQ(describe_time_point(trace, device, 3).english(), "event 3 of 9, 0.000002 s");
+    Trace untimed = trace;
+    untimed.data_gaps.emplace_back().reason = DataGapReason::no_times;
+    untimed.data_gaps.back().device = 0;
+    EXPECT_EQ(describe_time_point(untimed, untimed.devices[0], 3).english(), "event 3 of 9");
+}
 
 }  // namespace
 }  // namespace tidemark

@@ -30,6 +30,7 @@ _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
 _GROWTH = 1.5  # factor by which retained bytes grow before the next scan
 _POLLS = 3  # retained bytes are the minimum over this number of polls
+_POLLS_WITHOUT_STEP = 2  # before polls update the labels, as steps do
 _ALWAYS_SCANNED_OOMS = 8  # retries with ever smaller inputs fail a few times before the error that ends the program
 _LONGEST_WAIT_S = 5.0
 _GROWTH_REASON = "allocation sites grow"  # as in facts.cpp: the recorder waits for it
@@ -95,6 +96,7 @@ class Graph:
         self._backwards: list[None] = []  # one entry per backward pass in progress: passes nest, also across threads
         self._ooms = 0
         self._ended = False
+        self._polls_since_step = 0
         self._failures: set[str] = set()
         self._garbage = _garbage.Collections(core, heap.ticks, self._before_freeze)
         _callbacks.watch()
@@ -147,6 +149,7 @@ class Graph:
 
     def _update_labels_of_step(self) -> None:
         """Updates the labels, except in light steps: their memory is labeled in the step that they repeat."""
+        self._polls_since_step = 0
         if self._plugin.records_details():
             self._plugin.update_labels()
 
@@ -192,8 +195,16 @@ class Graph:
             self._plugin.update_labels()
             self._scan("end", traceback, _LONGEST_WAIT_S)
 
+    def _update_labels_without_steps(self) -> None:
+        """Updates the labels of a program that has no backward passes and steps now, such as a server."""
+        self._polls_since_step += 1
+        if self._polls_since_step >= _POLLS_WITHOUT_STEP and self._plugin.records_details():
+            self._labels.find_new()
+            self._plugin.update_labels()
+
     @_reports_failures
     def _poll(self) -> None:
+        self._update_labels_without_steps()
         self._serve_request()
         alive, _ = self._plugin.live_nodes()
         self._allocated.append(self._allocated_bytes())

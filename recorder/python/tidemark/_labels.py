@@ -43,9 +43,9 @@ class Labels:
         for module in self._modules.take_changed():
             path = self._modules.path(module)
             for name, tensor in _modules.registered(module, "_parameters"):
-                self._label(tensor, _abi.CATEGORY_PARAMETER, f"{path}.{_introspect.name_of(name)}")
+                self._label(tensor, _abi.CATEGORY_PARAMETER, f"{path}.{_introspect.name_of(name)}", module)
             for name, tensor in _modules.registered(module, "_buffers"):
-                self._label(tensor, _abi.CATEGORY_BUFFER, f"{path}.{_introspect.name_of(name)}")
+                self._label(tensor, _abi.CATEGORY_BUFFER, f"{path}.{_introspect.name_of(name)}", module)
 
     def optimizer_stepped(self, optimizer: Any) -> None:
         """Labels the optimizer's state when its size changed."""
@@ -76,12 +76,19 @@ class Labels:
     def _name(self, tensor: Any) -> str:
         return self._labeled[id(tensor)][1] if id(tensor) in self._labeled else "a tensor"
 
-    def _label(self, tensor: Any, category: int, name: str) -> None:
-        """Labels a tensor. Does nothing if it has a label."""
+    def _label(self, tensor: Any, category: int, name: str, module: Any = None) -> None:
+        """Labels a tensor, of this module if given. Does nothing if it has a label."""
         if id(tensor) in self._labeled or not _introspect.is_tensor(tensor) or not has_memory(tensor):
             return
         key, labeled = id(tensor), self._labeled
-        labeled[key] = weakref.ref(tensor, lambda _: labeled.pop(key, None)), name
+        modules, owner = self._modules, None if module is None else id(module)
+
+        def destroyed(_: Any) -> None:
+            labeled.pop(key, None)
+            if owner is not None:
+                modules.lost_tensor(owner)
+
+        labeled[key] = weakref.ref(tensor, destroyed), name
         with self._torch._C.DisableTorchFunction():
             for part in _parts(tensor):
                 self._plugin.label(self._cdata(part), category, name)

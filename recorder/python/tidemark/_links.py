@@ -13,11 +13,12 @@ import _thread
 import collections
 import contextvars
 import functools
+import gc
 import queue
 import sys
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any, Callable
 
@@ -30,6 +31,7 @@ _frame_of_generator = {
     types.CoroutineType: types.CoroutineType.__dict__["cr_frame"].__get__,
     types.AsyncGeneratorType: types.AsyncGeneratorType.__dict__["ag_frame"].__get__,
 }
+_code_of_coroutine = types.CoroutineType.__dict__["cr_code"].__get__
 _arguments_of_partial = functools.partial.__dict__["args"].__get__
 _keywords_of_partial = functools.partial.__dict__["keywords"].__get__
 _function_of_partial = functools.partial.__dict__["func"].__get__
@@ -40,7 +42,8 @@ _arguments_of_exception = BaseException.__dict__["args"].__get__
 class Link(typing.NamedTuple):
     """One link of a retention path, as in TIDEMARK_REFERRER (recorder/core/records.h).
 
-    function: of an element, the class of its container unless that is a list or a tuple.
+    function: of an element, the class of its container unless that is a list or a tuple; of a context variable, that of
+    the task whose context it is, or "Context".
     """
 
     kind: str
@@ -57,6 +60,7 @@ class Places:
     def __init__(self, heap: _heap.Heap) -> None:
         self._heap = heap
         self._links: dict[Any, Any] = {}  # ids of an object and its successors in a path: (link, number of steps)
+        self._tasks: dict[int, tuple[str, str, int]] | None = None  # places of coroutines, by the id of their context
         self._items: dict[int, Any] = {}  # id of a container: (the container, {id of an item: its key or position})
 
     def key(self, mapping: Any, value: Any) -> tuple[Any] | None:
@@ -72,6 +76,13 @@ class Places:
         """Returns the name of the frame's variable that has this value, or None."""
         addresses = self._heap.variables(frame)
         return _heap.variables_of(frame.f_code)[addresses.index(id(value))] if id(value) in addresses else None
+
+    def task_of(self, context: contextvars.Context) -> tuple[str, str, int]:
+        """Returns (function, file, line) of the coroutine that the task with this context runs; ("Context", "", 0) if
+        there is none."""
+        if self._tasks is None:
+            self._tasks = dict(_contexts_of_tasks(self._heap))
+        return self._tasks.get(id(context), ("Context", "", 0))
 
     def once(self, ids: Sequence[int], at: int, name: Callable[[], tuple[Link | None, int]]) -> tuple[Link | None, int]:
         """Returns name(), cached by `ids`: the objects from position `at` on. Many paths share their steps."""
@@ -90,6 +101,18 @@ class Places:
                 items = []
             self._items[id(container)] = container, {id(v): (place,) for v, place in reversed(items)}
         return self._items[id(container)][1].get(id(item))
+
+
+def _contexts_of_tasks(heap: _heap.Heap) -> Iterator[tuple[int, tuple[str, str, int]]]:
+    """Yields (id of the context, place of the coroutine) of each task of asyncio."""
+    task = getattr(sys.modules.get("_asyncio"), "Task", None)
+    for each in heap.instances(task)[0] if type(task) is type else ():
+        parts = gc.get_referents(each)
+        coroutine = next((part for part in parts if type(part) is types.CoroutineType), None)
+        context = next((part for part in parts if type(part) is contextvars.Context), None)
+        if coroutine is not None and context is not None:
+            code = _code_of_coroutine(coroutine)
+            yield id(context), (*function_place(code), code.co_firstlineno)
 
 
 _SEQUENCES = (list, tuple, collections.deque)
@@ -205,7 +228,7 @@ def _of_context(places, owner, rest, at):
         nodes += 1
     for variable, value in list(contextvars.Context.items(owner)):
         if value is rest[nodes]:
-            return Link("global", variable.name), at + 1 + nodes
+            return Link("global", variable.name, *places.task_of(owner)), at + 1 + nodes
     return None
 
 

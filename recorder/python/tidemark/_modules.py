@@ -56,6 +56,12 @@ class Modules:
             for name, part in registered(module, "_modules"):
                 self.got_part(module, name, part)
 
+    def lost_tensor(self, module_id: int) -> None:
+        """Handles that a parameter or buffer of this module was destroyed: another may be in its place. `.to()` replaces
+        buffers, and assignments do, without a report of the module."""
+        if module_id in self._known:
+            self._changed[module_id] = None
+
     def got_part(self, module: Any, name: Any, part: Any) -> None:
         """Handles that a module gets this part. The first owner of a part names it."""
         if self._owner(part) is None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -25,8 +26,7 @@ def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]
     if path.start == _abi.HEAP_CYCLE:
         return [Link("cycle", _cycle_name(path.objects[: path.cycle_length]))], _position_on_cycle(path)
     if path.start == _abi.HEAP_NATIVE:
-        native = Link("native", _links.text_of_object(path.objects[path.cycle_length]))
-        return [native, *_hook_on(path.objects[: path.cycle_length])], path.cycle_length
+        return _of_native(places, path)
     root = roots[path.root]
     if root.kind in ("ctx", "context"):  # the link of its attribute or variable has its name
         return [], 0
@@ -57,6 +57,22 @@ def _of_variable(root: _roots.Root, variable: int) -> list[Link]:
 def _of_namespace(places: _links.Places, root: _roots.Root, value: Any) -> Link:
     key = places.key(root.object, value)
     return Link(root.kind, "" if key is None else _introspect.name_of(key[0]), root.function, root.file, root.line)
+
+
+def _of_native(places: _links.Places, path: _heap.Path) -> tuple[list[Link], int]:
+    at = path.cycle_length
+    native = Link("native", _links.text_of_object(path.objects[at]))
+    hook = list(_hook_of_node(places, path.objects[at : at + 2])) if len(path.objects) > at + 2 else []
+    return [native, *_hook_on(path.objects[:at]), *hook], at + len(hook)
+
+
+def _hook_of_node(places: _links.Places, start: Sequence[Any]) -> Iterator[Link]:
+    """Yields the link of a hook in a table of hooks to which only a node of the graph refers: a table by numbers."""
+    hooks, hook = start
+    key = places.key(hooks, hook) if _introspect.is_exactly(hooks, collections.OrderedDict) else None
+    if key is not None and type(key[0]) is int:
+        place = _links.place_of_callable(hook)
+        yield Link("hook", f"gradient hook {place[0] or _links.text_of_object(hook)}", *place)
 
 
 def _hook_on(cycle: Sequence[Any]) -> Iterator[Link]:

@@ -18,6 +18,7 @@ constexpr size_t fewest_calls = 3;
 struct Sum {
     int64_t bytes = 0, taken_again = 0, free_time = 0, ask_time = 0, largest = 0;
     bool times_known = true;
+    bool have_stacks = true;
 };
 
 Sum sum_of(const std::vector<ReturnedMemory>& calls) {
@@ -29,17 +30,19 @@ Sum sum_of(const std::vector<ReturnedMemory>& calls) {
         sum.ask_time += call.ask_time;
         sum.free_time += call.free_time.value_or(0);
         sum.times_known &= call.free_time.has_value();
+        sum.have_stacks &= call.stack != 0;
     }
     return sum;
 }
 
+/// Says nothing without times of the driver: the time between two events includes other work.
 std::string time_words(const Words& words, const Sum& sum) {
-    const auto ask = with("ask", format_duration(sum.ask_time));
-    return sum.times_known ? words(
-                                 "Returning the memory took {free} in the driver, during which the GPU idles; "
-                                 "requesting it again took at most {ask}.",
-                                 with("free", format_duration(sum.free_time)), ask)
-                           : words("Requesting the memory again took at most {ask}.", ask);
+    return sum.times_known
+               ? words(
+                     "Returning the memory took {free} in the driver, during which the GPU idles; "
+                     "requesting it again took at most {ask}.",
+                     with("free", format_duration(sum.free_time)), with("ask", format_duration(sum.ask_time)))
+               : std::string();
 }
 
 /// Returns the calls that the program can leave out. The capture of a CUDA graph calls empty_cache() itself.
@@ -60,7 +63,13 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     Finding finding = diagnoses::empty_cache_thrash.new_finding();
-    finding.basis = words("The allocator's events show what was returned to the driver and what was requested again.");
+    finding.confidence = sum.have_stacks ? Confidence::certain : Confidence::likely;
+    finding.basis =
+        sum.have_stacks
+            ? words("The allocator's events show what was returned to the driver and what was requested again.")
+            : words(
+                  "The allocator's events show what was returned to the driver and what was requested again; that "
+                  "empty_cache() returned it is inferred, because the events have no stack.");
     finding.count = static_cast<int64_t>(calls.size());
     finding.bytes = sum.largest;
     finding.component = ComponentKind::cached_segments;
@@ -69,12 +78,13 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.title =
         words("empty_cache() was called {calls} times, and most of the returned memory was requested again", count);
     finding.text = {
-        words("{calls} calls of torch.cuda.empty_cache() returned {bytes} to the driver in total; {again} were "
-              "requested again before the next call. ",
-              count, with("bytes", format_bytes(sum.bytes)), with("again", format_bytes(sum.taken_again))) +
-            time_words(words, sum),
+        words.sentences(
+            {words("{calls} calls of torch.cuda.empty_cache() returned {bytes} to the driver in total; {again} were "
+                   "requested again before the next call.",
+                   count, with("bytes", format_bytes(sum.bytes)), with("again", format_bytes(sum.taken_again))),
+             time_words(words, sum)}),
         words("The peak does not change: each {iteration} needs the same memory again. Between the calls other "
-              "programs can take the memory; the next {iteration} then ends with an out-of-memory error.",
+              "programs can take the memory; the next {iteration} may then end with an out-of-memory error.",
               with("iteration", iteration_words(context.iterations().source(), words)))};
     finding.evidence.push_back(at_event(context, words("Before the first call"), calls.front().event));
     finding.evidence.push_back(at_event(context, words("Before the last call"), calls.back().event));

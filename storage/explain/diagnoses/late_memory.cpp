@@ -16,9 +16,20 @@ namespace {
 constexpr size_t most_findings = 3;
 constexpr int64_t least_bytes = 1 << 20;
 
-bool is_by_exception(const LateMemory& late) {
-    const Referrer* referrer = late.retention.retention.referrer;
-    return referrer != nullptr && leads_through_exception(*referrer);
+/// Returns whether workspaces are at least half of the memory that the stack allocated: the op that got a workspace
+/// allocates its results, too.
+bool is_mostly_workspace(const AnalysisContext& context, StackId stack) {
+    int64_t workspaces = 0, all = 0;
+    for (const Site& site : context.surviving_allocations().sites()) {
+        for (size_t i = 0; context.graph() && site.stack == stack && i < site.now.size(); ++i) {
+            const auto bytes = static_cast<int64_t>(context.device().allocations.block_size[site.now[i]]);
+            const AllocationRef allocation{context.device_position(), site.now[i]};
+            const Category category = context.graph()->categories.at(allocation, context.now_time());
+            workspaces += category == Category::workspace ? bytes : 0;
+            all += bytes;
+        }
+    }
+    return 2 * workspaces >= all;
 }
 
 void describe(Finding& finding, const AnalysisContext& context, const LateMemory& late, const Words& words) {
@@ -87,7 +98,9 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     std::vector<StackId> explained;
     for (const Finding& finding : earlier) {
         explained.insert(explained.end(), finding.accounts_for.begin(), finding.accounts_for.end());
-        explained.push_back(finding.stack);
+        if (finding.kind != FindingKind::library_workspace || is_mostly_workspace(context, finding.stack)) {
+            explained.push_back(finding.stack);
+        }
     }
     size_t reported = 0;
     for (const LateMemory& late : find_late_memory(context, explained)) {

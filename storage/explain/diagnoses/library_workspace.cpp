@@ -128,9 +128,10 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     Finding finding = diagnoses::library_workspace.new_finding();
     finding.severity = found.is_repeated() ? Severity::pattern : Severity::background;
     finding.confidence = context.graph() || found.in_pytorch.all.empty() ? Confidence::certain : Confidence::likely;
-    finding.basis = finding.confidence == Confidence::certain
-                        ? words("The allocation of each workspace was recorded.")
-                        : words("The workspaces were recognized by their size, and because they were never freed.");
+    finding.basis =
+        finding.confidence == Confidence::certain
+            ? words("The allocation of each workspace was recorded.")
+            : words("The workspaces were recognized by their stack or size, and because they were never freed.");
     finding.bytes = found.bytes();
     finding.count = static_cast<int64_t>(found.in_pytorch.all.size());
     finding.component =

@@ -30,6 +30,31 @@ Finding growth(const Words& words) {
     return finding;
 }
 
+/// Returns whether the library keeps memory for each thread that calls it, as long as the thread exists: PyTorch gives
+/// each thread its own handle.
+bool has_memory_per_thread(const LibraryMemory& library) {
+    return library.is_of("libcublas") || library.is_of("libcudnn") || library.is_of("libcusolver") ||
+           library.is_of("libcusparse");
+}
+
+/// Says that threads are the cause. Threads that never return are a leak of their own; this memory is a consequence.
+void describe_threads(Finding& finding, const Findings& earlier, const Words& words) {
+    finding.text.push_back(
+        words("PyTorch gives each thread that calls this library a handle of its own, and the library keeps memory "
+              "for each handle. So there are more and more threads that do not end."));
+    finding.fixes = {{words("End threads that are done, or let the same few threads do all the work."),
+                      "with ThreadPoolExecutor(max_workers=4) as pool:\n    results = pool.map(work, items)",
+                      {},
+                      {}}};
+    const bool has_cause = std::any_of(earlier.begin(), earlier.end(), [](const Finding& other) {
+        return other.kind == FindingKind::unfinished_calls && other.severity == Severity::leak;
+    });
+    if (has_cause) {
+        finding.severity = Severity::pattern;
+        finding.text.push_back(words("It is a consequence of the calls that have not returned: see that finding."));
+    }
+}
+
 /// Returns the bytes of lines that allocated several times: a single allocation belongs to the library's start.
 int64_t growing_bytes(const LibraryMemory& library) {
     int64_t bytes = 0;
@@ -76,7 +101,8 @@ void describe_per_allocation(Finding& finding, const LibraryMemory& library, con
     finding.evidence.push_back(std::move(newest));
 }
 
-Finding make_library_finding(const AnalysisContext& context, const LibraryMemory& library, const Words& words) {
+Finding make_library_finding(const AnalysisContext& context, const LibraryMemory& library, const Findings& earlier,
+                             const Words& words) {
     Finding finding = growth(words);
     finding.confidence = Confidence::certain;
     finding.bytes = growing_bytes(library);
@@ -90,6 +116,9 @@ Finding make_library_finding(const AnalysisContext& context, const LibraryMemory
               "it, and empty_cache() does not free it."));
     if (!finding.line.empty()) {
         finding.text.push_back(words("The calls come from {line}.", with("line", finding.line)));
+    }
+    if (has_memory_per_thread(library)) {
+        describe_threads(finding, earlier, words);
     }
     for (Fix& fix : finding.fixes) {
         fix.bytes = finding.bytes;
@@ -158,7 +187,7 @@ void report_unknown_growth(const AnalysisContext& context, const Words& words, F
     findings.push_back(std::move(finding));
 }
 
-void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
+void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
     if (!has_driver_calls(context.trace(), context.device().device)) {
         report_unknown_growth(context, words, findings);
         return;
@@ -168,7 +197,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         const bool is_allocator = library.is_of("libc10_cuda") && context.device().event_count() == 0;
         const bool is_reported = library.is_of("nccl") && !context.iterations().empty();  // by process_groups_grow
         if (library.grows() && !library.alive.empty() && !is_reported && !is_allocator) {
-            findings.push_back(make_library_finding(context, library, words));
+            findings.push_back(make_library_finding(context, library, earlier, words));
         }
     }
 }
@@ -176,6 +205,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::non_pytorch_growth{FindingKind::non_pytorch_growth, Severity::leak,
-                                              DiagnosisPhase::observation, run};
+                                              DiagnosisPhase::comparison, run};
 
 }  // namespace tidemark

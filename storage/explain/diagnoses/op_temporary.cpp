@@ -12,6 +12,7 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/text/fact_words.h"
 #include "storage/text/referrer_words.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {
@@ -164,6 +165,17 @@ std::string place_words(const AnalysisContext& context, AllocationIndex a, const
                : words("PyTorch caches these {bytes} for later requests, so nvidia-smi still counts them.", bytes);
 }
 
+std::string lifetime_words(const AnalysisContext& context, AllocationIndex a, const Words& words) {
+    const DeviceHistory& device = context.device();
+    const EventNumber freed = device.allocations.free_event[a];
+    const auto left = with("left", format_bytes(context.curves().value(Series::allocated, freed + 1)));
+    const int64_t existed = device.free_time(a).value_or(0) - device.alloc_time(a);
+    return has_times(context.trace(), device)
+               ? words("It existed for {time}, until the next operation had used it; afterwards {left} were allocated.",
+                       with("time", format_duration(existed)), left)
+               : words("It existed until the next operation had used it; afterwards {left} were allocated.", left);
+}
+
 void report(Finding& finding, const AnalysisContext& context, const Search& search, AllocationIndex largest,
             const Words& words) {
     const Allocations& allocations = context.device().allocations;
@@ -179,11 +191,7 @@ void report(Finding& finding, const AnalysisContext& context, const Search& sear
             : words("In the backward pass, the node {node} of {line} executed {op}. Its result of {bytes} is needed "
                     "only until the next node has computed the gradient that it passes on.",
                     operation, line, bytes, with("node", op.substr(0, arrow))),
-        words(
-            "It existed for {time}, until the next operation had used it; afterwards {left} were allocated.",
-            with("time", format_duration(context.device().free_time(largest).value_or(0) -
-                                         context.device().alloc_time(largest))),
-            with("left", format_bytes(context.curves().value(Series::allocated, allocations.free_event[largest] + 1)))),
+        lifetime_words(context, largest, words),
         words("Allocated at the peak: {peak} ({parts}).", with("peak", format_bytes(search.peak().max)),
               with("parts", memory_at_peak(context, search, words)))};
     if (const std::string where = place_words(context, largest, words); !where.empty()) {

@@ -14,6 +14,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/model_bound.h"
+#include "storage/explain/stack_categories.h"
 #include "storage/explain/unused_optimizers.h"
 
 namespace tidemark {
@@ -25,6 +26,8 @@ constexpr double first_part = 0.67;
 constexpr int64_t most_iterations_apart = 2;
 /// Optimizers that quantize their state to 8 bits need about a quarter of 32 bits.
 constexpr int64_t part_saved_by_8_bits = 4;
+/// Less state than this is not worth another optimizer.
+constexpr int64_t least_to_save = 64 << 20;
 
 /// Memory that the step() of one line allocated, and the part of it that is alive.
 struct State {
@@ -34,36 +37,33 @@ struct State {
     int64_t bytes = 0;
 };
 
-/// Returns, by stack, whether it creates optimizer state. For traces without categories: PyTorch's own optimizers
-/// allocate their state in `_init_group`.
-std::vector<bool> stacks_that_make_state(const StackTable& stacks) {
-    std::vector<bool> creates_state(stacks.stack_count(), false);
-    for (StackId id = 1; id < stacks.stack_count(); ++id) {
-        const Frame& frame = stacks.frame(stacks.stack(id).frame);
-        creates_state[id] = creates_state[stacks.stack(id).caller] ||
-                            (stacks.string(frame.function) == "_init_group" &&
-                             stacks.string(frame.file).find("torch/optim/") != std::string::npos);
-    }
-    return creates_state;
+/// Returns what tells optimizers apart: the line that allocated the state, or without a graph the call of step().
+FrameId optimizer_of(const StackTable& stacks, StackId stack, bool is_reported) {
+    const FrameId caller = is_reported ? 0 : stacks.site(caller_of_step(stacks, stack));
+    return caller != 0 ? caller : stacks.site(stack);
+}
+
+bool is_state_by_stack(const std::unordered_map<AllocationIndex, Category>& by_stack, AllocationIndex a) {
+    const auto found = by_stack.find(a);
+    return found != by_stack.end() && found->second == Category::optimizer_state;
 }
 
 std::vector<State> find_states(const AnalysisContext& context) {
     const Allocations& allocations = context.device().allocations;
     const bool is_reported = context.graph() && !context.graph()->tables().labels.empty();
-    const std::vector<bool> creates_state =
-        is_reported ? std::vector<bool>{} : stacks_that_make_state(context.trace().stacks);
+    const auto by_stack = categories_by_stack(context);
     std::vector<State> states;
     std::unordered_map<FrameId, size_t> by_line;
     context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
         const AllocationRef allocation{context.device_position(), a};
         const bool is_state =
             is_reported ? context.graph()->categories.at(allocation, context.now_time()) == Category::optimizer_state
-                        : creates_state[allocations.stack[a]];
+                        : is_state_by_stack(by_stack, a);
         if (!is_state || allocations.free_event[a] < context.now()) {
             return;
         }
         const auto [found, is_new] =
-            by_line.try_emplace(context.trace().stacks.site(allocations.stack[a]), states.size());
+            by_line.try_emplace(optimizer_of(context.trace().stacks, allocations.stack[a], is_reported), states.size());
         if (is_new) {
             states.push_back({allocations.stack[a], {}, {}, 0});
         }
@@ -166,6 +166,9 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const State&
 }
 
 void add_fixes(Finding& finding, const Words& words) {
+    if (finding.bytes < least_to_save) {
+        return;
+    }
     finding.fixes = {{words("If it is too large: an optimizer with 8-bit state needs about a quarter."),
                       "import bitsandbytes\noptimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
                       finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt},
@@ -179,19 +182,19 @@ Finding make_finding(const AnalysisContext& context, const State& state, const W
     Finding finding = diagnoses::optimizer_state.new_finding();
     const bool is_reported = context.graph() != nullptr;
     finding.confidence = is_reported ? Confidence::certain : Confidence::likely;
-    finding.basis =
-        is_reported ? words("The tensors were read from the optimizer's state.")
-                    : words("The memory was allocated where PyTorch's optimizers create their state (`_init_group`).");
+    finding.basis = is_reported
+                        ? words("The tensors were read from the optimizer's state.")
+                        : words("The memory was allocated in step() of an optimizer, and stays beside the parameters.");
     finding.bytes = state.bytes;
     finding.count = static_cast<int64_t>(state.tensors.size());
     finding.component = ComponentKind::requested;
     set_line(finding, context, state.stack);
     const EventNumber made = context.device().allocations.alloc_event[state.tensors.front()];
-    finding.since = context.device().time_of_state(std::max(made, 0));
     const int64_t iteration = context.iterations().at(made);
     if (iteration >= 0 && iteration < static_cast<int64_t>(context.iterations().size())) {
         set_since(finding, context.iterations(), static_cast<size_t>(iteration));
     }
+    finding.since = context.device().time_of_state(std::max(made, 0));
     report(finding, context, state, words);
     add_evidence(finding, context, state, words);
     add_fixes(finding, words);
@@ -205,11 +208,18 @@ bool is_unused(const std::vector<UnusedOptimizer>& optimizers, const State& stat
     });
 }
 
+/// Returns whether the first step() was recorded: memory rose by the state. Without a graph, the state may exist since
+/// before the history, or be made anew in each step().
+bool rose_at_first_step(const AnalysisContext& context, const State& state) {
+    return context.graph() || (context.device().allocations.alloc_event[state.tensors.front()] != before_history &&
+                               bytes_replaced_by_steps(context) * 2 < state.bytes);
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const std::vector<UnusedOptimizer> unused = find_unused_optimizers(context);
     for (const State& state : find_states(context)) {
         const bool is_explained = !comes_later(context, state) || is_of_unfrozen_parameters(context, state);
-        if (is_explained && !is_unused(unused, state)) {
+        if (is_explained && !is_unused(unused, state) && rose_at_first_step(context, state)) {
             findings.push_back(make_finding(context, state, words));
         }
     }

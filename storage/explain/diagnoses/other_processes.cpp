@@ -143,10 +143,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     finding.fixes = {{words("Find out who owns the processes, and agree on who uses which GPU."),
                       "nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv",
                       finding.bytes,
-                      {}},
-                     {words("Leave a share of the GPU to others, so that the program fails early rather than late."),
-                      "torch.cuda.set_per_process_memory_fraction(0.5)",
-                      {},
                       {}}};
     findings.push_back(std::move(finding));
 }

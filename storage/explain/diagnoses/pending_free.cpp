@@ -9,6 +9,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/needless_segments.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {
@@ -67,7 +68,6 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const Needle
 
 void report(Finding& finding, const AnalysisContext& context, const NeedlessSegments& needless, const Words& words) {
     const auto bytes = with("bytes", format_bytes(needless.bytes));
-    const auto wait = with("time", format_duration(longest_wait(context.device(), needless.pending)));
     const auto blocks = with(
         "blocks", words.plural(static_cast<int64_t>(needless.pending.size()), "{n} freed block", "{n} freed blocks"));
     finding.title = words("PyTorch reserved another {bytes} because freed memory stayed pending", bytes);
@@ -76,10 +76,14 @@ void report(Finding& finding, const AnalysisContext& context, const NeedlessSegm
               "was pending.",
               with("segments", words.plural(needless.count, "{n} segment", "{n} segments")), bytes),
         words("At the peak {bytes} were pending free ({blocks}): no tensor used them, but record_stream() had declared "
-              "another stream's use, and that stream had not finished its work. PyTorch cannot reuse such blocks. The "
-              "longest wait was {time}.",
-              blocks, with("bytes", format_bytes(needless.most_pending)), wait),
+              "another stream's use, and that stream had not finished its work. PyTorch cannot reuse such blocks.",
+              blocks, with("bytes", format_bytes(needless.most_pending))),
         words("The program runs ahead of the GPU, and each batch that it submits in advance occupies a block.")};
+    if (has_times(context.trace(), context.device())) {
+        const int64_t wait = longest_wait(context.device(), needless.pending);
+        finding.text[1] = words.sentences(
+            {finding.text[1], words("The longest wait was {time}.", with("time", format_duration(wait)))});
+    }
     finding.fixes = {
         {words("Let the owning stream wait for the other stream before the tensor is freed. record_stream() is then "
                "unnecessary, and the block can be reused at once."),

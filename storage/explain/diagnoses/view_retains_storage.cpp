@@ -140,7 +140,7 @@ Finding make_finding(const AnalysisContext& context, const Views& views, const W
                   "A heap scan found the views, and the sizes of their storages. Since then the container has "
                   "replaced entries by others whose storages were allocated at the same lines.")
             : words("A heap scan found the views, and the sizes of their storages.");
-    finding.bytes = views.bytes;
+    finding.bytes = views.bytes - views.views;  // what is retained without need
     finding.count = static_cast<int64_t>(views.storages.size());
     finding.component = ComponentKind::requested;
     finding.referrer = referrer_words(tables, words, *views.referrer);

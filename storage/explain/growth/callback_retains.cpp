@@ -5,6 +5,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/registries.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -31,8 +32,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     const ReferrerGroup& paths = suspect.paths;
-    const bool is_registered = paths.links.front().kind == PathLinkKind::callback;
-    if (!is_registered && !fills_with_functions(context.graph()->tables(), paths)) {
+    std::optional<Fix> of_registry = registry_fix(context.graph()->tables(), words, paths);
+    if (!of_registry && !fills_with_functions(context.graph()->tables(), paths)) {
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
@@ -43,14 +44,21 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         words("A function that is registered to be called later retains its arguments, the variables that it uses, and "
               "the object whose method it is. More and more functions are registered, and none is removed."),
         retained_so_far(suspect, words)};
-    finding.fixes = {
-        {words("Give the function values instead of GPU tensors."),
-         "value = tensor.item()\nregister(functools.partial(report, value))", suspect.bytes, suspect.per_iteration},
-        {is_registered ? words("Or register one function once, not one in each iteration; unregister it when done.")
-                       : words("Or remove the function when it is no longer needed."),
-         is_registered ? "atexit.unregister(function)"
-                       : fmt::format("{}.remove(function)", referrer_expression(context.graph()->tables(), paths)),
-         suspect.bytes, suspect.per_iteration}};
+    if (!of_registry) {
+        of_registry = Fix{words("Or remove the function when it is no longer needed."),
+                          fmt::format("{}.remove(function)", referrer_expression(context.graph()->tables(), paths)),
+                          {},
+                          {}};
+    }
+    finding.fixes = {{words("Give the function values instead of GPU tensors."),
+                      "value = tensor.item()\nregister(functools.partial(report, value))",
+                      {},
+                      {}},
+                     std::move(*of_registry)};
+    for (Fix& fix : finding.fixes) {
+        fix.bytes = suspect.bytes;
+        fix.per_iteration = suspect.per_iteration;
+    }
     return finding;
 }
 

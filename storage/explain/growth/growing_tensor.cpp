@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// One tensor is made again in each iteration, larger each time: torch.cat of the old one and new data.
+// One tensor is made again in each iteration, larger each time: torch.cat of the old one and new data, or a sparse
+// gradient to which each backward pass appends.
 #include "storage/base/units.h"
+#include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/reserved_growth.h"
@@ -34,6 +36,9 @@ void add_reserved(Finding& finding, const AnalysisContext& context, const LeakSu
         "allocated.",
         with("bytes", format_bytes(bytes)), with("reserved", format_bytes(growth->reserved)),
         with("allocated", format_bytes(growth->allocated))));
+    if (uses_expandable_segments(context)) {
+        return;
+    }
     finding.fixes.push_back(
         {words("If the tensor is wanted, let segments grow, so that a larger tensor can use the memory of those before "
                "it."),
@@ -42,25 +47,88 @@ void add_reserved(Finding& finding, const AnalysisContext& context, const LeakSu
          {}});
 }
 
-std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (suspect.growth != Growth::of_size) {
-        return std::nullopt;
-    }
+/// Returns whether AccumulateGrad makes the tensor. Only a sparse gradient becomes larger there.
+bool is_sparse_gradient(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const uint32_t origin = context.device().allocations.origin[suspect.example.index];
+    return context.trace().origins[origin].op.find("AccumulateGrad") != std::string::npos;
+}
+
+/// Returns the name of the gradient's parameter; "" if it is not known.
+std::string parameter_name(const AnalysisContext& context, const LeakSuspect& suspect) {
+    return context.graph() ? std::string(labeled_tensor(context.graph()->categories.name(suspect.example))) : "";
+}
+
+/// Returns "model.item_table.weight" for "TwoTower.item_table.weight".
+std::string parameter_expression(const std::string& name) {
+    const size_t dot = name.find('.');
+    return dot == name.npos ? "parameter" : "model" + name.substr(dot);
+}
+
+Finding sparse_gradient(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding = suspect_finding(context, suspect, words);
+    finding.count = 0;
+    const std::string parameter = parameter_name(context, suspect);
+    const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
+    const auto each = with("each", each_iteration(suspect.iterations->source(), words));
+    if (finding.referrer.empty() && !parameter.empty()) {
+        finding.referrer = words("`.grad` of `{parameter}`", with("parameter", parameter));
+    }
+    finding.title = finding.referrer.empty() ? words("a sparse gradient becomes larger by {bytes} {each}", bytes, each)
+                                             : words("{referrer} becomes larger by {bytes} {each}",
+                                                     with("referrer", finding.referrer), bytes, each);
+    finding.text = {
+        words("The gradient is sparse, as that of an embedding with `sparse=True`. Each backward pass appends its rows "
+              "to those of the passes before, because nothing resets the gradient: {total} so far. The zero_grad() of "
+              "an optimizer resets only the parameters that the optimizer has.",
+              with("total", format_bytes(suspect.bytes)))};
+    finding.fixes = {{words("If the parameter is not trained, freeze it. Then no gradient is computed."),
+                      parameter_expression(parameter) + ".requires_grad_(False)", suspect.bytes, suspect.per_iteration},
+                     {words("Or reset the gradients of the whole model in each step."),
+                      "model.zero_grad(set_to_none=True)", suspect.bytes, suspect.per_iteration}};
+    add_reserved(finding, context, suspect, words);
+    return finding;
+}
+
+std::string title_of(const LeakSuspect& suspect, const Finding& finding, const Words& words) {
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
     const auto each = with("each", each_iteration(suspect.iterations->source(), words));
     const auto referrer = with("referrer", finding.referrer);
     const auto line = with("line", finding.line);
-    finding.title = finding.referrer.empty()
-                        ? words("a tensor from {line} becomes larger by {bytes} {each}", line, bytes, each)
-                        : words("{referrer} becomes larger by {bytes} {each}", referrer, bytes, each);
+    if (suspect.count > 1) {
+        const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+        return finding.referrer.empty()
+                   ? words("{tensors} from {line} become larger by {bytes} in total {each}", tensors, line, bytes, each)
+                   : words("{tensors} in {referrer} become larger by {bytes} in total {each}", tensors, referrer, bytes,
+                           each);
+    }
+    return finding.referrer.empty() ? words("a tensor from {line} becomes larger by {bytes} {each}", line, bytes, each)
+                                    : words("{referrer} becomes larger by {bytes} {each}", referrer, bytes, each);
+}
+
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    if (suspect.growth != Growth::of_size) {
+        return std::nullopt;
+    }
+    if (is_sparse_gradient(context, suspect)) {
+        return sparse_gradient(context, suspect, words);
+    }
+    Finding finding = suspect_finding(context, suspect, words);
+    const bool is_one = suspect.count <= 1;
+    finding.title = title_of(suspect, finding, words);
+    const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
+    const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
+    const auto line = with("line", finding.line);
+    const auto total = with("total", format_bytes(suspect.bytes));
     finding.text = {
-        words("Every {iteration} makes the tensor anew at {line}, larger by {bytes}, and releases the old one: "
-              "{total} so far.",
-              with("iteration", iteration_words(suspect.iterations->source(), words)), line, bytes,
-              with("total", format_bytes(suspect.bytes))),
-        words("While one is copied into the other both exist, so the peak grows by twice that amount. Each new tensor "
-              "needs a larger gap than the old one left, so free gaps accumulate as well.")};
+        is_one ? words("Every {iteration} makes the tensor anew at {line}, larger by {bytes}, and releases the old "
+                       "one: {total} so far.",
+                       iteration, line, bytes, total)
+               : words("Every {iteration} makes the tensors anew at {line}, larger by {bytes} in total, and releases "
+                       "the old ones: {total} so far.",
+                       iteration, line, bytes, total),
+        is_one ? words("While one is copied into the other both exist, so the peak grows by twice that amount. Each "
+                       "new tensor needs a larger gap than the old one left, so free gaps accumulate as well.")
+               : words("Each new tensor needs a larger gap than the old one left, so free gaps accumulate as well.")};
     const std::string name =
         suspect.referrer ? referrer_expression(context.graph()->tables(), *suspect.referrer) : std::string("history");
     finding.fixes = {

@@ -3,6 +3,7 @@
 
 // #6: a hook refers to a tensor whose graph refers to the hook.
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -18,6 +19,54 @@ bool is_closure(const GraphContext& graph, const Referrer& native) {
     return name == "tuple" || name == "function" || name == "cell" || name == "method" || name == "Tensor";
 }
 
+/// Returns how the object whose method the hook is refers to the graph: "self._prototypes"; "" if the hook is no
+/// method.
+std::string path_from_method(const GraphTables& tables, const Referrer& hook) {
+    const std::vector<PathLink> links(hook.links.begin() + 2, hook.links.end());
+    if (links.size() < 2 || !is_object_of_method(tables, links.front())) {
+        return {};
+    }
+    Referrer from_hook = hook;
+    from_hook.links = links;
+    return referrer_expression(tables, from_hook);
+}
+
+std::vector<Fix> fixes_of_function(const LeakSuspect& suspect, const Words& words) {
+    return {{words("Let the hook use a detached tensor."),
+             "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))", suspect.bytes,
+             suspect.per_iteration},
+            {words("Or remove the hook after the backward pass."),
+             "handle = features.register_hook(hook)\nloss.backward()\nhandle.remove()", suspect.bytes,
+             suspect.per_iteration}};
+}
+
+std::vector<Fix> fixes_of_method(const GraphTables& tables, const LeakSuspect& suspect, const std::string& path,
+                                 const Words& words) {
+    const Referrer& hook = *suspect.retention.hook;
+    const bool leads_to_graph = hook.node != no_node;
+    const std::string_view method = plain_name(tables.texts[hook_on_cycle(hook)->function]);
+    return {{words("Let the hook refer to its object by a weak reference."),
+             fmt::format("hook = weakref.WeakMethod(self.{})\nnode.register_hook(lambda *gradients: hook() and "
+                         "hook()(*gradients))",
+                         method),
+             suspect.bytes, suspect.per_iteration},
+            {words("Or clear what refers to the graph, and remove the hook, when no backward pass will follow. Under "
+                   "torch.no_grad(), no graph is built at all."),
+             (leads_to_graph ? path + " = None\n" : "") + "handle.remove()", suspect.bytes, suspect.per_iteration}};
+}
+
+std::string text_of_cycle(const std::string& path, const Words& words) {
+    return path.empty() ? words(
+                              "The tensors are reachable only through a Python object that C++ refers to, such as the "
+                              "variables of a hook function. A hook that uses a tensor of its own graph closes a "
+                              "reference cycle: graph, hook, tensor, graph. The garbage collector does not see it.")
+                        : words(
+                              "The hook is a method, so it refers to its object, and the object retains `{path}`. The "
+                              "graph refers to the hook in C++, so this closes a reference cycle that the garbage "
+                              "collector does not see: everything that the object refers to stays.",
+                              with("path", path));
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const Retention& retention = suspect.retention;
     const bool is_cycle = retention.hook || (retention.native && is_closure(*context.graph(), *retention.native));
@@ -26,22 +75,18 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     Finding finding = suspect_finding(context, suspect, words);
     finding.confidence = retention.hook ? Confidence::certain : Confidence::likely;
+    finding.title = words("hooks form a reference cycle with the graphs they are registered on");
+    std::string path;
     if (retention.hook) {
-        finding.referrer = link_words(context.graph()->tables(), words, *retention.hook);
+        const GraphTables& tables = context.graph()->tables();
+        finding.referrer = link_words(tables, words, *hook_on_cycle(*retention.hook));
+        finding.title =
+            words("{hook} forms a reference cycle with the graph it is registered on", with("hook", finding.referrer));
+        path = path_from_method(tables, *retention.hook);
     }
-    finding.title = retention.hook ? words("{hook} forms a reference cycle with the graph it is registered on",
-                                           with("hook", finding.referrer))
-                                   : words("hooks form a reference cycle with the graphs they are registered on");
-    finding.text = {words("The tensors are reachable only through a Python object that C++ refers to, such as the "
-                          "variables of a hook function. A hook that uses a tensor of its own graph closes a reference "
-                          "cycle: graph, hook, tensor, graph. The garbage collector does not see it."),
-                    retained_so_far(suspect, words)};
-    finding.fixes = {{words("Let the hook use a detached tensor."),
-                      "kept = features.detach()\nfeatures.register_hook(lambda gradient: use(gradient, kept))",
-                      suspect.bytes, suspect.per_iteration},
-                     {words("Or remove the hook after the backward pass."),
-                      "handle = features.register_hook(hook)\nloss.backward()\nhandle.remove()", suspect.bytes,
-                      suspect.per_iteration}};
+    finding.text = {text_of_cycle(path, words), retained_so_far(suspect, words)};
+    finding.fixes = path.empty() ? fixes_of_function(suspect, words)
+                                 : fixes_of_method(context.graph()->tables(), suspect, path, words);
     return finding;
 }
 

@@ -8,6 +8,8 @@
 #include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/growth/uncollected_cycles.h"
+#include "storage/explain/optimizer_spans.h"
+#include "storage/explain/registries.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -16,17 +18,17 @@ namespace {
 /// Two models of one class are usual: a teacher and a student, an average of the weights.
 constexpr int64_t fewest_models = 3;
 
-void set_referrer(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect,
-                  const Referrer& referrer, const std::string& model, const Words& words) {
-    const GraphTables& tables = context.graph()->tables();
+/// Returns the paths to the models.
+ReferrerGroup paths_to_models(const AnalysisContext& context, const LeakSuspect& suspect, const Referrer& referrer,
+                              const std::string& model) {
     ReferrerGroup paths = &referrer == suspect.referrer
                               ? suspect.paths
                               : growth_paths(*context.graph(), suspect.sites, referrer, context.device_position());
-    paths.links.resize(links_to_model(tables, paths.links, model));
+    paths.links.resize(links_to_model(context.graph()->tables(), paths.links, model));
     if (paths.varying && *paths.varying >= paths.links.size()) {
         paths.varying.reset();
     }
-    finding.referrer = referrer_words(tables, words, paths);
+    return paths;
 }
 
 /// Returns the stack that allocated most parameters, not the gradients or the state that came later.
@@ -41,6 +43,35 @@ StackId stack_of_parameters(const AnalysisContext& context, const LeakSuspect& s
     return suspect.sites.front()->stack;
 }
 
+std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspect& suspect, const ReferrerGroup& paths,
+                                 const Words& words) {
+    if (std::optional<Fix> fix = registry_fix(context.graph()->tables(), words, paths)) {
+        fix->bytes = suspect.bytes;
+        fix->per_iteration = suspect.per_iteration;
+        return {std::move(*fix)};
+    }
+    return {{words("Release the model when it is no longer in use: remove what refers to it."), "", suspect.bytes,
+             suspect.per_iteration},
+            {words("If a cache of a method refers to it: `functools.lru_cache` on a method retains `self`. "
+                   "Cache on the instance, or cache a function that does not take the model."),
+             "", suspect.bytes, suspect.per_iteration}};
+}
+
+/// Returns whether one optimizer retains them: it keeps the parameters that were replaced, not models. A list of
+/// optimizers retains models.
+bool is_of_one_optimizer(const AnalysisContext& context, const Referrer& referrer) {
+    const auto names = attributes_of_optimizers(context.trace());
+    for (const PathLink& link : referrer.links) {
+        if (link.kind == PathLinkKind::attribute && names.contains(context.graph()->text(link.name))) {
+            return true;
+        }
+        if (is_element(link)) {
+            return false;
+        }
+    }
+    return false;
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.is_model) {
         return std::nullopt;
@@ -49,14 +80,15 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     if (parts.same_name < fewest_models || parts.parameters == 0) {
         return std::nullopt;
     }
+    const Referrer* referrer = referrer_of_models(context, suspect, parts.model);
+    if (referrer && is_of_one_optimizer(context, *referrer)) {
+        return std::nullopt;
+    }
     Finding finding = suspect_finding(context, suspect, words);
     finding.count = parts.same_name;
     set_line(finding, context, stack_of_parameters(context, suspect));
-    const Referrer* referrer = referrer_of_models(context, suspect, parts.model);
-    finding.referrer.clear();
-    if (referrer) {
-        set_referrer(finding, context, suspect, *referrer, parts.model, words);
-    }
+    const ReferrerGroup paths = referrer ? paths_to_models(context, suspect, *referrer, parts.model) : ReferrerGroup();
+    finding.referrer = referrer_words(context.graph()->tables(), words, paths);
     const bool is_garbage = referrer && is_cycle(*referrer) && stays_in_cycles(context, suspect);
     const auto models = with("models", words.plural(parts.same_name, "{n} model", "{n} models"));
     const auto name = with("name", parts.model);
@@ -87,11 +119,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         finding.fixes = fixes_of_stored_exceptions(suspect, words);
         return finding;
     }
-    finding.fixes = {{words("Release the model when it is no longer in use: remove what refers to it."), "",
-                      suspect.bytes, suspect.per_iteration},
-                     {words("If a cache of a method refers to it: `functools.lru_cache` on a method retains `self`. "
-                            "Cache on the instance, or cache a function that does not take the model."),
-                      "", suspect.bytes, suspect.per_iteration}};
+    finding.fixes = fixes_of_models(context, suspect, paths, words);
     if (!referrer) {
         finding.unknowns = {words("What refers to the models was not found.")};
     }

@@ -3,7 +3,6 @@
 
 // A model gets more and more parameters, or models whose names are unknown accumulate.
 #include <algorithm>
-#include <set>
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
@@ -15,24 +14,12 @@
 namespace tidemark {
 namespace {
 
-/// Returns the names of the attributes in which the optimizers that stepped refer to their parameters.
-std::set<std::string> attributes_of_optimizers(const Trace& trace) {
-    std::set<std::string> names;
-    for (const Annotation& span : trace.annotations) {
-        if (is_optimizer_step(span)) {
-            names.insert("param_groups of " + optimizer_class(span));
-            names.insert("state of " + optimizer_class(span));
-        }
-    }
-    return names;
-}
-
 /// Returns the path from an optimizer to its parameters, if most parameters of the suspect that the scans found are
 /// nearer to an optimizer than to a model.
 std::optional<Referrer> path_by_optimizer(const AnalysisContext& context, const LeakSuspect& suspect) {
-    const std::set<std::string> names = attributes_of_optimizers(context.trace());
+    const auto names = attributes_of_optimizers(context.trace());
     const auto is_of_optimizer = [&](const PathLink& link) {
-        return link.kind == PathLinkKind::attribute && names.count(std::string(context.graph()->text(link.name))) > 0;
+        return link.kind == PathLinkKind::attribute && names.contains(context.graph()->text(link.name));
     };
     int64_t found = 0, by_optimizer = 0;
     std::optional<Referrer> path;
@@ -83,9 +70,10 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         finding.basis =
             words("The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
                   with("iterations", format_count(static_cast<int64_t>(iterations))));
-        finding.fixes.push_back(
-            {words("Remove them from the optimizer, too: {referrer} retains the parameters of each group that was "
-                   "added. Or create an optimizer for the new parameters only.",
+        finding.fixes.insert(
+            finding.fixes.begin(),
+            {words("Remove them from the optimizer: {referrer} retains the parameters that were added, also those that "
+                   "were replaced. Or create the optimizer anew.",
                    with("referrer", finding.referrer)),
              "optimizer.param_groups.remove(group)\nfor parameter in group[\"params\"]:\n"
              "    optimizer.state.pop(parameter, None)",

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls of one function never return, and each retains its variables: threads or tasks that wait for ever.
+// Calls of one function never return, and each retains its variables, or its context those of its caller: threads or
+// tasks that wait for ever.
 #include <algorithm>
 #include <set>
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -30,9 +32,43 @@ std::vector<std::string> variables_of(const AnalysisContext& context, const Leak
     return {names.begin(), names.end()};
 }
 
+/// Each task has a context of its own, in which it was created.
+Finding unfinished_tasks(const AnalysisContext& context, const LeakSuspect& suspect, const PathLink& variable,
+                         const Words& words) {
+    Finding finding = suspect_finding(context, suspect, words);
+    const std::string function = variable.file == 0 ? std::string() : context.graph()->text(variable.function);
+    const auto name = with("name", context.graph()->text(variable.name));
+    const auto bytes = with("bytes", format_bytes(suspect.bytes));
+    const auto contexts = with("contexts", words.plural(suspect.calls, "{n} context", "{n} contexts"));
+    finding.title =
+        function.empty()
+            ? words("{contexts} retain {bytes} through the context variable `{name}`", contexts, bytes, name)
+            : words("the contexts of {tasks} of {function} retain {bytes} through the context variable `{name}`",
+                    with("tasks", words.plural(suspect.calls, "{n} task", "{n} tasks")), with("function", function),
+                    bytes, name);
+    finding.text = {
+        words(
+            "A new task copies the context of the code that creates it, with the values that context variables have "
+            "at that time, and retains this copy until it has finished. So do callbacks and timers of asyncio. A heap "
+            "scan found {contexts} at the same time, each with its own value of `{name}`; setting the variable anew "
+            "changes none of these.",
+            contexts, name),
+        retained_so_far(suspect, words)};
+    finding.fixes = {{words("Cancel each task when its work is done, or let it finish."), "task.cancel()",
+                      suspect.bytes, suspect.per_iteration},
+                     {words("Or create it with an empty context, which does not copy the variables."),
+                      fmt::format("asyncio.create_task({}(...), context=contextvars.Context())",
+                                  function.empty() ? "work" : function),
+                      suspect.bytes, suspect.per_iteration}};
+    return finding;
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.referrer || suspect.calls == 0) {
         return std::nullopt;
+    }
+    if (const PathLink& variable = *variable_of_call(*suspect.referrer); is_context_variable(variable)) {
+        return unfinished_tasks(context, suspect, variable, words);
     }
     Finding finding = suspect_finding(context, suspect, words);
     const std::vector<std::string> names = variables_of(context, suspect);

@@ -46,13 +46,14 @@ std::vector<Fix> ranked(std::vector<OomFix> fixes) {
 }
 
 void answer_oom(OomAnswer& answer, const OomCase& oom, const Words& words, Progress& progress) {
-    constexpr std::array<OomAdvice, 18> all{
-        oom_advice::handled_exception,  oom_advice::compare_inputs,     oom_advice::other_processes,
-        oom_advice::optimizer_state,    oom_advice::joined_tensors,     oom_advice::batched_transform,
-        oom_advice::second_copy,        oom_advice::unused_graph,       oom_advice::attention_scores,
-        oom_advice::upcast_copy,        oom_advice::library_api,        oom_advice::activations,
-        oom_advice::refused_workspaces, oom_advice::allocator_settings, oom_advice::process_limit,
-        oom_advice::last_iteration,     oom_advice::large_results,      oom_advice::largest_referrer};
+    constexpr std::array<OomAdvice, 19> all{
+        oom_advice::handled_exception, oom_advice::uneven_devices,     oom_advice::compare_inputs,
+        oom_advice::other_processes,   oom_advice::optimizer_state,    oom_advice::joined_tensors,
+        oom_advice::batched_transform, oom_advice::second_copy,        oom_advice::unused_graph,
+        oom_advice::attention_scores,  oom_advice::upcast_copy,        oom_advice::library_api,
+        oom_advice::activations,       oom_advice::refused_workspaces, oom_advice::allocator_settings,
+        oom_advice::process_limit,     oom_advice::last_iteration,     oom_advice::large_results,
+        oom_advice::largest_referrer};
     for (const OomAdvice advice : all) {
         advice(oom, words, answer, progress);
     }

@@ -45,6 +45,7 @@ void last_iteration(const OomCase& oom, const Words& words, OomAnswer& answer, P
 void largest_referrer(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void other_processes(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void optimizer_state(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void uneven_devices(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void unused_graph(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void attention_scores(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void joined_tensors(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
