@@ -3,6 +3,8 @@
 
 #include "recorder/cli/explained.h"
 
+#include <algorithm>
+
 #include "recorder/cli/graph_view.h"
 #include "storage/timeline/time_point.h"
 
@@ -30,6 +32,11 @@ Result<RunPart> part_of(const DeviceTimePoint& time_point, const std::string& at
     return part;
 }
 
+/// Returns the rank of a device in a report: an out-of-memory error first, then the device that did most.
+int precedence(const AnalysisContext& context) {
+    return context.out_of_memory() != nullptr ? 0 : &context.device() == &context.trace().main_device() ? 1 : 2;
+}
+
 Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const TimePointOptions& options,
                                                                           const std::string& from, Progress& progress) {
     const auto trace = open_input(options.trace, progress);
@@ -53,6 +60,8 @@ Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const 
         }
         contexts.push_back(std::make_unique<const AnalysisContext>(std::move(time_point.analysis), graph, *part));
     }
+    std::stable_sort(contexts.begin(), contexts.end(),
+                     [](const auto& a, const auto& b) { return precedence(*a) < precedence(*b); });
     return contexts;
 }
 

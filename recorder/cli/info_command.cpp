@@ -174,8 +174,18 @@ std::string data_gaps_text(const Trace& trace, const Words& words) {
     return text;
 }
 
-double bytes_per_event(const Trace& trace) {
-    return static_cast<double>(trace.file_bytes) / static_cast<double>(std::max<int64_t>(1, total_events(trace)));
+std::optional<double> bytes_per_event(const Trace& trace) {
+    const int64_t events = total_events(trace);
+    return events == 0 ? std::nullopt
+                       : std::optional(static_cast<double>(trace.file_bytes) / static_cast<double>(events));
+}
+
+std::string file_text(const Trace& trace, const Words& words) {
+    const std::string bytes = format_bytes(trace.file_bytes);
+    const auto per_event = bytes_per_event(trace);
+    return per_event ? words("{bytes}, {per_event} bytes per event", with("bytes", bytes),
+                             with("per_event", fmt::format("{:.1f}", *per_event)))
+                     : bytes;
 }
 
 /// "pid 4711, rank 0, killed by signal 9 at 12.3 s"
@@ -229,9 +239,7 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
     text += row_text(words("source"), source_words(words, trace));
     text += row_text(words("written by"), words("{writer}, trace format {version}", with("writer", trace.writer),
                                                 with("version", trace.format_version)));
-    text += row_text(words("file"),
-                     words("{bytes}, {per_event} bytes per event", with("bytes", format_bytes(trace.file_bytes)),
-                           with("per_event", fmt::format("{:.1f}", bytes_per_event(trace)))));
+    text += row_text(words("file"), file_text(trace, words));
     const bool is_timed = trace.devices.empty() ||
                           std::any_of(facts.begin(), facts.end(),
                                       [&](const DeviceFacts& device) { return has_times(trace, device.device); });
@@ -345,7 +353,7 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
             {"writer", trace.writer},
             {"format_version", trace.format_version},
             {"file_bytes", trace.file_bytes},
-            {"bytes_per_event", bytes_per_event(trace)},
+            {"bytes_per_event", or_null(bytes_per_event(trace))},
             {"start_utc_ns", trace.start_utc_ns == 0 ? ordered_json() : ordered_json(trace.start_utc_ns)},
             {"duration_ns", trace.duration},
             {"clean_end", trace.clean_end},

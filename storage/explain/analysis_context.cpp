@@ -217,20 +217,33 @@ Iterations AnalysisContext::main_iterations() const {
     return has_own ? Iterations(trace(), device(), curves(), from, to) : main;
 }
 
+bool AnalysisContext::lacks_history() const {
+    const auto& events = device().allocations.alloc_event;
+    return is_snapshot() &&
+           std::all_of(events.begin(), events.end(), [](EventNumber event) { return event == before_history; });
+}
+
+bool AnalysisContext::contradicts_itself() const {
+    const auto peak = curves().peak(Series::allocated);
+    return is_snapshot() && peak.max > curves().value(Series::reserved, peak.max_event);
+}
+
+EventNumber AnalysisContext::end_of_run(const Iterations& main, const GraphTables* tables) const {
+    const EventNumber before = before_last_frees(*analysis_);
+    const bool counts_iterations = !main.empty() && main.source() != IterationSource::loop;
+    const EventNumber last = counts_iterations ? main.all().back().last : 0;
+    const bool is_last_iteration =
+        last > 0 && before - last < typical_length(main) && !loop_after(trace(), device(), curves(), main, before);
+    return is_last_iteration ? last : end_of_work(*analysis_, tables, begin_of_last_iterations(main));
+}
+
 void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {
     if (part_.at) {
         now_ = *part_.at;
         now_time_ = device().event_count() > 0 ? device().time_of_state(now_) : trace().duration;
         return;
     }
-    now_ = before_last_frees(*analysis_);
-    const bool counts_iterations = !main.empty() && main.source() != IterationSource::loop;
-    const EventNumber last = counts_iterations ? main.all().back().last : 0;
-    if (last > 0 && now_ - last < typical_length(main) && !loop_after(trace(), device(), curves(), main, now_)) {
-        now_ = last;
-    } else {
-        now_ = end_of_work(*analysis_, tables, begin_of_last_iterations(main));
-    }
+    now_ = is_snapshot() ? device().event_count() : end_of_run(main, tables);
     if (main.source() == IterationSource::loop) {
         main.end_at(now_);
     }

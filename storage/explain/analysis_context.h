@@ -61,6 +61,12 @@ public:
     AnalysisContext of_part(RunPart part) const { return {analysis_, graph_ ? graph_->graph : nullptr, part}; }
 
     const Trace& trace() const { return analysis_->trace(); }
+    /// Returns whether the trace is an imported snapshot, not a recording of a run.
+    bool is_snapshot() const { return trace().processes.empty(); }
+    /// Returns whether a snapshot contains only the state when it was taken: no event allocates.
+    bool lacks_history() const;
+    /// Returns whether a snapshot contradicts itself: at its peak, more memory is allocated than is reserved.
+    bool contradicts_itself() const;
     const DeviceHistory& device() const { return analysis_->device(); }
     uint32_t device_position() const { return device_position_; }  ///< in Trace::devices
     const Analysis& analysis() const { return *analysis_; }
@@ -76,7 +82,8 @@ public:
     const GraphContext* graph() const { return graph_.get(); }
 
     /// Returns the context's time point: RunPart::at; otherwise the OOM if the run ended with one, else the end of the
-    /// last iteration, else the last state before the program freed its tensors.
+    /// last iteration, else the last state before the program freed its tensors. Of a snapshot the final state: it was
+    /// taken while the program ran.
     EventNumber now() const { return now_; }
     /// Returns whether the user chose it.
     bool has_chosen_time_point() const { return part_.at.has_value(); }
@@ -98,6 +105,8 @@ public:
 
 private:
     Iterations main_iterations() const;
+    /// Returns the end of the last iteration or of the work, before the program ends.
+    EventNumber end_of_run(const Iterations& main, const GraphTables* tables) const;
     /// Also ends the last iteration of a loop there.
     void select_now(Iterations& main, const GraphTables* tables);
     void find_floor();

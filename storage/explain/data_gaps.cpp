@@ -32,7 +32,8 @@ std::vector<std::string> what_was_not_recorded(const AnalysisContext& context, c
         }
     }
     for (const DataGap& data_gap : context.trace().data_gaps) {
-        if (data_gap.device < 0 || data_gap.device == context.device().device) {
+        const bool is_in_summary = data_gap.reason == DataGapReason::late_start && context.lacks_history();
+        if (!is_in_summary && (data_gap.device < 0 || data_gap.device == context.device().device)) {
             gaps.push_back(data_gap_words(words, data_gap));
         }
     }

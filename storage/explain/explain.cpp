@@ -130,8 +130,12 @@ void doubt_peace(std::vector<Finding>& findings, const Words& words) {
     }
     Finding& first = findings.front();
     first.confidence = Confidence::likely;
-    first.basis = words.sentences(
-        {first.basis, words("That nothing is wrong is inferred: nothing in the recording shows a leak or waste.")});
+    const std::string doubt =
+        first.kind == FindingKind::fragmentation
+            ? words(
+                  "That the unused memory does no harm is inferred: nothing in the recording shows that it is needed.")
+            : words("That nothing is wrong is inferred: nothing in the recording shows a leak or waste.");
+    first.basis = words.sentences({first.basis, doubt});
 }
 
 /// Capitalizes a title, which stands alone in a list and follows "First: " in the summary. Code and names (cuBLAS) keep
@@ -153,6 +157,11 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
     explanation.event = context.now();
     explanation.time = context.now_time();
     explanation.time_point = time_point_name(context, words);
+    explanation.unknowns = what_was_not_recorded(context, words);
+    if (context.contradicts_itself()) {
+        write_contradiction(context, words, explanation);
+        return explanation;
+    }
     explanation.findings = run_diagnoses(context, words, progress);
     for (Finding& finding : explanation.findings) {
         complete(finding, context);
@@ -160,7 +169,6 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
     }
     std::stable_sort(explanation.findings.begin(), explanation.findings.end(), Order(context));
     doubt_peace(explanation.findings, words);
-    explanation.unknowns = what_was_not_recorded(context, words);
     write_summary(context, words, explanation);
     for (Finding& finding : explanation.findings) {
         finding.title = capitalized(std::move(finding.title));

@@ -89,6 +89,12 @@ std::string each_iteration(IterationSource unit, const Words& words) {
 }
 
 std::string time_point_name(const AnalysisContext& context, const Words& words) {
+    if (context.has_chosen_time_point() && context.now() == context.curves().peak(Series::allocated).max_event) {
+        return words("the peak");
+    }
+    if (context.is_snapshot() && context.now() == context.device().event_count() && !context.out_of_memory()) {
+        return words("the end of the snapshot");
+    }
     if (context.has_chosen_time_point()) {
         return words("event {event}", with("event", format_count(context.now())));
     }

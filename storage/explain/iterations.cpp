@@ -93,7 +93,7 @@ void Iterations::use_loop(const Trace& trace, const DeviceHistory& device, const
     source_ = IterationSource::loop;
     for (size_t i = 0; i < loop->rounds.size(); ++i) {
         const EventNumber first = loop->rounds[i];
-        const EventNumber last = i + 1 == loop->rounds.size() ? to : loop->rounds[i + 1];
+        const EventNumber last = i + 1 == loop->rounds.size() ? loop->end.value_or(to) : loop->rounds[i + 1];
         iterations_.push_back({static_cast<int64_t>(i), first, last, device.time_of_state(first + 1),
                                device.time_of_state(std::max(first, last))});
     }

@@ -51,8 +51,11 @@ public:
     double mean_seconds() const;
     /// Drops the iterations that are not within these states.
     void keep_within(EventNumber first, EventNumber last);
-    /// Ends the last iteration at this state.
-    void end_at(EventNumber state) { iterations_.back().last = std::max(iterations_.back().first, state); }
+    /// Ends the last iteration at this state if it would end later.
+    void end_at(EventNumber state) {
+        Iteration& last = iterations_.back();
+        last.last = std::max(last.first, std::min(last.last, state));
+    }
 
 private:
     void use_steps(const Trace& trace, const DeviceHistory& device);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "storage/base/median.h"
+#include "storage/explain/exact_repeats.h"
 #include "storage/explain/python_paths.h"
 
 namespace tidemark {
@@ -64,6 +65,8 @@ public:
         collect_jumps();
     }
 
+    const PythonPaths& paths() const { return paths_; }
+
     std::vector<Candidate> candidates() const {
         std::vector<Candidate> found;
         for (const auto& [code, jumps] : functions_) {
@@ -90,7 +93,7 @@ public:
             const bool is_training = sure.size() >= fewest_rounds_of_one_line;
             if (rounds.size() >= fewest_rounds_of_one_line) {
                 const FrameId frame = paths_.frame_id(path);
-                found.push_back({paths_.caller(path), {}, {frame, frame, std::move(is_training ? sure : rounds)}});
+                found.push_back({paths_.caller(path), {}, {frame, frame, std::move(is_training ? sure : rounds), {}}});
             }
         }
         std::sort(found.begin(), found.end(),
@@ -189,7 +192,7 @@ private:
         most.resize(std::min(most.size(), most_loops_of_function));
         for (const auto& [count, lines] : most) {
             const Jump& jump = jumps.examples.at(lines);
-            Loop loop{paths_.frame_id(jump.to), paths_.frame_id(jump.from), rounds_of(lines, jumps)};
+            Loop loop{paths_.frame_id(jump.to), paths_.frame_id(jump.from), rounds_of(lines, jumps), {}};
             found.push_back({paths_.caller(jump.to), lines, std::move(loop)});
         }
     }
@@ -291,7 +294,7 @@ std::optional<Loop> find_main_loop(const Trace& trace, const DeviceHistory& devi
     if (auto lines = finder.single_lines(); select(lines, curves, from, to)) {
         return std::move(lines.front().loop);
     }
-    return std::nullopt;
+    return find_exact_repeats(finder.paths(), device, curves, from, to);
 }
 
 }  // namespace tidemark

@@ -12,10 +12,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
+constexpr std::string_view module_file = "nn/modules/module.py";
+
 bool is_part_of_iteration(const StackTable& table, const Frame& frame) {
     constexpr std::array functions{"__init__"sv, "<listcomp>"sv, "<dictcomp>"sv, "<genexpr>"sv,
                                    "backward"sv, "forward"sv,    "__call__"sv};
-    constexpr std::array files{"nn/modules/module.py"sv, "autograd/function.py"sv, "autograd/graph.py"sv};
+    constexpr std::array files{module_file, "autograd/function.py"sv, "autograd/graph.py"sv};
     const std::string_view function = table.string(frame.function), file = table.string(frame.file);
     const std::string_view name = function.substr(function.rfind('.') + 1);
     return std::find(functions.begin(), functions.end(), name) != functions.end() ||
@@ -42,6 +44,18 @@ PathId PythonPaths::intern(PathId caller, FrameId frame) {
                           from.is_part || tidemark::is_part_of_iteration(table_, table_.frame(frame))});
     }
     return found->second;
+}
+
+bool PythonPaths::is_call_of_module(PathId path) const {
+    return table_.string(frame(path).file).ends_with(module_file);
+}
+
+PathId PythonPaths::common_caller(PathId a, PathId b) const {
+    while (a != b) {
+        PathId& deeper = calls_[a].depth >= calls_[b].depth ? a : b;
+        deeper = calls_[deeper].caller;
+    }
+    return a;
 }
 
 std::pair<PathId, PathId> PythonPaths::where_they_part(PathId a, PathId b) const {

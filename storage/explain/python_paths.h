@@ -35,6 +35,11 @@ public:
     /// module, an optimizer, backward(), a constructor.
     bool is_part_of_iteration(PathId path) const { return calls_[path].is_part; }
 
+    /// Returns whether the call is of PyTorch's code that calls a module's hooks and its forward().
+    bool is_call_of_module(PathId path) const;
+
+    /// Returns the innermost call that two paths share; 0 if there is none.
+    PathId common_caller(PathId a, PathId b) const;
     /// Returns the calls of one caller in which two paths part; 0 for the path that ends at this caller.
     std::pair<PathId, PathId> where_they_part(PathId a, PathId b) const;
 

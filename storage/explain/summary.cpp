@@ -11,6 +11,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/memory_at_peak.h"
 #include "storage/explain/stack_categories.h"
 #include "storage/text/fact_words.h"
 
@@ -89,11 +90,18 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     }
     std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
     Share rest{words("everything else"), 0, 0};
-    while (!shares.empty() && (shares.size() > most_shares || shares.back().of_total < least_named_share)) {
-        rest.bytes += shares.back().bytes;
-        rest.of_total += shares.back().of_total;
-        shares.pop_back();
+    // Without categories, the program's tensors are one part, which is always named.
+    const auto is_tensors = [](const Share& s) { return s.component == ComponentKind::requested && !s.category; };
+    std::vector<Share> named;
+    for (const Share& share : shares) {
+        if (is_tensors(share) || (named.size() < most_shares && share.of_total >= least_named_share)) {
+            named.push_back(share);
+        } else {
+            rest.bytes += share.bytes;
+            rest.of_total += share.of_total;
+        }
     }
+    shares = std::move(named);
     if (rest.bytes != 0) {
         shares.push_back(rest);
     }
@@ -110,26 +118,24 @@ RunTrend run_trend_of(const AnalysisContext& context, const Explanation& explana
     return context.iterations().size() < fewest_iterations ? RunTrend::too_short : RunTrend::steady;
 }
 
-/// Returns the largest parts of the program's own memory, and the rest, with their sizes. `mine`: all of it.
+/// Returns the largest parts of the program's own memory, with their sizes as in the table of shares, until little is
+/// left. `mine`: all of it.
 std::vector<std::string> largest_parts(const Words& words, const Explanation& explanation, int64_t mine,
                                        bool is_alone) {
+    constexpr size_t most = 3;
+    constexpr int64_t least_fraction = 20;
     std::vector<std::string> largest;
     int64_t rest = mine;
-    const auto add = [&](const std::string& name, int64_t bytes) {
-        const double of_mine = mine <= 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(mine);
-        if (largest.size() < 3 && of_mine >= 0.05) {
-            // The shares below the summary are of the whole GPU: percentages of the program would contradict them.
-            const std::string size = is_alone ? Words::percent(of_mine) : format_bytes(bytes);
-            largest.push_back(words("{share} {name}", with("share", size), with("name", name)));
-            rest -= bytes;
-        }
-    };
     for (const Share& share : explanation.shares) {
-        if (share.component && share.component != ComponentKind::other_processes) {
-            add(share.name, share.bytes);
+        const bool is_named = share.component != ComponentKind::other_processes &&
+                              (largest.empty() || rest * least_fraction >= mine) && share.bytes > 0;
+        if (largest.size() < most && is_named) {
+            // The shares below the summary are of the whole GPU: percentages of the program would contradict them.
+            const std::string size = is_alone ? Words::percent(share.of_total) : format_bytes(share.bytes);
+            largest.push_back(words("{name} ({share})", with("name", share.name), with("share", size)));
+            rest -= share.bytes;
         }
     }
-    add(words("everything else"), rest);
     return largest;
 }
 
@@ -183,6 +189,12 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
     if (is_short && context.out_of_memory()) {
         return {};
     }
+    if (context.lacks_history()) {
+        return words(
+            "The snapshot has no history of allocations, only the state when it was taken: whether memory grows is "
+            "unknown. To get a history, call torch.cuda.memory._record_memory_history() before the part you want to "
+            "see.");
+    }
     if (is_short) {
         return words("The trace has too few iterations to tell whether memory grows.");
     }
@@ -212,30 +224,10 @@ bool has_alternative_fix(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
 }
 
-/// Returns the line that allocated most of the memory at the peak.
-std::string largest_at_peak(const AnalysisContext& context, const Words& words) {
-    const DeviceHistory& device = context.device();
-    const StackTable& stacks = context.trace().stacks;
-    std::map<FrameId, int64_t> bytes;
-    const auto peak = context.curves().peak(Series::allocated);
-    for (const AllocationIndex a : allocated_at(context, peak.max_event)) {
-        bytes[stacks.site(device.allocations.stack[a])] += static_cast<int64_t>(device.allocations.block_size[a]);
-    }
-    bytes.erase(0);
-    const auto most =
-        std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most == bytes.end()) {
-        return {};
-    }
-    return words("Of the peak of {peak}, {line} allocated {bytes}, more than any other line.",
-                 with("peak", format_bytes(peak.max)), with("line", describe_frame(stacks, most->first)),
-                 with("bytes", format_bytes(most->second)));
-}
-
 /// Without iterations, or with memory that nothing accounts for, a fix may be necessary.
 std::string first_look(const AnalysisContext& context, const Words& words, const Finding* notable) {
     return notable != nullptr ? words("Most notable: {title}.", with("title", notable->title))
-                              : largest_at_peak(context, words);
+                              : memory_at_peak(context, words);
 }
 
 /// Returns whether the finding concerns a part of the memory that matters. How a request was served is a detail, unless
@@ -290,6 +282,16 @@ std::string sizes_of_blocks(const AnalysisContext& context, const Words& words) 
 }
 
 }  // namespace
+
+void write_contradiction(const AnalysisContext& context, const Words& words, Explanation& explanation) {
+    explanation.run_trend = RunTrend::too_short;
+    const auto peak = context.curves().peak(Series::allocated);
+    explanation.summary = {
+        words("The file contradicts itself: at the peak {allocated} are allocated, but only {reserved} are reserved. "
+              "Nothing is concluded from it.",
+              with("allocated", format_bytes(peak.max)),
+              with("reserved", format_bytes(context.curves().value(Series::reserved, peak.max_event))))};
+}
 
 void write_summary(const AnalysisContext& context, const Words& words, Explanation& explanation) {
     write_shares(context, words, explanation);

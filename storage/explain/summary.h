@@ -13,6 +13,9 @@
 
 namespace tidemark {
 
+/// Sets run_trend and summary of a file that contradicts itself: its bytes have no meaning.
+void write_contradiction(const AnalysisContext& context, const Words& words, Explanation& explanation);
+
 /// Sets run_trend, summary, total and shares. Requires sorted findings.
 void write_summary(const AnalysisContext& context, const Words& words, Explanation& explanation);
 

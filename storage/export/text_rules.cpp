@@ -317,9 +317,10 @@ bool TextRules::allows_setting(const std::string& key, const std::string& value)
 }
 
 bool TextRules::allows_argument(const std::string& key, const std::string& value) {
-    constexpr std::array numbers{"first"sv,           "last"sv,   "events"sv,  "device"sv,   "event"sv,
-                                 "segments"sv,        "blocks"sv, "from_ns"sv, "until_ns"sv, "allocations"sv,
-                                 "requested_bytes"sv, "signal"sv, "kept"sv,    "lost"sv,     "limit"sv};
+    constexpr std::array numbers{"first"sv,           "last"sv,         "events"sv,  "device"sv,   "event"sv,
+                                 "segments"sv,        "blocks"sv,       "from_ns"sv, "until_ns"sv, "allocations"sv,
+                                 "requested_bytes"sv, "signal"sv,       "kept"sv,    "lost"sv,     "limit"sv,
+                                 "earlier"sv,         "earlier_bytes"sv};
     const bool is_known_number = is_number(value) && std::find(numbers.begin(), numbers.end(), key) != numbers.end();
     const bool is_known_word = (key == "of_whole_trace" && value == "yes") || (key == "tables" && are_tables(value)) ||
                                (key == "what" && redaction_from_names(value));

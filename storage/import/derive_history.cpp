@@ -179,18 +179,23 @@ void Derivation::take_stacks_of_final_blocks() {
 
 void Derivation::report_data_gaps(const HistoryStart& start, const EventFolder& folder) {
     const Allocations& allocations = history_.allocations;
-    int64_t bare = 0, bare_bytes = 0, all_bytes = 0;
+    int64_t bare = 0, bare_bytes = 0, all_bytes = 0, earlier = 0, earlier_bytes = 0, in_history = 0;
     for (AllocationIndex a = 0; a < allocations.size(); ++a) {
         const auto requested = static_cast<int64_t>(allocations.requested[a]);
+        const bool is_bare = allocations.stack[a] == 0, is_earlier = allocations.alloc_event[a] == before_history;
         all_bytes += requested;
-        bare += allocations.stack[a] == 0;
-        bare_bytes += allocations.stack[a] == 0 ? requested : 0;
+        bare += is_bare;
+        bare_bytes += is_bare ? requested : 0;
+        earlier += is_bare && is_earlier;
+        earlier_bytes += is_bare && is_earlier ? requested : 0;
+        in_history += !is_earlier;
     }
     const auto start_blocks = static_cast<int64_t>(start.blocks.size());
     const int64_t guessed = start.guessed_blocks;
     const int64_t inconsistent = start.inconsistent + folder.inconsistent() + blocks_that_differ_at_end(folder.map());
     if (history_.truncated) {
-        report(DataGapKind::history_truncated, DataGapReason::late_start, start_blocks);
+        report(DataGapKind::history_truncated, DataGapReason::late_start, start_blocks, 0,
+               {{"allocations", std::to_string(in_history)}});
     }
     if (guessed > 0) {
         report(DataGapKind::block_size_guessed, DataGapReason::size_before_history, guessed, start.guessed_bytes);
@@ -206,7 +211,10 @@ void Derivation::report_data_gaps(const HistoryStart& start, const EventFolder& 
     }
     if (bare > 0 && all_bytes > 0) {
         report(DataGapKind::no_stacks, DataGapReason::no_stacks, bare, bare_bytes,
-               {{"allocations", std::to_string(allocations.size())}, {"requested_bytes", std::to_string(all_bytes)}});
+               {{"allocations", std::to_string(allocations.size())},
+                {"requested_bytes", std::to_string(all_bytes)},
+                {"earlier", std::to_string(earlier)},
+                {"earlier_bytes", std::to_string(earlier_bytes)}});
     }
 }
 

@@ -52,8 +52,9 @@ std::string page_title(const ReportInput& reported, const Words& words) {
     std::string title = explanation.device_name.empty()
                             ? words("Device {device}", device)
                             : words("Device {device} ({name})", device, with("name", explanation.device_name));
-    const std::string time =
-        has_times(reported.context.trace(), reported.context.device()) ? format_time_point(explanation.time) : "";
+    const AnalysisContext& context = reported.context;
+    const bool is_timed = has_times(context.trace(), context.device()) && !context.lacks_history();
+    const std::string time = is_timed ? format_time_point(explanation.time) : "";
     for (const std::string& part : {explanation.time_point, time}) {
         title += part.empty() ? "" : words(", ") + part;
     }

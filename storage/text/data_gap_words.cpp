@@ -8,14 +8,39 @@
 namespace tidemark {
 namespace {
 
-std::string no_stacks_words(const Words& words, const DataGap& data_gap) {
-    const auto bytes = static_cast<double>(data_gap.number("requested_bytes"));
-    const double share = bytes > 0 ? static_cast<double>(data_gap.bytes) / bytes : 0;
+std::string late_start_words(const Words& words, const DataGap& data_gap) {
+    if (data_gap.argument("allocations") == "0") {
+        return words(
+            "The snapshot has no history of allocations, only the state when it was taken. To get a history, call "
+            "torch.cuda.memory._record_memory_history() before the part you want to see.");
+    }
     return words(
-        "{count} of {allocations} allocations ({share} of the bytes) have no stack: PyTorch records none for memory "
-        "allocated on the backward thread, or stacks were off.",
-        with("count", format_count(data_gap.count)), with("allocations", format_count(data_gap.number("allocations"))),
-        with("share", Words::percent(share)));
+        "The history does not reach back to the start of the run (recording began late, or the ring buffer dropped "
+        "its oldest events). Allocations alive at its first event ({count}) were rebuilt from its end; peaks and "
+        "totals count from that event.",
+        with("count", format_count(data_gap.count)));
+}
+
+/// Memory from before the history is few allocations with much memory: a share of all that was ever allocated would
+/// hide it.
+std::string no_stacks_words(const Words& words, const DataGap& data_gap) {
+    const int64_t earlier = data_gap.number("earlier"), earlier_bytes = data_gap.number("earlier_bytes");
+    std::vector<std::string> sentences;
+    if (earlier > 0) {
+        sentences.push_back(words("Allocations from before the history have no stack: {count} with {bytes}.",
+                                  with("count", format_count(earlier)), with("bytes", format_bytes(earlier_bytes))));
+    }
+    if (data_gap.count > earlier || earlier == 0) {
+        const auto bytes = static_cast<double>(data_gap.number("requested_bytes") - earlier_bytes);
+        const double share = bytes > 0 ? static_cast<double>(data_gap.bytes - earlier_bytes) / bytes : 0;
+        sentences.push_back(
+            words("{count} of {allocations} allocations ({share} of the bytes) have no stack: PyTorch records none for "
+                  "memory allocated on the backward thread, or stacks were off.",
+                  with("count", format_count(data_gap.count - earlier)),
+                  with("allocations", format_count(data_gap.number("allocations") - earlier)),
+                  with("share", Words::percent(share))));
+    }
+    return words.sentences(sentences);
 }
 
 std::string redacted_words(const Words& words, const DataGap& data_gap) {
@@ -81,12 +106,7 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
     switch (data_gap.reason) {
         case DataGapReason::none:
         case DataGapReason::unknown: return words("The description of this data gap was removed before sharing.");
-        case DataGapReason::late_start:
-            return words(
-                "The history does not reach back to the start of the run (recording began late, or the ring buffer "
-                "dropped its oldest events). Allocations alive at its first event ({count}) were rebuilt from its end; "
-                "peaks and totals count from that event.",
-                count);
+        case DataGapReason::late_start: return late_start_words(words, data_gap);
         case DataGapReason::size_before_history:
             return words.plural(
                 data_gap.count,

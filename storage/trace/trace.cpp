@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
 
 namespace tidemark {
 
@@ -137,8 +139,14 @@ const DeviceHistory* Trace::device(int index) const {
 }
 
 const DeviceHistory& Trace::main_device() const {
+    const auto weight = [](const DeviceHistory& device) {
+        // Snapshots without history have no events, only segments.
+        const uint64_t bytes = std::accumulate(device.segments.begin(), device.segments.end(), uint64_t{0},
+                                               [](uint64_t sum, const Segment& segment) { return sum + segment.size; });
+        return std::pair(device.event_count(), bytes);
+    };
     return *std::max_element(devices.begin(), devices.end(),
-                             [](const auto& a, const auto& b) { return a.event_count() < b.event_count(); });
+                             [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
 }
 
 }  // namespace tidemark

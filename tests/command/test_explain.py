@@ -150,8 +150,8 @@ class Explain(CommandTest):
     def test_a_list_for_several_devices_and_one_object_for_a_selected_one(self):
         trace = self.imported_bytes(generated_snapshot(devices=2))
         found = self.json_of("explain", trace)
-        self.assertEqual([device["device"] for device in found], [0, 1])
-        self.assertEqual(self.json_of("explain", trace, "--device", "1"), found[1])
+        self.assertEqual([device["device"] for device in found], [1, 0], "the device with most events is first")
+        self.assertEqual(self.json_of("explain", trace, "--device", "1"), found[0])
         text = self.run_fine("explain", trace)
         self.assertIn("Device 0", text)
         self.assertIn("Device 1", text)

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "storage/attribution/attribution.h"
+#include "storage/text/data_gap_words.h"
 #include "tests/unit/snapshot_builder.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -158,6 +159,28 @@ TEST(Import, DamagedValuesAreADataGap) {
     ASSERT_NE(gap, nullptr);
     EXPECT_EQ(gap->count, 2);
     EXPECT_EQ(gap->argument("fields"), "event.frames, event.stream");
+}
+
+TEST(Import, MemoryFromBeforeTheHistoryIsNoMemoryWhoseStacksWereOff) {
+    Json earlier = block(base, 512, "active_allocated"), later = block(base + 512, 512, "active_allocated");
+    earlier["frames"] = later["frames"] = Json::array();
+    const Json all = segment(base, Json::array({earlier, later, block(base + 1024, 2 * mib - 1024, "inactive")}));
+    const auto with =
+        import({{"segments", {all}}, {"device_traces", Json::array({Json::array({event("alloc", base + 512, 500)})})}});
+    const DataGap* stacks = gap_of(*with, DataGapReason::no_stacks);
+    ASSERT_NE(stacks, nullptr);
+    EXPECT_EQ(stacks->count, 2);
+    EXPECT_EQ(stacks->number("earlier"), 1);
+    EXPECT_EQ(stacks->number("earlier_bytes"), 500);
+    const Words words(Language::english);
+    EXPECT_EQ(
+        data_gap_words(words, *stacks),
+        "Allocations from before the history have no stack: 1 with 500 B. 1 of 1 allocations (100 % of the bytes) "
+        "have no stack: PyTorch records none for memory allocated on the backward thread, or stacks were off.");
+    EXPECT_TRUE(data_gap_words(words, *gap_of(*with, DataGapReason::late_start)).starts_with("The history does not"));
+    const auto without = import({{"segments", {all}}, {"device_traces", Json::array({Json::array()})}});
+    EXPECT_TRUE(data_gap_words(words, *gap_of(*without, DataGapReason::late_start))
+                    .starts_with("The snapshot has no history of allocations"));
 }
 
 /// Events at these times, in µs after a day of 2025; nothing for an event without a time.

@@ -154,6 +154,60 @@ TEST(MainLoop, MayBeOneLine) {
     EXPECT_EQ(8u, program.rounds());
 }
 
+/// One forward pass: its layers free what they allocate, or keep it for backward.
+void forward(Program& program, bool keeps, std::vector<AllocationIndex>& kept) {
+    const Call layers{"/home/anna/model.py", "forward", 31}, head{"/home/anna/model.py", "forward", 33};
+    for (int layer = 0; layer < 12; ++layer) {
+        for (const int32_t line : {20, 21, 25}) {
+            const AllocationIndex a =
+                program.at({in_main(10), module_call, layers, module_call, {"/home/anna/model.py", "forward", line}});
+            if (keeps) {
+                kept.push_back(a);
+            } else {
+                program.free(a);
+            }
+        }
+    }
+    kept.push_back(program.at({in_main(10), module_call, head}));
+}
+
+TEST(MainLoop, MayBeOneLineThatCallsAModelIfAllRoundsAreEqual) {
+    for (const bool keeps : {false, true}) {
+        Program program;
+        for (int pass = 0; pass < 6; ++pass) {
+            std::vector<AllocationIndex> kept;
+            if (pass == 0) {
+                program.at({in_main(10), module_call}, 8 << 20);  // a workspace
+            }
+            forward(program, keeps, kept);
+            for (const AllocationIndex a : kept) {
+                program.free(a);
+            }
+        }
+        EXPECT_EQ(6u, program.rounds()) << keeps;
+    }
+}
+
+TEST(MainLoop, IsNotTheEqualLayersOfAModel) {
+    for (const bool keeps : {false, true}) {
+        Program program;
+        std::vector<AllocationIndex> kept;
+        for (int pass = 0; pass < 2; ++pass) {
+            forward(program, keeps, kept);
+        }
+        EXPECT_EQ(0u, program.rounds()) << keeps;
+    }
+}
+
+TEST(MainLoop, HasNoEqualRoundsThatLeaveMemory) {
+    Program program;
+    std::vector<AllocationIndex> kept;
+    for (int pass = 0; pass < 6; ++pass) {
+        forward(program, true, kept);
+    }
+    EXPECT_EQ(0u, program.rounds()) << "they cannot be told from layers outside of a model";
+}
+
 TEST(MainLoop, NeedsPythonStacks) {
     Program program;
     for (int step = 0; step < 50; ++step) {

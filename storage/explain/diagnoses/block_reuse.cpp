@@ -189,10 +189,11 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.component = ComponentKind::requested;
     const AllocationIndex largest = size(miss.allocation) > size(reuse.allocation) ? miss.allocation : reuse.allocation;
     set_line(finding, context, allocations.stack[largest]);
-    finding.title = miss.allocation == no_allocation ? words("freed blocks served later requests")
-                    : reuse.allocation == no_allocation
-                        ? words("no freed block was large enough: the allocator took a new segment")
-                        : words("freed blocks served some requests, but for one no freed block was large enough");
+    finding.title =
+        miss.allocation == no_allocation ? words("freed blocks served later requests")
+        : reuse.allocation == no_allocation
+            ? words("no freed block was large enough: the allocator took a new segment")
+            : words("freed blocks served other requests, but one needed a new segment: no freed block was large enough");
     if (reuse.allocation != no_allocation) {
         report_reuse(finding, context, words, reuse, reuses);
     }
