@@ -100,6 +100,7 @@ private:
     void add(AllocationIndex a) {
         const EventNumber made = allocations_.alloc_event[a], freed = allocations_.free_event[a];
         const auto bytes = static_cast<int64_t>(allocations_.block_size[a]);
+        const auto requested = static_cast<int64_t>(allocations_.requested[a]);
         Site& site = site_of(a);
         site.total_bytes += bytes;
         ++site.total_count;
@@ -114,11 +115,11 @@ private:
         if (slice_ == ends_.size() || freed < ends_[slice_]) {
             return;
         }
-        site.level[slice_] += bytes;
+        site.level[slice_] += requested;
         const auto free_slice =
             static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), freed) - ends_.begin());
         if (free_slice < ends_.size()) {
-            site.level[free_slice] -= bytes;
+            site.level[free_slice] -= requested;
         }
     }
 

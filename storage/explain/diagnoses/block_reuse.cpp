@@ -193,7 +193,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         miss.allocation == no_allocation ? words("freed blocks served later requests")
         : reuse.allocation == no_allocation
             ? words("no freed block was large enough: the allocator took a new segment")
-            : words("freed blocks served other requests, but one needed a new segment: no freed block was large enough");
+            : words(
+                  "freed blocks served other requests, but one needed a new segment: no freed block was large enough");
     if (reuse.allocation != no_allocation) {
         report_reuse(finding, context, words, reuse, reuses);
     }

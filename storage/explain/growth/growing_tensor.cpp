@@ -70,7 +70,7 @@ Finding sparse_gradient(const AnalysisContext& context, const LeakSuspect& suspe
     const std::string parameter = parameter_name(context, suspect);
     const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
     const auto each = with("each", each_iteration(suspect.iterations->source(), words));
-    if (finding.referrer.empty() && !parameter.empty()) {
+    if (!parameter.empty()) {  // a path of a scan may lead to the parameter by the optimizer of another
         finding.referrer = words("`.grad` of `{parameter}`", with("parameter", parameter));
     }
     finding.title = finding.referrer.empty() ? words("a sparse gradient becomes larger by {bytes} {each}", bytes, each)
