@@ -57,8 +57,8 @@ class Modules:
                 self.got_part(module, name, part)
 
     def lost_tensor(self, module_id: int) -> None:
-        """Handles that a parameter or buffer of this module was destroyed: another may be in its place. `.to()` replaces
-        buffers, and assignments do, without a report of the module."""
+        """Handles that a parameter or buffer of this module was destroyed: another may be in its place. `.to()` and
+        assignments replace buffers without a report of the module."""
         if module_id in self._known:
             self._changed[module_id] = None
 
