@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -89,8 +90,8 @@ public:
         for (AllocationIndex a = 0; a < allocations_.size(); ++a) {
             add(a);
         }
-        for (Site& site : sites_) {
-            finish(site);
+        for (size_t i = 0; i < sites_.size(); ++i) {
+            finish(sites_[i], requested_[i]);
         }
         std::sort(sites_.begin(), sites_.end(), [](const Site& a, const Site& b) { return a.bytes > b.bytes; });
         return std::move(sites_);
@@ -115,11 +116,14 @@ private:
         if (slice_ == ends_.size() || freed < ends_[slice_]) {
             return;
         }
-        site.level[slice_] += requested;
+        std::vector<int64_t>& level_requested = requested_[static_cast<size_t>(&site - sites_.data())];
+        site.level[slice_] += bytes;
+        level_requested[slice_] += requested;
         const auto free_slice =
             static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), freed) - ends_.begin());
         if (free_slice < ends_.size()) {
-            site.level[free_slice] -= requested;
+            site.level[free_slice] -= bytes;
+            level_requested[free_slice] -= requested;
         }
     }
 
@@ -134,15 +138,23 @@ private:
             site.is_backward = is_backward;
             site.origin = origin;
             site.level.resize(ends_.size());
+            requested_.emplace_back(ends_.size());
         }
         return sites_[found->second];
     }
 
-    static void finish(Site& site) {
-        for (size_t i = 1; i < site.level.size(); ++i) {
-            site.level[i] += site.level[i - 1];
-        }
+    /// Determines the trend. Blocks vary by up to 1 MiB without growth, so what was requested decides whether it rises.
+    static void finish(Site& site, std::vector<int64_t>& requested) {
+        std::partial_sum(site.level.begin(), site.level.end(), site.level.begin());
+        std::partial_sum(requested.begin(), requested.end(), requested.begin());
+        const Trend of_requested = find_trend(requested);
         site.trend = find_trend(site.level);
+        if (of_requested.shape == Shape::rising && site.trend.shape != Shape::rising) {
+            site.level = std::move(requested);
+            site.trend = of_requested;
+        } else if (of_requested.shape != Shape::rising) {
+            site.trend = of_requested;
+        }
         keep_oldest_and_newest(site.now);
     }
 
@@ -152,6 +164,7 @@ private:
     EventNumber now_;
     size_t slice_ = 0;  ///< the first slice that ends after the allocation
     std::vector<Site> sites_;
+    std::vector<std::vector<int64_t>> requested_;  ///< by site: bytes requested at the ends of slices
     std::unordered_map<uint64_t, size_t> by_key_;
 };
 

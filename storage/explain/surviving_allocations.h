@@ -19,7 +19,7 @@ struct Site {
     StackId stack = 0;
     bool is_backward = false;      ///< whether a backward pass allocated; it has the stack of its forward op
     uint32_t origin = 0;           ///< position in Trace::origins, of its first allocation: op, module, phase
-    std::vector<int64_t> level;    ///< bytes requested at the end of each slice: blocks vary by up to 1 MiB
+    std::vector<int64_t> level;    ///< bytes of blocks at the end of each slice; requested ones if only those rise
     Trend trend;                   ///< of level
     int64_t bytes = 0, count = 0;  ///< allocated at the context's time point
     int64_t total_bytes = 0, total_count = 0;  ///< ever allocated
