@@ -116,7 +116,7 @@ std::string words_about_time_point(const Selected& selected, const Words& words)
                                    : words("at {time_point}", with("time_point", selected.at));
 }
 
-Result<Side> open_side(std::shared_ptr<const Trace> trace, const Selected& selected, const Way& way,
+Result<Side> open_side(const std::shared_ptr<const Trace>& trace, const Selected& selected, const Way& way,
                        std::optional<int> device, const Words& words, Progress& progress) {
     auto time_point = main_time_point(trace, {selected.trace, selected.iteration ? "end" : selected.at, device});
     if (!time_point) {
