@@ -45,7 +45,7 @@ Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std
     return devices;
 }
 
-Result<DeviceTimePoint> time_point_of(std::shared_ptr<const Trace> trace, const DeviceHistory& device,
+Result<DeviceTimePoint> time_point_of(const std::shared_ptr<const Trace>& trace, const DeviceHistory& device,
                                       const std::string& at) {
     auto analysis = std::make_unique<Analysis>(trace, device);
     const auto event = find_time_point(*trace, device, analysis->curves(), at);
@@ -77,7 +77,7 @@ void add_time_point_options(CommandLine& line, CLI::App& command, TimePointOptio
 
 std::string only_device_help(const Words& words) { return words("Only this device (default: all)"); }
 
-Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace,
+Result<std::vector<DeviceTimePoint>> time_points_of(const std::shared_ptr<const Trace>& trace,
                                                     const TimePointOptions& options) {
     const auto devices = select_devices(*trace, options.device);
     if (!devices) {
@@ -102,7 +102,7 @@ Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& op
     return time_points_of(*trace, options);
 }
 
-Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options) {
+Result<DeviceTimePoint> main_time_point(const std::shared_ptr<const Trace>& trace, const TimePointOptions& options) {
     const auto devices = select_devices(*trace, options.device);
     if (!devices) {
         return devices.error();

@@ -43,11 +43,11 @@ struct DeviceTimePoint {
 };
 
 /// Returns the state of the selected device, or of every device; never empty. Errors list the valid values.
-Result<std::vector<DeviceTimePoint>> time_points_of(std::shared_ptr<const Trace> trace,
+Result<std::vector<DeviceTimePoint>> time_points_of(const std::shared_ptr<const Trace>& trace,
                                                     const TimePointOptions& options);
 Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& options, Progress& progress);
 /// Returns the state of the selected device, or of the device with the most events. For data of the whole trace.
-Result<DeviceTimePoint> main_time_point(std::shared_ptr<const Trace> trace, const TimePointOptions& options);
+Result<DeviceTimePoint> main_time_point(const std::shared_ptr<const Trace>& trace, const TimePointOptions& options);
 
 /// "event 1,234 of 607,632, 12.345678 s"
 std::string time_point_text(const Words& words, const Trace& trace, const DeviceHistory& device, EventNumber event);

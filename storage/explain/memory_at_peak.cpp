@@ -58,6 +58,7 @@ std::vector<std::string> without_line(const Origins& origins, int64_t least, con
     add(origins.unknown, [&](const auto& bytes) { return words("{bytes} have no stack", bytes); });
     std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::string> texts;
+    texts.reserve(parts.size());
     for (auto& [bytes, text] : parts) {
         texts.push_back(std::move(text));
     }
