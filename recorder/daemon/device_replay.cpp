@@ -15,6 +15,7 @@ constexpr size_t history_limit = 1 << 16;
 
 std::vector<StartSegment> segments_of(const AllocatorState& state) {
     std::vector<StartSegment> segments;
+    segments.reserve(state.segments.size());
     for (const auto& [address, segment] : state.segments) {
         segments.push_back({address, segment.size, segment.owner, true, 0});
     }
@@ -23,6 +24,7 @@ std::vector<StartSegment> segments_of(const AllocatorState& state) {
 
 std::vector<StartBlock> blocks_of(const AllocatorState& state) {
     std::vector<StartBlock> blocks;
+    blocks.reserve(state.blocks.size());
     for (const auto& [address, block] : state.blocks) {
         blocks.push_back({address, block.size, block.requested, block.is_pending, 0});
     }

@@ -85,8 +85,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         path = path_from_method(tables, *retention.hook);
     }
     finding.text = {text_of_cycle(path, words), retained_so_far(suspect, words)};
-    finding.fixes = path.empty() ? fixes_of_function(suspect, words)
-                                 : fixes_of_method(context.graph()->tables(), suspect, path, words);
+    finding.fixes = retention.hook && !path.empty() ? fixes_of_method(context.graph()->tables(), suspect, path, words)
+                                                    : fixes_of_function(suspect, words);
     return finding;
 }
 
