@@ -196,7 +196,7 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
         return;
     }
     const auto after = std::upper_bound(scans.begin(), scans.end(), time,
-                                        [](int64_t t, const HeapScan& scan) { return t < scan.time; });
+                                        [](int64_t t, const HeapScan& scan) { return t < scan.began(); });
     scan_ = static_cast<uint32_t>(after == scans.begin() ? 0 : after - scans.begin() - 1);
     uint32_t complete = *scan_;
     while (complete > 0 && scans[complete].reason == ScanReason::growing_sites) {

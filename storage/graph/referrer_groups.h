@@ -37,7 +37,7 @@ bool leads_through_exception(const Referrer& referrer);
 /// reference to the index. Immutable. Thread: any.
 class ReferrerIndex {
 public:
-    /// Uses the last complete scan at or before `time`, and what later scans up to then found instead or in addition;
+    /// Uses the last complete scan that began at or before `time`, and what later scans up to then found instead or in addition;
     /// if there is none, the first scan after it.
     ReferrerIndex(const GraphIndex& index, int64_t time);
 

@@ -113,10 +113,12 @@ struct Referrer {
 };
 
 struct HeapScan {
-    int64_t time = 0;  ///< ns since trace start
+    int64_t time = 0;  ///< of its end, in ns since trace start
     Fact<ScanReason> reason;
     int64_t duration = 0;  ///< ns that the program was paused
     int64_t objects = 0, tensors = 0;
+
+    int64_t began() const { return time - duration; }
 };
 
 struct GraphTables {

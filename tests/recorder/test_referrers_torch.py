@@ -196,6 +196,19 @@ class WithTorch(unittest.TestCase):
         ]
         self.assertEqual(sorted(lines[3:]), sorted(map(str, names)))
 
+    def test_the_history_of_an_optimizer(self):
+        lines = self.lines_of(
+            "graph._poller.stop(); weight = torch.ones(4, requires_grad=True)\n"
+            "optimizer = torch.optim.LBFGS([weight], max_iter=3, history_size=4)\n"
+            "def closure():\n"
+            "    optimizer.zero_grad(); loss = (weight ** 4).sum(); loss.backward(); return loss\n"
+            "for _ in range(6):\n"
+            "    optimizer.step(closure); graph.optimizer_stepped(optimizer)\n"
+            "    kept = optimizer.state[weight]['old_dirs']\n"
+            "    print(len(kept), all(direction in graph._labels for direction in kept))\n"
+        )
+        self.assertEqual(lines[-3:], ["4 True"] * 3, "also after the first elements were replaced")
+
     def test_a_leak_inside_main_is_found_while_it_grows(self):
         lines = self.lines_of(
             "weight = torch.ones(2, requires_grad=True)\n"

@@ -518,6 +518,24 @@ graph._referrers.scan_growing = scan
         "3",
         "3",
     ),
+    "requests wait for the end of the first step": (
+        """
+reasons, scan = [], graph._referrers.scan_growing
+graph._referrers.scan_growing = lambda reason: reasons.append(reason) or True
+graph._growth_scans, graph._has_steps = 0, False
+core.scans_wanted = lambda: 100
+graph.backward_begins(()); graph.backward_ends()
+graph._serve_request(); print(len(reasons))
+graph.step_ended(); print(len(reasons))
+core.scans_wanted = lambda: 101
+graph.backward_begins(()); graph._serve_request(); print(len(reasons))
+graph.backward_ends()
+graph._referrers.scan_growing = scan
+""",
+        "0",
+        "1",
+        "2",
+    ),
 }
 
 

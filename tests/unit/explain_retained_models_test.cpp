@@ -3,6 +3,7 @@
 
 // What is said to retain models that accumulate: a referrer of one model is none of all, and cycles are garbage that
 // nobody collects.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/explained.h"
@@ -68,6 +69,22 @@ TEST(ExplainRetainedModels, OneOptimizerRetainsParametersThatWereReplaced) {
     EXPECT_NE(explanation.findings[0].fixes.at(0).code.find("optimizer.state.pop(parameter"), std::string::npos);
     EXPECT_NE(explanation.findings[0].referrer.find("`optimizer.state`"), std::string::npos)
         << explanation.findings[0].referrer;
+}
+
+/// An adapter's layers may have names of their own until they belong to the model.
+TEST(ExplainRetainedModels, LayersOfOneModelAreNoModels) {
+    Program program;
+    for (int i = 0; i < 12; ++i) {
+        program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
+        program.labeled(MiB, "add_adapter", Category::parameter, "Linear.weight");
+        for (const char* layer : {"q", "k", "v"}) {
+            program.labeled(MiB, "add_adapter", Category::parameter, fmt::format("Peft.{}.user_{}.weight", layer, i));
+        }
+        program.run.step();
+    }
+    const Explanation explanation = explained(*program.make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "parameters-grow");
+    EXPECT_NE(explanation.findings.front().title.find("`Peft`"), std::string::npos);
 }
 
 TEST(ExplainRetainedModels, AVariableOfOneModelDoesNotRetainAll) {

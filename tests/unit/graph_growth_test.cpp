@@ -150,7 +150,7 @@ TEST(ReferrerGroups, MergeElementsOfOneList) {
 
 TEST(ReferrerIndex, AddsWhatScansForGrowingMemoryFound) {
     ListOfOutputs list;
-    list.builder.tables.scans.push_back({20001, ScanReason::growing_sites, 1, 1, 1});
+    list.builder.tables.scans.push_back({20002, ScanReason::growing_sites, 1, 1, 1});
     list.retention(list.roots[7], memory(15), "moved", -1, 2);
     list.retention(no_node, memory(0), "grown", -1, 2);
     const Graph graph(list.trace, list.builder.tables);
@@ -165,12 +165,12 @@ TEST(ReferrerIndex, AddsWhatScansForGrowingMemoryFound) {
     EXPECT_EQ(later.scan()->reason, ScanReason::growing_sites);
 }
 
-TEST(ReferrerIndex, UsesTheLastScanBeforeATimeOrElseTheNext) {
+TEST(ReferrerIndex, UsesTheLastScanThatBeganBeforeATimeOrElseTheNext) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.builder.tables);
     EXPECT_EQ(ReferrerIndex(graph.index, 0).scan()->reason, Fact(ScanReason::mark, "a"));
-    EXPECT_EQ(ReferrerIndex(graph.index, 19999).scan()->reason, Fact(ScanReason::mark, "a"));
-    EXPECT_EQ(ReferrerIndex(graph.index, 20000).scan()->reason, ScanReason::end);
+    EXPECT_EQ(ReferrerIndex(graph.index, 19998).scan()->reason, Fact(ScanReason::mark, "a"));
+    EXPECT_EQ(ReferrerIndex(graph.index, 19999).scan()->reason, ScanReason::end);
     EXPECT_EQ(ReferrerIndex(Graph(list.trace, {}).index, 0).scan(), nullptr);
     const ReferrerIndex referrers(graph.index, 30000);
     EXPECT_EQ(referrers.of(memory(0)), nullptr);

@@ -4,6 +4,7 @@
 // Which heap scan's path of a tensor counts.
 #include <gtest/gtest.h>
 
+#include "storage/graph/earlier_roots.h"
 #include "storage/graph/referrer_groups.h"
 #include "tests/unit/graph_builder.h"
 
@@ -104,6 +105,53 @@ TEST(ReferrerPaths, OfGrowthScansCountForAliveMemoryThatALaterScanMissed) {
     EXPECT_EQ(scans.name_of(Scans::freed, 400), "collected");
     EXPECT_EQ(scans.name_of(0), "") << "a complete scan that no longer finds it is right";
     EXPECT_EQ(scans.name_of(2), "model");
+}
+
+/// Two outputs, which a list may retain, and the root that joins them, to which only C++ refers.
+struct JoinedOutputs {
+    JoinedOutputs() : trace(test::trace_of_sizes({1, 1, 1})) {
+        trace.duration = 1000;
+        for (uint32_t i = 0; i < 2; ++i) {
+            builder.node("MmBackward0", {}, {memory(i)}, {10});
+            builder.node("SoftmaxBackward0", {2 * i}, {}, {20});
+        }
+        builder.node("CatBackward0", {1, 3}, {}, {30});
+        builder.tables.scans = {{110, ScanReason::memory_grows, 10, 1, 1}};
+    }
+
+    void found(NodeIndex node, std::vector<PathLinkKind> kinds) {
+        std::vector<PathLink> links;
+        for (const PathLinkKind kind : kinds) {
+            links.push_back({kind, builder.text("scores"), 0, 0, 0});
+        }
+        builder.tables.referrers.push_back({0, node, {}, links});
+    }
+
+    /// Returns the node whose referrer counts for this one at this time.
+    NodeIndex node_above(NodeIndex node, int64_t time) const {
+        const Graph graph(trace, builder.tables);
+        const GraphState state = graph.at(time);
+        const Referrer* referrer = EarlierRoots(state).referrer_above(node);
+        return referrer ? referrer->node : no_node;
+    }
+
+    Trace trace;
+    GraphBuilder builder;
+};
+
+TEST(ReferrersBelowARoot, AreElementsOfContainers) {
+    JoinedOutputs outputs;
+    outputs.found(1, {PathLinkKind::local, PathLinkKind::index});
+    outputs.found(3, {PathLinkKind::local});
+    EXPECT_EQ(outputs.node_above(0, 500), 1U);
+    EXPECT_EQ(outputs.node_above(2, 500), no_node) << "a variable retains one output for the moment";
+}
+
+TEST(ReferrersBelowARoot, AreKnownFromTheBeginOfTheScanOn) {
+    JoinedOutputs outputs;
+    outputs.found(1, {PathLinkKind::local, PathLinkKind::index});
+    EXPECT_EQ(outputs.node_above(0, 99), no_node);
+    EXPECT_EQ(outputs.node_above(0, 105), 1U) << "while it ran";
 }
 
 }  // namespace

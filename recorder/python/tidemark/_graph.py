@@ -33,6 +33,7 @@ _POLLS = 3  # retained bytes are the minimum over this number of polls
 _POLLS_WITHOUT_STEP = 2  # before polls update the labels, as steps do
 _ALWAYS_SCANNED_OOMS = 8  # retries with ever smaller inputs fail a few times before the error that ends the program
 _LONGEST_WAIT_S = 5.0
+_LONGEST_FIRST_STEP_S = 1.0  # for which requested scans wait
 _GROWTH_REASON = "allocation sites grow"  # as in facts.cpp: the recorder waits for it
 
 
@@ -94,6 +95,8 @@ class Graph:
         self._newest_at_steps: collections.deque[int] = collections.deque(maxlen=2)
         self._newest_at_marks: collections.deque[int] = collections.deque(maxlen=2)
         self._backwards: list[None] = []  # one entry per backward pass in progress: passes nest, also across threads
+        self._first_backward: float | None = None  # when it began, until a training step has ended
+        self._has_steps = False
         self._ooms = 0
         self._ended = False
         self._polls_since_step = 0
@@ -118,6 +121,8 @@ class Graph:
     def backward_begins(self, roots: Iterable[Any]) -> None:
         """Handles the begin of a backward pass from these tensors."""
         self._backwards.append(None)
+        if not self._has_steps and self._first_backward is None:
+            self._first_backward = time.monotonic()
         self._labels.find_new()
         for root in roots if self._plugin.records_details() else ():
             if _introspect.is_tensor(root):
@@ -145,6 +150,7 @@ class Graph:
         self._labels.find_new()
         self._update_labels_of_step()
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
+        self._has_steps, self._first_backward = True, None
         self._serve_request()
 
     def _update_labels_of_step(self) -> None:
@@ -255,7 +261,14 @@ class Graph:
         self._referrers.scan_all_growing(_GROWTH_REASON)
         self._last_scan_s = time.thread_time() - began
 
+    def _is_in_first_step(self) -> bool:
+        """Returns whether gradients and optimizer state are being created, which grow once."""
+        began = self._first_backward
+        return began is not None and time.monotonic() - began < _LONGEST_FIRST_STEP_S
+
     def _may_scan_growing(self) -> bool:
+        if self._is_in_first_step():
+            return False
         return self._growth_scans < _FIRST_SCANS or self._growth_budget.allows(self._last_growth_scan_s)
 
     def _scan(self, reason: str, traceback: TracebackType | None = None, wait_s: float = 0.0) -> None:

@@ -8,6 +8,7 @@ Reads attributes only, never a gradient, and runs no code of the objects it read
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Iterable
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 import tidemark._abi as _abi
 from tidemark import _introspect, _modules
 from tidemark._plugin import Plugin
+
+MOST_IN_HISTORY = 1000  # tensors per list, so that a step costs little
 
 _WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")
 
@@ -60,6 +63,7 @@ class Labels:
         if known() is not optimizer or shape != before:
             self._optimizers[id(optimizer)] = weakref.ref(optimizer), shape
             self._label_optimizer(state, parameters)
+        self._label_history(state)
 
     def _label_optimizer(self, state: Any, groups: list[Any]) -> None:
         self.find_new()
@@ -69,9 +73,19 @@ class Labels:
         for parameter, values in list(dict.items(state)):
             if _introspect.is_a(values, dict):
                 for name, value in list(dict.items(values)):
-                    self._label(
-                        value, _abi.CATEGORY_OPTIMIZER_STATE, f"{_introspect.name_of(name)} of {self._name(parameter)}"
-                    )
+                    self._label_state(value, name, parameter)
+
+    def _label_history(self, state: dict[Any, Any]) -> None:
+        """Labels the lists of tensors that an optimizer keeps for its first parameter, as L-BFGS does for all of them:
+        each step replaces some of their elements."""
+        for parameter, values in itertools.islice(dict.items(state), 1):
+            lists = [one for one in dict.items(values) if type(one[1]) is list] if _introspect.is_a(values, dict) else []
+            for name, history in lists:
+                for value in history[:MOST_IN_HISTORY]:
+                    self._label_state(value, name, parameter)
+
+    def _label_state(self, value: Any, name: Any, parameter: Any) -> None:
+        self._label(value, _abi.CATEGORY_OPTIMIZER_STATE, f"{_introspect.name_of(name)} of {self._name(parameter)}")
 
     def _name(self, tensor: Any) -> str:
         return self._labeled[id(tensor)][1] if id(tensor) in self._labeled else "a tensor"

@@ -3,7 +3,9 @@
 
 #include "storage/explain/growth/model_parts.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 #include "storage/base/units.h"
@@ -34,6 +36,29 @@ void add(ModelParts& parts, Category category, int64_t bytes) {
     }
 }
 
+/// The tensors of the models of one class.
+struct TensorsOfModel {
+    int64_t total = 0;
+    std::unordered_map<std::string, int64_t> by_name;
+};
+
+using NamedTensors = std::map<std::string, TensorsOfModel>;
+
+/// Sets the class that has most of the tensors: the layers of a model may have names of their own until they are
+/// added to it.
+void set_model(ModelParts& parts, const NamedTensors& named) {
+    const auto most = std::max_element(named.begin(), named.end(), [](const auto& a, const auto& b) {
+        return a.second.total < b.second.total;
+    });
+    if (most == named.end()) {
+        return;
+    }
+    parts.model = most->first;
+    for (const auto& [name, count] : most->second.by_name) {
+        parts.same_name = std::max(parts.same_name, count);
+    }
+}
+
 }  // namespace
 
 std::string ModelParts::words_of_parts(const Words& words) const {
@@ -54,7 +79,7 @@ ModelParts model_parts_of(const AnalysisContext& context, const LeakSuspect& sus
     const Categories& categories = context.graph()->categories;
     const Allocations& allocations = context.device().allocations;
     ModelParts parts;
-    std::unordered_map<std::string, int64_t> named;
+    NamedTensors named;
     for (const Site* site : suspect.sites) {
         std::vector<AllocationIndex> memory = site->now;
         std::erase_if(memory, [&](AllocationIndex a) {
@@ -70,12 +95,13 @@ ModelParts model_parts_of(const AnalysisContext& context, const LeakSuspect& sus
             add(parts, category, std::llround(static_cast<double>(allocations.block_size[a]) * part.share));
             const std::string& name = categories.name(allocation);
             const std::string model = category == Category::gradient ? std::string() : model_in(name);
-            if (!model.empty() && ++named[name] > parts.same_name) {
-                parts.same_name = named[name];
-                parts.model = model;
+            if (!model.empty()) {
+                ++named[model].total;
+                ++named[model].by_name[name];
             }
         }
     }
+    set_model(parts, named);
     return parts;
 }
 

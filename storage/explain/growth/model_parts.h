@@ -18,8 +18,8 @@ struct ModelParts {
     int64_t parameter_bytes = 0;  ///< of parameters and buffers
     int64_t gradient_bytes = 0;
     int64_t state_bytes = 0;  ///< of optimizers
-    int64_t same_name = 0;    ///< number of tensors that have the most frequent name: models, or optimizers
-    std::string model;        ///< class of the model in that name; empty: unknown
+    std::string model;        ///< class of most of them; empty: unknown
+    int64_t same_name = 0;    ///< number of its tensors that have the most frequent name: models, or optimizers
 
     int64_t total() const { return parameter_bytes + gradient_bytes + state_bytes; }
     /// Returns "parameters 96.0 MiB, gradients 96.0 MiB and optimizer state 12.0 MiB".
