@@ -11,6 +11,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/kept_activations.h"
 #include "storage/explain/memory_at_peak.h"
 #include "storage/explain/stack_categories.h"
 #include "storage/text/fact_words.h"
@@ -281,6 +282,18 @@ std::string sizes_of_blocks(const AnalysisContext& context, const Words& words) 
         with("share", Words::percent(part)));
 }
 
+/// Says what a forward pass keeps for a backward pass that the trace does not contain.
+std::string waiting_activations(const AnalysisContext& context, const Words& words) {
+    constexpr int64_t least_fraction = 50;
+    const int64_t kept = kept_activations(context);
+    return kept * least_fraction < std::max<int64_t>(1, context.curves().peak(Series::allocated).max)
+               ? std::string()
+               : words(
+                     "The last forward pass keeps {bytes} that its modules allocated, as it does for a backward pass, "
+                     "which the trace does not contain. If none follows, run it under torch.no_grad().",
+                     with("bytes", format_bytes(kept)));
+}
+
 }  // namespace
 
 void write_contradiction(const AnalysisContext& context, const Words& words, Explanation& explanation) {
@@ -297,7 +310,8 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                           first_step(context, words, explanation), sizes_of_blocks(context, words)};
+                           waiting_activations(context, words), first_step(context, words, explanation),
+                           sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());
 }
 
