@@ -1,18 +1,30 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Activations of a forward pass whose backward pass the trace does not have, recognized without a graph: a forward pass
-// under no_grad frees what its modules allocate as soon as the next operation has used it.
+// Activations that a forward pass saved for a backward pass, recognized without a graph: a forward pass under no_grad
+// frees what its modules allocate as soon as the next operation has used it.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "storage/explain/analysis_context.h"
+#include "storage/text/words.h"
 
 namespace tidemark {
 
-/// Returns the block bytes that the modules of the last forward pass allocated and that it keeps at the context's time
-/// point; 0 if it keeps little, if few lines made it (a cache, or an output), or if a backward pass may have begun.
-int64_t kept_activations(const AnalysisContext& context);
+/// Block bytes of activations in a trace without a graph; 0 if nothing proves that there are any.
+struct KeptActivations {
+    int64_t waiting = 0;  ///< of the last forward pass, alive at the context's time point: no backward pass has begun
+    int64_t earlier = 0;  ///< from before the history, alive at the context's time point
+    int64_t dropped = 0;  ///< alive at the peak and freed since, in a history without a backward pass
+    int64_t outlived = 0;       ///< from before the last backward pass, alive at the context's time point
+    bool has_backward = false;  ///< a backward pass or an optimizer may have run in the history
+};
+
+KeptActivations find_kept_activations(const AnalysisContext& context);
+
+/// Says what the activations wait for; "" if there are none, or if they are little beside the peak.
+std::string kept_activations_words(const AnalysisContext& context, const KeptActivations& kept, const Words& words);
 
 }  // namespace tidemark

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "storage/explain/stack_search.h"
+#include "storage/explain/workspaces.h"
 
 namespace tidemark {
 namespace {
@@ -138,7 +139,12 @@ std::unordered_map<AllocationIndex, Category> categories_by_stack(const Analysis
                     categories[a] = Category::optimizer_state;
                 }
                 break;
-            case Maker::other: break;
+            case Maker::other:
+                // Only cuBLAS requests exactly this many bytes.
+                if (allocations.requested[a] == small_workspace) {
+                    categories[a] = Category::workspace;
+                }
+                break;
         }
     });
     return categories;

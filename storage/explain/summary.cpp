@@ -4,6 +4,7 @@
 #include "storage/explain/summary.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -220,6 +221,24 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
                : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
 }
 
+/// Says how much a snapshot has at both ends if it is too short to tell more.
+std::string levels(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+    constexpr int64_t equal_fraction = 100;
+    const int64_t begin = context.curves().value(Series::allocated, 0),
+                  end = context.curves().value(Series::allocated, context.now());
+    if (explanation.run_trend != RunTrend::too_short || !context.is_snapshot() || context.lacks_history() ||
+        context.has_chosen_time_point() || begin == 0) {
+        return {};
+    }
+    const auto before = with("begin", format_bytes(begin));
+    if (std::abs(end - begin) * equal_fraction <= begin) {
+        return words("As much is allocated at its end as at its begin: {begin}.", before);
+    }
+    const auto after = with("end", format_bytes(end));
+    return end > begin ? words("From its begin to its end, allocated memory rises from {begin} to {end}.", before, after)
+                       : words("From its begin to its end, allocated memory falls from {begin} to {end}.", before, after);
+}
+
 /// Returns whether each of the first two fixes frees all of it.
 bool has_alternative_fix(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
@@ -242,7 +261,8 @@ bool is_headline(const AnalysisContext& context, const Finding& finding) {
            finding.bytes * least_fraction >= context.curves().peak(Series::allocated).max;
 }
 
-std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation,
+                       const KeptActivations& kept) {
     const auto& findings = explanation.findings;
     const Finding* notable = !findings.empty() && is_headline(context, findings.front()) ? &findings.front() : nullptr;
     const bool is_unknown = explanation.run_trend == RunTrend::too_short ||
@@ -252,7 +272,7 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
         return first_look(context, words, notable);
     }
     if (!notable) {
-        return words("No fix is needed.");
+        return kept.dropped > 0 ? std::string() : words("No fix is needed.");
     }
     const Finding& first = *notable;
     const auto title = with("title", first.title);
@@ -282,18 +302,6 @@ std::string sizes_of_blocks(const AnalysisContext& context, const Words& words) 
         with("share", Words::percent(part)));
 }
 
-/// Says what a forward pass keeps for a backward pass that the trace does not contain.
-std::string waiting_activations(const AnalysisContext& context, const Words& words) {
-    constexpr int64_t least_fraction = 50;
-    const int64_t kept = kept_activations(context);
-    return kept * least_fraction < std::max<int64_t>(1, context.curves().peak(Series::allocated).max)
-               ? std::string()
-               : words(
-                     "The last forward pass keeps {bytes} that its modules allocated, as it does for a backward pass, "
-                     "which the trace does not contain. If none follows, run it under torch.no_grad().",
-                     with("bytes", format_bytes(kept)));
-}
-
 }  // namespace
 
 void write_contradiction(const AnalysisContext& context, const Words& words, Explanation& explanation) {
@@ -309,9 +317,10 @@ void write_contradiction(const AnalysisContext& context, const Words& words, Exp
 void write_summary(const AnalysisContext& context, const Words& words, Explanation& explanation) {
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
+    const KeptActivations kept = find_kept_activations(context);
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                           waiting_activations(context, words), first_step(context, words, explanation),
-                           sizes_of_blocks(context, words)};
+                           levels(context, words, explanation), kept_activations_words(context, kept, words),
+                           first_step(context, words, explanation, kept), sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());
 }
 

@@ -12,51 +12,121 @@
 namespace tidemark::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A forward pass of 8 layers with 5 lines each, which keeps 4 MiB for each of the first lines.
 struct Forward {
-    explicit Forward(int kept_lines, const std::string& outermost = own) {
+    explicit Forward(int kept_lines, const std::string& outermost = own) : in_function(outermost) {
         run.segment(1 << 30);
+        run_layers(kept_lines);
+    }
+    void run_layers(int kept_lines) {
         for (int layer = 0; layer < 8; ++layer) {
             for (int line = 0; line < 5; ++line) {
-                const AllocationIndex a = run.alloc(4 * MiB, in_layer(std::to_string(line), outermost));
-                if (line >= kept_lines) {
+                const AllocationIndex a = run.alloc(4 * MiB, in_layer(std::to_string(line)));
+                if (line < kept_lines) {
+                    kept_memory.push_back(a);
+                } else {
                     run.free(a);
                 }
             }
         }
     }
-    StackId in_layer(const std::string& line, const std::string& outermost) {
+    void drop() {
+        for (const AllocationIndex a : kept_memory) {
+            run.free(a);
+        }
+    }
+    StackId in_layer(const std::string& line) {
         return stack_of(run.trace.stacks, {{own, "line" + line},
                                            {packages + "torch/nn/modules/module.py", "Module._call_impl"},
-                                           {outermost, "decorate_context"}});
+                                           {in_function, "decorate_context"}});
     }
-    int64_t kept() { return kept_activations(*run.make_context()); }
+    StackId node() {
+        return stack_of(run.trace.stacks, {{"", "torch::autograd::generated::MmBackward0::apply(x)"}});
+    }
+    KeptActivations kept() { return find_kept_activations(*run.make_context()); }
+    std::string summary() { return joined(explained(*run.make_context()).summary); }
 
     RunBuilder run;
+    std::string in_function;
+    std::vector<AllocationIndex> kept_memory;
 };
+
+constexpr int64_t all_kept = 8 * 4 * 4 * MiB;
 
 TEST(KeptActivations, AreMostOfWhatAForwardPassAllocates) {
     Forward forward(4);
-    EXPECT_EQ(forward.kept(), 8 * 4 * 4 * MiB);
-    EXPECT_THAT(joined(explained(*forward.run.make_context()).summary),
-                HasSubstr("The last forward pass keeps 128 MiB that its modules allocated"));
+    EXPECT_EQ(forward.kept().waiting, all_kept);
+    EXPECT_THAT(forward.summary(),
+                HasSubstr("128 MiB of activations are alive that a forward pass saved for a backward pass, which the "
+                          "trace does not contain. If no backward pass follows, run the forward pass under"));
 }
 
 TEST(KeptActivations, AreNotTheCacheOfFewLinesOrTheOutput) {
-    EXPECT_EQ(Forward(0).kept(), 0);
-    EXPECT_EQ(Forward(2).kept(), 0);
-    EXPECT_EQ(Forward(4, packages + "torch/utils/_contextlib.py").kept(), 0) << "a function under torch.no_grad()";
+    EXPECT_EQ(Forward(0).kept().waiting, 0);
+    EXPECT_EQ(Forward(2).kept().waiting, 0);
+    EXPECT_EQ(Forward(4, packages + "torch/utils/_contextlib.py").kept().waiting, 0)
+        << "a function under torch.no_grad()";
 }
 
-TEST(KeptActivations, EndWhenABackwardPassMayHaveBegun) {
+TEST(KeptActivations, WaitNoLongerWhenABackwardPassMayHaveBegun) {
     Forward with_node(4), without_stack(4);
-    with_node.run.alloc(
-        MiB, stack_of(with_node.run.trace.stacks, {{"", "torch::autograd::generated::MmBackward0::apply(x)"}}));
+    with_node.run.alloc(MiB, with_node.node());
     without_stack.run.alloc(MiB);
-    EXPECT_EQ(with_node.kept(), 0);
-    EXPECT_EQ(without_stack.kept(), 0);
+    EXPECT_EQ(with_node.kept().waiting, 0);
+    EXPECT_EQ(without_stack.kept().waiting, 0);
+}
+
+TEST(KeptActivations, GetNoAdviceAgainstTheGraphIfOtherForwardPassesHaveABackwardPass) {
+    Forward forward(0);
+    forward.run.free(forward.run.alloc(MiB, forward.node()));
+    forward.run_layers(4);
+    EXPECT_THAT(forward.summary(),
+                AllOf(HasSubstr("128 MiB of activations are alive"), Not(HasSubstr("torch.no_grad()"))));
+}
+
+TEST(KeptActivations, ThatAreDroppedWithoutABackwardPassNeedNoGraph) {
+    Forward forward(4);
+    forward.drop();
+    EXPECT_EQ(forward.kept().dropped, all_kept);
+    EXPECT_EQ(forward.kept().waiting, 0);
+    EXPECT_THAT(forward.summary(), AllOf(HasSubstr("but the trace contains no backward pass. Run the forward passes "
+                                                   "under torch.no_grad()"),
+                                         Not(HasSubstr("No fix is needed"))));
+    Forward trained(4);
+    trained.run.alloc(MiB, trained.node());
+    trained.drop();
+    EXPECT_EQ(trained.kept().dropped, 0);
+}
+
+TEST(KeptActivations, OfOneLayerAtThePeakAreNoGraph) {
+    Forward forward(0);
+    std::vector<AllocationIndex> layer;
+    for (int line = 0; line < 5; ++line) {
+        layer.push_back(forward.run.alloc(64 * MiB, forward.in_layer(std::to_string(line))));
+    }
+    for (const AllocationIndex a : layer) {
+        forward.run.free(a);
+    }
+    EXPECT_EQ(forward.kept().dropped, 0);
+}
+
+TEST(KeptActivations, CanOutliveTheBackwardPass) {
+    Forward forward(4);
+    forward.run.free(forward.run.alloc(MiB, forward.node()));
+    EXPECT_EQ(forward.kept().outlived, all_kept);
+    EXPECT_THAT(forward.summary(), HasSubstr("128 MiB of activations are still alive after the last backward pass"));
+    forward.drop();
+    EXPECT_EQ(forward.kept().outlived, 0);
+}
+
+TEST(KeptActivations, OfAForwardPassThatRanOutOfMemoryAreNotNamed) {
+    Forward forward(4);
+    forward.run.out_of_memory(GiB, 0, forward.in_layer("0"));
+    EXPECT_EQ(forward.kept().waiting, 0);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST_F(Report, TextHasEvidenceAndFixes) {
                              "who holds it", "no graph was recorded"}) {
         EXPECT_NE(page.find(part), page.npos) << part << "\n" << page;
     }
-    EXPECT_NE(page.find("allocation " + std::to_string(trace->devices[0].allocation_id(3))), page.npos) << page;
+    EXPECT_NE(page.find("allocation " + trace->devices[0].allocation_name(3)), page.npos) << page;
 }
 
 TEST_F(Report, EveryFormatShowsTheLineAndItsChange) {
