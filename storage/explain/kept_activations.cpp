@@ -23,16 +23,18 @@ constexpr int64_t fewest_layers = 3;
 /// Fewer bytes are not worth a sentence.
 constexpr int64_t least_fraction_of_peak = 50;
 
-/// Returns, by stack, whether it is in a module that no decorator runs without a graph.
+/// Returns, by stack, whether it is in a module that no decorator runs without a graph. What torch.compile allocates to
+/// compare kernels is no result of a module.
 std::vector<bool> stacks_in_modules(const StackTable& stacks) {
     std::vector<bool> in_module = stacks_with_frame(stacks, [&](const Frame& frame) {
         return is_torch_function(stacks, frame, "nn/modules/module.py", "_call_impl");
     });
-    const std::vector<bool> decorated = stacks_with_frame(stacks, [&](const Frame& frame) {
-        return is_torch_function(stacks, frame, "utils/_contextlib.py", "decorate_context");
+    const std::vector<bool> is_other = stacks_with_frame(stacks, [&](const Frame& frame) {
+        return is_torch_function(stacks, frame, "utils/_contextlib.py", "decorate_context") ||
+               is_torch_function(stacks, frame, "_inductor/runtime/");
     });
     for (StackId id = 0; id < in_module.size(); ++id) {
-        in_module[id] = in_module[id] && !decorated[id];
+        in_module[id] = in_module[id] && !is_other[id];
     }
     return in_module;
 }
@@ -57,7 +59,7 @@ public:
     KeptActivations find() {
         KeptActivations found;
         const AllocationIndex history = begin_of_history(), forward = begin_of_forward(history);
-        found.has_backward = forward > history;
+        found.has_backward = forward > history || has_trained_before(history);
         found.waiting = waiting(forward);
         found.earlier =
             alive(0, history).of_many_lines(context_.lacks_history() ? fewest_lines_without_history : fewest_lines);
@@ -91,6 +93,13 @@ private:
             begin = is_backward || all_.stack[a] == 0 || maker == Maker::optimizer_step ? a + 1 : begin;
         }
         return begin;
+    }
+
+    /// Returns whether gradients or optimizer state are older than the history.
+    bool has_trained_before(AllocationIndex history) const {
+        return std::any_of(all_.stack.begin(), all_.stack.begin() + history, [&](StackId stack) {
+            return makers_[stack] == Maker::backward || makers_[stack] == Maker::optimizer_step;
+        });
     }
 
     bool is_in_module(AllocationIndex a) const {

@@ -9,6 +9,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/reserved_growth.h"
 #include "storage/explain/stack_categories.h"
 #include "storage/explain/stack_search.h"
 
@@ -83,27 +84,41 @@ Origins origins_at(const AnalysisContext& context, EventNumber state) {
     return origins;
 }
 
-/// Returns " (called by model.py:12 load)" if one line made nearly all calls that allocated at a line.
+std::string_view folder_of(const StackTable& stacks, FrameId id) {
+    const std::string_view path = stacks.string(stacks.frame(id).file);
+    const size_t slash = path.find_last_of("/\\");
+    return slash == path.npos ? std::string_view() : path.substr(0, slash);
+}
+
+/// Returns the function that called a frame of the stack, if it lies in the same folder: others may be a debugger.
+/// Returns 0 if there is none.
+FrameId own_caller(const StackTable& stacks, StackId stack, FrameId called) {
+    bool is_caller = false;
+    for (; stack != 0; stack = stacks.stack(stack).caller) {
+        const FrameId id = stacks.stack(stack).frame;
+        if (is_caller && is_python(stacks.role(id))) {
+            return folder_of(stacks, id) == folder_of(stacks, called) ? id : 0;
+        }
+        is_caller = is_caller || id == called;
+    }
+    return 0;
+}
+
+/// Returns " (called by model.py:12 load)" if one line of the folder made nearly all calls that allocated at a line.
 std::string caller_words(const AnalysisContext& context, EventNumber state, FrameId line, const Words& words) {
     const Allocations& allocations = context.device().allocations;
     const StackTable& stacks = context.trace().stacks;
     Lines callers;
     int64_t all = 0;
     for (const AllocationIndex a : allocated_at(context, state)) {
-        StackId stack = allocations.stack[a];
-        if (stacks.site(stack) != line) {
-            continue;
-        }
-        while (stack != 0 && stacks.stack(stack).frame != line) {
-            stack = stacks.stack(stack).caller;
-        }
-        all += static_cast<int64_t>(allocations.block_size[a]);
-        if (const FrameId caller = stack == 0 ? 0 : calling_frame(stacks, stacks.stack(stack).caller); caller != 0) {
-            callers[caller] += static_cast<int64_t>(allocations.block_size[a]);
+        if (stacks.site(allocations.stack[a]) == line) {
+            const auto bytes = static_cast<int64_t>(allocations.block_size[a]);
+            all += bytes;
+            callers[own_caller(stacks, allocations.stack[a], line)] += bytes;
         }
     }
     const auto* most = largest(callers);
-    return most != nullptr && (all - most->second) * nearly_all <= all
+    return most != nullptr && most->first != 0 && (all - most->second) * nearly_all <= all
                ? words(" (called by {line})", with("line", describe_frame(stacks, most->first)))
                : std::string();
 }
@@ -171,6 +186,15 @@ std::string memory_at_peak(const AnalysisContext& context, const Words& words) {
     return has_line
                ? words("Of {whole}, {parts}; of the rest, most comes from {line}: {bytes}.", whole, parts, line, bytes)
                : words("Of {whole}, {parts}.", whole, parts);
+}
+
+std::string reserved_beyond_peak(const AnalysisContext& context, const Words& words) {
+    const int64_t allocated = context.curves().peak(Series::allocated).max,
+                  reserved = context.curves().value(Series::reserved, context.now());
+    return context.is_snapshot() && !context.lacks_history() && reserved - allocated >= least_unusable_bytes(allocated)
+               ? words("PyTorch has reserved {reserved}, {more} more than were allocated at the peak.",
+                       with("reserved", format_bytes(reserved)), with("more", format_bytes(reserved - allocated)))
+               : std::string();
 }
 
 }  // namespace tidemark

@@ -14,6 +14,7 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/kept_activations.h"
 #include "storage/explain/memory_at_peak.h"
+#include "storage/explain/old_results.h"
 #include "storage/explain/stack_categories.h"
 #include "storage/text/fact_words.h"
 
@@ -230,13 +231,13 @@ std::string levels(const AnalysisContext& context, const Words& words, const Exp
         context.has_chosen_time_point() || begin == 0) {
         return {};
     }
-    const auto before = with("begin", format_bytes(begin));
+    const auto before = with("start", format_bytes(begin));
     if (std::abs(end - begin) * equal_fraction <= begin) {
-        return words("As much is allocated at its end as at its begin: {begin}.", before);
+        return words("At its end as much is allocated as at its start: {start}.", before);
     }
     const auto after = with("end", format_bytes(end));
-    return end > begin ? words("From its begin to its end, allocated memory rises from {begin} to {end}.", before, after)
-                       : words("From its begin to its end, allocated memory falls from {begin} to {end}.", before, after);
+    return end > begin ? words("From its start to its end, allocated memory rises from {start} to {end}.", before, after)
+                       : words("From its start to its end, allocated memory falls from {start} to {end}.", before, after);
 }
 
 /// Returns whether each of the first two fixes frees all of it.
@@ -247,7 +248,7 @@ bool has_alternative_fix(const Finding& finding) {
 /// Without iterations, or with memory that nothing accounts for, a fix may be necessary.
 std::string first_look(const AnalysisContext& context, const Words& words, const Finding* notable) {
     return notable != nullptr ? words("Most notable: {title}.", with("title", notable->title))
-                              : memory_at_peak(context, words);
+                              : words.sentences({memory_at_peak(context, words), reserved_beyond_peak(context, words)});
 }
 
 /// Returns whether the finding concerns a part of the memory that matters. How a request was served is a detail, unless
@@ -318,8 +319,10 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
     const KeptActivations kept = find_kept_activations(context);
+    const bool is_short = explanation.run_trend == RunTrend::too_short;
     explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
                            levels(context, words, explanation), kept_activations_words(context, kept, words),
+                           is_short ? old_result_words(context, words) : std::string(),
                            first_step(context, words, explanation, kept), sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());
 }

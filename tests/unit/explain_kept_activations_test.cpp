@@ -125,7 +125,7 @@ TEST(KeptActivations, CanOutliveTheBackwardPass) {
 
 TEST(KeptActivations, OfAForwardPassThatRanOutOfMemoryAreNotNamed) {
     Forward forward(4);
-    forward.run.out_of_memory(GiB, 0, forward.in_layer("0"));
+    forward.run.out_of_memory(1 << 30, 0, forward.in_layer("0"));
     EXPECT_EQ(forward.kept().waiting, 0);
 }
 
