@@ -194,9 +194,10 @@ std::string kept_activations_words(const AnalysisContext& context, const KeptAct
     const std::string earlier =
         kept.earlier <= least ? std::string()
         : context.lacks_history()
-            ? words("{bytes} were allocated in forward passes of modules and are alive: an autograd graph probably "
-                    "retains them for a backward pass.",
-                    bytes_of(kept.earlier))
+            ? words(
+                  "{bytes} were allocated in forward passes of modules and are alive: an autograd graph probably "
+                  "retains them for a backward pass.",
+                  bytes_of(kept.earlier))
             : words("{bytes} of activations from before the history are alive, too.", bytes_of(kept.earlier));
     if (kept.waiting > least) {
         return words.sentences(

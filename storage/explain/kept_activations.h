@@ -15,10 +15,10 @@ namespace tidemark {
 
 /// Block bytes of activations in a trace without a graph; 0 if nothing proves that there are any.
 struct KeptActivations {
-    int64_t waiting = 0;  ///< of the last forward pass, alive at the context's time point: no backward pass has begun
-    int64_t earlier = 0;  ///< from before the history, alive at the context's time point
-    int64_t dropped = 0;  ///< alive at the peak and freed since, in a history without a backward pass
-    int64_t outlived = 0;       ///< from before the last backward pass, alive at the context's time point
+    int64_t waiting = 0;   ///< of the last forward pass, alive at the context's time point: no backward pass has begun
+    int64_t earlier = 0;   ///< from before the history, alive at the context's time point
+    int64_t dropped = 0;   ///< alive at the peak and freed since, in a history without a backward pass
+    int64_t outlived = 0;  ///< from before the last backward pass, alive at the context's time point
     bool has_backward = false;  ///< a backward pass or an optimizer may have run in the history
 };
 

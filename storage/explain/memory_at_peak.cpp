@@ -25,8 +25,8 @@ constexpr int64_t nearly_all = 20;
 using Lines = std::map<FrameId, int64_t>;
 
 const Lines::value_type* largest(const Lines& lines) {
-    const auto most = std::max_element(lines.begin(), lines.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most =
+        std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == lines.end() ? nullptr : &*most;
 }
 

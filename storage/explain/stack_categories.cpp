@@ -25,7 +25,7 @@ bool makes_workspace(const StackTable& stacks, const Frame& frame) {
 /// A stack with the code that decides about it.
 struct Path {
     Maker maker = Maker::other;
-    uint32_t file = 0;  ///< of the optimizer's step(), if that is none of PyTorch's
+    uint32_t file = 0;         ///< of the optimizer's step(), if that is none of PyTorch's
     bool is_compiled = false;  ///< of torch.compile: its Python code, too, is a part of the backward pass
 };
 

@@ -236,8 +236,9 @@ std::string levels(const AnalysisContext& context, const Words& words, const Exp
         return words("At its end as much is allocated as at its start: {start}.", before);
     }
     const auto after = with("end", format_bytes(end));
-    return end > begin ? words("From its start to its end, allocated memory rises from {start} to {end}.", before, after)
-                       : words("From its start to its end, allocated memory falls from {start} to {end}.", before, after);
+    return end > begin
+               ? words("From its start to its end, allocated memory rises from {start} to {end}.", before, after)
+               : words("From its start to its end, allocated memory falls from {start} to {end}.", before, after);
 }
 
 /// Returns whether each of the first two fixes frees all of it.
@@ -320,10 +321,13 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     explanation.run_trend = run_trend_of(context, explanation);
     const KeptActivations kept = find_kept_activations(context);
     const bool is_short = explanation.run_trend == RunTrend::too_short;
-    explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                           levels(context, words, explanation), kept_activations_words(context, kept, words),
+    explanation.summary = {where_it_is(context, words, explanation),
+                           growth(context, words, explanation),
+                           levels(context, words, explanation),
+                           kept_activations_words(context, kept, words),
                            is_short ? old_result_words(context, words) : std::string(),
-                           first_step(context, words, explanation, kept), sizes_of_blocks(context, words)};
+                           first_step(context, words, explanation, kept),
+                           sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());
 }
 

@@ -19,6 +19,7 @@ using testing::Not;
 /// A forward pass of 8 layers with 5 lines each, which keeps 4 MiB for each of the first lines.
 struct Forward {
     explicit Forward(int kept_lines, const std::string& outermost = own) : in_function(outermost) {
+        run.trace.processes.clear();  // as of a snapshot, which is explained at its end
         run.segment(1 << 30);
         run_layers(kept_lines);
     }
@@ -44,9 +45,7 @@ struct Forward {
                                            {packages + "torch/nn/modules/module.py", "Module._call_impl"},
                                            {in_function, "decorate_context"}});
     }
-    StackId node() {
-        return stack_of(run.trace.stacks, {{"", "torch::autograd::generated::MmBackward0::apply(x)"}});
-    }
+    StackId node() { return stack_of(run.trace.stacks, {{"", "torch::autograd::generated::MmBackward0::apply(x)"}}); }
     KeptActivations kept() { return find_kept_activations(*run.make_context()); }
     std::string summary() { return joined(explained(*run.make_context()).summary); }
 

@@ -68,7 +68,8 @@ TEST(ExplainSnapshot, WithoutHistorySaysHowToGetOne) {
     const std::string summary = joined(explanation.summary);
     EXPECT_NE(summary.find("torch.cuda.memory._record_memory_history()"), std::string::npos) << summary;
     EXPECT_EQ(summary.find("too few iterations"), std::string::npos) << summary;
-    EXPECT_NE(summary.find("Nearly all of the 8.00 MiB allocated comes from train.py:10 load: 8.00 MiB."), std::string::npos)
+    EXPECT_NE(summary.find("Nearly all of the 8.00 MiB allocated comes from train.py:10 load: 8.00 MiB."),
+              std::string::npos)
         << summary;
     const std::string text = report_text({*context, explanation}, Words(Language::english), {});
     EXPECT_TRUE(text.starts_with("Device 0, the end of the snapshot\n")) << "without a time: " << text;
@@ -94,7 +95,12 @@ TEST(ExplainSnapshot, DoesNotCallANodeOfTheGraphALine) {
     SnapshotRun snapshot;
     snapshot.segment(64 * MiB);
     snapshot.alloc(4 * MiB, snapshot.line("forward"));
-    snapshot.alloc(8 * MiB, snapshot.node());
+    const AllocationIndex by_node = snapshot.alloc(8 * MiB, snapshot.node());
+    EXPECT_NE(snapshot.summary().find(
+                  "8.00 MiB are gradients; of the rest, most comes from train.py:10 forward: 4.00 MiB."),
+              std::string::npos)
+        << snapshot.summary();
+    snapshot.free(by_node);
     EXPECT_NE(snapshot.summary().find("8.00 MiB were allocated by backward passes (gradients, for example); of the "
                                       "rest, most comes from train.py:10 forward: 4.00 MiB."),
               std::string::npos)
@@ -138,10 +144,11 @@ TEST(ExplainSnapshot, NamesCopiesOfAutocastAtThePeak) {
                                           {"/home/anna/project/train.py", "forward"}}));
     }
     snapshot.alloc(4 * MiB, snapshot.line("softmax"));
-    EXPECT_NE(snapshot.summary().find("32.0 MiB are copies of weights and inputs in another dtype, made by autocast and "
-                                      "16.0 MiB existed before the history began; of the rest, most comes from "
-                                      "train.py:10 softmax: 4.00 MiB."),
-              std::string::npos)
+    EXPECT_NE(
+        snapshot.summary().find("32.0 MiB are copies of weights and inputs in another dtype, made by autocast and "
+                                "16.0 MiB existed before the history began; of the rest, most comes from "
+                                "train.py:10 softmax: 4.00 MiB."),
+        std::string::npos)
         << snapshot.summary();
 }
 
