@@ -22,6 +22,8 @@ constexpr size_t fewest_lines = 4, fewest_lines_without_history = 16;
 constexpr int64_t fewest_layers = 3;
 /// Fewer bytes are not worth a sentence.
 constexpr int64_t least_fraction_of_peak = 50;
+/// Activations that a backward pass uses are normal. They are named if they are a large part of the peak: 1 / 4.
+constexpr int64_t least_used_part = 4;
 
 /// Returns, by stack, whether it is in a module that no decorator runs without a graph. What torch.compile allocates to
 /// compare kernels is no result of a module.
@@ -64,7 +66,9 @@ public:
         found.earlier =
             alive(0, history).of_many_lines(context_.lacks_history() ? fewest_lines_without_history : fewest_lines);
         if (found.waiting == 0) {
-            found.dropped = found.has_backward ? 0 : kept_by_layers();
+            const int64_t at_peak = kept_by_layers();
+            found.dropped = found.has_backward ? 0 : at_peak;
+            found.used = found.has_backward ? at_peak : 0;
             found.outlived = ran_backward_ ? alive(history, last_backward_).of_many_lines() : 0;
         }
         return found;
@@ -220,6 +224,10 @@ std::string kept_activations_words(const AnalysisContext& context, const KeptAct
             "{bytes} of activations are still alive after the last backward pass: a variable of the loss or of an "
             "output may retain their graph.",
             bytes_of(kept.outlived));
+    }
+    if (kept.used * least_used_part > context.curves().peak(Series::allocated).max) {
+        return words("At the peak, {bytes} are activations that forward passes saved for the backward pass.",
+                     bytes_of(kept.used));
     }
     return context.lacks_history() ? earlier : std::string();
 }

@@ -19,6 +19,7 @@ struct KeptActivations {
     int64_t earlier = 0;   ///< from before the history, alive at the context's time point
     int64_t dropped = 0;   ///< alive at the peak and freed since, in a history without a backward pass
     int64_t outlived = 0;  ///< from before the last backward pass, alive at the context's time point
+    int64_t used = 0;      ///< alive at the peak and freed since; a backward pass may have used them
     bool has_backward = false;  ///< a backward pass or an optimizer may have run in the history
 };
 

@@ -101,6 +101,15 @@ TEST(KeptActivations, ThatAreDroppedWithoutABackwardPassNeedNoGraph) {
     EXPECT_EQ(trained.kept().dropped, 0);
 }
 
+TEST(KeptActivations, AreNamedAtThePeakIfABackwardPassFollows) {
+    Forward forward(4);
+    forward.run.free(forward.run.alloc(MiB, forward.node()));
+    forward.drop();
+    EXPECT_EQ(forward.kept().used, all_kept);
+    EXPECT_THAT(forward.summary(), HasSubstr("At the peak, 128 MiB are activations that forward passes saved for the "
+                                             "backward pass."));
+}
+
 TEST(KeptActivations, OfOneLayerAtThePeakAreNoGraph) {
     Forward forward(0);
     std::vector<AllocationIndex> layer;

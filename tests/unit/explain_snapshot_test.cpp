@@ -96,9 +96,9 @@ TEST(ExplainSnapshot, DoesNotCallANodeOfTheGraphALine) {
     snapshot.segment(64 * MiB);
     snapshot.alloc(4 * MiB, snapshot.line("forward"));
     const AllocationIndex by_node = snapshot.alloc(8 * MiB, snapshot.node());
-    EXPECT_NE(snapshot.summary().find(
-                  "8.00 MiB are gradients; of the rest, most comes from train.py:10 forward: 4.00 MiB."),
-              std::string::npos)
+    EXPECT_NE(
+        snapshot.summary().find("8.00 MiB are gradients; of the rest, most comes from train.py:10 forward: 4.00 MiB."),
+        std::string::npos)
         << snapshot.summary();
     snapshot.free(by_node);
     EXPECT_NE(snapshot.summary().find("8.00 MiB were allocated by backward passes (gradients, for example); of the "
