@@ -72,10 +72,10 @@ QString address_text(uint64_t address) { return to_qstring(format_address(addres
 
 QString allocation_text(const DeviceHistory& device, AllocationIndex a) {
     const int64_t in_device = device.allocation_id(a) & ((int64_t{1} << event_id_shift) - 1);
-    if ((in_device & preexisting_bit) != 0) {
-        return Text::tr("#before %1").arg(in_device & ~preexisting_bit);
-    }
-    return QStringLiteral("#%1").arg(in_device);
+    const QString number = QString::number(in_device & ~preexisting_bit);
+    // As the command writes it, so that it finds the same allocation.
+    const QString name = device.device == 0 ? number : QStringLiteral("%1:%2").arg(device.device).arg(number);
+    return (in_device & preexisting_bit) != 0 ? Text::tr("#before %1").arg(name) : QStringLiteral("#%1").arg(name);
 }
 
 QString no_frames_text() { return Text::tr("no Python frame"); }

@@ -40,7 +40,8 @@ QString address_text(uint64_t address);
 
 QString category_text(Category category);  ///< "saved for backward"
 
-/// Returns "#1234", the number of the alloc event; "#before 3" for allocations older than the history.
+/// Returns "#1234", the number of the alloc event; "#1:1234" on device 1; "#before 3" for allocations older than the
+/// history.
 QString allocation_text(const DeviceHistory& device, AllocationIndex a);
 /// Returns "train.py:42 forward → linear.py:134 linear": the user's line and the innermost frame, if that is another
 /// one.

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -19,7 +21,8 @@ namespace {
 
 struct GraphOptions {
     TimePointOptions time_point;
-    std::optional<int64_t> node, allocation, root;
+    std::optional<int64_t> node, root;
+    std::optional<std::string> allocation;  ///< see DeviceHistory::find_allocation()
     std::string format = "text";
     size_t limit = 20;  ///< 0: all
 };
@@ -59,24 +62,25 @@ Result<NodeIndex> find_alive_node(const GraphView& view, int64_t id) {
                        with("lifetime", lifetime));
 }
 
-Result<AllocationRef> find_memory(const GraphView& view, int64_t id) {
+Result<AllocationRef> find_memory(const GraphView& view, const std::string& name) {
     const auto& devices = view.trace().devices;
     for (uint32_t d = 0; d < devices.size(); ++d) {
-        if (const auto index = devices[d].find_allocation(id)) {
+        if (const auto index = devices[d].find_allocation(std::string_view(name))) {
             return AllocationRef{d, *index};
         }
     }
-    std::optional<int64_t> nearest;
-    const auto distance = [&](int64_t to) { return id < to ? to - id : id - to; };
-    for (const DeviceHistory& device : devices) {
-        for (AllocationIndex a = 0; a < device.allocations.size(); ++a) {
-            const int64_t other = device.allocation_id(a);
-            nearest = !nearest || distance(other) < distance(*nearest) ? other : *nearest;
+    int64_t id = 0;
+    std::from_chars(name.data(), name.data() + name.size(), id);
+    std::optional<AllocationRef> nearest;
+    const auto distance = [&](AllocationRef to) { return std::abs(view.allocation_id(to) - id); };
+    for (uint32_t d = 0; d < devices.size(); ++d) {
+        for (AllocationIndex a = 0; a < devices[d].allocations.size(); ++a) {
+            nearest = !nearest || distance({d, a}) < distance(*nearest) ? AllocationRef{d, a} : *nearest;
         }
     }
-    return nearest ? usage_error("There is no allocation {id}: the nearest is {nearest}.", with("id", id),
-                                 with("nearest", *nearest))
-                   : usage_error("There is no allocation {id}: this trace has none.", with("id", id));
+    return nearest ? usage_error("There is no allocation {id}: the nearest is {nearest}.", with("id", name),
+                                 with("nearest", view.device_of(*nearest).allocation_name(nearest->index)))
+                   : usage_error("There is no allocation {id}: this trace has none.", with("id", name));
 }
 
 Status show_root(const GraphView& view, const GraphOptions& options) {

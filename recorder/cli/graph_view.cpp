@@ -162,7 +162,7 @@ std::string GraphView::step_text(NodeIndex node) const {
 }
 
 std::string GraphView::name(AllocationRef memory) const {
-    return words_("allocation {id}, {bytes}, {category}", with("id", allocation_id(memory)),
+    return words_("allocation {id}, {bytes}, {category}", with("id", device_of(memory).allocation_name(memory.index)),
                   with("bytes", format_bytes(block_bytes(memory))),
                   with("category", category_text(memory, categories().at(memory, time()))));
 }

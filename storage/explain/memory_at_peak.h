@@ -16,4 +16,7 @@ namespace tidemark {
 /// string if no origin is known.
 std::string memory_at_peak(const AnalysisContext& context, const Words& words);
 
+/// Returns how much more a snapshot has reserved than was allocated at the peak; "" if that is little.
+std::string reserved_beyond_peak(const AnalysisContext& context, const Words& words);
+
 }  // namespace tidemark

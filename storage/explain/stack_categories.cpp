@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "storage/explain/stack_search.h"
+#include "storage/explain/workspaces.h"
 
 namespace tidemark {
 namespace {
@@ -24,14 +25,15 @@ bool makes_workspace(const StackTable& stacks, const Frame& frame) {
 /// A stack with the code that decides about it.
 struct Path {
     Maker maker = Maker::other;
-    uint32_t file = 0;  ///< of the optimizer's step(), if that is none of PyTorch's
+    uint32_t file = 0;         ///< of the optimizer's step(), if that is none of PyTorch's
+    bool is_compiled = false;  ///< of torch.compile: its Python code, too, is a part of the backward pass
 };
 
 /// Returns the path of a Python frame that step() or a function of it called. A closure runs modules or lies in a file
 /// of the program beside the optimizer's.
 Path below_step(const StackTable& stacks, const Frame& frame, const Path& caller) {
     const std::string_view torch = torch_file(stacks.string(frame.file));
-    if (torch.starts_with("nn/") || torch.starts_with("autograd/")) {
+    if (path_starts_with(torch, "nn/") || path_starts_with(torch, "autograd/")) {
         return {};
     }
     if (!torch.empty() || frame.file == caller.file) {
@@ -47,6 +49,10 @@ Path path_of(const StackTable& stacks, FrameId id, const Path& caller) {
     }
     if (wraps_step(stacks, frame) || is_torch_function(stacks, frame, "optim/", "_init_group")) {
         return {Maker::optimizer_step, 0};
+    }
+    if (caller.is_compiled ||
+        is_torch_function(stacks, frame, "_functorch/_aot_autograd/runtime_wrappers.py", "_backward_impl")) {
+        return {Maker::backward, 0, true};
     }
     if (stacks.role(id) == FrameRole::node) {
         return {Maker::backward, 0};
@@ -138,7 +144,12 @@ std::unordered_map<AllocationIndex, Category> categories_by_stack(const Analysis
                     categories[a] = Category::optimizer_state;
                 }
                 break;
-            case Maker::other: break;
+            case Maker::other:
+                // Only cuBLAS requests exactly this many bytes.
+                if (allocations.requested[a] == small_workspace) {
+                    categories[a] = Category::workspace;
+                }
+                break;
         }
     });
     return categories;

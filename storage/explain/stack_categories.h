@@ -15,7 +15,7 @@ namespace tidemark {
 enum class Maker : uint8_t {
     other,
     optimizer_step,  ///< step() of an optimizer, also of the program's own; not the closure that it calls
-    backward,        ///< a native node of the autograd graph, without Python inside it
+    backward,        ///< a native node of the autograd graph, without Python inside it, or a compiled backward pass
     workspace,       ///< at::cuda, which gives cuBLAS its workspaces
 };
 

@@ -26,14 +26,30 @@ std::vector<bool> stacks_with_frame(const StackTable& stacks, Has&& has) {
 /// Returns the name without class and enclosing functions: "forward" of "Attention.forward".
 inline std::string_view plain_name(std::string_view function) { return function.substr(function.rfind('.') + 1); }
 
+/// Returns whether a path begins with this one. Paths of Windows have backslashes.
+inline bool path_starts_with(std::string_view path, std::string_view beginning) {
+    const auto is_same = [](char a, char b) { return a == b || (a == '\\' && b == '/'); };
+    return path.size() >= beginning.size() &&
+           std::equal(beginning.begin(), beginning.end(), path.begin(), [&](char b, char a) { return is_same(a, b); });
+}
+
 /// Returns "optim/adam.py" for a file of PyTorch; "" for others, also below a folder that has its name.
 inline std::string_view torch_file(std::string_view path) {
-    constexpr std::string_view folder = "torch/", in_path = "/torch/", packages = "-packages/";
-    const size_t at = path.rfind(in_path);
-    if (at == path.npos) {
-        return path.starts_with(folder) ? path.substr(folder.size()) : std::string_view();
+    constexpr std::string_view folder = "torch/", packages = "-packages/";
+    const auto is_separator = [](char c) { return c == '/' || c == '\\'; };
+    for (size_t at = path.rfind("torch"); at != path.npos; at = at == 0 ? path.npos : path.rfind("torch", at - 1)) {
+        if ((at > 0 && !is_separator(path[at - 1])) || !path_starts_with(path.substr(at), folder)) {
+            continue;
+        }
+        const std::string_view file = path.substr(at + folder.size());
+        for (size_t inner = file.find("-packages"); inner != file.npos; inner = file.find("-packages", inner + 1)) {
+            if (path_starts_with(file.substr(inner), packages)) {
+                return {};
+            }
+        }
+        return file;
     }
-    return path.find(packages, at) == path.npos ? path.substr(at + in_path.size()) : std::string_view();
+    return {};
 }
 
 /// Returns whether the frame is this function of PyTorch: is_torch_function(stacks, frame, "optim/", "_init_group").
@@ -41,7 +57,7 @@ inline std::string_view torch_file(std::string_view path) {
 inline bool is_torch_function(const StackTable& stacks, const Frame& frame, std::string_view file,
                               std::string_view function = {}) {
     const std::string_view path = torch_file(stacks.string(frame.file));
-    return !path.empty() && path.starts_with(file) &&
+    return !path.empty() && path_starts_with(path, file) &&
            (function.empty() || plain_name(stacks.string(frame.function)) == function);
 }
 

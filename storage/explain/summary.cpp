@@ -4,6 +4,7 @@
 #include "storage/explain/summary.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -11,7 +12,9 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/kept_activations.h"
 #include "storage/explain/memory_at_peak.h"
+#include "storage/explain/old_results.h"
 #include "storage/explain/stack_categories.h"
 #include "storage/text/fact_words.h"
 
@@ -219,6 +222,25 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
                : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
 }
 
+/// Says how much a snapshot has at both ends if it is too short to tell more.
+std::string levels(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+    constexpr int64_t equal_fraction = 100;
+    const int64_t begin = context.curves().value(Series::allocated, 0),
+                  end = context.curves().value(Series::allocated, context.now());
+    if (explanation.run_trend != RunTrend::too_short || !context.is_snapshot() || context.lacks_history() ||
+        context.has_chosen_time_point() || begin == 0) {
+        return {};
+    }
+    const auto before = with("start", format_bytes(begin));
+    if (std::abs(end - begin) * equal_fraction <= begin) {
+        return words("At its end as much is allocated as at its start: {start}.", before);
+    }
+    const auto after = with("end", format_bytes(end));
+    return end > begin
+               ? words("From its start to its end, allocated memory rises from {start} to {end}.", before, after)
+               : words("From its start to its end, allocated memory falls from {start} to {end}.", before, after);
+}
+
 /// Returns whether each of the first two fixes frees all of it.
 bool has_alternative_fix(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
@@ -227,7 +249,7 @@ bool has_alternative_fix(const Finding& finding) {
 /// Without iterations, or with memory that nothing accounts for, a fix may be necessary.
 std::string first_look(const AnalysisContext& context, const Words& words, const Finding* notable) {
     return notable != nullptr ? words("Most notable: {title}.", with("title", notable->title))
-                              : memory_at_peak(context, words);
+                              : words.sentences({memory_at_peak(context, words), reserved_beyond_peak(context, words)});
 }
 
 /// Returns whether the finding concerns a part of the memory that matters. How a request was served is a detail, unless
@@ -241,7 +263,8 @@ bool is_headline(const AnalysisContext& context, const Finding& finding) {
            finding.bytes * least_fraction >= context.curves().peak(Series::allocated).max;
 }
 
-std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation,
+                       const KeptActivations& kept) {
     const auto& findings = explanation.findings;
     const Finding* notable = !findings.empty() && is_headline(context, findings.front()) ? &findings.front() : nullptr;
     const bool is_unknown = explanation.run_trend == RunTrend::too_short ||
@@ -251,7 +274,7 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
         return first_look(context, words, notable);
     }
     if (!notable) {
-        return words("No fix is needed.");
+        return kept.dropped > 0 ? std::string() : words("No fix is needed.");
     }
     const Finding& first = *notable;
     const auto title = with("title", first.title);
@@ -296,8 +319,15 @@ void write_contradiction(const AnalysisContext& context, const Words& words, Exp
 void write_summary(const AnalysisContext& context, const Words& words, Explanation& explanation) {
     write_shares(context, words, explanation);
     explanation.run_trend = run_trend_of(context, explanation);
-    explanation.summary = {where_it_is(context, words, explanation), growth(context, words, explanation),
-                           first_step(context, words, explanation), sizes_of_blocks(context, words)};
+    const KeptActivations kept = find_kept_activations(context);
+    const bool is_short = explanation.run_trend == RunTrend::too_short;
+    explanation.summary = {where_it_is(context, words, explanation),
+                           growth(context, words, explanation),
+                           levels(context, words, explanation),
+                           kept_activations_words(context, kept, words),
+                           is_short ? old_result_words(context, words) : std::string(),
+                           first_step(context, words, explanation, kept),
+                           sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());
 }
 

@@ -95,7 +95,7 @@ std::string evidence_ids(const ReportInput& reported, const Evidence& evidence, 
     std::vector<std::string> ids;
     if (evidence.allocation) {
         const DeviceHistory& device = reported.context.trace().devices[evidence.allocation.device];
-        ids.push_back(words("allocation {id}", with("id", device.allocation_id(evidence.allocation.index))));
+        ids.push_back(words("allocation {id}", with("id", device.allocation_name(evidence.allocation.index))));
     }
     if (evidence.node != no_node && reported.context.graph() != nullptr) {
         ids.push_back(words("node {id}", with("id", reported.context.graph()->tables().nodes.id[evidence.node])));

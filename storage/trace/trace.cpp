@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -13,6 +14,14 @@
 namespace tidemark {
 
 namespace {
+
+/// Returns nothing unless the text consists of digits.
+std::optional<int64_t> number_of(std::string_view text) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() && number >= 0 ? std::optional(number)
+                                                                                   : std::nullopt;
+}
 
 template <class AllocationColumns, class Each>
 void for_each_column(AllocationColumns& a, Each&& each) {
@@ -117,6 +126,32 @@ std::optional<AllocationIndex> DeviceHistory::find_allocation(int64_t id) const 
     }
     const EventRef ref = event_ref[static_cast<size_t>(sequence)];
     return ref.action() == Action::alloc ? std::optional(ref.index()) : std::nullopt;
+}
+
+std::string DeviceHistory::allocation_name(AllocationIndex a) const {
+    const bool is_earlier = allocations.alloc_event[a] == before_history;
+    const std::string on_device = device == 0 ? std::string() : fmt::format("{}:", device);
+    return is_earlier ? fmt::format("before:{}{}", on_device, a)
+                      : fmt::format("{}{}", on_device, allocations.alloc_event[a]);
+}
+
+std::optional<AllocationIndex> DeviceHistory::find_allocation(std::string_view text) const {
+    constexpr std::string_view earlier = "before";
+    text.remove_prefix(text.starts_with('#') ? 1 : 0);
+    const bool is_earlier = text.starts_with(earlier) && text.size() > earlier.size();
+    text.remove_prefix(is_earlier ? earlier.size() + 1 : 0);
+    const size_t colon = text.find(':');
+    const auto number = number_of(text.substr(colon == text.npos ? 0 : colon + 1));
+    const auto of_device = colon == text.npos ? std::optional<int64_t>(0) : number_of(text.substr(0, colon));
+    if (!number || !of_device) {
+        return std::nullopt;
+    }
+    if (colon == text.npos && !is_earlier) {
+        return find_allocation(*number);
+    }
+    const bool is_here = *of_device == device && *number < preexisting_bit;
+    return is_here ? find_allocation(is_earlier ? preexisting_id(device, *number) : event_id(device, *number))
+                   : std::nullopt;
 }
 
 std::string Pool::describe() const {

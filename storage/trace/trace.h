@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/trace/facts.h"
@@ -146,10 +147,14 @@ struct DeviceHistory {
     int64_t alloc_time(AllocationIndex a) const;
     /// Returns the time of the free request; nothing if there was none.
     std::optional<int64_t> free_time(AllocationIndex a) const;
-    /// Returns the row id in the file (table allocation), which also identifies the allocation in text, JSON and the
-    /// window.
+    /// Returns the row id in the file (table allocation), which also identifies the allocation in JSON.
     int64_t allocation_id(AllocationIndex a) const;
     std::optional<AllocationIndex> find_allocation(int64_t id) const;
+    /// Returns the id as users read it: "410" on device 0, "1:410" on device 1, "before:12" and "before:1:12" for
+    /// allocations from before the history.
+    std::string allocation_name(AllocationIndex a) const;
+    /// Accepts what allocation_name() returns, also as the window writes it ("#410", "#before 12"), and ids in digits.
+    std::optional<AllocationIndex> find_allocation(std::string_view text) const;
 };
 
 struct Stream {

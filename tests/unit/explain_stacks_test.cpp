@@ -9,6 +9,7 @@
 
 #include "storage/explain/experiments.h"
 #include "storage/explain/stack_categories.h"
+#include "storage/explain/stack_search.h"
 #include "tests/unit/explained.h"
 #include "tests/unit/failing_program.h"
 
@@ -49,6 +50,19 @@ struct Snapshot {
 
     RunBuilder run;
 };
+
+TEST(StackSearch, FindsFunctionsOfPyTorchOnWindows) {
+    StackTable stacks;
+    const auto is_call = [&](const std::string& file) {
+        const StackId stack = stack_of(stacks, {{file, "Module._call_impl"}});
+        return has_torch_function(stacks, stack, "nn/modules/module.py", "_call_impl");
+    };
+    EXPECT_TRUE(is_call("C:\\Users\\anna\\lib\\site-packages\\torch\\nn\\modules\\module.py"));
+    EXPECT_TRUE(is_call(torch + "nn/modules/module.py"));
+    EXPECT_TRUE(is_call("torch/nn/modules/module.py"));
+    EXPECT_FALSE(is_call("C:\\torch\\lib\\site-packages\\mine\\nn\\modules\\module.py"));
+    EXPECT_FALSE(is_call("/home/anna/mytorch/nn/modules/module.py"));
+}
 
 TEST(StackCategories, AreThoseThatStacksProve) {
     Snapshot program;

@@ -83,6 +83,31 @@ protected:
     Words words{Language::english};
 };
 
+TEST(AllocationName, IsReadableAndFindsTheAllocation) {
+    DeviceHistory second;
+    second.device = 1;
+    test::add_allocation(second, before_history, never, never, 0, 512, 512, 0);
+    second.event_time = {0, 1};
+    second.event_ref = {EventRef(Action::segment_alloc, 0), EventRef(Action::alloc, 1)};
+    test::add_allocation(second, 1, never, never, 512, 512, 512, 0);
+    DeviceHistory first = second;
+    first.device = 0;
+    EXPECT_EQ(first.allocation_name(0), "before:0");
+    EXPECT_EQ(first.allocation_name(1), "1");
+    EXPECT_EQ(second.allocation_name(0), "before:1:0");
+    EXPECT_EQ(second.allocation_name(1), "1:1");
+    for (const std::string name : {"before:1:0", "#before 1:0", "1:1", "#1:1", "1099511627777"}) {
+        const AllocationIndex wanted = name.find("before") == name.npos ? 1 : 0;
+        EXPECT_EQ(second.find_allocation(std::string_view(name)), wanted) << name;
+        EXPECT_FALSE(first.find_allocation(std::string_view(name))) << name;
+    }
+    EXPECT_EQ(first.find_allocation(std::string_view("1")), AllocationIndex{1});
+    for (const std::string_view wrong : {"", "#", "before", "before:", "1:", ":1", "-1", "x", "0", "1:2", "1x"}) {
+        EXPECT_FALSE(first.find_allocation(wrong)) << wrong;
+        EXPECT_FALSE(second.find_allocation(wrong)) << wrong;
+    }
+}
+
 TEST_F(Report, TextHasEvidenceAndFixes) {
     const std::string page = text();
     for (const char* part : {"It grows. Because of", "Leak: tensors accumulate", "+512 B", "train.py:20 train_step",
@@ -90,7 +115,7 @@ TEST_F(Report, TextHasEvidenceAndFixes) {
                              "who holds it", "no graph was recorded"}) {
         EXPECT_NE(page.find(part), page.npos) << part << "\n" << page;
     }
-    EXPECT_NE(page.find("allocation " + std::to_string(trace->devices[0].allocation_id(3))), page.npos) << page;
+    EXPECT_NE(page.find("allocation " + trace->devices[0].allocation_name(3)), page.npos) << page;
 }
 
 TEST_F(Report, EveryFormatShowsTheLineAndItsChange) {
