@@ -203,11 +203,12 @@ private:
         return has_link ? std::optional(static_cast<size_t>(link - referrer.links.begin())) : std::nullopt;
     }
 
-    bool find_path(UnusedOptimizer& optimizer, const std::vector<AllocationIndex>& memory) const {
+    /// Finds a path to one of these that a scan found at this time or later.
+    bool find_path(UnusedOptimizer& optimizer, const std::vector<AllocationIndex>& memory, int64_t time) const {
         for (const AllocationIndex a : memory) {
             const Referrer* referrer = context_.graph()->referrers.in_python({context_.device_position(), a});
             const auto links = referrer ? links_to_optimizer(*referrer, optimizer.name) : std::nullopt;
-            if (links) {
+            if (links && context_.graph()->tables().scans[referrer->scan].time >= time) {
                 optimizer.referrer = referrer;
                 optimizer.links = *links;
                 return true;
@@ -228,33 +229,36 @@ private:
         });
     }
 
-    /// Finds a list of optimizers that belongs to an object which moved the parameters to the GPU. The path of a scan
-    /// may lead to another element of it: the object keeps each optimizer that it prepared.
-    void find_list(UnusedOptimizer& optimizer, const std::vector<AllocationIndex>& parameters) const {
+    /// Finds a list of optimizers that belongs to an object which moved the parameters to the GPU. The path of a scan,
+    /// also a later one, may lead to another element of it: the object keeps each optimizer that it prepared.
+    bool find_list(UnusedOptimizer& optimizer, const std::vector<AllocationIndex>& parameters) const {
         const GraphTables& tables = context_.graph()->tables();
-        for (const uint32_t position : context_.graph()->referrers.referrers()) {
-            const Referrer& referrer = tables.referrers[position];
+        for (size_t i = tables.referrers.size(); i-- > 0;) {
+            const Referrer& referrer = tables.referrers[i];
             const size_t list = container_end(referrer.links);
             const auto links = links_to_optimizer(referrer, optimizer.name);
-            const std::string owner = links && list > 0 && list < *links ? owner_of(tables, referrer.links[list - 1]) : "";
+            const bool is_in_list = links && list > 0 && list < *links;
+            const std::string owner = is_in_list ? owner_of(tables, referrer.links[list - 1]) : std::string();
             if (!owner.empty() && has_method_of(owner, parameters)) {
                 optimizer.referrer = &referrer;
                 optimizer.links = *links;
                 optimizer.is_other_element = true;
-                return;
+                return true;
             }
         }
+        return false;
     }
 
     /// A scan leaves out memory that does not grow and whose purpose is known, so it may have found no state. The path
-    /// to a parameter leads through the optimizer as well, if no variable refers to the model any more.
+    /// to a parameter leads through the optimizer as well, if no variable refers to the model any more. A variable that
+    /// a scan found before the last step may belong to a function that has returned.
     void find_referrer(UnusedOptimizer& optimizer) const {
-        if (find_path(optimizer, optimizer.memory)) {
-            return;
-        }
         const std::vector<AllocationIndex> parameters = parameters_of(optimizer);
-        if (!find_path(optimizer, parameters)) {
-            find_list(optimizer, parameters);
+        const bool is_found = find_path(optimizer, optimizer.memory, optimizer.last_step) ||
+                              find_path(optimizer, parameters, optimizer.last_step) ||
+                              find_list(optimizer, parameters);
+        if (!is_found) {
+            find_path(optimizer, optimizer.memory, 0);
         }
     }
 
