@@ -197,7 +197,8 @@ private:
     std::optional<size_t> links_to_optimizer(const Referrer& referrer, const std::string& name) const {
         const auto link = std::find_if(referrer.links.begin(), referrer.links.end(), [&](const PathLink& one) {
             const std::string& text = context_.graph()->text(one.name);
-            return one.kind == PathLinkKind::attribute && (text == "state of " + name || text == "param_groups of " + name);
+            return one.kind == PathLinkKind::attribute &&
+                   (text == "state of " + name || text == "param_groups of " + name);
         });
         const bool has_link = link != referrer.links.begin() && link != referrer.links.end();
         return has_link ? std::optional(static_cast<size_t>(link - referrer.links.begin())) : std::nullopt;
@@ -255,8 +256,7 @@ private:
     void find_referrer(UnusedOptimizer& optimizer) const {
         const std::vector<AllocationIndex> parameters = parameters_of(optimizer);
         const bool is_found = find_path(optimizer, optimizer.memory, optimizer.last_step) ||
-                              find_path(optimizer, parameters, optimizer.last_step) ||
-                              find_list(optimizer, parameters);
+                              find_path(optimizer, parameters, optimizer.last_step) || find_list(optimizer, parameters);
         if (!is_found) {
             find_path(optimizer, optimizer.memory, 0);
         }

@@ -159,9 +159,9 @@ struct Evaluation : Training {
         }
         const std::string threading = "/usr/lib/python3.12/threading.py";
         const StackId stack =
-            is_in_thread ? stack_of(run.trace.stacks,
-                                    {{own, "forward"}, {own, caller}, {threading, "Thread._bootstrap_inner"}})
-                         : stack_of(run.trace.stacks, {{own, "forward"}, {own, caller}});
+            is_in_thread
+                ? stack_of(run.trace.stacks, {{own, "forward"}, {own, caller}, {threading, "Thread._bootstrap_inner"}})
+                : stack_of(run.trace.stacks, {{own, "forward"}, {own, caller}});
         NodeIndex last = leaf;
         for (int i = 0; i < 3; ++i) {
             const AllocationIndex activation = run.alloc(100 * MiB, stack);
@@ -600,7 +600,8 @@ TEST(ExplainOomFixes, NameTheProgramsMistakeBeforeOthersAndTheLimit) {
         }
         return texts;
     };
-    const OomFix mistake{{"mistake", "", 300, {}}, true}, smaller{{"smaller batch", "", 200, {}}, true, OomLever::demand};
+    const OomFix mistake{{"mistake", "", 300, {}}, true},
+        smaller{{"smaller batch", "", 200, {}}, true, OomLever::demand};
     EXPECT_THAT(order({limit, others, mistake}), testing::ElementsAre("mistake", "others", "limit"));
     EXPECT_THAT(order({limit, others, smaller}), testing::ElementsAre("others", "smaller batch", "limit"));
     EXPECT_THAT(order({limit, {{"unknown", "", {}, {}}, false}}), testing::ElementsAre("unknown", "limit"));

@@ -396,13 +396,12 @@ TEST(ExplainModels, WithNewNamesGetMoreParameters) {
 Finding retained_by_optimizer(const std::string& attribute) {
     Program program = creating(Category::parameter, {"Net.heads.#.weight", "Net.heads.#.bias"});
     for (const AllocationIndex a : retained_by(program)) {
-        program.graph.tables.referrers.push_back(
-            {0,
-             no_node,
-             Program::memory(a),
-             {{PathLinkKind::global, program.graph.text("optimizer"), 0, 0, 0},
-              {PathLinkKind::attribute, program.graph.text(attribute), 0, 0, 0},
-              {PathLinkKind::index, program.graph.text("0"), 0, 0, 0}}});
+        program.graph.tables.referrers.push_back({0,
+                                                  no_node,
+                                                  Program::memory(a),
+                                                  {{PathLinkKind::global, program.graph.text("optimizer"), 0, 0, 0},
+                                                   {PathLinkKind::attribute, program.graph.text(attribute), 0, 0, 0},
+                                                   {PathLinkKind::index, program.graph.text("0"), 0, 0, 0}}});
     }
     program.run.trace.annotations.push_back({"Optimizer.step#AdamW.step", AnnotationKind::user, 0, 1, 2, true});
     return explained(*program.make_context()).findings[0];

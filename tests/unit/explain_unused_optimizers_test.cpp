@@ -138,10 +138,10 @@ TEST(ExplainUnusedOptimizers, AreReportedAsWasteInPlaceOfTheirState) {
 /// Two phases whose optimizers an Accelerator keeps in a list. `bytes`: of the second phase's model.
 struct Prepared : TwoPhases {
     explicit Prepared(int64_t bytes, const std::string& owner = "Accelerator") {
-        const StackId stack = test::stack_of(
-            run.trace.stacks,
-            {{"/venv/lib/python3.12/site-packages/accelerate/accelerator.py", owner + ".prepare_model"},
-             {"/home/anna/project/train.py", "setup"}});
+        const StackId stack =
+            test::stack_of(run.trace.stacks,
+                           {{"/venv/lib/python3.12/site-packages/accelerate/accelerator.py", owner + ".prepare_model"},
+                            {"/home/anna/project/train.py", "setup"}});
         for (const int64_t size : {64 * MiB, bytes}) {
             parameters.push_back(run.alloc(static_cast<uint64_t>(size), stack));
             graph.label(memory(parameters.back()), run.now(), Category::parameter, "Net.weight");
@@ -154,15 +154,14 @@ struct Prepared : TwoPhases {
 
     /// The path to a parameter through the optimizer at this index of the list.
     void retained(AllocationIndex a, const std::string& index) {
-        graph.tables.referrers.push_back(
-            {0,
-             no_node,
-             memory(a),
-             {{PathLinkKind::global, graph.text("accelerator"), 0, 0, 0},
-              {PathLinkKind::attribute, graph.text("_optimizers of Accelerator"), 0, 0, 0},
-              {PathLinkKind::index, graph.text(index), 0, 0, 0},
-              {PathLinkKind::attribute, graph.text("state of AdamW"), 0, 0, 0},
-              {PathLinkKind::element, 0, 0, 0, 0}}});
+        graph.tables.referrers.push_back({0,
+                                          no_node,
+                                          memory(a),
+                                          {{PathLinkKind::global, graph.text("accelerator"), 0, 0, 0},
+                                           {PathLinkKind::attribute, graph.text("_optimizers of Accelerator"), 0, 0, 0},
+                                           {PathLinkKind::index, graph.text(index), 0, 0, 0},
+                                           {PathLinkKind::attribute, graph.text("state of AdamW"), 0, 0, 0},
+                                           {PathLinkKind::element, 0, 0, 0, 0}}});
     }
 
     std::vector<AllocationIndex> parameters;

@@ -103,8 +103,8 @@ Finding make_finding(const AnalysisContext& context, const UnusedOptimizer& unus
         optimizer.links.resize(unused.links);
         finding.referrer = referrer_words(context.graph()->tables(), words, optimizer);
         const std::string expression = referrer_expression(context.graph()->tables(), optimizer);
-        library_fix = library_fix_of_path(context.trace(), context.graph()->tables(), words, optimizer.links,
-                                          Growth::of_count);
+        library_fix =
+            library_fix_of_path(context.trace(), context.graph()->tables(), words, optimizer.links, Growth::of_count);
         if (!unused.is_other_element && !library_fix) {
             release = unused.links == 1 ? "del " + expression : expression + " = None";
         }

@@ -50,26 +50,27 @@ std::optional<Referrer> path_by_optimizer(const AnalysisContext& context, const 
 std::vector<Fix> fixes_of_optimizer(const AnalysisContext& context, const LeakSuspect& suspect, const Referrer& path,
                                     const std::string& referrer, const Words& words) {
     const bool were_replaced = context.graph()->text(path.links.back().name).starts_with("state of ");
-    const std::string text =
-        words("Remove them from the optimizer: {referrer} retains the parameters that were added, also those that were "
-              "replaced. Or create the optimizer anew.",
-              with("referrer", referrer));
+    const std::string text = words(
+        "Remove them from the optimizer: {referrer} retains the parameters that were added, also those that were "
+        "replaced. Or create the optimizer anew.",
+        with("referrer", referrer));
     if (!were_replaced) {
         return {{text,
                  "for parameter in group[\"params\"]:\n    optimizer.state.pop(parameter, None)\n"
                  "optimizer.param_groups.remove(group)",
                  suspect.bytes, suspect.per_iteration}};
     }
-    return {{text,
-             "for parameter in model.head.parameters():  # before it is replaced\n"
-             "    optimizer.state.pop(parameter, None)\n"
-             "optimizer.param_groups[0][\"params\"] = list(model.parameters())  # after it",
-             suspect.bytes, suspect.per_iteration},
-            {words("Or initialize the existing module again in place of a new one: its parameters stay the same objects, "
-                   "and the optimizer keeps one state for each."),
-             "for module in model.head.modules():\n    if hasattr(module, \"reset_parameters\"):\n"
-             "        module.reset_parameters()",
-             suspect.bytes, suspect.per_iteration}};
+    return {
+        {text,
+         "for parameter in model.head.parameters():  # before it is replaced\n"
+         "    optimizer.state.pop(parameter, None)\n"
+         "optimizer.param_groups[0][\"params\"] = list(model.parameters())  # after it",
+         suspect.bytes, suspect.per_iteration},
+        {words("Or initialize the existing module again in place of a new one: its parameters stay the same objects, "
+               "and the optimizer keeps one state for each."),
+         "for module in model.head.modules():\n    if hasattr(module, \"reset_parameters\"):\n"
+         "        module.reset_parameters()",
+         suspect.bytes, suspect.per_iteration}};
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {

@@ -143,8 +143,9 @@ std::string code_without_gradients(const std::string& function, bool is_in_threa
     if (function.empty()) {
         return "with torch.no_grad():\n    output = model(batch)";
     }
-    return is_in_thread ? fmt::format("def {}(...):\n    with torch.no_grad():  # in the thread itself\n        ...", function)
-                        : fmt::format("@torch.no_grad()\ndef {}(...):", function);
+    return is_in_thread
+               ? fmt::format("def {}(...):\n    with torch.no_grad():  # in the thread itself\n        ...", function)
+               : fmt::format("@torch.no_grad()\ndef {}(...):", function);
 }
 
 std::string name_of(const OomCase& oom, FrameId id) {
