@@ -203,13 +203,17 @@ const PathLink* variable_of_call(const Referrer& referrer) {
     return is_local ? &referrer.links.front() : nullptr;
 }
 
+bool is_function_of(const GraphContext& graph, const Frame& frame, const PathLink& variable) {
+    const StackTable& stacks = graph.index.trace().stacks;
+    return stacks.string(frame.function) == graph.text(variable.function) &&
+           stacks.string(frame.file) == graph.text(variable.file);
+}
+
 std::optional<size_t> position_of_function(const GraphContext& graph, std::span<const FrameId> frames,
                                            const PathLink& variable) {
     const StackTable& stacks = graph.index.trace().stacks;
     for (size_t i = frames.size(); i-- > 0;) {
-        const Frame& frame = stacks.frame(frames[i]);
-        if (stacks.string(frame.function) == graph.text(variable.function) &&
-            stacks.string(frame.file) == graph.text(variable.file)) {
+        if (is_function_of(graph, stacks.frame(frames[i]), variable)) {
             return i;
         }
     }

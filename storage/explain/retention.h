@@ -48,6 +48,8 @@ const PathLink* variable_of_call(const Referrer& referrer);
 /// the outermost function of that stack, of several the last. Arguments of the functions that it calls are other names
 /// of the same object, and a traceback retains it only for the moment. Returns nullptr if no scan found a name.
 const Referrer* outermost_referrer(const GraphContext& graph, uint32_t device, StackId stack, int64_t time);
+/// Returns whether this is the function whose variable this is, at any line.
+bool is_function_of(const GraphContext& graph, const Frame& frame, const PathLink& variable);
 /// Returns the position of the function whose variable this is among the frames of a stack, outermost match of a
 /// recursion; nothing if it is none of them.
 std::optional<size_t> position_of_function(const GraphContext& graph, std::span<const FrameId> frames,

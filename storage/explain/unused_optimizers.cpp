@@ -13,6 +13,7 @@
 #include "storage/explain/optimizer_spans.h"
 #include "storage/explain/private_pools.h"
 #include "storage/explain/stack_search.h"
+#include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
@@ -159,21 +160,105 @@ private:
                later >= fewest_allocations;
     }
 
-    void find_referrer(UnusedOptimizer& optimizer) const {
-        const std::string state = "state of " + optimizer.name;
+    const std::string& name_of(AllocationIndex a) const {
+        return context_.graph()->categories.name({context_.device_position(), a});
+    }
+
+    /// Returns the parameters to which the state belongs: "Net.weight" of the same size for "exp_avg of Net.weight".
+    /// Omits those of which another optimizer may keep state, too, or which have equal ones.
+    std::vector<AllocationIndex> parameters_of(const UnusedOptimizer& optimizer) const {
+        using Tensor = std::pair<std::string_view, uint64_t>;  // name and bytes
+        std::map<Tensor, std::vector<AllocationIndex>> parameters;
+        std::map<Tensor, int> states;
+        for (const AllocationIndex a : allocated_at(context_, context_.now())) {
+            const Category category =
+                context_.graph()->categories.at({context_.device_position(), a}, context_.now_time());
+            const Tensor tensor{name_of(a), allocations_.requested[a]};
+            if (category == Category::parameter) {
+                parameters[tensor].push_back(a);
+            } else if (category == Category::optimizer_state) {
+                ++states[tensor];
+            }
+        }
+        std::vector<AllocationIndex> found;
         for (const AllocationIndex a : optimizer.memory) {
+            const std::string_view name = name_of(a);
+            const uint64_t bytes = allocations_.requested[a];
+            const size_t of = name.find(" of ");
+            const auto parameter = of == name.npos ? parameters.end() : parameters.find({name.substr(of + 4), bytes});
+            if (parameter != parameters.end() && parameter->second.size() == 1 && states[{name, bytes}] == 1) {
+                found.push_back(parameter->second.front());
+            }
+        }
+        return found;
+    }
+
+    /// Returns the number of links up to an optimizer of this class; nothing if the path leads through none.
+    std::optional<size_t> links_to_optimizer(const Referrer& referrer, const std::string& name) const {
+        const auto link = std::find_if(referrer.links.begin(), referrer.links.end(), [&](const PathLink& one) {
+            const std::string& text = context_.graph()->text(one.name);
+            return one.kind == PathLinkKind::attribute &&
+                   (text == "state of " + name || text == "param_groups of " + name);
+        });
+        const bool has_link = link != referrer.links.begin() && link != referrer.links.end();
+        return has_link ? std::optional(static_cast<size_t>(link - referrer.links.begin())) : std::nullopt;
+    }
+
+    /// Finds a path to one of these that a scan found at this time or later.
+    bool find_path(UnusedOptimizer& optimizer, const std::vector<AllocationIndex>& memory, int64_t time) const {
+        for (const AllocationIndex a : memory) {
             const Referrer* referrer = context_.graph()->referrers.in_python({context_.device_position(), a});
-            if (!referrer) {
-                continue;
-            }
-            const auto link = std::find_if(referrer->links.begin(), referrer->links.end(), [&](const PathLink& one) {
-                return one.kind == PathLinkKind::attribute && context_.graph()->text(one.name) == state;
-            });
-            if (link != referrer->links.begin() && link != referrer->links.end()) {
+            const auto links = referrer ? links_to_optimizer(*referrer, optimizer.name) : std::nullopt;
+            if (links && context_.graph()->tables().scans[referrer->scan].time >= time) {
                 optimizer.referrer = referrer;
-                optimizer.links = static_cast<size_t>(link - referrer->links.begin());
-                return;
+                optimizer.links = *links;
+                return true;
             }
+        }
+        return false;
+    }
+
+    /// Returns whether a method of a library's class allocated one of them.
+    bool has_method_of(const std::string& owner, const std::vector<AllocationIndex>& memory) const {
+        const StackTable& stacks = context_.trace().stacks;
+        return std::any_of(memory.begin(), memory.end(), [&](AllocationIndex a) {
+            const std::vector<FrameId> frames = stacks.frames_of(allocations_.stack[a]);
+            return std::any_of(frames.begin(), frames.end(), [&](FrameId id) {
+                return stacks.role(id) == FrameRole::library &&
+                       stacks.string(stacks.frame(id).function).starts_with(owner + ".");
+            });
+        });
+    }
+
+    /// Finds a list of optimizers that belongs to an object which moved the parameters to the GPU. The path of a scan,
+    /// also a later one, may lead to another element of it: the object keeps each optimizer that it prepared.
+    bool find_list(UnusedOptimizer& optimizer, const std::vector<AllocationIndex>& parameters) const {
+        const GraphTables& tables = context_.graph()->tables();
+        for (size_t i = tables.referrers.size(); i-- > 0;) {
+            const Referrer& referrer = tables.referrers[i];
+            const size_t list = container_end(referrer.links);
+            const auto links = links_to_optimizer(referrer, optimizer.name);
+            const bool is_in_list = links && list > 0 && list < *links;
+            const std::string owner = is_in_list ? owner_of(tables, referrer.links[list - 1]) : std::string();
+            if (!owner.empty() && has_method_of(owner, parameters)) {
+                optimizer.referrer = &referrer;
+                optimizer.links = *links;
+                optimizer.is_other_element = true;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// A scan leaves out memory that does not grow and whose purpose is known, so it may have found no state. The path
+    /// to a parameter leads through the optimizer as well, if no variable refers to the model any more. A variable that
+    /// a scan found before the last step may belong to a function that has returned.
+    void find_referrer(UnusedOptimizer& optimizer) const {
+        const std::vector<AllocationIndex> parameters = parameters_of(optimizer);
+        const bool is_found = find_path(optimizer, optimizer.memory, optimizer.last_step) ||
+                              find_path(optimizer, parameters, optimizer.last_step) || find_list(optimizer, parameters);
+        if (!is_found) {
+            find_path(optimizer, optimizer.memory, 0);
         }
     }
 

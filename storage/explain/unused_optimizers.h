@@ -21,8 +21,9 @@ struct UnusedOptimizer {
     size_t steps = 0;
     int64_t first_step = 0, last_step = 0;  ///< ns since trace start: begin of the first one, end of the last one
     size_t later_steps = 0;                 ///< of other optimizers, after its last one
-    const Referrer* referrer = nullptr;     ///< of a tensor of its state, through the optimizer; nullptr: unknown
+    const Referrer* referrer = nullptr;     ///< of its state or its parameters, through the optimizer; nullptr: unknown
     size_t links = 0;                       ///< of the referrer, up to the optimizer
+    bool is_other_element = false;          ///< the referrer leads to another optimizer of the list that has this one
 };
 
 /// Returns the largest unused optimizers at the context's time point, most bytes first: idle for two fifths of the time

@@ -30,8 +30,8 @@ class Thing:
 KEPT_BY_MODULE = {}
 
 
-def full_links(reference, traceback=None):
-    return _referrers.find(HEAP, [reference()], (), traceback)[0][0] or []
+def full_links(reference, traceback=None, thread=None):
+    return _referrers.find(HEAP, [reference()], (), traceback, (), thread)[0][0] or []
 
 
 def links(reference, **how):
@@ -253,6 +253,29 @@ class Frames(unittest.TestCase):
             del error
             found = links(reference)
         self.assertEqual(found, [("exception", ""), ("local", "inside")])
+
+    def test_of_an_exception_that_another_thread_handles(self):
+        seen, is_handled, may_end = [], threading.Event(), threading.Event()
+
+        def handle():
+            try:
+                self.fails()
+            except ValueError as error:
+                seen.append(error.args[0])
+                del error
+                is_handled.set()
+                may_end.wait()
+
+        worker = threading.Thread(target=handle)
+        worker.start()
+        is_handled.wait()
+        try:
+            self.assertEqual(links(seen[0], thread=threading.get_ident()), [("local", "inside")])
+            self.assertEqual(links(seen[0], thread=worker.ident), [("exception", ""), ("local", "inside")])
+            self.assertEqual(links(seen[0]), [("exception", ""), ("local", "inside")])
+        finally:
+            may_end.set()
+            worker.join()
 
     def test_of_a_traceback(self):
         try:

@@ -166,6 +166,26 @@ class WithTorch(unittest.TestCase):
         )
         self.assertEqual(lines, ["scan end", "exception:, local:inside"])
 
+    def test_an_exception_of_another_thread_counts_as_variables_at_an_error(self):
+        lines = self.lines_of(
+            "import threading\n"
+            "weight = torch.ones(2, requires_grad=True)\n"
+            "handled, may_end = threading.Event(), threading.Event()\n"
+            "def fails():\n"
+            "    inside = made(weight * 2)\n"
+            "    raise ValueError\n"
+            "def work():\n"
+            "    try:\n"
+            "        fails()\n"
+            "    except ValueError:\n"
+            "        handled.set(); may_end.wait()\n"
+            "worker = threading.Thread(target=work); worker.start(); handled.wait()\n"
+            "graph.out_of_memory(); print_messages()\n"
+            "graph.scan(); print_messages()\n"
+            "may_end.set(); worker.join()\n"
+        )
+        self.assertEqual(lines, ["scan out of memory", "local:inside", "scan asked", "exception:, local:inside"])
+
     def test_labels(self):
         lines = self.lines_of(
             "graph._poller.stop(); plugin.updates = 0\n"

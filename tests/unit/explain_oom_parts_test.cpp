@@ -133,6 +133,36 @@ TEST(ExplainOomLargeResults, NeedsAComputedRequest) {
     EXPECT_THAT(text_of(evaluate("aten::exp", 190)), HasSubstr("Beside the request, 1 tensor of its size"));
 }
 
+/// Matrices of distances of these MiB, then one of 600 MiB: as much is free, but a small tensor lies in the middle.
+Finding distances(std::initializer_list<int64_t> sizes) {
+    FailingProgram program;
+    const StackId stack = program.run.line("radius");
+    const uint32_t cdist = program.op("aten::cdist");
+    for (const int64_t size : sizes) {
+        program.run.free(program.run.alloc(MiB, stack, cdist));  // norms
+        program.run.free(program.run.alloc(static_cast<uint64_t>(size * MiB), stack, cdist));
+    }
+    program.run.alloc(MiB, program.run.line("choose"));
+    program.fails(600 * MiB, stack, cdist);
+    return program.finding();
+}
+
+TEST(ExplainOomGrowingRequest, IsLargerWithEachCall) {
+    EXPECT_THAT(text_of(distances({100, 130, 150, 170})),
+                HasSubstr("The requests of this line grow: 130 MiB, 150 MiB and 170 MiB before, and now 600 MiB."));
+    for (const auto& sizes : {std::initializer_list<int64_t>{150, 150, 150}, {170, 150, 130}, {60, 70, 80, 240}}) {
+        EXPECT_THAT(text_of(distances(sizes)), Not(HasSubstr("The requests of this line grow")));
+    }
+}
+
+TEST(ExplainOomLargeResults, MayFitNowhereAlthoughEnoughIsFree) {
+    const Finding finding = distances({130, 150, 170});
+    ASSERT_FALSE(finding.fixes.empty()) << text_of(finding);
+    EXPECT_THAT(finding.fixes[0].text, HasSubstr("The request is for 600 MiB; in 2 parts it would be for 300 MiB"));
+    EXPECT_EQ(finding.fixes[0].bytes, 300 * MiB);
+    EXPECT_THAT(finding.fixes[0].code, HasSubstr(".chunk(2)"));
+}
+
 TEST(ExplainOomFixes, NameAChangeOnce) {
     const std::vector<Fix> fixes = ranked({{{"Gather less.", "gather()", 100, {}}, false},
                                            {{"Gather less. It fits.", "gather()", 300, {}}, true},

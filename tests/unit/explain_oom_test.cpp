@@ -152,12 +152,16 @@ TEST(ExplainOomAttention, NeedsASoftmax) {
 
 /// Three training steps, then a forward pass that saves 300 MiB.
 struct Evaluation : Training {
-    explicit Evaluation(const std::string& caller) {
+    explicit Evaluation(const std::string& caller, bool is_in_thread = false) {
         for (int i = 0; i < 3; ++i) {
             pass();
             update();
         }
-        const StackId stack = stack_of(run.trace.stacks, {{own, "forward"}, {own, caller}});
+        const std::string threading = "/usr/lib/python3.12/threading.py";
+        const StackId stack =
+            is_in_thread
+                ? stack_of(run.trace.stacks, {{own, "forward"}, {own, caller}, {threading, "Thread._bootstrap_inner"}})
+                : stack_of(run.trace.stacks, {{own, "forward"}, {own, caller}});
         NodeIndex last = leaf;
         for (int i = 0; i < 3; ++i) {
             const AllocationIndex activation = run.alloc(100 * MiB, stack);
@@ -176,6 +180,14 @@ TEST(ExplainOomUnusedGraph, RecommendsNoGradInTheFunctionThatNeverTrains) {
     ASSERT_NE(fix, nullptr) << text_of(finding);
     EXPECT_EQ(fix->bytes, 300 * MiB);
     EXPECT_THAT(text_of(finding), HasSubstr("train.py:20 validate"));
+}
+
+TEST(ExplainOomUnusedGraph, RecommendsNoGradInsideOfTheThread) {
+    Evaluation program("rollout", true);
+    const Finding finding = program.diagnose(diagnoses::out_of_memory).at(0);
+    const Fix* fix = fix_with(finding, "def rollout(...):\n    with torch.no_grad():");
+    ASSERT_NE(fix, nullptr) << text_of(finding);
+    EXPECT_THAT(fix->text, HasSubstr("The grad mode is per thread"));
 }
 
 TEST(ExplainOomUnusedGraph, ReportsNothingInATrainingStep) {
@@ -235,6 +247,19 @@ TEST(ExplainOomOtherProcesses, AreTheCauseOnlyIfTheDriverRefused) {
     }
 }
 
+TEST(ExplainOomOtherProcesses, ComeAfterTheProgramsOwnMistake) {
+    FailingProgram program;
+    const StackId stack =
+        program.stack({{own, "solve"}, {packages + "torch/_functorch/vmap.py", "_flat_vmap"}, {own, "study"}});
+    program.run.alloc(50 * MiB, program.run.line("main"));
+    sample(program.run, 2048 * MiB, 100'000 * MiB);
+    program.fails(900 * MiB, stack, program.op("aten::new_zeros"), MiB);
+    const Finding finding = program.finding();
+    ASSERT_GE(finding.fixes.size(), 2u);
+    EXPECT_THAT(finding.fixes[0].code, HasSubstr("chunk_size"));
+    EXPECT_THAT(finding.fixes[1].code, HasSubstr("nvidia-smi"));
+}
+
 /// A model of five tensors, and a second load of them that fails at the fourth.
 Finding load_again(int64_t third_size) {
     FailingProgram program;
@@ -286,6 +311,33 @@ TEST(ExplainOomHandledException, RetainsTheMemoryOfTheFirstAttempt) {
     EXPECT_THAT(fix->text, HasSubstr("The request would then have fit."));
     EXPECT_THAT(finding.referrer, HasSubstr("exception `features`"));
     EXPECT_THAT(text_of(finding), HasSubstr("600 MiB: `features`"));
+}
+
+/// An attempt at line 20 of rollout() that fails, whose exception retains 600 MiB, and a request at another line.
+/// `outermost`: the function that the second request's thread runs.
+Finding second_attempt(int32_t line, const std::string& outermost) {
+    ScannedProgram program;
+    StackTable& stacks = program.run.trace.stacks;
+    const auto at = [&](int32_t line_of_call, const std::string& thread) {
+        const auto frame = [&](const std::string& function, int32_t number) {
+            return stacks.intern(Frame{stacks.intern(function), stacks.intern(own), number});
+        };
+        return stacks.intern_stack(std::array{frame("rollout", line_of_call), frame(thread, 5)});
+    };
+    const AllocationIndex first = program.run.alloc(600 * MiB, at(20, "work"));
+    program.fails(700 * MiB, at(20, "work"));
+    program.fails(500 * MiB, at(line, outermost));
+    program.scan();
+    program.retained(first, PathLinkKind::exception, "levels", "rollout", "0");
+    program.graph.tables.referrers.back().links.front().line = 20;
+    return program.scanned_finding();
+}
+
+TEST(ExplainOomHandledException, HasAnExceptBlockAfterTheAttempt) {
+    EXPECT_NE(fix_with(second_attempt(25, "work"), "fits = False"), nullptr);
+    EXPECT_EQ(fix_with(second_attempt(20, "work"), "fits = False"), nullptr) << "the same line in another thread";
+    EXPECT_EQ(fix_with(second_attempt(15, "work"), "fits = False"), nullptr) << "an except block follows its try";
+    EXPECT_NE(fix_with(second_attempt(15, "main"), "fits = False"), nullptr) << "a thread may raise it again";
 }
 
 TEST(ExplainOomHandledException, IsNoneIfAVariableRetainsIt) {
@@ -536,6 +588,24 @@ TEST(ExplainOomFixes, AreRankedByFitAndBytes) {
         order.push_back(fix.text);
     }
     EXPECT_THAT(order, testing::ElementsAre("small", "setting", "large", "unknown"));
+}
+
+TEST(ExplainOomFixes, NameTheProgramsMistakeBeforeOthersAndTheLimit) {
+    const OomFix limit{{"limit", "", 900, {}}, true, OomLever::limit};
+    const OomFix others{{"others", "", 800, {}}, true, OomLever::processes};
+    const auto order = [&](std::vector<OomFix> fixes) {
+        std::vector<std::string> texts;
+        for (const Fix& fix : ranked(std::move(fixes))) {
+            texts.push_back(fix.text);
+        }
+        return texts;
+    };
+    const OomFix mistake{{"mistake", "", 300, {}}, true},
+        smaller{{"smaller batch", "", 200, {}}, true, OomLever::demand};
+    EXPECT_THAT(order({limit, others, mistake}), testing::ElementsAre("mistake", "others", "limit"));
+    EXPECT_THAT(order({limit, others, smaller}), testing::ElementsAre("others", "smaller batch", "limit"));
+    EXPECT_THAT(order({limit, {{"unknown", "", {}, {}}, false}}), testing::ElementsAre("unknown", "limit"));
+    EXPECT_THAT(order({others, {{"too little", "", 300, {}}, false}}), testing::ElementsAre("others", "too little"));
 }
 
 TEST(ExplainExperiments, OmitASettingThatIsOn) {

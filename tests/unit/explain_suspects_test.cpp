@@ -392,22 +392,36 @@ TEST(ExplainModels, WithNewNamesGetMoreParameters) {
     EXPECT_NE(explanation.findings[0].title.find("24 parameters"), std::string::npos) << explanation.findings[0].title;
 }
 
-TEST(ExplainModels, ParametersThatTheOptimizerRetainsAreRemovedFromIt) {
+/// Parameters that an optimizer retains in this attribute.
+Finding retained_by_optimizer(const std::string& attribute) {
     Program program = creating(Category::parameter, {"Net.heads.#.weight", "Net.heads.#.bias"});
     for (const AllocationIndex a : retained_by(program)) {
-        program.graph.tables.referrers.push_back(
-            {0,
-             no_node,
-             Program::memory(a),
-             {{PathLinkKind::global, program.graph.text("optimizer"), 0, 0, 0},
-              {PathLinkKind::attribute, program.graph.text("param_groups of AdamW"), 0, 0, 0},
-              {PathLinkKind::index, program.graph.text("0"), 0, 0, 0}}});
+        program.graph.tables.referrers.push_back({0,
+                                                  no_node,
+                                                  Program::memory(a),
+                                                  {{PathLinkKind::global, program.graph.text("optimizer"), 0, 0, 0},
+                                                   {PathLinkKind::attribute, program.graph.text(attribute), 0, 0, 0},
+                                                   {PathLinkKind::index, program.graph.text("0"), 0, 0, 0}}});
     }
     program.run.trace.annotations.push_back({"Optimizer.step#AdamW.step", AnnotationKind::user, 0, 1, 2, true});
-    const Finding leak = explained(*program.make_context()).findings[0];
+    return explained(*program.make_context()).findings[0];
+}
+
+TEST(ExplainModels, ParametersThatTheOptimizerRetainsAreRemovedFromIt) {
+    const Finding leak = retained_by_optimizer("param_groups of AdamW");
     EXPECT_NE(leak.referrer.find("`optimizer.param_groups`"), std::string::npos) << leak.referrer;
     ASSERT_EQ(leak.fixes.size(), 2U);
-    EXPECT_NE(leak.fixes[0].code.find("optimizer.param_groups.remove(group)"), std::string::npos);
+    const size_t pop = leak.fixes[0].code.find("optimizer.state.pop(parameter, None)");
+    ASSERT_NE(pop, std::string::npos);
+    EXPECT_NE(leak.fixes[0].code.find("optimizer.param_groups.remove(group)", pop), std::string::npos);
+}
+
+TEST(ExplainModels, ReplacedParametersArePoppedFromTheStateOrInitializedInPlace) {
+    const Finding leak = retained_by_optimizer("state of AdamW");
+    ASSERT_EQ(leak.fixes.size(), 3U);
+    EXPECT_NE(leak.fixes[0].code.find("optimizer.state.pop(parameter, None)"), std::string::npos);
+    EXPECT_EQ(leak.fixes[0].code.find("param_groups.remove"), std::string::npos);
+    EXPECT_NE(leak.fixes[1].code.find("module.reset_parameters()"), std::string::npos);
 }
 
 TEST(ExplainModels, OptimizerStateAloneGrows) {

@@ -135,5 +135,67 @@ TEST(ExplainUnusedOptimizers, AreReportedAsWasteInPlaceOfTheirState) {
     EXPECT_TRUE(program.diagnose(diagnoses::optimizer_state).empty());
 }
 
+/// Two phases whose optimizers an Accelerator keeps in a list. `bytes`: of the second phase's model.
+struct Prepared : TwoPhases {
+    explicit Prepared(int64_t bytes, const std::string& owner = "Accelerator") {
+        const StackId stack =
+            test::stack_of(run.trace.stacks,
+                           {{"/venv/lib/python3.12/site-packages/accelerate/accelerator.py", owner + ".prepare_model"},
+                            {"/home/anna/project/train.py", "setup"}});
+        for (const int64_t size : {64 * MiB, bytes}) {
+            parameters.push_back(run.alloc(static_cast<uint64_t>(size), stack));
+            graph.label(memory(parameters.back()), run.now(), Category::parameter, "Net.weight");
+        }
+        for (int i = 0; i < steps; ++i) {
+            iterate();
+            step(in_first_half(i) ? "pretrain" : "tune", i == 0 || i == steps / 2);
+        }
+    }
+
+    /// The path to a parameter through the optimizer at this index of the list.
+    void retained(AllocationIndex a, const std::string& index) {
+        graph.tables.referrers.push_back({0,
+                                          no_node,
+                                          memory(a),
+                                          {{PathLinkKind::global, graph.text("accelerator"), 0, 0, 0},
+                                           {PathLinkKind::attribute, graph.text("_optimizers of Accelerator"), 0, 0, 0},
+                                           {PathLinkKind::index, graph.text(index), 0, 0, 0},
+                                           {PathLinkKind::attribute, graph.text("state of AdamW"), 0, 0, 0},
+                                           {PathLinkKind::element, 0, 0, 0, 0}}});
+    }
+
+    std::vector<AllocationIndex> parameters;
+};
+
+TEST(ExplainUnusedOptimizers, AreRetainedByWhatRetainsTheirParameters) {
+    Prepared program(16 * MiB);
+    program.graph.tables.labels.back().name = program.graph.text("exp_avg of Other.weight");
+    program.retained(program.parameters[0], "0");
+    const Findings findings = program.diagnose(diagnoses::unused_model);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].referrer, "list `accelerator._optimizers` of class Accelerator (global variable)");
+    EXPECT_NE(findings[0].fixes.at(0).code.find("accelerator.free_memory("), std::string::npos);
+    EXPECT_EQ(findings[0].fixes[0].bytes, 64 * MiB);
+}
+
+TEST(ExplainUnusedOptimizers, AreInTheListOfWhatPreparedTheirParameters) {
+    for (const char* owner : {"Accelerator", "Mover"}) {
+        Prepared program(16 * MiB, owner);
+        program.graph.tables.labels.back().name = program.graph.text("exp_avg of Other.weight");
+        program.retained(program.parameters[1], "1");
+        const std::vector<UnusedOptimizer> unused = program.unused();
+        ASSERT_EQ(unused.size(), 1u);
+        EXPECT_EQ(unused[0].is_other_element, owner == std::string("Accelerator"));
+        EXPECT_EQ(unused[0].referrer != nullptr, unused[0].is_other_element);
+    }
+}
+
+TEST(ExplainUnusedOptimizers, HaveNoParametersOfWhichAnotherHasState) {
+    Prepared program(16 * MiB);
+    program.retained(program.parameters[0], "0");
+    ASSERT_EQ(program.unused().size(), 1u);
+    EXPECT_EQ(program.unused()[0].referrer, nullptr) << "both optimizers have a state of this name and size";
+}
+
 }  // namespace
 }  // namespace tidemark

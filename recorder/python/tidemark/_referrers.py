@@ -10,6 +10,7 @@ thread continues when all paths are sent.
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 import typing
 from collections.abc import Collection, Iterator, Sequence
@@ -35,16 +36,18 @@ def find(
     autograd_contexts: Sequence[Any] = (),
     traceback: TracebackType | None = None,
     contexts: Sequence[Context] = (),
+    thread: int | None = None,
 ) -> tuple[list[_Links], int]:
     """Returns the links to each target (None: no Python object refers to it) and the number of objects visited.
 
     autograd_contexts: those of autograd functions, which only C++ refers to. contexts: those of context variables.
+    thread: see _roots.nearest().
     Empties the list `targets` as soon as the search knows their addresses, so that the list is not a referrer
     itself."""
     count, modules = len(targets), _roots.namespaces()
     with heap.search(targets, _roots.barriers(modules)) as search:
         targets.clear()
-        roots = _search_all(search, modules, _roots.of_objects(autograd_contexts, contexts), traceback)
+        roots = _search_all(search, modules, _roots.of_objects(autograd_contexts, contexts), traceback, thread)
         places = _links.Places(heap)
         paths = (search.path_to(number) for number in range(count))
         named = [path and _paths.links(places, path, roots) for path in paths]
@@ -56,11 +59,12 @@ def _search_all(
     modules: _roots.Namespaces,
     of_objects: list[_roots.Root],
     traceback: TracebackType | None,
+    thread: int | None,
 ) -> list[_roots.Root]:
     """Searches from the roots with the best names first, until all targets have a path. Returns the roots used."""
     roots: list[_roots.Root] = []
     stages = (
-        lambda: _roots.nearest(modules, traceback),
+        lambda: _roots.nearest(modules, traceback, thread),
         lambda: of_objects,
         lambda: _roots.furthest(modules),
     )
@@ -114,7 +118,9 @@ class Referrers:
         out, unless they belong to an allocation site that grows.
 
         traceback: of an exception; the variables of its frames are roots, too."""
-        self._scan_all(reason, set(self._core.growing_blocks()), False, traceback)
+        # An error follows from what this thread did; any thread may scan for another reason.
+        thread = threading.get_ident() if reason == "out of memory" else None
+        self._scan_all(reason, set(self._core.growing_blocks()), False, traceback, thread)
 
     def scan_growing(self, reason: str) -> bool:
         """Records the retention paths of the memory of growing allocation sites, and of the nearest tensors whose graph
@@ -160,7 +166,12 @@ class Referrers:
                     yield target, links
 
     def _scan_all(
-        self, reason: str, growing: Collection[int], only_growing: bool, traceback: TracebackType | None
+        self,
+        reason: str,
+        growing: Collection[int],
+        only_growing: bool,
+        traceback: TracebackType | None,
+        thread: int | None = None,
     ) -> None:
         began = time.perf_counter_ns()
         parts = self._torch._C
@@ -172,7 +183,7 @@ class Referrers:
         # No pause from here to the search: a running sum that the program replaces meanwhile would have no referrer.
         tensors, autograd_contexts, contexts = self._heap.instances(parts.TensorBase, parts._FunctionBase, Context)
         tensors, targets = self._choose(tensors, growing, only_growing)
-        paths, visited = find(self._heap, tensors, autograd_contexts, traceback, contexts)
+        paths, visited = find(self._heap, tensors, autograd_contexts, traceback, contexts, thread)
         found = [(target, links) for of_tensor, links in zip(targets, paths) for target in of_tensor]
         self._send(reason, began, visited, len(paths), found)
         if len(paths) == MOST_TENSORS:

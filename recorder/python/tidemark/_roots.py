@@ -87,12 +87,12 @@ def _with_callers(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def tracebacks() -> Iterator[TracebackType | None]:
-    """Yields the tracebacks of the exceptions that threads handle now."""
-    for handled in getattr(sys, "_current_exceptions", dict)().values():
+def tracebacks() -> Iterator[tuple[int, TracebackType | None]]:
+    """Yields the threads that handle exceptions now, and the tracebacks of these."""
+    for thread, handled in getattr(sys, "_current_exceptions", dict)().items():
         error = handled[1] if type(handled) is tuple else handled
         while error is not None:
-            yield BaseException.__dict__["__traceback__"].__get__(error)
+            yield thread, BaseException.__dict__["__traceback__"].__get__(error)
             error = BaseException.__dict__["__context__"].__get__(error)
 
 
@@ -110,10 +110,10 @@ def _of_names(frame: FrameType, root: Root) -> Root:
     return root._replace(object=names)
 
 
-def _of_traceback(traceback: TracebackType | None) -> Iterator[Root]:
+def _of_traceback(traceback: TracebackType | None, kind: str = "exception") -> Iterator[Root]:
     """Yields the roots of a traceback's frames, outermost first."""
     while traceback is not None:
-        yield of_frame("exception", traceback.tb_frame, traceback.tb_lineno)
+        yield of_frame(kind, traceback.tb_frame, traceback.tb_lineno)
         traceback = traceback.tb_next
 
 
@@ -153,13 +153,18 @@ def _is_own_module(name: str) -> bool:
     return name == "tidemark" or name.startswith("tidemark.")
 
 
-def nearest(modules: Namespaces, traceback: TracebackType | None) -> list[Root]:
+def nearest(modules: Namespaces, traceback: TracebackType | None, thread: int | None = None) -> list[Root]:
     """Returns locals of running frames, frames of exceptions, globals of the program's modules and registered
-    callbacks, in this order, then locals of library frames, outermost first."""
+    callbacks, in this order, then locals of library frames, outermost first.
+
+    thread: only exceptions that this thread handles count as such. What others handle is not the cause of what this
+    one does, so the variables of their frames count as locals. None: all threads."""
     stacks = list(running_stacks())
     roots = list(_of_running(frame for frames in stacks for frame in frames if is_users(frame.f_code.co_filename)))
-    for each in (traceback, *tracebacks()):
-        roots += _with_distances(_of_traceback(each))
+    roots += _with_distances(_of_traceback(traceback))
+    for handling, each in tracebacks():
+        kind = "exception" if thread in (None, handling) else "local"
+        roots += _with_distances(_of_traceback(each, kind))
     roots += _of_users_modules(modules)
     roots += _of_callbacks()
     for frames in stacks:

@@ -14,6 +14,7 @@
 #include "storage/explain/copied_arguments.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/library_advice.h"
 #include "storage/explain/stacked_models.h"
 #include "storage/explain/unused_optimizers.h"
 #include "storage/explain/unused_results.h"
@@ -96,12 +97,17 @@ Finding make_finding(const AnalysisContext& context, const UnusedOptimizer& unus
     Finding finding = begin_finding(context, unused.memory, unused.bytes, unused.last_step);
     finding.basis = words("Each step() of the optimizers was recorded with the memory that it allocated.");
     std::string release = "del optimizer";
+    std::optional<Fix> library_fix;
     if (unused.referrer) {
         Referrer optimizer = *unused.referrer;
         optimizer.links.resize(unused.links);
         finding.referrer = referrer_words(context.graph()->tables(), words, optimizer);
         const std::string expression = referrer_expression(context.graph()->tables(), optimizer);
-        release = unused.links == 1 ? "del " + expression : expression + " = None";
+        library_fix =
+            library_fix_of_path(context.trace(), context.graph()->tables(), words, optimizer.links, Growth::of_count);
+        if (!unused.is_other_element && !library_fix) {
+            release = unused.links == 1 ? "del " + expression : expression + " = None";
+        }
     }
     const int64_t idle = context.now_time() - unused.last_step;
     finding.title =
@@ -120,6 +126,10 @@ Finding make_finding(const AnalysisContext& context, const UnusedOptimizer& unus
          "model = pretrain(model)",
          unused.bytes,
          {}}};
+    if (library_fix) {
+        library_fix->bytes = unused.bytes;
+        finding.fixes.insert(finding.fixes.begin(), std::move(*library_fix));
+    }
     return finding;
 }
 

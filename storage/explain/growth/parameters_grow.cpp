@@ -3,6 +3,7 @@
 
 // A model gets more and more parameters, or models whose names are unknown accumulate.
 #include <algorithm>
+#include <iterator>
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
@@ -44,6 +45,34 @@ std::optional<Referrer> path_by_optimizer(const AnalysisContext& context, const 
     return 2 * by_optimizer > found ? path : std::nullopt;
 }
 
+/// Returns the fixes for parameters that an optimizer retains. Those that only its state retains were replaced: its
+/// groups do not have them any more.
+std::vector<Fix> fixes_of_optimizer(const AnalysisContext& context, const LeakSuspect& suspect, const Referrer& path,
+                                    const std::string& referrer, const Words& words) {
+    const bool were_replaced = context.graph()->text(path.links.back().name).starts_with("state of ");
+    const std::string text = words(
+        "Remove them from the optimizer: {referrer} retains the parameters that were added, also those that were "
+        "replaced. Or create the optimizer anew.",
+        with("referrer", referrer));
+    if (!were_replaced) {
+        return {{text,
+                 "for parameter in group[\"params\"]:\n    optimizer.state.pop(parameter, None)\n"
+                 "optimizer.param_groups.remove(group)",
+                 suspect.bytes, suspect.per_iteration}};
+    }
+    return {
+        {text,
+         "for parameter in model.head.parameters():  # before it is replaced\n"
+         "    optimizer.state.pop(parameter, None)\n"
+         "optimizer.param_groups[0][\"params\"] = list(model.parameters())  # after it",
+         suspect.bytes, suspect.per_iteration},
+        {words("Or initialize the existing module again in place of a new one: its parameters stay the same objects, "
+               "and the optimizer keeps one state for each."),
+         "for module in model.head.modules():\n    if hasattr(module, \"reset_parameters\"):\n"
+         "        module.reset_parameters()",
+         suspect.bytes, suspect.per_iteration}};
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.is_model) {
         return std::nullopt;
@@ -70,14 +99,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         finding.basis =
             words("The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
                   with("iterations", format_count(static_cast<int64_t>(iterations))));
-        finding.fixes.insert(
-            finding.fixes.begin(),
-            {words("Remove them from the optimizer: {referrer} retains the parameters that were added, also those that "
-                   "were replaced. Or create the optimizer anew.",
-                   with("referrer", finding.referrer)),
-             "optimizer.param_groups.remove(group)\nfor parameter in group[\"params\"]:\n"
-             "    optimizer.state.pop(parameter, None)",
-             suspect.bytes, suspect.per_iteration});
+        std::vector<Fix> fixes = fixes_of_optimizer(context, suspect, *path, finding.referrer, words);
+        finding.fixes.insert(finding.fixes.begin(), std::make_move_iterator(fixes.begin()),
+                             std::make_move_iterator(fixes.end()));
     }
     if (parts.gradient_bytes > 0) {
         finding.fixes.push_back({words("Gradients of parameters that are no longer trained stay, too: release them."),

@@ -62,9 +62,39 @@ std::vector<AllocationIndex> find_results(const OomCase& oom) {
     return results;
 }
 
-bool has_better_advice(const OomAnswer& answer) {
-    return std::any_of(answer.fixes.begin(), answer.fixes.end(),
-                       [](const OomFix& fix) { return fix.fits || fix.fix.bytes.value_or(0) > 0; });
+/// Returns whether a fix is known to free memory, or to let the request fit. Settings do not help for long if the
+/// requests grow.
+bool has_better_advice(const OomCase& oom, const OomAnswer& answer) {
+    const bool counts_settings = oom.growing_requests().empty();
+    return std::any_of(answer.fixes.begin(), answer.fixes.end(), [&](const OomFix& fix) {
+        return fix.fix.bytes.value_or(0) > 0 || (fix.fits && counts_settings);
+    });
+}
+
+/// Returns the number of equal parts of the request and the results of which one fits at a time. Free memory may lie
+/// in gaps that are too small for the request: then a part of the request must be served as it is.
+std::optional<int64_t> parts_needed(const OomCase& oom, int64_t of_results) {
+    const std::optional<int64_t> parts = oom.parts_that_fit(of_results);
+    if (!parts || *parts > 1) {
+        return parts;
+    }
+    const int64_t servable = oom.largest_servable().value_or(0);
+    return servable > 0 ? std::optional((oom.analysis().requested() + servable - 1) / servable) : std::nullopt;
+}
+
+std::string advice_words(const Words& words, bool has_results, int64_t divided, int64_t parts) {
+    const auto all = with("all", format_bytes(divided)), part = with("part", format_bytes(divided / parts));
+    return has_results
+               ? words(
+                     "Process the input in smaller parts: a smaller batch, or a loop over chunks of rows. The request "
+                     "and these tensors take {all} together; in {parts} parts they would take {part} at a time, and "
+                     "the request would have fit.",
+                     all, with("parts", parts), part)
+               : words(
+                     "Process the input in smaller parts: a smaller batch, or a loop over chunks of rows, which "
+                     "reduces the result of each before the next. The request is for {all}; in {parts} parts it "
+                     "would be for {part} at a time, and would have fit.",
+                     all, with("parts", parts), part);
 }
 
 void describe(const OomCase& oom, const Words& words, const std::vector<AllocationIndex>& results, OomAnswer& answer) {
@@ -82,25 +112,22 @@ void describe(const OomCase& oom, const Words& words, const std::vector<Allocati
 }  // namespace
 
 void oom_advice::large_results(const OomCase& oom, const Words& words, OomAnswer& answer, Progress&) {
-    if (oom.is_optimizer_step() || !is_computed(oom.origin().op) || has_better_advice(answer)) {
+    if (oom.is_optimizer_step() || !is_computed(oom.origin().op) || has_better_advice(oom, answer)) {
         return;
     }
     const std::vector<AllocationIndex> results = find_results(oom);
     const int64_t of_results = oom.bytes(results), asked = oom.analysis().requested();
-    const std::optional<int64_t> parts = oom.parts_that_fit(of_results);
+    const std::optional<int64_t> parts = parts_needed(oom, of_results);
     if (!parts || *parts < 2 || (of_results + asked) * least_part < oom.in_use() + asked) {
         return;
     }
     if (!results.empty()) {
         describe(oom, words, results, answer);
     }
-    const int64_t divided = of_results + asked, part = divided / *parts;
-    Fix fix{words("Process the input in smaller parts: a smaller batch, or a loop over chunks of rows. The request and "
-                  "these tensors take {all} together; in {parts} parts they would take {part} at a time, "
-                  "and the request would have fit.",
-                  with("all", format_bytes(divided)), with("parts", *parts), with("part", format_bytes(part))),
+    const int64_t divided = of_results + asked;
+    Fix fix{advice_words(words, !results.empty(), divided, *parts),
             fmt::format("outputs = [function(part) for part in batch.chunk({})]", *parts),
-            divided - part,
+            divided - divided / *parts,
             {}};
     answer.fixes.push_back({std::move(fix), true});
 }

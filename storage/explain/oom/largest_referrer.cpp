@@ -54,10 +54,12 @@ void oom_advice::largest_referrer(const OomCase& oom, const Words& words, OomAns
     answer.referrer = referrer_words(oom.context().graph()->tables(), words, *largest->referrer);
     answer.text.push_back(words("Of the memory in use, {bytes} are retained by {referrer}.",
                                 with("bytes", format_bytes(largest->bytes)), with("referrer", answer.referrer)));
-    if (leads_through_exception(*largest->referrer)) {
+    // Without a name above the exception, something else than the program may have stored it.
+    if (leads_through_exception(*largest->referrer) &&
+        largest->referrer->links.front().kind != PathLinkKind::exception) {
         add_fix(answer, oom, words,
-                words("Store only the text of the exceptions: each keeps its traceback, the frames of all functions on "
-                      "the way, and their variables."),
+                words("Store only the text of the exceptions, or clear their tracebacks: each keeps its traceback, the "
+                      "frames of all functions on the way, and their variables."),
                 "except torch.OutOfMemoryError as error:\n    failed.append(str(error))", largest->bytes);
     }
 }

@@ -5,6 +5,7 @@
 // saved.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,18 @@
 
 namespace tidemark {
 
+/// What a fix changes.
+enum class OomLever : uint8_t {
+    program,    ///< a mistake of the program
+    demand,     ///< what the program needs, at a price: a smaller batch, recomputation, other settings
+    processes,  ///< other processes
+    limit,      ///< the process's own limit
+};
+
 struct OomFix {
     Fix fix;
     bool fits = false;  ///< the request would have been served
+    OomLever lever = OomLever::program;
 };
 
 struct OomAnswer {
@@ -32,7 +42,8 @@ void add_fix(OomAnswer& answer, const OomCase& oom, const Words& words, std::str
 /// Adds a fix whose bytes are unknown.
 void add_fix(OomAnswer& answer, std::string text, std::string code);
 
-/// Returns the fixes: those with which the request would have fit first, each part by bytes. Of fixes with the same
+/// Returns the fixes: those with which the request would have fit first, each part by bytes. Other processes come after
+/// a mistake of the program without which the request would have fit, and the limit comes last. Of fixes with the same
 /// code, only the first is returned.
 std::vector<Fix> ranked(std::vector<OomFix> fixes);
 
@@ -40,6 +51,7 @@ std::vector<Fix> ranked(std::vector<OomFix> fixes);
 using OomAdvice = void (*)(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 namespace oom_advice {
 void compare_inputs(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void growing_request(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void handled_exception(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void last_iteration(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void largest_referrer(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);

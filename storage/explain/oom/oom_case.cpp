@@ -26,7 +26,8 @@ OomCase::OomCase(const AnalysisContext& context, const OomAnalysis& analysis, co
       in_use_(bytes(alive_)),
       retained_(context, analysis.oom, alive_),
       iteration_(find_failed_iteration(context, analysis.oom)),
-      sizes_(context, analysis.oom) {
+      sizes_(context, analysis.oom),
+      growing_requests_(sizes_.growing_requests()) {
     if (iteration_) {
         with_last_ = compare_input(context, sizes_, *iteration_, iteration_->good - 1);
         with_largest_ = compare_input(context, sizes_, *iteration_, extreme_iterations(context, *iteration_).highest);
@@ -56,6 +57,13 @@ std::optional<int64_t> OomCase::parts_that_fit(int64_t divided) const {
     const int64_t all = divided + analysis_.requested();
     const int64_t room = capacity().value_or(0) - fixed;
     return room > 0 ? std::optional((all + room - 1) / room) : std::nullopt;
+}
+
+std::optional<int64_t> OomCase::largest_servable() const {
+    const MemoryState& state = analysis_.state;
+    const auto in_new_segment = [&](int64_t bytes) { return bytes - static_cast<int64_t>(state.reserved); };
+    return capacity() ? std::optional(std::max(static_cast<int64_t>(state.largest_gap), in_new_segment(*capacity())))
+                      : std::nullopt;
 }
 
 bool OomCase::fits_without(int64_t freed) const {

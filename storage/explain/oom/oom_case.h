@@ -45,12 +45,17 @@ public:
     /// Returns the least number of equal parts of the request, and of `divided` bytes in use, of which one fits at a
     /// time; nothing if none does.
     std::optional<int64_t> parts_that_fit(int64_t divided) const;
+    /// Returns the largest request that the allocator could have served: from a free gap, or with a new segment up to
+    /// the capacity; nothing if the capacity is unknown.
+    std::optional<int64_t> largest_servable() const;
 
     const RetentionAtError& retained() const { return retained_; }
 
     /// Returns nothing if no iteration was complete before the error.
     const std::optional<FailedIteration>& iteration() const { return iteration_; }
     const SiteSizes& sizes() const { return sizes_; }
+    /// Returns SiteSizes::growing_requests().
+    const std::vector<uint64_t>& growing_requests() const { return growing_requests_; }
     /// Compares the failed input with that of the last iteration that fit, and with that of the largest; nothing if
     /// they do other work.
     const std::optional<InputComparison>& with_last() const { return with_last_; }
@@ -72,6 +77,7 @@ private:
     RetentionAtError retained_;
     std::optional<FailedIteration> iteration_;
     SiteSizes sizes_;
+    std::vector<uint64_t> growing_requests_;
     std::optional<InputComparison> with_last_, with_largest_;
 };
 

@@ -27,10 +27,8 @@ std::optional<int64_t> time_of_scan(const GraphTables& tables, int64_t error) {
 }
 
 /// Returns whether the path starts in a frame of a traceback. Scans at an error run before its exception exists, so the
-/// traceback is that of an exception which is being handled.
-bool is_of_handled_exception(const Referrer& referrer) {
-    return referrer.links.front().kind == PathLinkKind::exception;
-}
+/// traceback is that of an earlier exception: one that is being handled, or that was stored.
+bool is_of_exception(const Referrer& referrer) { return referrer.links.front().kind == PathLinkKind::exception; }
 
 std::string key_of(const GraphContext& graph, const Referrer& referrer) {
     Retention retention;
@@ -73,7 +71,7 @@ RetentionAtError::RetentionAtError(const AnalysisContext& context, const OtherEv
     const int64_t error = context.device().time_of_state(oom.event);
     if (const auto scan = time_of_scan(context.graph()->tables(), error)) {
         graph_ = std::make_unique<GraphContext>(context.graph()->graph, error, *scan);
-        find(alive);
+        find(alive, StoredExceptions(context, oom));
     }
 }
 
@@ -93,7 +91,7 @@ const Referrer* RetentionAtError::referrer_of(AllocationIndex a) const {
     return retention_of(*graph_, allocation).referrer;
 }
 
-void RetentionAtError::find(std::span<const AllocationIndex> alive) {
+void RetentionAtError::find(std::span<const AllocationIndex> alive, const StoredExceptions& stored) {
     const Allocations& allocations = context_.device().allocations;
     std::map<StackId, const Referrer*> outermost, containers;
     std::vector<AllocationIndex> unknown;
@@ -106,9 +104,12 @@ void RetentionAtError::find(std::span<const AllocationIndex> alive) {
             unknown.push_back(a);
             continue;
         }
-        if (is_of_handled_exception(*referrer)) {
-            add(of_exception, key_of(*graph_, *referrer), referrer, a, bytes);
-            handled_.insert(a);
+        if (is_of_exception(*referrer)) {
+            const bool is_handled = !stored.has(*referrer);
+            add(is_handled ? of_exception : groups, key_of(*graph_, *referrer), referrer, a, bytes);
+            if (is_handled) {
+                handled_.insert(a);
+            }
             continue;
         }
         const auto [outer, is_new] = outermost.try_emplace(stack, nullptr);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "storage/explain/analysis_context.h"
+#include "storage/explain/oom/stored_exceptions.h"
 
 namespace tidemark {
 
@@ -31,13 +32,13 @@ public:
     /// memory without a known referrer and that of by_exception().
     const std::vector<RetainedMemory>& groups() const { return groups_; }
     /// Returns, by variable, what the tracebacks of exceptions retained that the program was handling when it requested
-    /// memory again; most bytes first.
+    /// memory again; most bytes first. An exception that was stored retains groups().
     const std::vector<RetainedMemory>& by_exception() const { return by_exception_; }
     int64_t bytes_by_exception() const;
     bool is_by_exception(AllocationIndex a) const { return handled_.contains(a); }
 
 private:
-    void find(std::span<const AllocationIndex> alive);
+    void find(std::span<const AllocationIndex> alive, const StoredExceptions& stored);
     const Referrer* referrer_of(AllocationIndex a) const;
 
     const AnalysisContext& context_;

@@ -19,6 +19,11 @@ constexpr double least_common = 0.5;
 /// At least this part of the sites that differ must have the ratio.
 constexpr double least_agreement = 0.5;
 
+/// Requests of one line that grow: at least so many are larger than the one before, and the first is at least this part
+/// (1 / 8) of the last.
+constexpr size_t fewest_growing = 3;
+constexpr uint64_t most_growth = 8;
+
 bool is_near(double a, double b) { return std::abs(a / b - 1) < tolerance; }
 
 /// Returns the ratios of the sites that both have; nothing if they did other work.
@@ -93,6 +98,25 @@ uint64_t SiteSizes::largest_served() const {
         }
     }
     return largest;
+}
+
+std::vector<uint64_t> SiteSizes::growing_requests() const {
+    const Allocations& allocations = context_.device().allocations;
+    const SiteKey request = key_of_request();
+    std::vector<uint64_t> sizes;
+    for (AllocationIndex a = 0; a < allocations.size() && allocations.alloc_event[a] < oom_.event; ++a) {
+        const uint64_t size = allocations.requested[a];
+        if (size * most_growth < oom_.size || key_of(a) != request) {
+            continue;
+        }
+        if (size >= oom_.size || (!sizes.empty() && size < sizes.back())) {
+            return {};
+        }
+        if (sizes.empty() || size > sizes.back()) {
+            sizes.push_back(size);
+        }
+    }
+    return sizes.size() >= fewest_growing ? sizes : std::vector<uint64_t>();
 }
 
 Sizes SiteSizes::of_failure(EventNumber first) const {

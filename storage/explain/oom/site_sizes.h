@@ -35,6 +35,9 @@ public:
     Sizes between(EventNumber first, EventNumber last) const;
     /// Returns the largest request of the failed request's site that was served before; 0: there was none.
     uint64_t largest_served() const;
+    /// Returns the sizes of the earlier requests of the failed request's site, by age, if none is smaller than the one
+    /// before, and enough are larger; otherwise nothing. Omits small ones, which are other tensors of the same line.
+    std::vector<uint64_t> growing_requests() const;
     /// Returns the sizes of the failed iteration, including the request that failed.
     Sizes of_failure(EventNumber first) const;
 

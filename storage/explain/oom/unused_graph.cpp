@@ -128,6 +128,26 @@ bool fits_in_replay(const OomCase& oom, const UnusedGraph& unused, Progress& pro
     return outcome && outcome->fits;
 }
 
+/// Returns whether a thread other than the main one requested the memory.
+bool is_in_thread(const OomCase& oom) {
+    const std::vector<FrameId> frames = oom.stacks().frames_of(oom.oom().stack);
+    return std::any_of(frames.begin(), frames.end(), [&](FrameId id) {
+        const Frame& frame = oom.stacks().frame(id);
+        return oom.stacks().string(frame.file).ends_with("/threading.py") &&
+               plain_name(oom.stacks().string(frame.function)).starts_with("_bootstrap");
+    });
+}
+
+/// Returns code that disables gradients in the function, or around the pass if the name is empty.
+std::string code_without_gradients(const std::string& function, bool is_in_thread) {
+    if (function.empty()) {
+        return "with torch.no_grad():\n    output = model(batch)";
+    }
+    return is_in_thread
+               ? fmt::format("def {}(...):\n    with torch.no_grad():  # in the thread itself\n        ...", function)
+               : fmt::format("@torch.no_grad()\ndef {}(...):", function);
+}
+
 std::string name_of(const OomCase& oom, FrameId id) {
     return std::string(plain_name(oom.stacks().string(oom.stacks().frame(id).function)));
 }
@@ -140,7 +160,9 @@ void oom_advice::unused_graph(const OomCase& oom, const Words& words, OomAnswer&
         return;
     }
     const auto bytes = with("bytes", format_bytes(unused->bytes));
-    std::string text, code = "with torch.no_grad():\n    output = model(batch)";
+    std::string text;
+    const bool in_thread = is_in_thread(oom);
+    std::string code = code_without_gradients(unused->caller == 0 ? "" : name_of(oom, unused->caller), in_thread);
     if (unused->caller == 0) {
         answer.text.push_back(words(
             "The autograd graph of this forward pass retains {bytes}. No backward pass ran before the error.", bytes));
@@ -153,7 +175,11 @@ void oom_advice::unused_graph(const OomCase& oom, const Words& words, OomAnswer&
             bytes, with("line", describe_frame(oom.stacks(), unused->caller))));
         text = words("If `{function}` only evaluates, disable gradients in it: the graph would not retain {bytes}.",
                      bytes, function);
-        code = fmt::format("@torch.no_grad()\ndef {}(...):", name_of(oom, unused->caller));
+    }
+    if (in_thread) {
+        text = words.sentences({text, words("The grad mode is per thread: do it in the function that the thread runs. "
+                                            "torch.no_grad() around the code that starts the thread does not apply in "
+                                            "it.")});
     }
     if (fits_in_replay(oom, *unused, progress)) {
         text = words.sentences({text, words("A replay without the graph fits.")});
