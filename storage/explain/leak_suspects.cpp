@@ -122,6 +122,7 @@ public:
             add(growing);
         }
         drop_balanced();
+        drop_balanced_models();
         divide_unknown();
         for (auto& [key, suspect] : by_key_) {
             finish(suspect);
@@ -227,6 +228,37 @@ private:
             const auto total = graph_ ? levels.find(container_key(*graph_, item.second.retention)) : levels.end();
             return total != levels.end() && find_trend(total->second).shape != Shape::rising;
         });
+    }
+
+    /// Drops suspects whose models have as many parameters as before in total: one layer of a model that replaces
+    /// another one may be larger, while other layers are smaller.
+    void drop_balanced_models() {
+        std::erase_if(by_key_, [&](const auto& item) {
+            const LeakSuspect& suspect = item.second;
+            return graph_ && suspect.is_model && is_balanced_model(suspect);
+        });
+    }
+
+    bool is_balanced_model(const LeakSuspect& suspect) const {
+        int64_t grown = 0, all = 0;
+        for (const Site* site : suspect.sites) {
+            grown += is_of_parameters(*site) ? site->bytes : 0;
+        }
+        std::vector<int64_t> total;
+        for (const Site& site : interval_.surviving.sites()) {
+            if (is_of_parameters(site)) {
+                all += site.bytes;
+                add_level(site, total);
+            }
+        }
+        return 0 < grown && 2 * grown < all && find_trend(total).shape != Shape::rising;
+    }
+
+    bool is_of_parameters(const Site& site) const {
+        const Category category = site.now.empty() || site.level.empty()
+                                      ? Category::unknown
+                                      : graph_->categories.at({position_, site.now.back()}, graph_->state.time());
+        return category == Category::parameter || category == Category::buffer;
     }
 
     /// Returns whether the site's memory, whose referrer is unknown, is a part of the entries of a container that

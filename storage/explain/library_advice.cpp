@@ -32,7 +32,7 @@ struct Place {
     std::string_view code;
     std::string_view within = {};           ///< a function that must be a caller
     std::string_view retaining_class = {};  ///< of this file; its objects retain what they get
-    bool needs_owner = false;  ///< only if an object of the program retains the library's object, whose tensors grow
+    bool needs_owner = false;  ///< only if the program itself retains the library's object, whose tensors grow
 
     bool has_all_functions() const { return functions.front().empty(); }
 };
@@ -209,15 +209,24 @@ bool is_method_of(const StackTable& stacks, FrameId id, std::string_view owner) 
     return function.size() > owner.size() && function.starts_with(owner) && function[owner.size()] == '.';
 }
 
-/// Returns whether the place is in a file in which a method of the class is defined, and objects of this class retain
-/// what they get.
+/// Returns the package in "/package/file.py", with both slashes.
+std::string_view package_of(std::string_view file) { return file.substr(0, file.find('/', 1) + 1); }
+
+/// Returns whether the frame proves that objects of this class, which retain what they get, are the library's: it is a
+/// method of the class in the place's file or, if the place is about this class alone, in the library.
 bool has_retaining_class(const Place& place, const StackTable& stacks, FrameId id, std::string_view owner) {
-    return (place.retaining_class == any_class || place.retaining_class == owner) && is_method_of(stacks, id, owner) &&
-           stacks.role(id) == FrameRole::library &&
-           stacks.string(stacks.frame(id).file).find(place.file) != std::string::npos;
+    const std::string& file = stacks.string(stacks.frame(id).file);
+    if (stacks.role(id) != FrameRole::library) {
+        return false;
+    }
+    return place.retaining_class == owner
+               ? file.find(package_of(place.file)) != file.npos
+               : place.retaining_class == any_class && is_method_of(stacks, id, owner) &&
+                     file.find(place.file) != file.npos;
 }
 
-/// Returns the place of the class if a stack of the trace has one of its methods. `has_owner`: see Place::needs_owner.
+/// Returns the place of the class if a stack of the trace proves that it is the library's. `has_owner`: see
+/// Place::needs_owner.
 const Place* find_place_of_class(const StackTable& stacks, std::string_view owner, bool has_owner) {
     for (const Place& place : places) {
         const bool may_fit = !place.retaining_class.empty() && (has_owner || !place.needs_owner);
@@ -230,17 +239,24 @@ const Place* find_place_of_class(const StackTable& stacks, std::string_view owne
     return nullptr;
 }
 
-/// Returns whether an object on the path is of a class of the program: stacks have one of its methods.
-bool has_object_of_program(const StackTable& stacks, const GraphTables& tables, std::span<const PathLink> links) {
-    return std::any_of(links.begin(), links.end(), [&](const PathLink& link) {
-        const std::string owner = owner_of(tables, link);
-        for (FrameId id = 0; !owner.empty() && id < stacks.frame_count(); ++id) {
-            if (stacks.role(id) == FrameRole::user && is_method_of(stacks, id, owner)) {
-                return true;
-            }
+/// Returns whether the program itself retains what the path leads to: the path starts at a variable of one of its
+/// functions, or leads through an object of one of its classes. Stacks show both.
+bool starts_in_program(const StackTable& stacks, const GraphTables& tables, std::span<const PathLink> links) {
+    for (FrameId id = 0; id < stacks.frame_count(); ++id) {
+        if (stacks.role(id) != FrameRole::user) {
+            continue;
         }
-        return false;
-    });
+        const Frame& frame = stacks.frame(id);
+        const bool has_variable = !links.empty() && stacks.string(frame.file) == tables.texts[links.front().file] &&
+                                  stacks.string(frame.function) == tables.texts[links.front().function];
+        if (has_variable || std::any_of(links.begin(), links.end(), [&](const PathLink& link) {
+                const std::string owner = owner_of(tables, link);
+                return !owner.empty() && is_method_of(stacks, id, owner);
+            })) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::optional<Fix> fix_at(const Place* place, const Words& words) {
@@ -256,7 +272,7 @@ std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words,
 
 std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
                                        std::span<const PathLink> links, Growth growth) {
-    const bool has_owner = growth == Growth::of_size && has_object_of_program(trace.stacks, tables, links);
+    const bool has_owner = growth == Growth::of_size && starts_in_program(trace.stacks, tables, links);
     const Place* place = nullptr;
     for (size_t i = links.size(); i-- > 0 && !place;) {
         const std::string owner = owner_of(tables, links[i]);

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <deque>
+
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
 
@@ -85,6 +88,35 @@ TEST(ExplainRetainedModels, LayersOfOneModelAreNoModels) {
     const Explanation explanation = explained(*program.make_context());
     EXPECT_EQ(test::leaks_of(explanation), "parameters-grow");
     EXPECT_NE(explanation.findings.front().title.find("`Peft`"), std::string::npos);
+}
+
+/// Loads ever smaller models, whose embeddings are larger, and evicts the oldest ones if they exceed the limit.
+std::string leaks_of_host(int64_t limit) {
+    Program program;
+    std::deque<std::array<AllocationIndex, 2>> models;
+    const auto& size = program.run.device().allocations.block_size;
+    int64_t used = 0;
+    for (int i = 0; i < 30; ++i) {
+        program.run.free(program.run.alloc(4 * MiB, program.run.line("serve")));
+        models.push_back(
+            {program.labeled((10 + i / 2) * MiB, "load", Category::parameter, "Bert.embedding.weight"),
+             program.labeled((130 - 3 * i) * MiB, "load_encoder", Category::parameter, "Bert.encoder.weight")});
+        used += static_cast<int64_t>(size[models.back()[0]] + size[models.back()[1]]);
+        while (used > limit) {
+            for (const AllocationIndex part : models.front()) {
+                used -= static_cast<int64_t>(size[part]);
+                program.run.free(part);
+            }
+            models.pop_front();
+        }
+        program.run.step();
+    }
+    return test::leaks_of(explained(*program.make_context()));
+}
+
+TEST(ExplainRetainedModels, ModelsThatReplaceOthersDoNotPileUp) {
+    EXPECT_EQ(leaks_of_host(420 * MiB), "");
+    EXPECT_EQ(leaks_of_host(100'000 * MiB), "models-retained");
 }
 
 TEST(ExplainRetainedModels, AVariableOfOneModelDoesNotRetainAll) {
