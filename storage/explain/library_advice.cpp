@@ -219,10 +219,9 @@ bool has_retaining_class(const Place& place, const StackTable& stacks, FrameId i
     if (stacks.role(id) != FrameRole::library) {
         return false;
     }
-    return place.retaining_class == owner
-               ? file.find(package_of(place.file)) != file.npos
-               : place.retaining_class == any_class && is_method_of(stacks, id, owner) &&
-                     file.find(place.file) != file.npos;
+    return place.retaining_class == owner ? file.find(package_of(place.file)) != file.npos
+                                          : place.retaining_class == any_class && is_method_of(stacks, id, owner) &&
+                                                file.find(place.file) != file.npos;
 }
 
 /// Returns the place of the class if a stack of the trace proves that it is the library's. `has_owner`: see

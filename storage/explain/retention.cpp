@@ -160,6 +160,36 @@ int64_t count_calls(const Site& site, const GraphContext& graph, uint32_t device
     return count < fewest_calls ? 0 : count;
 }
 
+/// Returns the name of the container that the path leads into; see container_key().
+std::string container_name(const GraphContext& graph, const Referrer& referrer) {
+    const size_t end = container_end(referrer.links);
+    return end == referrer.links.size() ? std::string() : graph.text(referrer.links[end - (end > 0 ? 1 : 0)].name);
+}
+
+/// Returns a path from a variable into the same container as this path from a reference cycle, which the scan at the
+/// end found: the functions with the variables had returned then. Returns nullptr if an earlier scan found such cycles,
+/// or no variable.
+const Referrer* named_before_end(const GraphContext& graph, const Site& site, uint32_t device, const Referrer& cycle) {
+    const auto is_of_end = [&](const Referrer& referrer) {
+        return graph.tables().scans[referrer.scan].reason == ScanReason::end;
+    };
+    const std::string name = container_name(graph, cycle);
+    if (!is_of_end(cycle) || name.empty()) {
+        return nullptr;
+    }
+    const Referrer* found = nullptr;
+    for (const AllocationIndex a : site.now) {
+        const Referrer* referrer = graph.referrers.of(AllocationRef{device, a});
+        if (referrer && is_cycle(*referrer) && !is_of_end(*referrer)) {
+            return nullptr;
+        }
+        if (referrer && has_name(*referrer) && container_name(graph, *referrer) == name) {
+            found = referrer;
+        }
+    }
+    return found;
+}
+
 /// Returns the same key for all memory that variables of one function, or one context variable, retain.
 std::string calls_key(const Referrer& referrer) {
     const PathLink& variable = *variable_of_call(referrer);
@@ -248,25 +278,26 @@ std::string container_key(const GraphContext& graph, const Retention& retention)
     if (!retention.referrer) {
         return {};
     }
-    const std::vector<PathLink>& links = retention.referrer->links;
-    const size_t end = container_end(links);
-    if (end == links.size()) {
-        return {};
-    }
-    const std::string& name = graph.text(links[end - (end > 0 ? 1 : 0)].name);
-    return name.find(" of ") != std::string::npos ? name : referrer_key(*retention.referrer);
+    const std::string name = container_name(graph, *retention.referrer);
+    return name.empty() || name.find(" of ") != std::string::npos ? name : referrer_key(*retention.referrer);
 }
 
 ReferrerGroup growth_paths(const GraphContext& graph, std::span<const Site* const> sites, const Referrer& typical,
                            uint32_t device) {
     std::vector<const Referrer*> longest{&typical};
+    size_t tensors = 0;
     for (const Site* site : sites) {
         if (std::vector<const Referrer*> paths = paths_by_age(graph, *site, typical, device);
             paths.size() > longest.size()) {
             longest = std::move(paths);
+            tensors = site->now.size();
         }
     }
-    return growth_group(graph.tables(), longest);
+    ReferrerGroup group = growth_group(graph.tables(), longest);
+    if (longest.size() < tensors - tensors / 10) {
+        group.last_index = group.first_index;  // the last elements that scans found are not the last ones
+    }
+    return group;
 }
 
 SampledRetention typical_retention(const Site& site, Growth growth, const GraphContext* graph, uint32_t device) {
@@ -299,7 +330,14 @@ SampledRetention typical_retention(const Site& site, Growth growth, const GraphC
     const std::string key = most->key;
     const auto alike =
         std::stable_partition(all.begin(), all.end(), [&](const SampledRetention& one) { return one.key == key; });
-    return all[static_cast<size_t>((alike - all.begin()) / 2)];
+    SampledRetention& typical = all[static_cast<size_t>((alike - all.begin()) / 2)];
+    if (typical.retention.referrer && is_cycle(*typical.retention.referrer) && !typical.retention.through_graph) {
+        if (const Referrer* named = named_before_end(*graph, site, device, *typical.retention.referrer)) {
+            typical.retention.referrer = named;
+            typical.key = referrer_key(*named);
+        }
+    }
+    return typical;
 }
 
 }  // namespace tidemark

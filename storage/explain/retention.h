@@ -58,7 +58,8 @@ std::optional<size_t> position_of_function(const GraphContext& graph, std::span<
 /// while `outer` is a variable of the latter or a global one.
 bool is_alias(const GraphContext& graph, StackId stack, const Referrer& referrer, const Referrer& outer);
 
-/// Returns the paths of the sites' memory that lead the same way as `typical`, as one group (see growth_group()).
+/// Returns the paths of the sites' memory that lead the same way as `typical`, as one group (see growth_group()),
+/// without a range of elements if scans found a part of them only.
 /// `device`: position in Trace::devices.
 ReferrerGroup growth_paths(const GraphContext& graph, std::span<const Site* const> sites, const Referrer& typical,
                            uint32_t device);

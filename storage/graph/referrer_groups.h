@@ -37,8 +37,8 @@ bool leads_through_exception(const Referrer& referrer);
 /// reference to the index. Immutable. Thread: any.
 class ReferrerIndex {
 public:
-    /// Uses the last complete scan that began at or before `time`, and what later scans up to then found instead or in addition;
-    /// if there is none, the first scan after it.
+    /// Uses the last complete scan that began at or before `time`, and what later scans up to then found instead or in
+    /// addition; if there is none, the first scan after it.
     ReferrerIndex(const GraphIndex& index, int64_t time);
 
     /// Returns the latest of these scans; nullptr if the heap was never scanned.

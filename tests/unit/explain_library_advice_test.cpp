@@ -76,8 +76,7 @@ TEST(LibraryAdvice, CropsTheCacheThatAnObjectOfTheProgramPassesToEachCall) {
 TEST(LibraryAdvice, KnowsTheAcceleratorByAnyCodeOfItsLibrary) {
     RunBuilder run;
     test::GraphBuilder graph;
-    const std::vector<PathLink> links{
-        {PathLinkKind::attribute, graph.text("_models of Accelerator"), 0, 0, 0}};
+    const std::vector<PathLink> links{{PathLinkKind::attribute, graph.text("_models of Accelerator"), 0, 0, 0}};
     const auto fix = [&] {
         return library_fix_of_path(run.trace, graph.tables, Words(Language::english), links, Growth::of_count);
     };

@@ -79,9 +79,8 @@ class Labels:
         """Labels the lists of tensors that an optimizer keeps for its first parameter, as L-BFGS does for all of them:
         each step replaces some of their elements."""
         for parameter, values in itertools.islice(dict.items(state), 1):
-            lists = [one for one in dict.items(values) if type(one[1]) is list] if _introspect.is_a(values, dict) else []
-            for name, history in lists:
-                for value in history[:MOST_IN_HISTORY]:
+            for name, history in dict.items(values) if _introspect.is_a(values, dict) else ():
+                for value in history[:MOST_IN_HISTORY] if type(history) is list else ():
                     self._label_state(value, name, parameter)
 
     def _label_state(self, value: Any, name: Any, parameter: Any) -> None:

@@ -47,9 +47,8 @@ using NamedTensors = std::map<std::string, TensorsOfModel>;
 /// Sets the class that has most of the tensors: the layers of a model may have names of their own until they are
 /// added to it.
 void set_model(ModelParts& parts, const NamedTensors& named) {
-    const auto most = std::max_element(named.begin(), named.end(), [](const auto& a, const auto& b) {
-        return a.second.total < b.second.total;
-    });
+    const auto most = std::max_element(named.begin(), named.end(),
+                                       [](const auto& a, const auto& b) { return a.second.total < b.second.total; });
     if (most == named.end()) {
         return;
     }

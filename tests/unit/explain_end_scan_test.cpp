@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// The heap scan at a program's end comes when its functions have returned: what it reaches from reference cycles only
+// is known by the variables that earlier scans found.
+#include <gtest/gtest.h>
+
+#include "tests/unit/explained.h"
+#include "tests/unit/program_builder.h"
+
+namespace tidemark {
+namespace {
+
+using test::MiB;
+using test::Program;
+using Kind = PathLinkKind;
+
+constexpr size_t steps = 30, steps_until_scan = 12;
+
+/// A metric, which refers to itself, gets a tensor in each step. One scan finds the tensors of the first steps by this
+/// link, the one at the end all of them in the cycle.
+struct Metric : Program {
+    explicit Metric(Kind first) {
+        std::vector<AllocationIndex> states;
+        int64_t scanned = 0;
+        for (size_t i = 0; i < steps; ++i) {
+            run.free(run.alloc(4 * MiB, run.line("train")));
+            states.push_back(run.alloc(MiB, run.line("update")));
+            run.step();
+            scanned = i + 1 == steps_until_scan ? run.now() : scanned;
+        }
+        graph.tables.scans = {{scanned, ScanReason::growing_sites, 0, 100, 20},
+                              {run.now(), ScanReason::end, 0, 100, 20}};
+        for (uint32_t scan = 0; scan < 2; ++scan) {
+            const PathLink link = scan == 0
+                                      ? PathLink{first, graph.text("metric"), graph.text("main"), graph.text("a.py"), 3}
+                                      : PathLink{Kind::cycle, graph.text("AUROC → method → AUROC"), 0, 0, 0};
+            for (size_t i = 0; i < (scan == 0 ? steps_until_scan : steps); ++i) {
+                graph.tables.referrers.push_back({scan,
+                                                  no_node,
+                                                  memory(states[i]),
+                                                  {link,
+                                                   {Kind::attribute, graph.text("preds of AUROC"), 0, 0, 0},
+                                                   {Kind::index, graph.text(std::to_string(i)), 0, 0, 0}}});
+            }
+        }
+    }
+
+    std::string referrer() {
+        const auto context = run.make_context(std::make_shared<const GraphTables>(graph.tables));
+        return test::explained(*context).findings.front().referrer;
+    }
+};
+
+TEST(ExplainEndScan, CyclesAreKnownByEarlierVariables) {
+    EXPECT_EQ(Metric(Kind::local).referrer(), "list `metric.preds` of class AUROC (variable of main, a.py:3)")
+        << "without a range: that scan found a part of the elements";
+}
+
+TEST(ExplainEndScan, CyclesThatEarlierScansFoundStayCycles) {
+    EXPECT_NE(Metric(Kind::cycle).referrer().find("reference cycle"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidemark
