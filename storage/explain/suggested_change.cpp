@@ -108,6 +108,17 @@ size_t end_of_sum(std::string_view code) {
     return rest.starts_with(repeated) ? target.size() + repeated.size() : code.npos;
 }
 
+/// Returns "loss" of `loss = f(x)`; "" for other code.
+std::string_view target_of(std::string_view code) {
+    const std::string_view target = code.substr(0, std::min(code.find(" = "), code.size()));
+    const bool is_name = is_operand(target) && target.find_first_of("([") == target.npos;
+    return is_name && target.size() < code.size() ? target : std::string_view();
+}
+
+bool ends_with_bracket(std::string_view code) {
+    return code.ends_with('(') || code.ends_with('[') || code.ends_with('{');
+}
+
 bool begins_function(std::string_view code) {
     constexpr std::array beginnings{"def "sv, "async def "sv, "class "sv};
     return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view b) { return code.starts_with(b); });
@@ -245,6 +256,21 @@ std::string disable_gradients_diff(const AnalysisContext& context, StackId stack
     }
     const std::string_view step = place->text->starts_with('\t') ? "\t"sv : "    "sv;
     return diff_of(*place, {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(*place->text))});
+}
+
+std::string assigned_variable(const Trace& trace, StackId stack) {
+    constexpr int32_t most_lines_before = 3;
+    const FrameId frame = trace.stacks.site(stack);
+    const std::optional<Place> place = frame == 0 ? std::nullopt : place_of(trace, frame);
+    if (!place) {
+        return {};
+    }
+    std::string_view target = target_of(code_of(*place->text));
+    for (int32_t before = 1; target.empty() && before <= most_lines_before; ++before) {
+        const std::string* text = trace.source_text.line(place->file, place->number - before);
+        target = text != nullptr && ends_with_bracket(*text) ? target_of(code_of(*text)) : target;
+    }
+    return std::string(target);
 }
 
 }  // namespace tidemark

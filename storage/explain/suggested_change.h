@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Changes of the program's source as unified diffs, for fixes that change one line mechanically. Each function returns
+// Changes of the program's source as unified diffs, and names in it, for fixes that change one line mechanically. Each function returns
 // "" unless the recorded source has that line in exactly the form that it knows.
 #pragma once
 
@@ -27,5 +27,9 @@ std::string release_graph_diff(const Trace& trace);
 /// module, into a block of `manager`: "torch.no_grad()". Returns "" as well if backward executed any node of that line.
 /// Requires a graph.
 std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager);
+
+/// Returns the variable or attribute that gets the result of the stack's line, "self.state" of `self.state = f(x)`; also
+/// if the statement began a few lines before with an opening bracket. Returns "" for code of another form.
+std::string assigned_variable(const Trace& trace, StackId stack);
 
 }  // namespace tidemark

@@ -153,6 +153,20 @@ TEST(SuggestedChange, PutsNoPartOfAStatementIntoABlock) {
     }
 }
 
+TEST(SuggestedChange, NamesTheVariableOfTheLine) {
+    const auto variable = [](const std::vector<std::string>& lines, int32_t at) {
+        const Source source(lines, at);
+        return assigned_variable(source.trace, source.stack);
+    };
+    EXPECT_EQ(variable({"    state = cell(x, state)"}, 1), "state");
+    EXPECT_EQ(variable({"self.state = cell(x)"}, 1), "self.state");
+    EXPECT_EQ(variable({"estimate = [", "    e - p for e, p in pairs", "]"}, 2), "estimate");
+    EXPECT_EQ(variable({"estimate = f(x)", "    print(x)"}, 2), "");
+    EXPECT_EQ(variable({"if a == b: f(x = 3)"}, 1), "");
+    EXPECT_EQ(variable({"outputs.append(x)"}, 1), "");
+    EXPECT_EQ(variable({"f(x)[0] = y"}, 1), "") << "an element is no variable";
+}
+
 TEST(SuggestedChange, AForgedFileNameMakesNoDiff) {
     Trace trace;
     const std::string forged = "train.py\n+import os.py";

@@ -6,16 +6,23 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/cross_iteration_graph.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
 namespace {
 
-/// Returns the name of the tensor that is passed on, taken from the variable that refers to it, or did earlier.
+/// Returns the name of the tensor that is passed on: of the variable that refers to it, of the one that its line sets,
+/// or of the one that retains the graph.
 std::string carried_name(const AnalysisContext& context, const LeakSuspect& suspect, const Link& link) {
-    const Referrer* now = context.graph()->referrers.in_python(link.earlier);
-    const Referrer* referrer = now ? now : suspect.referrer;
-    return referrer ? referrer_expression(context.graph()->tables(), *referrer) : "";
+    const auto expression = [&](const Referrer& referrer) {
+        return referrer_expression(context.graph()->tables(), referrer);
+    };
+    if (const Referrer* now = context.graph()->referrers.in_python(link.earlier)) {
+        return expression(*now);
+    }
+    std::string variable = assigned_variable(context.trace(), context.graph()->tables().nodes.stack[link.earlier]);
+    return !variable.empty() || !suspect.referrer ? variable : expression(*suspect.referrer);
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -28,8 +35,13 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     Finding finding = suspect_finding(context, suspect, words);
     const std::string line = line_of(context.trace(), nodes.stack[link->earlier]);
     const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
+    const std::string name = carried_name(context, suspect, *link);
     finding.title =
-        words("one graph spans all iterations: the tensor from {line} is passed on with its graph", with("line", line));
+        name.empty()
+            ? words("one graph spans all iterations: the tensor from {line} is passed on with its graph",
+                    with("line", line))
+            : words("one graph spans all iterations: `{name}` from {line} is passed on with its graph",
+                    with("name", name), with("line", line));
     finding.text = {
         words("The graph of each {iteration} refers to that of the {iteration} before: {later} uses the output of "
               "{earlier} from one {iteration} earlier. The newest tensor therefore retains everything that was ever "
@@ -45,7 +57,6 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                                        words("The link from one {iteration} to the one before: {type}", iteration,
                                              with("type", index.type(link->earlier))),
                                        link->earlier));
-    const std::string name = carried_name(context, suspect, *link);
     const std::string variable = name.empty() ? "hidden" : name;
     finding.fixes = {{words("Cut the graph between iterations: detach the tensor that is passed on."),
                       fmt::format("{0} = {0}.detach()", variable), suspect.bytes, suspect.per_iteration}};
