@@ -108,11 +108,19 @@ size_t end_of_sum(std::string_view code) {
     return rest.starts_with(repeated) ? target.size() + repeated.size() : code.npos;
 }
 
-/// Returns "loss" of `loss = f(x)`; "" for other code.
+bool is_target(std::string_view text) { return is_operand(text) && text.find('(') == text.npos; }
+
+/// Returns "loss" of `loss = f(x)` and of `loss.add_(x)`; "" for other code.
 std::string_view target_of(std::string_view code) {
-    const std::string_view target = code.substr(0, std::min(code.find(" = "), code.size()));
-    const bool is_name = is_operand(target) && target.find_first_of("([") == target.npos;
-    return is_name && target.size() < code.size() ? target : std::string_view();
+    constexpr std::array updates{" = "sv,     ".add_("sv,     ".sub_("sv,  ".mul_("sv,       ".div_("sv,
+                                 ".lerp_("sv, ".addcmul_("sv, ".copy_("sv, ".index_add_("sv, ".masked_fill_("sv};
+    for (const std::string_view update : updates) {
+        const size_t end = code.find(update);
+        if (end != code.npos && is_target(code.substr(0, end))) {
+            return code.substr(0, end);
+        }
+    }
+    return {};
 }
 
 bool ends_with_bracket(std::string_view code) {

@@ -28,8 +28,9 @@ std::string release_graph_diff(const Trace& trace);
 /// Requires a graph.
 std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager);
 
-/// Returns the variable or attribute that gets the result of the stack's line, "self.state" of `self.state = f(x)`; also
-/// if the statement began a few lines before with an opening bracket. Returns "" for code of another form.
+/// Returns what gets the result of the stack's line, "self.state" of `self.state = f(x)` and of
+/// `self.state.add_(x)`; also if
+/// the statement began a few lines before with an opening bracket. Returns "" for code of another form.
 std::string assigned_variable(const Trace& trace, StackId stack);
 
 }  // namespace tidemark

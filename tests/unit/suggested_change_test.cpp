@@ -164,7 +164,10 @@ TEST(SuggestedChange, NamesTheVariableOfTheLine) {
     EXPECT_EQ(variable({"estimate = f(x)", "    print(x)"}, 2), "");
     EXPECT_EQ(variable({"if a == b: f(x = 3)"}, 1), "");
     EXPECT_EQ(variable({"outputs.append(x)"}, 1), "");
-    EXPECT_EQ(variable({"f(x)[0] = y"}, 1), "") << "an element is no variable";
+    EXPECT_EQ(variable({"self.states[name] = y"}, 1), "self.states[name]");
+    EXPECT_EQ(variable({"self.states[name].lerp_(new, 0.1)"}, 1), "self.states[name]");
+    EXPECT_EQ(variable({"torch.relu_(x)"}, 1), "");
+    EXPECT_EQ(variable({"f(x)[0] = y"}, 1), "") << "may be another element each time";
 }
 
 TEST(SuggestedChange, AForgedFileNameMakesNoDiff) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // #3: the output of one iteration, with its graph, is an input of the next: hidden state that is not detached.
+#include <algorithm>
+
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/cross_iteration_graph.h"
@@ -12,17 +14,19 @@
 namespace tidemark {
 namespace {
 
-/// Returns the name of the tensor that is passed on: of the variable that refers to it, of the one that its line sets,
-/// or of the one that retains the graph.
+/// Returns the name of the tensor that is passed on: of the variable or attribute that refers to it, of the one that
+/// its line sets, or of the one that retains the graph.
 std::string carried_name(const AnalysisContext& context, const LeakSuspect& suspect, const Link& link) {
     const auto expression = [&](const Referrer& referrer) {
         return referrer_expression(context.graph()->tables(), referrer);
     };
-    if (const Referrer* now = context.graph()->referrers.in_python(link.earlier)) {
+    const Referrer* now = context.graph()->referrers.in_python(link.earlier);
+    if (now && std::none_of(now->links.begin(), now->links.end(), is_element)) {
         return expression(*now);
     }
     std::string variable = assigned_variable(context.trace(), context.graph()->tables().nodes.stack[link.earlier]);
-    return !variable.empty() || !suspect.referrer ? variable : expression(*suspect.referrer);
+    const Referrer* other = now ? now : suspect.referrer;
+    return !variable.empty() || !other ? variable : expression(*other);
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -36,12 +40,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const std::string line = line_of(context.trace(), nodes.stack[link->earlier]);
     const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
     const std::string name = carried_name(context, suspect, *link);
-    finding.title =
-        name.empty()
-            ? words("one graph spans all iterations: the tensor from {line} is passed on with its graph",
-                    with("line", line))
-            : words("one graph spans all iterations: `{name}` from {line} is passed on with its graph",
-                    with("name", name), with("line", line));
+    finding.title = name.empty()
+                        ? words("one graph spans all iterations: the tensor from {line} is passed on with its graph",
+                                with("line", line))
+                        : words("one graph spans all iterations: `{name}` from {line} is passed on with its graph",
+                                with("name", name), with("line", line));
     finding.text = {
         words("The graph of each {iteration} refers to that of the {iteration} before: {later} uses the output of "
               "{earlier} from one {iteration} earlier. The newest tensor therefore retains everything that was ever "
