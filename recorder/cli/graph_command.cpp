@@ -45,7 +45,7 @@ Result<NodeIndex> find_node(const GraphView& view, int64_t id) {
 }
 
 Result<NodeIndex> find_alive_node(const GraphView& view, int64_t id) {
-    const auto node = find_node(view, id);
+    auto node = find_node(view, id);
     if (!node || view.graph_state().is_alive(*node)) {
         return node;
     }

@@ -594,7 +594,7 @@ TEST(ExplainOomFixes, NameTheProgramsMistakeBeforeOthersAndTheLimit) {
     const OomFix others{{"others", "", 800, {}}, true, OomLever::processes};
     const auto order = [&](std::vector<OomFix> fixes) {
         std::vector<std::string> texts;
-        for (const Fix& fix : ranked(std::move(fixes))) {
+        for (const Fix& fix : ranked(fixes)) {
             texts.push_back(fix.text);
         }
         return texts;

@@ -157,7 +157,7 @@ void add_answer(Finding& finding, const OomCase& oom, const Words& words, Progre
     std::erase(answer.text, std::string());
     finding.text.insert(finding.text.begin(), answer.text.begin(), answer.text.end());
     finding.evidence.insert(finding.evidence.end(), answer.evidence.begin(), answer.evidence.end());
-    finding.fixes = ranked(std::move(answer.fixes));
+    finding.fixes = ranked(answer.fixes);
 }
 
 /// Says what was requested, and how much work came afterwards.

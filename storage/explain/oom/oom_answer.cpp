@@ -47,7 +47,7 @@ struct RankedFix {
 
 }  // namespace
 
-std::vector<Fix> ranked(std::vector<OomFix> fixes) {
+std::vector<Fix> ranked(const std::vector<OomFix>& fixes) {
     std::vector<RankedFix> by_rank;
     by_rank.reserve(fixes.size());
     for (const OomFix& fix : fixes) {

@@ -45,7 +45,7 @@ void add_fix(OomAnswer& answer, std::string text, std::string code);
 /// Returns the fixes: those with which the request would have fit first, each part by bytes. Other processes come after
 /// a mistake of the program without which the request would have fit, and the limit comes last. Of fixes with the same
 /// code, only the first is returned.
-std::vector<Fix> ranked(std::vector<OomFix> fixes);
+std::vector<Fix> ranked(const std::vector<OomFix>& fixes);
 
 /// Each adds what it can prove from the recording, and nothing otherwise.
 using OomAdvice = void (*)(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
