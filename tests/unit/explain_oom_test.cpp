@@ -592,7 +592,7 @@ TEST(ExplainOomFixes, AreRankedByFitAndBytes) {
 TEST(ExplainOomFixes, NameTheProgramsMistakeBeforeOthersAndTheLimit) {
     const OomFix limit{{"limit", "", 900, {}}, true, OomLever::limit};
     const OomFix others{{"others", "", 800, {}}, true, OomLever::processes};
-    const auto order = [&](std::vector<OomFix> fixes) {
+    const auto order = [&](const std::vector<OomFix>& fixes) {
         std::vector<std::string> texts;
         for (const Fix& fix : ranked(fixes)) {
             texts.push_back(fix.text);
