@@ -233,9 +233,7 @@ TEST(ExplainGrowthThrough, RegisteredFunctionsAreCallbacks) {
                   .kind,
               FindingKind::growing_container)
         << "not the functions become more";
-    EXPECT_EQ(
-        at_exit.referrer,
-        "`argument 1 of partial(draw)` in a function reached through callbacks of `atexit` (registered function draw)");
+    EXPECT_EQ(at_exit.referrer, "`partial(draw).args[1]` in callbacks of `atexit` (registered function draw)");
     for (const auto& [kind, name] : std::map<Kind, std::string>{
              {Kind::closure, "batch"}, {Kind::attribute, "self of Sink.add"}, {Kind::item, "'batch'"}}) {
         const Finding finding =

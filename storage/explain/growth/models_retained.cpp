@@ -108,7 +108,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                   "by {referrer}. Only Python's garbage collector frees them, and no collection freed anything since "
                   "the growth began: it is disabled, or it runs too rarely.",
                   with("referrer", finding.referrer)));
-        finding.fixes = fixes_of_cycles(suspect, words);
+        finding.fixes = fixes_of_cycles(context, suspect, words);
         return finding;
     }
     if (referrer && leads_through_exception(*referrer)) {
@@ -116,7 +116,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
             words("Stored exceptions refer to them: an exception refers to its traceback, the "
                   "traceback to the frames of all functions on the way, and each frame to its "
                   "variables."));
-        finding.fixes = fixes_of_stored_exceptions(suspect, words);
+        finding.fixes =
+            fixes_of_stored_exceptions(stored_exception(context.graph()->tables(), words, suspect.referrer->links),
+                                       suspect.bytes, suspect.per_iteration, words);
         return finding;
     }
     finding.fixes = fixes_of_models(context, suspect, paths, words);
