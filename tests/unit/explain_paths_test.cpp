@@ -202,7 +202,7 @@ TEST(ExplainGrowthThrough, AnObjectOfALibraryHasTheAdviceOfTheLibrary) {
         program.run.free(program.run.alloc(512, program.run.line("MetricCollection.update", file)));
         const Finding finding = program.explanation().findings.front();
         EXPECT_EQ(finding.kind, FindingKind::growing_container);
-        EXPECT_EQ(finding.fixes.front().code.find("metric.reset()") == 0, is_library) << finding.fixes.front().code;
+        EXPECT_EQ(finding.fixes.front().code.find("scores.reset()") == 0, is_library) << finding.fixes.front().code;
     }
 }
 
