@@ -131,6 +131,29 @@ TEST(ExplainOwnNames, AFunctionThatCallsItselfIsOneCycle) {
     EXPECT_EQ(finding.fixes.front().code, "result = level(...)\nlevel = None");
 }
 
+TEST(ExplainOwnNames, ValuesOfAnEvaluationAreKeptInTheLineThatAppendsThem) {
+    Program program;
+    program.run.trace.source_text.add(own, 9, "    for x in batches:");
+    program.run.trace.source_text.add(own, 10, "        scores.append(model(x))");
+    for (int i = 0; i < 30; ++i) {
+        const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
+        const AllocationIndex saved = program.run.alloc(MiB, program.run.line("forward"));
+        const AllocationIndex output = program.run.alloc(512, program.run.line("evaluate"));
+        const NodeIndex root = program.node("MmBackward0", {}, {saved}, output, "evaluate");
+        program.graph.tables.referrers.push_back({0,
+                                                  root,
+                                                  Program::memory(output),
+                                                  {{Kind::global, program.graph.text("scores"), 0, 0, 0},
+                                                   {Kind::index, program.graph.text(std::to_string(i)), 0, 0, 0}}});
+        program.run.free(work);
+        program.run.step();
+    }
+    const Finding finding = explained(*program.make_context()).findings.front();
+    ASSERT_EQ(finding.kind, FindingKind::eval_without_no_grad);
+    EXPECT_TRUE(finding.fixes.back().diff.ends_with("+        scores.append(model(x).detach().cpu())\n"))
+        << finding.fixes.back().diff;
+}
+
 TEST(ExplainOwnNames, GrowthBeginsWithItsFirstMemory) {
     Growth30 program;
     program.grow({program.link(Kind::global, "kept"), program.link(Kind::index, "#")});
