@@ -222,7 +222,7 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
         return words("Memory rises as more parameters are trained, up to the last one.");
     }
     return context.rises_to_the_end()
-               ? words("Memory rises, but no line was found that allocates more with each {iteration}.", iteration)
+               ? words("Memory rises unevenly: no line allocates more with each {iteration}.", iteration)
                : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
 }
 
