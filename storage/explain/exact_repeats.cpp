@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-constexpr size_t fewest_rounds = 5;
+constexpr size_t fewest_iterations = 5;
 constexpr size_t least_share = 2;  ///< of the allocations and of their bytes: 1 / 2
 
 /// The allocations between two states. Those of one stack and size have the same symbol.
@@ -57,7 +57,7 @@ void add_periods(const Symbols& symbols, std::set<size_t>& periods) {
     }
 }
 
-/// Extends a run of one round in both directions.
+/// Extends a run of one iteration in both directions.
 Run extended(const std::vector<uint32_t>& symbols, size_t begin, size_t period) {
     Run run{begin, begin + period, period};
     while (run.end < symbols.size() && symbols[run.end] == symbols[run.end - period]) {
@@ -83,7 +83,7 @@ public:
         : paths_(paths), device_(device), curves_(curves), sequence_(device.allocations, from, to), to_(to) {}
 
     std::optional<Loop> find() const {
-        if (sequence_.size() < fewest_rounds) {
+        if (sequence_.size() < fewest_iterations) {
             return std::nullopt;
         }
         const auto middle = sequence_.symbols.begin() + static_cast<std::ptrdiff_t>(sequence_.size() / 2);
@@ -113,25 +113,25 @@ private:
     }
 
     std::optional<Loop> loop_of(const Run& run) const {
-        const PathId caller = caller_of_rounds(run);
+        const PathId caller = caller_of_iterations(run);
         Loop loop{paths_.frame_id(caller), paths_.frame_id(caller), {}, {}};
         if (caller == 0 || paths_.is_part_of_iteration(caller)) {
             return std::nullopt;
         }
-        const std::vector<size_t> rounds = rounds_of(run);
-        for (const size_t first : rounds) {
-            loop.rounds.push_back(event_of(first));
+        const std::vector<size_t> iterations = iterations_of(run);
+        for (const size_t first : iterations) {
+            loop.iterations.push_back(event_of(first));
         }
-        if (rounds.size() < fewest_rounds || !returns_to_one_level(loop.rounds)) {
+        if (iterations.size() < fewest_iterations || !returns_to_one_level(loop.iterations)) {
             return std::nullopt;
         }
-        loop.end = run.end == sequence_.size() ? to_ : event_of(rounds.back() + run.period);
+        loop.end = run.end == sequence_.size() ? to_ : event_of(iterations.back() + run.period);
         return loop;
     }
 
-    /// Returns the call in which all Python code of a round runs. The call of a module stands for its caller: only the
-    /// module's forward() contains a loop over its layers.
-    PathId caller_of_rounds(const Run& run) const {
+    /// Returns the call in which all Python code of an iteration runs. The call of a module stands for its caller: only
+    /// the module's forward() contains a loop over its layers.
+    PathId caller_of_iterations(const Run& run) const {
         std::optional<PathId> caller;
         for (size_t i = run.begin; i < run.begin + run.period; ++i) {
             const PathId path = paths_.of(device_.allocations.stack[sequence_.allocations[i]]);
@@ -146,28 +146,28 @@ private:
         return call;
     }
 
-    /// Returns the first allocation of each complete round. A round begins at the lowest level of memory. What the
-    /// first round allocates once for all may precede the run, but most of the round must belong to it.
-    std::vector<size_t> rounds_of(const Run& run) const {
+    /// Returns the first allocation of each complete iteration. An iteration begins at the lowest level of memory. What
+    /// the first iteration allocates once for all may precede the run, but most of the iteration must belong to it.
+    std::vector<size_t> iterations_of(const Run& run) const {
         const auto level = [&](size_t i) { return curves_.value(Series::allocated, event_of(i)); };
         size_t lowest = run.begin + run.period;
         for (size_t i = lowest; i < run.begin + 2 * run.period && i < run.end; ++i) {
             lowest = level(i) < level(lowest) ? i : lowest;
         }
-        std::vector<size_t> rounds;
+        std::vector<size_t> iterations;
         size_t first = lowest;
         while (first >= run.period && first - run.period + run.period / 2 >= run.begin) {
             first -= run.period;
         }
         for (; first + run.period <= run.end; first += run.period) {
-            rounds.push_back(first);
+            iterations.push_back(first);
         }
-        return rounds;
+        return iterations;
     }
 
-    bool returns_to_one_level(const std::vector<EventNumber>& rounds) const {
-        return std::all_of(rounds.begin() + 1, rounds.end(), [&](EventNumber event) {
-            return curves_.value(Series::allocated, event) == curves_.value(Series::allocated, rounds.back());
+    bool returns_to_one_level(const std::vector<EventNumber>& iterations) const {
+        return std::all_of(iterations.begin() + 1, iterations.end(), [&](EventNumber event) {
+            return curves_.value(Series::allocated, event) == curves_.value(Series::allocated, iterations.back());
         });
     }
 

@@ -53,6 +53,7 @@ struct Fix {
     std::optional<int64_t> per_iteration;  ///< bytes that it frees in each iteration
     /// The change of the program's source as a unified diff; empty unless the recorded source makes it certain.
     std::string diff = {};
+    bool is_general = false;  ///< of any such growth: advice of a library may replace it
 };
 
 /// Texts are complete sentences in the requested language. Bytes are block bytes unless a text states otherwise.

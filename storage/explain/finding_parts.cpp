@@ -45,8 +45,9 @@ std::string phase_words(const AnalysisContext& context, StackId stack, const Wor
     if (!is_in_one_function || stacks.role(frame) < FrameRole::console) {
         return {};
     }
-    return words("That phase was called at {line}. What only it needs can be released after that.",
-                 with("line", describe_frame(stacks, frame)));
+    return words(
+        "The phase that allocated this memory was called at {line}. What only it needs can be released after that.",
+        with("line", describe_frame(stacks, frame)));
 }
 
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin) {

@@ -87,13 +87,13 @@ void Iterations::use_marks(const Trace& trace, const DeviceHistory& device) {
 void Iterations::use_loop(const Trace& trace, const DeviceHistory& device, const Curves& curves, EventNumber from,
                           EventNumber to) {
     const auto loop = find_main_loop(trace, device, curves, from, to);
-    if (!loop || loop->rounds.size() < fewest_iterations) {
+    if (!loop || loop->iterations.size() < fewest_iterations) {
         return;
     }
     source_ = IterationSource::loop;
-    for (size_t i = 0; i < loop->rounds.size(); ++i) {
-        const EventNumber first = loop->rounds[i];
-        const EventNumber last = i + 1 == loop->rounds.size() ? loop->end.value_or(to) : loop->rounds[i + 1];
+    for (size_t i = 0; i < loop->iterations.size(); ++i) {
+        const EventNumber first = loop->iterations[i];
+        const EventNumber last = i + 1 == loop->iterations.size() ? loop->end.value_or(to) : loop->iterations[i + 1];
         iterations_.push_back({static_cast<int64_t>(i), first, last, device.time_of_state(first + 1),
                                device.time_of_state(std::max(first, last))});
     }

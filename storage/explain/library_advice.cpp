@@ -32,6 +32,8 @@ struct Place {
     std::string_view code;
     std::string_view within = {};           ///< a function that must be a caller
     std::string_view retaining_class = {};  ///< of this file; its objects retain what they get
+    /// The name of the library's object in the code, or of the program's container if it starts with "self."
+    std::string_view object = {};
     bool needs_owner = false;  ///< only if the program itself retains the library's object, whose tensors grow
 
     bool has_all_functions() const { return functions.front().empty(); }
@@ -79,6 +81,7 @@ constexpr std::array places{
           "request_cache = copy.deepcopy(cache)  # or a copy for each request",
           {},
           any_class,
+          {},
           true},
     Place{
         "/transformers/cache_utils.py",
@@ -103,7 +106,10 @@ constexpr std::array places{
         Literal(
             "The metric keeps the tensors of every update() until reset(). Reset it after each compute(), or keep its "
             "states in host memory."),
-        "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)"},
+        "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)",
+        {},
+        {},
+        "metric"},
     Place{
         "/torchmetrics/",
         {},
@@ -113,7 +119,8 @@ constexpr std::array places{
             "states in host memory."),
         "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)",
         {},
-        "*"},
+        any_class,
+        "metric"},
     Place{"/diffusers/models/autoencoders/",
           {},
           Proof::request,
@@ -132,20 +139,27 @@ constexpr std::array places{
         Literal(
             "Lightning does not clear what validation_step() or test_step() collects in an attribute. Clear it at the "
             "end of each epoch."),
-        "def on_validation_epoch_end(self):\n    self.outputs.clear()"},
+        "def on_validation_epoch_end(self):\n    self.outputs.clear()",
+        {},
+        {},
+        "self.outputs"},
     Place{"/loops/training_epoch_loop.py",
           {},
           Proof::growth,
           Literal("Lightning does not clear what training_step() collects in an attribute. Clear it at the end of each "
                   "epoch."),
-          "def on_train_epoch_end(self):\n    self.outputs.clear()"},
+          "def on_train_epoch_end(self):\n    self.outputs.clear()",
+          {},
+          {},
+          "self.outputs"},
     Place{"/accelerate/accelerator.py",
           {"prepare", "prepare_model", "prepare_optimizer", "_prepare_one"},
           Proof::growth,
           Literal("The Accelerator keeps every model and optimizer that it prepared. Release them before the next."),
           "model, optimizer = accelerator.free_memory(model, optimizer)",
           {},
-          "Accelerator"},
+          "Accelerator",
+          "accelerator"},
     Place{"/accelerate/utils/operations.py",
           {"gather", "_gpu_gather", "_gpu_gather_one"},
           Proof::growth,
@@ -155,7 +169,10 @@ constexpr std::array places{
           {"add_adapter", "load_adapter", "inject_adapter", "update_layer", "_create_and_replace"},
           Proof::growth,
           Literal("The model keeps every adapter until it is deleted. Delete adapters that are no longer used."),
-          "model.delete_adapter(adapter_name)"},
+          "model.delete_adapter(adapter_name)",
+          {},
+          {},
+          "model"},
     Place{
         "/torch/distributed/distributed_c10d.py",
         {"new_group", "init_process_group", "_new_group_with_tag"},
@@ -258,30 +275,91 @@ bool starts_in_program(const StackTable& stacks, const GraphTables& tables, std:
     return false;
 }
 
-std::optional<Fix> fix_at(const Place* place, const Words& words) {
-    return place ? std::optional(Fix{words.translate(Sentence(place->text)), std::string(place->code), {}, {}})
-                 : std::nullopt;
+bool is_of_library(const Place& place, const StackTable& stacks, std::string_view owner) {
+    for (FrameId id = 0; !owner.empty() && id < stacks.frame_count(); ++id) {
+        const bool has_method = stacks.role(id) == FrameRole::library && is_method_of(stacks, id, owner) &&
+                                stacks.string(stacks.frame(id).file).find(place.file) != std::string::npos;
+        if (has_method || has_retaining_class(place, stacks, id, owner)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool is_of_program(const StackTable& stacks, std::string_view owner) {
+    for (FrameId id = 0; !owner.empty() && id < stacks.frame_count(); ++id) {
+        if (stacks.role(id) == FrameRole::user && is_method_of(stacks, id, owner)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns the program's name of the outermost object of the library on the path, or of the last container that is an
+/// attribute of an object of the program; "" if there is none.
+std::string name_of_object(const Place& place, const StackTable& stacks, const GraphTables& tables,
+                           const std::vector<PathLink>& links) {
+    constexpr std::string_view self = "self.";
+    const bool is_container = place.object.starts_with(self);
+    std::string found;
+    for (size_t i = 0; i < links.size() && (is_container || found.empty()); ++i) {
+        const std::string owner = owner_of(tables, links[i]);
+        if (is_container && i + 1 < links.size() && is_element(links[i + 1]) && is_of_program(stacks, owner)) {
+            const std::string& name = tables.texts[links[i].name];
+            found = fmt::format("{}{}", self, name.substr(0, name.find(' ')));
+        } else if (!is_container && is_of_library(place, stacks, owner)) {
+            found = object_expression(tables, links, i);
+        }
+    }
+    return found.find('<') == std::string::npos ? found : std::string();
+}
+
+/// `path`: nullptr if it is unknown.
+std::optional<Fix> fix_at(const Place* place, const Trace& trace, const Words& words, const RetentionPath* path) {
+    if (!place) {
+        return std::nullopt;
+    }
+    std::string code(place->code);
+    const std::string name = path && !place->object.empty()
+                                 ? name_of_object(*place, trace.stacks, path->tables, path->links)
+                                 : std::string();
+    if (!name.empty()) {
+        code.replace(code.find(place->object), place->object.size(), name);
+    }
+    return Fix{words.translate(Sentence(place->text)), std::move(code), {}, {}};
 }
 
 }  // namespace
 
-std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack) {
-    return fix_at(find_place(trace.stacks, stack, true), words);
+std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack,
+                                         const RetentionPath* path) {
+    return fix_at(find_place(trace.stacks, stack, true), trace, words, path);
 }
 
 std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
-                                       std::span<const PathLink> links, Growth growth) {
+                                       const std::vector<PathLink>& links, Growth growth) {
     const bool has_owner = growth == Growth::of_size && starts_in_program(trace.stacks, tables, links);
     const Place* place = nullptr;
     for (size_t i = links.size(); i-- > 0 && !place;) {
         const std::string owner = owner_of(tables, links[i]);
         place = owner.empty() ? nullptr : find_place_of_class(trace.stacks, owner, has_owner);
     }
-    return fix_at(place, words);
+    const RetentionPath path{tables, links};
+    return fix_at(place, trace, words, &path);
+}
+
+bool is_filled_by_library(const Trace& trace, const GraphTables& tables, const std::vector<PathLink>& links) {
+    for (size_t i = 0; i < container_end(links); ++i) {
+        const std::string owner = owner_of(tables, links[i]);
+        if (!owner.empty() && find_place_of_class(trace.stacks, owner, false)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::optional<Fix> library_fix_of_request(const Trace& trace, const Words& words, StackId stack) {
-    return fix_at(find_place(trace.stacks, stack, false), words);
+    return fix_at(find_place(trace.stacks, stack, false), trace, words, nullptr);
 }
 
 }  // namespace tidemark

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "storage/explain/finding.h"
 #include "storage/explain/retention.h"
@@ -16,16 +16,26 @@
 
 namespace tidemark {
 
+/// A path to memory.
+struct RetentionPath {
+    const GraphTables& tables;
+    const std::vector<PathLink>& links;
+};
+
 /// Returns the fix for memory that this stack allocated and that grows or filled a cache: the library retains it, or
 /// calls code of the program that does. Returns nothing if no library in the stack is known for it. The fix has no
-/// bytes.
-std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack);
+/// bytes. `path`: to the memory; the code of the fix then uses its names.
+std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack,
+                                         const RetentionPath* path = nullptr);
 
 /// Returns the fix for memory that grows and to which these links lead, if an object of a library retains what it is
 /// given. Stacks of the trace show which classes are the library's. An object whose tensors grow (Growth::of_size) is
 /// the same in all iterations. The fix has no bytes.
 std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
-                                       std::span<const PathLink> links, Growth growth);
+                                       const std::vector<PathLink>& links, Growth growth);
+
+/// Returns whether the outermost container on the path is in an object of a library, which alone fills it.
+bool is_filled_by_library(const Trace& trace, const GraphTables& tables, const std::vector<PathLink>& links);
 
 /// Returns the fix for memory that this stack requests, whether it grows or not: the library itself accumulates or
 /// copies it. Returns nothing if no library in the stack is known for it. The fix has no bytes.

@@ -19,8 +19,8 @@
 namespace tidemark {
 namespace {
 
-constexpr size_t fewest_rounds = 3;
-constexpr size_t fewest_rounds_of_one_line = 5;
+constexpr size_t fewest_iterations = 3;
+constexpr size_t fewest_iterations_of_one_line = 5;
 constexpr size_t most_loops_of_function = 32;
 constexpr double least_covered = 0.25;  ///< of the events
 
@@ -51,9 +51,9 @@ struct Candidate {
     PathId caller = 0;
     Lines lines;
     Loop loop;
-    int64_t amplitude = 0;  ///< bytes that rise and fall within a round, typically
+    int64_t amplitude = 0;  ///< bytes that rise and fall within an iteration, typically
     double covered = 0;     ///< of the events, 0 to 1
-    double unevenness = 0;  ///< of the lengths of rounds: standard deviation relative to the mean
+    double unevenness = 0;  ///< of the lengths of iterations: standard deviation relative to the mean
 
     double regularity() const { return covered / (1 + unevenness); }
 };
@@ -88,33 +88,34 @@ public:
             }
         });
         std::vector<Candidate> found;
-        for (auto& [path, rounds] : all) {
+        for (auto& [path, iterations] : all) {
             std::vector<EventNumber>& sure = after_backward[path];
-            const bool is_training = sure.size() >= fewest_rounds_of_one_line;
-            if (rounds.size() >= fewest_rounds_of_one_line) {
+            const bool is_training = sure.size() >= fewest_iterations_of_one_line;
+            if (iterations.size() >= fewest_iterations_of_one_line) {
                 const FrameId frame = paths_.frame_id(path);
-                found.push_back({paths_.caller(path), {}, {frame, frame, std::move(is_training ? sure : rounds), {}}});
+                found.push_back(
+                    {paths_.caller(path), {}, {frame, frame, std::move(is_training ? sure : iterations), {}}});
             }
         }
         std::sort(found.begin(), found.end(),
-                  [](const Candidate& a, const Candidate& b) { return a.loop.rounds < b.loop.rounds; });
+                  [](const Candidate& a, const Candidate& b) { return a.loop.iterations < b.loop.iterations; });
         return found;
     }
 
-    /// Returns the rounds, including those that begin when the program enters the loop anew.
-    std::vector<EventNumber> all_rounds(const Candidate& candidate) const {
+    /// Returns the iterations, including those that begin when the program enters the loop anew.
+    std::vector<EventNumber> all_iterations(const Candidate& candidate) const {
         const Lines& lines = candidate.lines;
         const std::vector<int32_t> line_of = lines_in_function(candidate);
-        std::vector<EventNumber> rounds;
+        std::vector<EventNumber> iterations;
         for_each_allocation([&](const Step& step) {
             const int32_t line = line_of[step.now], last = line_of[step.before];
             const bool is_entry = lines.has(line) && !lines.has(last);
             const bool is_jump = line != 0 && line <= lines.first && last >= lines.last;
             if (is_entry || is_jump) {
-                rounds.push_back(step.event);
+                iterations.push_back(step.event);
             }
         });
-        return rounds;
+        return iterations;
     }
 
 private:
@@ -180,11 +181,11 @@ private:
         return is_jump ? std::optional(Jump{left, entered}) : std::nullopt;
     }
 
-    /// Each pair of lines is a loop; jumps over more lines, of an outer loop, begin rounds of it, too.
+    /// Each pair of lines is a loop; jumps over more lines, of an outer loop, begin iterations of it, too.
     void add_loops(const JumpsOfFunction& jumps, std::vector<Candidate>& found) const {
         std::vector<std::pair<size_t, Lines>> most;
         for (const auto& [lines, events] : jumps.events) {
-            if (events.size() + 1 >= fewest_rounds) {
+            if (events.size() + 1 >= fewest_iterations) {
                 most.emplace_back(events.size(), lines);
             }
         }
@@ -192,20 +193,20 @@ private:
         most.resize(std::min(most.size(), most_loops_of_function));
         for (const auto& [count, lines] : most) {
             const Jump& jump = jumps.examples.at(lines);
-            Loop loop{paths_.frame_id(jump.to), paths_.frame_id(jump.from), rounds_of(lines, jumps), {}};
+            Loop loop{paths_.frame_id(jump.to), paths_.frame_id(jump.from), iterations_of(lines, jumps), {}};
             found.push_back({paths_.caller(jump.to), lines, std::move(loop)});
         }
     }
 
-    std::vector<EventNumber> rounds_of(const Lines& lines, const JumpsOfFunction& jumps) const {
-        std::vector<EventNumber> rounds;
+    std::vector<EventNumber> iterations_of(const Lines& lines, const JumpsOfFunction& jumps) const {
+        std::vector<EventNumber> iterations;
         for (const auto& [other, events] : jumps.events) {
             if (other.contains(lines)) {
-                rounds.insert(rounds.end(), events.begin(), events.end());
+                iterations.insert(iterations.end(), events.begin(), events.end());
             }
         }
-        std::sort(rounds.begin(), rounds.end());
-        return rounds;
+        std::sort(iterations.begin(), iterations.end());
+        return iterations;
     }
 
     /// Returns, for each path, the line at which it passes through the function of a loop; 0 if it does not.
@@ -230,16 +231,17 @@ private:
 
 /// Measures what tells the main loop.
 void measure(Candidate& candidate, const Curves& curves, EventNumber from, EventNumber to) {
-    const std::vector<EventNumber>& rounds = candidate.loop.rounds;
+    const std::vector<EventNumber>& iterations = candidate.loop.iterations;
     std::vector<int64_t> amplitudes;
     double sum = 0, squares = 0;
-    for (size_t i = 0; i + 1 < rounds.size(); ++i) {
-        const auto range = curves.extremes(Series::allocated, rounds[i], rounds[i + 1]);
-        // What a round leaves is no memory that it uses: several rounds of a growing loop leave several times as much.
+    for (size_t i = 0; i + 1 < iterations.size(); ++i) {
+        const auto range = curves.extremes(Series::allocated, iterations[i], iterations[i + 1]);
+        // What an iteration leaves is no memory that it uses: several iterations of a growing loop leave several times
+        // as much.
         const int64_t left =
-            curves.value(Series::allocated, rounds[i + 1]) - curves.value(Series::allocated, rounds[i]);
+            curves.value(Series::allocated, iterations[i + 1]) - curves.value(Series::allocated, iterations[i]);
         amplitudes.push_back(range.max - range.min - std::llabs(left));
-        const double length = rounds[i + 1] - rounds[i];
+        const double length = iterations[i + 1] - iterations[i];
         sum += length;
         squares += length * length;
     }
@@ -250,14 +252,14 @@ void measure(Candidate& candidate, const Curves& curves, EventNumber from, Event
     candidate.covered = std::min(1.0, mean * (count + 1) / (to - from));
 }
 
-/// Returns the number of rounds if `candidate` is the loop `loop`, with fewer lines, and almost as regular; otherwise
-/// 0. The last lines of a body may run in every sixth round only: the jumps from there are as regular as those of all
-/// rounds.
-size_t rounds_of_loop(const Candidate& candidate, const Candidate& loop) {
+/// Returns the number of iterations if `candidate` is the loop `loop`, with fewer lines, and almost as regular;
+/// otherwise 0. The last lines of a body may run in every sixth iteration only: the jumps from there are as regular as
+/// those of all iterations.
+size_t iterations_of_loop(const Candidate& candidate, const Candidate& loop) {
     constexpr double almost = 0.8;
     const bool is_same = candidate.caller == loop.caller && candidate.loop.first == loop.loop.first &&
                          loop.lines.contains(candidate.lines);
-    return is_same && candidate.regularity() >= almost * loop.regularity() ? candidate.loop.rounds.size() : 0;
+    return is_same && candidate.regularity() >= almost * loop.regularity() ? candidate.loop.iterations.size() : 0;
 }
 
 /// Moves the main loop to the front. Returns false if there is none.
@@ -275,9 +277,10 @@ bool select(std::vector<Candidate>& candidates, const Curves& curves, EventNumbe
     const auto best =
         std::max_element(candidates.begin(), candidates.end(),
                          [](const Candidate& a, const Candidate& b) { return a.regularity() < b.regularity(); });
-    const auto each = std::max_element(
-        candidates.begin(), candidates.end(),
-        [&](const Candidate& a, const Candidate& b) { return rounds_of_loop(a, *best) < rounds_of_loop(b, *best); });
+    const auto each =
+        std::max_element(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+            return iterations_of_loop(a, *best) < iterations_of_loop(b, *best);
+        });
     std::iter_swap(candidates.begin(), each);
     return true;
 }
@@ -288,7 +291,7 @@ std::optional<Loop> find_main_loop(const Trace& trace, const DeviceHistory& devi
                                    EventNumber from, EventNumber to) {
     const LoopFinder finder(trace, device, from, to);
     if (auto loops = finder.candidates(); select(loops, curves, from, to)) {
-        loops.front().loop.rounds = finder.all_rounds(loops.front());
+        loops.front().loop.iterations = finder.all_iterations(loops.front());
         return std::move(loops.front().loop);
     }
     if (auto lines = finder.single_lines(); select(lines, curves, from, to)) {

@@ -15,14 +15,14 @@
 namespace tidemark {
 
 struct Loop {
-    FrameId first = 0, last = 0;      ///< the first and the last line of the body that allocates; of one function
-    std::vector<EventNumber> rounds;  ///< the first allocation of each round
-    std::optional<EventNumber> end;   ///< of the last round, if it is known
+    FrameId first = 0, last = 0;          ///< the first and the last line of the body that allocates; of one function
+    std::vector<EventNumber> iterations;  ///< the first allocation of each iteration
+    std::optional<EventNumber> end;       ///< of the last iteration, if it is known
 };
 
-/// Returns the loop whose rounds are the iterations between two states: it covers most of them, regularly, and each
-/// round uses as much memory as a round of any loop. Rounds that repeat exactly do without a jump in the
-/// code. Returns nothing if no loop has three rounds. Visits the
+/// Returns the loop whose iterations are the iterations between two states: it covers most of them, regularly, and each
+/// iteration uses as much memory as an iteration of any loop. Iterations that repeat exactly do without a jump in the
+/// code. Returns nothing if no loop has three iterations. Visits the
 /// allocations a few times. `curves`: of the device.
 std::optional<Loop> find_main_loop(const Trace& trace, const DeviceHistory& device, const Curves& curves,
                                    EventNumber from, EventNumber to);

@@ -83,12 +83,28 @@ std::optional<Place> place_of(const Trace& trace, FrameId id) {
                                                                   : std::optional(Place{file, frame.line, text});
 }
 
+/// Returns the file's name from the deepest folder that contains all files of the program: `patch` refuses absolute
+/// names.
+std::string_view name_in_program(const StackTable& stacks, std::string_view file) {
+    std::string_view folder = file.substr(0, file.find_last_of("/\\") + 1);
+    for (FrameId id = 0; id < stacks.frame_count(); ++id) {
+        const std::string_view other = stacks.string(stacks.frame(id).file);
+        if (stacks.role(id) == FrameRole::user && other.find_first_of("/\\") != other.npos) {
+            const auto end = std::mismatch(folder.begin(), folder.end(), other.begin(), other.end()).first;
+            folder = folder.substr(0, static_cast<size_t>(end - folder.begin()));
+            folder = folder.substr(0, folder.find_last_of("/\\") + 1);
+        }
+    }
+    return file.substr(folder.size());
+}
+
 /// Returns the diff that replaces the line's code by lines with the same indentation.
-std::string diff_of(const Place& place, const std::vector<std::string>& lines) {
+std::string diff_of(const Trace& trace, const Place& place, const std::vector<std::string>& lines) {
     if (visible_text(place.file) != place.file) {
         return {};  // a line break in the name would forge lines of the diff
     }
-    std::string text = fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{1}{2} @@\n-{3}\n", place.file, place.number,
+    const std::string_view name = name_in_program(trace.stacks, place.file);
+    std::string text = fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{1}{2} @@\n-{3}\n", name, place.number,
                                    lines.size() == 1 ? "" : fmt::format(",{}", lines.size()), *place.text);
     for (const std::string& line : lines) {
         text += fmt::format("+{}{}\n", indent_of(*place.text), line);
@@ -223,7 +239,7 @@ std::string add_value_diff(const Trace& trace, StackId stack, std::string_view v
     const std::string_view code = code_of(*place->text);
     const size_t end = end_of_sum(code);
     const bool is_known = end != code.npos && is_operand(code.substr(end)) && !is_without_graph(code);
-    return is_known ? diff_of(*place, {fmt::format("{}.{}", code, value)}) : "";
+    return is_known ? diff_of(trace, *place, {fmt::format("{}.{}", code, value)}) : "";
 }
 
 std::string append_value_diff(const Trace& trace, StackId stack, std::string_view container) {
@@ -233,7 +249,7 @@ std::string append_value_diff(const Trace& trace, StackId stack, std::string_vie
     }
     std::string_view code = code_of(*places.front().text);
     code.remove_suffix(1);
-    return diff_of(places.front(), {fmt::format("{}.detach().cpu())", code)});
+    return diff_of(trace, places.front(), {fmt::format("{}.detach().cpu())", code)});
 }
 
 std::string release_graph_diff(const Trace& trace) {
@@ -252,7 +268,7 @@ std::string release_graph_diff(const Trace& trace) {
     }
     std::string code(code_of(*found.front().text));
     code.replace(code.size() - call.size(), call.size(), ".backward()");
-    return diff_of(found.front(), {std::move(code)});
+    return diff_of(trace, found.front(), {std::move(code)});
 }
 
 std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager) {
@@ -263,7 +279,8 @@ std::string disable_gradients_diff(const AnalysisContext& context, StackId stack
         return {};
     }
     const std::string_view step = place->text->starts_with('\t') ? "\t"sv : "    "sv;
-    return diff_of(*place, {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(*place->text))});
+    return diff_of(context.trace(), *place,
+                   {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(*place->text))});
 }
 
 std::string assigned_variable(const Trace& trace, StackId stack) {

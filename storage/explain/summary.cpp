@@ -95,9 +95,13 @@ void write_shares(const AnalysisContext& context, const Words& words, Explanatio
     Share rest{words("everything else"), 0, 0};
     // Without categories, the program's tensors are one part, which is always named.
     const auto is_tensors = [](const Share& s) { return s.component == ComponentKind::requested && !s.category; };
+    const int64_t mine = explanation.total - context.row().bytes_of(ComponentKind::other_processes);
     std::vector<Share> named;
     for (const Share& share : shares) {
-        if (is_tensors(share) || (named.size() < most_shares && share.of_total >= least_named_share)) {
+        // Other programs may use most of the GPU: the parts of this one are compared with its own memory.
+        const int64_t whole = share.component == ComponentKind::other_processes ? explanation.total : mine;
+        const bool is_large = static_cast<double>(share.bytes) >= least_named_share * static_cast<double>(whole);
+        if (is_tensors(share) || (named.size() < most_shares && is_large)) {
             named.push_back(share);
         } else {
             rest.bytes += share.bytes;
@@ -218,7 +222,7 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
         return words("Memory rises as more parameters are trained, up to the last one.");
     }
     return context.rises_to_the_end()
-               ? words("Memory rises, but no line was found that allocates more with each {iteration}.", iteration)
+               ? words("Memory rises unevenly: no line allocates more with each {iteration}.", iteration)
                : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
 }
 

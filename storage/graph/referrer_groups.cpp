@@ -149,7 +149,10 @@ bool append_link(std::string& text, const GraphTables& tables, const PathLink& l
     if (link.kind == PathLinkKind::attribute) {
         text += '.' + name;
     } else if (link.kind == PathLinkKind::item) {
-        text += fmt::format("[{:?}]", name);
+        // Strings were recorded with their quotes.
+        const bool is_quoted =
+            name.size() > 1 && (name.front() == '\'' || name.front() == '"') && name.ends_with(name.front());
+        text += is_quoted ? fmt::format("[{}]", name) : fmt::format("[{:?}]", name);
     } else if (link.kind == PathLinkKind::index) {
         text += fmt::format("[{}]", name);
     } else if (text.empty() && !name.empty()) {

@@ -3,6 +3,7 @@
 
 #include "storage/text/referrer_words.h"
 
+#include <algorithm>
 #include <span>
 
 namespace tidemark {
@@ -15,13 +16,25 @@ constexpr std::string_view cache_of_function = "cache of ";
 
 using Links = std::span<const PathLink>;
 
+/// Appends "partial(draw).args[1]" for "argument 1 of partial(draw)", and "partial(draw).keywords["mask"]" for its
+/// argument "mask".
+void append_argument(std::string& text, const std::string& name) {
+    const size_t of = name.find(" of ");
+    const std::string argument = name.substr(argument_of_partial.size(), of - argument_of_partial.size());
+    const bool is_number = argument.find_first_not_of("0123456789") == std::string::npos;
+    text += text.empty() ? name.substr(of + 4) : std::string();
+    text += is_number ? fmt::format(".args[{}]", argument) : fmt::format(".keywords[\"{}\"]", argument);
+}
+
 /// Appends ".history" for "history of Trainer", "[3]" for "3 of Sequential", and nothing for a reference that a type of
 /// C hides ("part of Future").
 void append_attribute(std::string& text, const GraphTables& tables, const PathLink& link) {
     const std::string& name = tables.texts[link.name];
     const std::string attribute = name.substr(0, name.find(" of "));
-    if (name.starts_with(self_of_method) || name.starts_with(argument_of_partial)) {
-        text += (text.empty() ? "" : ".") + (name.starts_with(self_of_method) ? attribute : name);
+    if (name.starts_with(argument_of_partial)) {
+        append_argument(text, name);
+    } else if (name.starts_with(self_of_method)) {
+        text += (text.empty() ? "" : ".") + attribute;
     } else if (name.starts_with(cache_of_function)) {
         text += ".cache";
     } else if (owner_of(tables, link).empty()) {
@@ -121,6 +134,19 @@ size_t last_entry(const GraphTables& tables, const std::vector<PathLink>& links,
     return end;
 }
 
+/// Returns the position of the last link into a container up to `position`; 0: there is none.
+size_t last_element(const std::vector<PathLink>& links, size_t position) {
+    while (position > 0 && !is_element(links[position])) {
+        --position;
+    }
+    return position;
+}
+
+/// Returns whether the path starts at a variable, and not in a reference cycle or at a registered function.
+bool has_variable(const PathLink& first) {
+    return first.kind != PathLinkKind::cycle && first.kind != PathLinkKind::callback;
+}
+
 /// Describes the target of the first `end` links, innermost function first: "`x` (variable of f, s01.py:9) in a frame
 /// of the exception stored in list `failed` (variable of main, s01.py:31)".
 std::string words_up_to(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links, size_t end) {
@@ -138,14 +164,14 @@ std::string words_up_to(const GraphTables& tables, const Words& words, const std
                      with("hook", tables.texts[links[entry - 1].name]),
                      with("outer", words_up_to(tables, words, links, entry - 1)));
     }
-    size_t outer_end = entry;
-    while (outer_end > 0 && !is_element(links[outer_end])) {
-        --outer_end;
-    }
+    const size_t outer_end = last_element(links, entry);
     const std::string outer = words_up_to(tables, words, links, outer_end == 0 ? entry : outer_end);
     const auto referrer = with("referrer", own), outside = with("outer", outer);
     if (is_exceptions) {
         return words("{referrer} in a frame of the exception stored in {outer}", referrer, outside);
+    }
+    if (outer_end == 0 && entry == 1 && !has_variable(links.front())) {
+        return words("{referrer} in {outer}", referrer, outside);
     }
     return links[entry].kind == PathLinkKind::local
                ? words("{referrer} in a suspended call reached through {outer}", referrer, outside)
@@ -279,6 +305,22 @@ std::string referrer_expression(const GraphTables& tables, const ReferrerGroup& 
     const size_t end = group.is_growth && group.varying ? *group.varying : container_end(group.links);
     const size_t entry = last_entry(tables, group.links, end);
     return expression(tables, Links(group.links).subspan(entry, end - entry));
+}
+
+std::string object_expression(const GraphTables& tables, const std::vector<PathLink>& links, size_t end) {
+    const size_t entry = end == 0 ? 0 : last_entry(tables, links, end);
+    return expression(tables, Links(links).subspan(entry, end - entry));
+}
+
+StoredException stored_exception(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links) {
+    const auto is_exception = [](const PathLink& link) { return link.kind == PathLinkKind::exception; };
+    const auto at = static_cast<size_t>(std::find_if(links.begin(), links.end(), is_exception) - links.begin());
+    if (at == 0 || at == links.size()) {
+        return {};
+    }
+    const size_t element = last_element(links, at), end = element == 0 ? at : element;
+    return {words_up_to(tables, words, links, end), object_expression(tables, links, end),
+            element == 0 ? PathLinkKind::unknown : PathLinkKind(links[element].kind)};
 }
 
 std::string referrer_expression(const GraphTables& tables, const Referrer& referrer) {

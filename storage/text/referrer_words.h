@@ -29,6 +29,17 @@ std::string retention_path_words(const GraphTables& tables, const Words& words, 
 std::string referrer_expression(const GraphTables& tables, const Referrer& referrer);
 /// Returns the expression of the container that fills, within the function that its variable belongs to.
 std::string referrer_expression(const GraphTables& tables, const ReferrerGroup& group);
+/// Returns the expression of the first `end` links, within the function of the last variable on them.
+std::string object_expression(const GraphTables& tables, const std::vector<PathLink>& links, size_t end);
+
+/// What refers to an exception whose frames retain memory.
+struct StoredException {
+    std::string referrer;    ///< "list `failed` (variable of main, s01.py:31)"; "": the path starts at its frames
+    std::string expression;  ///< "failed"
+    PathLinkKind element = PathLinkKind::unknown;  ///< how the expression contains it; unknown: it is the exception
+};
+StoredException stored_exception(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links);
+
 /// Returns the class of the object whose attribute the link is: "Trainer" for "history of Trainer"; "" if it is none.
 std::string owner_of(const GraphTables& tables, const PathLink& link);
 /// Returns whether the link leads from a context to the value of a context variable (contextvars). Its function is that

@@ -163,6 +163,17 @@ TEST(ExplainOtherProcesses, DoNotCountAsPartOfTheProgram) {
         << "the shares below the sentence are of the whole GPU: " << sentence;
 }
 
+TEST(ExplainOtherProcesses, HideNoPartOfTheProgram) {
+    RunBuilder run;
+    run.segment(20 * MiB);
+    ten_steps(run, [] {});
+    sample(run, 1 * ms, 600 * MiB, {{7, 70 * GiB}});
+    const Explanation explanation = test::explained(*run.make_context());
+    EXPECT_TRUE(std::any_of(explanation.shares.begin(), explanation.shares.end(), [](const Share& share) {
+        return share.component == ComponentKind::cached_segments || share.component == ComponentKind::context;
+    })) << explanation.summary.front();
+}
+
 TEST(ExplainOtherProcesses, DoNotCountAsTheRestOfTheProgram) {
     RunBuilder run;
     run.segment(20 * MiB);

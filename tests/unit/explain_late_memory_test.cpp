@@ -183,6 +183,9 @@ TEST(ExplainLateMemory, IsWasteIfAStoredExceptionRetainsIt) {
     EXPECT_EQ(waste->bytes, 32 * MiB);
     EXPECT_EQ(waste->fixes.front().bytes, 32 * MiB);
     EXPECT_NE(waste->referrer.find("`failed"), std::string::npos) << waste->referrer;
+    EXPECT_NE(waste->text[0].find("is retained by `failed` (global variable, train.py:3), and"), std::string::npos)
+        << waste->text[0];
+    EXPECT_EQ(waste->fixes.front().code, "failed = str(error)");
     EXPECT_EQ(test::find(explanation, FindingKind::late_memory), nullptr);
     EXPECT_EQ(test::find(explanation, FindingKind::steady), nullptr);
 }

@@ -186,6 +186,17 @@ TEST(ExplainOomReferrer, MayBeAVariableOfALibraryThatRuns) {
     EXPECT_THAT(text_of(finding), HasSubstr("A library made it: boxes.py:10 box_iou."));
 }
 
+TEST(ExplainOomReferrer, IsNoArgumentOfTheCallOfAModule) {
+    ScannedProgram program;
+    const std::string file = packages + "torch/nn/modules/module.py";
+    const StackId stack = program.stack({{own, "forward"}, {file, "Module._wrapped_call_impl"}, {own, "train"}});
+    const AllocationIndex joined = program.run.alloc(400 * MiB, stack, program.op("aten::cat"));
+    program.fails(700 * MiB, stack, program.op("aten::mul"));
+    program.scan();
+    program.retained(joined, PathLinkKind::local, "args", "Module._wrapped_call_impl", "0", file);
+    EXPECT_EQ(program.scanned_finding().referrer, "");
+}
+
 TEST(ExplainOomInput, OneOfSeveralInputsMayBeLarger) {
     FailingProgram program;
     const uint32_t sub = program.op("aten::sub");

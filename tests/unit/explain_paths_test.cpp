@@ -202,7 +202,7 @@ TEST(ExplainGrowthThrough, AnObjectOfALibraryHasTheAdviceOfTheLibrary) {
         program.run.free(program.run.alloc(512, program.run.line("MetricCollection.update", file)));
         const Finding finding = program.explanation().findings.front();
         EXPECT_EQ(finding.kind, FindingKind::growing_container);
-        EXPECT_EQ(finding.fixes.front().code.find("metric.reset()") == 0, is_library) << finding.fixes.front().code;
+        EXPECT_EQ(finding.fixes.front().code.find("scores.reset()") == 0, is_library) << finding.fixes.front().code;
     }
 }
 
@@ -233,9 +233,7 @@ TEST(ExplainGrowthThrough, RegisteredFunctionsAreCallbacks) {
                   .kind,
               FindingKind::growing_container)
         << "not the functions become more";
-    EXPECT_EQ(
-        at_exit.referrer,
-        "`argument 1 of partial(draw)` in a function reached through callbacks of `atexit` (registered function draw)");
+    EXPECT_EQ(at_exit.referrer, "`partial(draw).args[1]` in callbacks of `atexit` (registered function draw)");
     for (const auto& [kind, name] : std::map<Kind, std::string>{
              {Kind::closure, "batch"}, {Kind::attribute, "self of Sink.add"}, {Kind::item, "'batch'"}}) {
         const Finding finding =

@@ -75,6 +75,23 @@ TEST(ExplainRetainedModels, OneOptimizerRetainsParametersThatWereReplaced) {
 }
 
 /// An adapter's layers may have names of their own until they belong to the model.
+TEST(ExplainRetainedModels, ACacheOfAMethodIsNamed) {
+    Folds program;
+    program.scan(ScanReason::end, Kind::global, "Net", 0);
+    for (Referrer& referrer : program.graph.tables.referrers) {
+        referrer.links.front() = {Kind::global, program.graph.text("Net"), 0, 0, 0};
+        const std::vector<PathLink> cache{{Kind::attribute, program.graph.text("bias"), 0, 0, 0},
+                                          {Kind::attribute, program.graph.text("cache of Net.bias"), 0, 0, 0},
+                                          {Kind::element, 0, 0, 0, 0}};
+        referrer.links.insert(referrer.links.begin() + 1, cache.begin(), cache.end());
+    }
+    const Finding finding = program.finding();
+    ASSERT_EQ(finding.fixes.size(), 2u);
+    EXPECT_TRUE(finding.fixes[0].text.starts_with("`functools.lru_cache` on the method `Net.bias` retains `self`."))
+        << finding.fixes[0].text;
+    EXPECT_EQ(finding.fixes[1].code, "Net.bias.cache_clear()");
+}
+
 TEST(ExplainRetainedModels, LayersOfOneModelAreNoModels) {
     Program program;
     for (int i = 0; i < 12; ++i) {

@@ -115,7 +115,8 @@ TEST(ExplainUnusedResults, NameTheLineThatCalledTheirPhase) {
         return program.diagnose(diagnoses::unused_model).at(0).text;
     };
     EXPECT_EQ(text_with(later).at(1),
-              "That phase was called at train.py:20 main. What only it needs can be released after that.");
+              "The phase that allocated this memory was called at train.py:20 main. What only it needs can be released "
+              "after that.");
     EXPECT_EQ(text_with(program.run.line("serve")).size(), 1u) << "they part in no function";
 }
 

@@ -41,9 +41,9 @@ public:
         const Curves curves(device());
         return find_main_loop(trace, device(), curves, 0, device().event_count());
     }
-    size_t rounds() {
+    size_t iterations() {
         const auto found = loop();
-        return found ? found->rounds.size() : 0;
+        return found ? found->iterations.size() : 0;
     }
 };
 
@@ -60,12 +60,12 @@ TEST(MainLoop, IsTheOneThatReturnsToAnEarlierLine) {
     program.use({in_main(20)});
     const auto loop = program.loop();
     ASSERT_TRUE(loop);
-    EXPECT_EQ(7u, loop->rounds.size());
+    EXPECT_EQ(7u, loop->iterations.size());
     EXPECT_EQ(10, program.trace.stacks.frame(loop->first).line);
     EXPECT_EQ(14, program.trace.stacks.frame(loop->last).line);
 }
 
-TEST(MainLoop, MayEndWithLinesThatRunInSomeRoundsOnly) {
+TEST(MainLoop, MayEndWithLinesThatRunInSomeIterationsOnly) {
     Program program;
     for (int step = 0; step < 36; ++step) {
         program.use({in_main(10)}, 4 << 20);
@@ -77,7 +77,7 @@ TEST(MainLoop, MayEndWithLinesThatRunInSomeRoundsOnly) {
     }
     const auto loop = program.loop();
     ASSERT_TRUE(loop);
-    EXPECT_NEAR(36, static_cast<double>(loop->rounds.size()), 1);
+    EXPECT_NEAR(36, static_cast<double>(loop->iterations.size()), 1);
 }
 
 TEST(MainLoop, IsNotTheLayersOfOneForwardPass) {
@@ -88,7 +88,7 @@ TEST(MainLoop, IsNotTheLayersOfOneForwardPass) {
             program.at({in_main(10), module_call, {"/home/anna/model.py", "Block.run", line}});
         }
     }
-    EXPECT_EQ(0u, program.rounds());
+    EXPECT_EQ(0u, program.iterations());
 }
 
 TEST(MainLoop, IsNotTheStatesOfAnOptimizer) {
@@ -98,7 +98,7 @@ TEST(MainLoop, IsNotTheStatesOfAnOptimizer) {
             program.at({in_main(10), optimizer_step, {"/venv/adam.py", "_init_group", line}});
         }
     }
-    EXPECT_EQ(0u, program.rounds());
+    EXPECT_EQ(0u, program.iterations());
 }
 
 TEST(MainLoop, IsNotTheConstructionOfAModel) {
@@ -108,7 +108,7 @@ TEST(MainLoop, IsNotTheConstructionOfAModel) {
             program.at({in_main(4), {"/home/anna/model.py", "Model.__init__", line}});
         }
     }
-    EXPECT_EQ(0u, program.rounds());
+    EXPECT_EQ(0u, program.iterations());
 }
 
 TEST(MainLoop, IsNotAListMadeOnce) {
@@ -116,10 +116,10 @@ TEST(MainLoop, IsNotAListMadeOnce) {
     for (int tensor = 0; tensor < 4; ++tensor) {
         program.at({in_main(4)});
     }
-    EXPECT_EQ(0u, program.rounds());
+    EXPECT_EQ(0u, program.iterations());
 }
 
-TEST(MainLoop, HasRoundsThatUseTheMemory) {
+TEST(MainLoop, HasIterationsThatUseTheMemory) {
     Program program;
     for (int step = 0; step < 10; ++step) {
         for (int image = 0; image < 8; ++image) {
@@ -128,10 +128,10 @@ TEST(MainLoop, HasRoundsThatUseTheMemory) {
         }
         program.use({in_main(12), module_call}, 1 << 26);
     }
-    EXPECT_EQ(10u, program.rounds());
+    EXPECT_EQ(10u, program.iterations());
 }
 
-TEST(MainLoop, BeginsARoundWhenItIsEnteredAnew) {
+TEST(MainLoop, BeginsAnIterationWhenItIsEnteredAnew) {
     Program program;
     const Call train{"/home/anna/train.py", "train_epoch", 30}, back{"/home/anna/train.py", "train_epoch", 34};
     for (int epoch = 0; epoch < 2; ++epoch) {
@@ -141,7 +141,7 @@ TEST(MainLoop, BeginsARoundWhenItIsEnteredAnew) {
         }
         program.use({in_main(11)}, 1 << 10);
     }
-    EXPECT_EQ(12u, program.rounds());
+    EXPECT_EQ(12u, program.iterations());
 }
 
 TEST(MainLoop, MayBeOneLine) {
@@ -151,7 +151,7 @@ TEST(MainLoop, MayBeOneLine) {
         program.use({in_main(10), module_call});
         program.free(input);
     }
-    EXPECT_EQ(8u, program.rounds());
+    EXPECT_EQ(8u, program.iterations());
 }
 
 /// One forward pass: its layers free what they allocate, or keep it for backward.
@@ -171,7 +171,7 @@ void forward(Program& program, bool keeps, std::vector<AllocationIndex>& kept) {
     kept.push_back(program.at({in_main(10), module_call, head}));
 }
 
-TEST(MainLoop, MayBeOneLineThatCallsAModelIfAllRoundsAreEqual) {
+TEST(MainLoop, MayBeOneLineThatCallsAModelIfAllIterationsAreEqual) {
     for (const bool keeps : {false, true}) {
         Program program;
         for (int pass = 0; pass < 6; ++pass) {
@@ -184,7 +184,7 @@ TEST(MainLoop, MayBeOneLineThatCallsAModelIfAllRoundsAreEqual) {
                 program.free(a);
             }
         }
-        EXPECT_EQ(6u, program.rounds()) << keeps;
+        EXPECT_EQ(6u, program.iterations()) << keeps;
     }
 }
 
@@ -195,17 +195,17 @@ TEST(MainLoop, IsNotTheEqualLayersOfAModel) {
         for (int pass = 0; pass < 2; ++pass) {
             forward(program, keeps, kept);
         }
-        EXPECT_EQ(0u, program.rounds()) << keeps;
+        EXPECT_EQ(0u, program.iterations()) << keeps;
     }
 }
 
-TEST(MainLoop, HasNoEqualRoundsThatLeaveMemory) {
+TEST(MainLoop, HasNoEqualIterationsThatLeaveMemory) {
     Program program;
     std::vector<AllocationIndex> kept;
     for (int pass = 0; pass < 6; ++pass) {
         forward(program, true, kept);
     }
-    EXPECT_EQ(0u, program.rounds()) << "they cannot be told from layers outside of a model";
+    EXPECT_EQ(0u, program.iterations()) << "they cannot be told from layers outside of a model";
 }
 
 TEST(MainLoop, NeedsPythonStacks) {
@@ -213,7 +213,7 @@ TEST(MainLoop, NeedsPythonStacks) {
     for (int step = 0; step < 50; ++step) {
         program.free(program.alloc(1 << 20));
     }
-    EXPECT_EQ(0u, program.rounds());
+    EXPECT_EQ(0u, program.iterations());
 }
 
 }  // namespace

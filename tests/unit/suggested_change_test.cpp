@@ -33,7 +33,7 @@ struct Source {
 };
 
 std::string diff(int32_t line, const std::string& removed, const std::string& added) {
-    return fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{1} @@\n-{2}\n+{3}\n", file, line, removed, added);
+    return fmt::format("--- train.py\n+++ train.py\n@@ -{0} +{0} @@\n-{1}\n+{2}\n", line, removed, added);
 }
 
 TEST(SuggestedChange, AddsTheNumberAndNotTheTensor) {
@@ -55,6 +55,15 @@ TEST(SuggestedChange, AddsTheNumberAndNotTheTensor) {
                               "total += loss.", "total += 2", "total += -loss"}) {
         EXPECT_EQ(changed(other), "") << other;
     }
+}
+
+TEST(SuggestedChange, NamesTheFileFromTheFolderOfTheProgram) {
+    Source source({"for batch in batches:", "    total += loss"}, 2);
+    source.trace.stacks.intern(
+        Frame{source.trace.stacks.intern("f"), source.trace.stacks.intern("/home/anna/models/net.py"), 3});
+    source.trace.stacks.intern(Frame{source.trace.stacks.intern("f"), source.trace.stacks.intern("<string>"), 3});
+    EXPECT_TRUE(add_value_diff(source.trace, source.stack, "item()")
+                    .starts_with("--- project/train.py\n+++ project/train.py\n"));
 }
 
 TEST(SuggestedChange, AppendsTheValueWithoutItsGraph) {
@@ -108,9 +117,8 @@ TEST(SuggestedChange, DisablesGradientsOnlyWhereNothingIsBackpropagated) {
         const auto context = program.make_context();
         EXPECT_EQ(disable_gradients_diff(*context, context->device().allocations.stack[a], "torch.no_grad()"),
                   is_backpropagated ? ""
-                                    : fmt::format("--- {0}\n+++ {0}\n@@ -10 +10,2 @@\n-    output = model(batch)\n"
-                                                  "+    with torch.no_grad():\n+        output = model(batch)\n",
-                                                  file));
+                                    : "--- train.py\n+++ train.py\n@@ -10 +10,2 @@\n-    output = model(batch)\n"
+                                      "+    with torch.no_grad():\n+        output = model(batch)\n");
     }
 }
 

@@ -37,11 +37,30 @@ struct Classified {
     Finding finding;
 };
 
-/// Returns whether two suspects have one cause: attributes of one object retain them, or nothing that is known. Memory
-/// of unknown cause does not.
+/// Returns whether the same objects form the cycles that retain two suspects.
+bool is_same_cycle(const AnalysisContext& context, const Classified& a, const Classified& b) {
+    return a.finding.kind == FindingKind::garbage_cycles && a.suspect.referrer && b.suspect.referrer &&
+           is_cycle(*a.suspect.referrer) && is_cycle(*b.suspect.referrer) &&
+           context.graph()->text(a.suspect.referrer->links.front().name) ==
+               context.graph()->text(b.suspect.referrer->links.front().name) &&
+           a.suspect.iterations == b.suspect.iterations && a.suspect.growth == b.suspect.growth;
+}
+
+/// Returns whether one line fills one container with both: parts of its elements.
+bool fill_one_container(const Classified& a, const Classified& b) {
+    return a.finding.kind == FindingKind::growing_container && a.finding.line == b.finding.line &&
+           !a.finding.referrer.empty() && a.finding.referrer == b.finding.referrer &&
+           a.suspect.iterations == b.suspect.iterations && a.suspect.growth == b.suspect.growth;
+}
+
+/// Returns whether two suspects have one cause: one cycle, container or object retains them, or nothing that is known.
+/// Memory of unknown cause does not.
 bool is_same_cause(const AnalysisContext& context, const Classified& a, const Classified& b) {
     if (a.finding.kind != b.finding.kind || a.finding.kind == FindingKind::unexplained_growth) {
         return false;
+    }
+    if (is_same_cycle(context, a, b) || fill_one_container(a, b)) {
+        return true;
     }
     return a.suspect.referrer && b.suspect.referrer
                ? can_name_object(a.finding.kind) && are_of_one_object(context.graph()->tables(), a.suspect, b.suspect)
@@ -58,7 +77,8 @@ void join_code(std::vector<Fix>& fixes, const std::vector<Fix>& one, const std::
 
 /// Adds the memory of the other one, which has the same cause.
 void join(Classified& one, const Classified& other, const AnalysisContext& context, const Words& words) {
-    const bool has_object = one.suspect.referrer != nullptr;
+    const bool has_object =
+        one.suspect.referrer != nullptr && !is_same_cycle(context, one, other) && !fill_one_container(one, other);
     if (has_object) {
         join_attributes(context.graph()->tables(), one.suspect, other.suspect);
     } else {
@@ -125,12 +145,23 @@ bool grows_in_library(const Finding& finding, const StackTable& stacks) {
 /// Returns the fix of the library whose object retains the memory, or whose code allocated it.
 std::optional<Fix> library_fix(const Finding& finding, const LeakSuspect& suspect, const AnalysisContext& context,
                                const Words& words) {
-    std::optional<Fix> fix;
-    if (suspect.referrer) {
-        fix = library_fix_of_path(context.trace(), context.graph()->tables(), words, suspect.referrer->links,
-                                  suspect.growth);
+    if (!suspect.referrer) {
+        return library_fix_of_growth(context.trace(), words, finding.stack);
     }
-    return fix ? fix : library_fix_of_growth(context.trace(), words, finding.stack);
+    const RetentionPath path{context.graph()->tables(), suspect.referrer->links};
+    std::optional<Fix> fix = library_fix_of_path(context.trace(), path.tables, words, path.links, suspect.growth);
+    return fix ? fix : library_fix_of_growth(context.trace(), words, finding.stack, &path);
+}
+
+/// Removes general fixes that the library's one contains or makes needless, and those of containers that only the
+/// library fills.
+void remove_general_fixes(Finding& finding, const Fix& of_library, const LeakSuspect& suspect,
+                          const AnalysisContext& context) {
+    const bool is_better =
+        finding.kind == FindingKind::parameters_grow ||
+        (suspect.referrer && is_filled_by_library(context.trace(), context.graph()->tables(), suspect.referrer->links));
+    std::erase_if(finding.fixes,
+                  [&](const Fix& fix) { return fix.is_general && (is_better || of_library.code.ends_with(fix.code)); });
 }
 
 /// Adds the fix of the library that retains the memory, before the general ones, or instead of them if they would
@@ -145,6 +176,7 @@ void add_library_fix(Finding& finding, const LeakSuspect& suspect, const Analysi
         if (grows_in_library(finding, context.trace().stacks)) {
             finding.fixes.clear();
         }
+        remove_general_fixes(finding, *fix, suspect, context);
         finding.fixes.insert(finding.fixes.begin(), std::move(*fix));
     }
 }

@@ -7,6 +7,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/late_memory.h"
 #include "storage/text/referrer_words.h"
 
@@ -47,24 +48,19 @@ void describe(Finding& finding, const AnalysisContext& context, const LateMemory
     finding.fixes = {{words("If it is no longer needed: release what refers to it."), "", late.bytes, {}}};
 }
 
-void describe_exception(Finding& finding, const LateMemory& late, const Words& words) {
+void describe_exception(Finding& finding, const AnalysisContext& context, const LateMemory& late, const Words& words) {
     finding.kind = FindingKind::exception_retains_frames;
     finding.severity = Severity::waste;
+    const StoredException stored =
+        stored_exception(context.graph()->tables(), words, late.retention.retention.referrer->links);
     const auto bytes = with("bytes", format_bytes(late.bytes));
     finding.title = words("a stored exception retains {bytes}", bytes);
     finding.text = {
         words("An exception refers to its traceback, the traceback to the frames of all functions on the "
               "way, and each frame to its variables: inputs, activations, a whole forward pass. The "
               "exception is retained by {referrer}, and with it {bytes}, for the rest of the run.",
-              with("referrer", finding.referrer), bytes)};
-    finding.fixes = {{words("Store only the text of the message."),
-                      "except RuntimeError as error:\n    failed = str(error)",
-                      late.bytes,
-                      {}},
-                     {words("Or remove the traceback before the exception is stored."),
-                      "failed = error.with_traceback(None)",
-                      late.bytes,
-                      {}}};
+              with("referrer", stored.referrer.empty() ? finding.referrer : stored.referrer), bytes)};
+    finding.fixes = fixes_of_stored_exceptions(stored, late.bytes, {}, words);
 }
 
 Finding make_finding(const AnalysisContext& context, const LateMemory& late, const Words& words) {
@@ -81,7 +77,7 @@ Finding make_finding(const AnalysisContext& context, const LateMemory& late, con
     if (referrer) {
         finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
     }
-    is_by_exception(late) ? describe_exception(finding, late, words) : describe(finding, context, late, words);
+    is_by_exception(late) ? describe_exception(finding, context, late, words) : describe(finding, context, late, words);
     for (const Site* site : late.sites) {
         finding.accounts_for.push_back(site->stack);
     }

@@ -12,21 +12,28 @@
 namespace tidemark {
 namespace {
 
-/// Returns the code for the container, the attribute or the variable that retains the graphs.
-std::string code_to_keep_values(const AnalysisContext& context, const LeakSuspect& suspect) {
+/// Sets the code for the container, the attribute or the variable that retains the graphs.
+void set_code_to_keep_values(Fix& fix, const AnalysisContext& context, const LeakSuspect& suspect, StackId stack) {
+    fix.code = "output = output.detach()";
     if (!suspect.referrer) {
-        return "output = output.detach()";
+        return;
     }
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
-    const bool is_container = container_end(suspect.referrer->links) < suspect.referrer->links.size();
-    return is_container ? fmt::format("{}.append(output.detach().cpu())", expression)
-                        : fmt::format("{} = output.detach()", expression);
+    const std::vector<PathLink>& links = suspect.referrer->links;
+    const size_t end = container_end(links);
+    if (end == links.size()) {
+        fix.code = fmt::format("{} = output.detach()", expression);
+        return;
+    }
+    fix.code = fmt::format("{}.append(output.detach().cpu())", expression);
+    const bool is_tensor = end + 1 == links.size();
+    fix.diff = is_tensor ? append_value_diff(context.trace(), stack, expression) : std::string();
 }
 
 /// A derivative needs gradients, even if nothing backpropagates it.
 std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, StackId stack, const Words& words) {
-    Fix keep_values{words("Keep only the values."), code_to_keep_values(context, suspect), suspect.bytes,
-                    suspect.per_iteration};
+    Fix keep_values{words("Keep only the values."), {}, suspect.bytes, suspect.per_iteration};
+    set_code_to_keep_values(keep_values, context, suspect, stack);
     if (leads_to_executed(context.graph()->index)[suspect.retention.root]) {
         return {std::move(keep_values)};
     }

@@ -21,7 +21,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "frame to its variables: inputs, activations, a whole forward pass. The exception is retained by "
               "{referrer}, and with it all of them: {total} so far.",
               with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
-    finding.fixes = fixes_of_stored_exceptions(suspect, words);
+    finding.fixes =
+        fixes_of_stored_exceptions(stored_exception(context.graph()->tables(), words, suspect.referrer->links),
+                                   suspect.bytes, suspect.per_iteration, words);
     return finding;
 }
 

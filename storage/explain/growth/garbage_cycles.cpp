@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reference cycles retain memory, and Python's garbage collector does not run: it is disabled, or frozen.
+#include <algorithm>
+
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
@@ -53,14 +55,25 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     Finding finding = suspect_finding(context, suspect, words);
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     const auto line = with("line", finding.line);
+    const bool has_one_line = std::all_of(suspect.sites.begin(), suspect.sites.end(), [&](const Site* site) {
+        return line_of(context.trace(), site->stack) == finding.line;
+    });
+    if (!has_one_line) {
+        // Each line has a variable of its own; the cycle is what they have in common.
+        Referrer cycle = *suspect.referrer;
+        cycle.links.resize(1);
+        finding.referrer = referrer_words(context.graph()->tables(), words, cycle);
+    }
     finding.title =
-        words("{tensors} from {line} stay in reference cycles: the garbage collector does not run", tensors, line);
+        has_one_line
+            ? words("{tensors} from {line} stay in reference cycles: the garbage collector does not run", tensors, line)
+            : words("{tensors} stay in reference cycles: the garbage collector does not run", tensors);
     finding.text = {words("Objects in a reference cycle are not freed with the last variable that refers to them, "
                           "because their reference counts never reach zero. Only Python's garbage collector frees "
                           "them, and no collection ran since the growth began. The tensors are retained by {referrer}.",
                           with("referrer", finding.referrer)),
                     retained_so_far(suspect, words)};
-    finding.fixes = fixes_of_cycles(suspect, words);
+    finding.fixes = fixes_of_cycles(context, suspect, words);
     return finding;
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // S9, #2: a container retains more and more tensors.
+#include <algorithm>
+
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
@@ -29,10 +31,51 @@ bool has_tensor(std::string_view key) {
            (key.starts_with('(') && at != key.npos && key.substr(0, at).find_first_of("'\"") == key.npos);
 }
 
+/// How the elements of a container have the tensor.
+enum class Element : uint8_t {
+    tensor,   ///< they are tensors
+    with_it,  ///< as one attribute or entry
+    opaque,   ///< deeper, or in a tuple
+};
+
+/// Returns the position of the link into the container that fills; the number of links if there is none.
+size_t position_of_element(const LeakSuspect& suspect) {
+    const std::vector<PathLink>& links = suspect.referrer->links;
+    const bool is_known = suspect.paths.is_growth && suspect.paths.varying && *suspect.paths.varying < links.size();
+    return is_known ? *suspect.paths.varying : container_end(links);
+}
+
+Element element_of(const LeakSuspect& suspect) {
+    const std::vector<PathLink>& links = suspect.referrer->links;
+    const size_t end = position_of_element(suspect);
+    const auto is_part = [](const PathLink& link) { return link.kind != PathLinkKind::view; };
+    const auto depth = std::count_if(links.begin() + static_cast<ptrdiff_t>(end), links.end(), is_part);
+    const bool is_one_part = depth == 2 && suspect.sites.size() == 1;
+    const bool is_assignable =
+        is_one_part && (links[end + 1].kind == PathLinkKind::item || links[end + 1].kind == PathLinkKind::attribute);
+    return depth <= 1 ? Element::tensor : is_assignable ? Element::with_it : Element::opaque;
+}
+
+/// Returns the code that stores values in host memory, between `target` and `closing`; "" if it is unknown.
+std::string code_to_keep(const GraphTables& tables, const LeakSuspect& suspect, std::string_view target,
+                         std::string_view closing) {
+    switch (element_of(suspect)) {
+        case Element::tensor: return fmt::format("{}tensor.detach().cpu(){}", target, closing);
+        case Element::with_it: {
+            const std::string part =
+                "element" + object_expression(tables, {suspect.referrer->links[position_of_element(suspect) + 1]}, 1);
+            return fmt::format("{0} = {0}.detach().cpu()\n{1}element{2}", part, target, closing);
+        }
+        case Element::opaque: break;
+    }
+    return {};
+}
+
 /// Returns the advice for a dict, for another container, or for an attribute.
-Advice advice_for(const GraphContext& graph, const Referrer& referrer, const std::string& expression,
+Advice advice_for(const GraphContext& graph, const LeakSuspect& suspect, const std::string& expression,
                   const Words& words) {
-    const size_t end = container_end(referrer.links);
+    const Referrer& referrer = *suspect.referrer;
+    const size_t end = position_of_element(suspect);
     const auto container = with("referrer", "`" + expression + "`");
     const std::string clear = words("Or clear {referrer} after its contents were used.", container);
     const std::string keep = words("If only the values are needed: keep them in host memory, without their graph.");
@@ -54,9 +97,10 @@ Advice advice_for(const GraphContext& graph, const Referrer& referrer, const std
                           container),
                     "key = tensor.item()", remove, code_to_remove};
         }
-        return {keep, fmt::format("{}[key] = tensor.detach().cpu()", expression), remove, code_to_remove};
+        return {keep, code_to_keep(graph.tables(), suspect, fmt::format("{}[key] = ", expression), ""), remove,
+                code_to_remove};
     }
-    return {keep, fmt::format("{}.append(tensor.detach().cpu())", expression), clear,
+    return {keep, code_to_keep(graph.tables(), suspect, fmt::format("{}.append(", expression), ")"), clear,
             fmt::format("{}.clear()", expression)};
 }
 
@@ -74,10 +118,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line), tensors,
         with("total", format_bytes(suspect.bytes)))};
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
-    const Advice advice = advice_for(*context.graph(), *suspect.referrer, expression, words);
+    const Advice advice = advice_for(*context.graph(), suspect, expression, words);
+    const bool is_tensor = element_of(suspect) == Element::tensor;
     finding.fixes = {{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration,
-                      append_value_diff(context.trace(), finding.stack, expression)},
-                     {advice.release, advice.code_to_release, suspect.bytes, suspect.per_iteration}};
+                      is_tensor ? append_value_diff(context.trace(), finding.stack, expression) : std::string(), true},
+                     {advice.release, advice.code_to_release, suspect.bytes, suspect.per_iteration, {}, true}};
     return finding;
 }
 

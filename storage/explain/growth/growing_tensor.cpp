@@ -40,7 +40,7 @@ void add_reserved(Finding& finding, const AnalysisContext& context, const LeakSu
         return;
     }
     finding.fixes.push_back(
-        {words("If the tensor is wanted, let segments grow, so that a larger tensor can use the memory of those before "
+        {words("If the tensor is needed, let segments grow, so that a larger tensor can use the memory of those before "
                "it."),
          "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
          {},

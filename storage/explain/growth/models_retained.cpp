@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Whole models accumulate: something refers to each of them, such as a cache whose key is the model.
+#include <algorithm>
+
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/model_parts.h"
@@ -43,12 +45,32 @@ StackId stack_of_parameters(const AnalysisContext& context, const LeakSuspect& s
     return suspect.sites.front()->stack;
 }
 
+/// Returns the method whose functools.lru_cache retains the models; "" if none does.
+std::string cached_method(const GraphTables& tables, const ReferrerGroup& paths) {
+    constexpr std::string_view suffix = ".cache";
+    const std::string expression = paths.links.empty() ? std::string() : referrer_expression(tables, paths);
+    const bool has_cache = std::any_of(paths.links.begin(), paths.links.end(), [&](const PathLink& link) {
+        return tables.texts[link.name].starts_with("cache of ");
+    });
+    return has_cache && expression.ends_with(suffix) ? expression.substr(0, expression.size() - suffix.size())
+                                                     : std::string();
+}
+
 std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspect& suspect, const ReferrerGroup& paths,
                                  const Words& words) {
     if (std::optional<Fix> fix = registry_fix(context.graph()->tables(), words, paths)) {
         fix->bytes = suspect.bytes;
         fix->per_iteration = suspect.per_iteration;
         return {std::move(*fix)};
+    }
+    if (const std::string method = cached_method(context.graph()->tables(), paths); !method.empty()) {
+        const auto name = with("method", "`" + method + "`");
+        return {{words("`functools.lru_cache` on the method {method} retains `self`. Cache on the instance, or cache a "
+                       "function that does not take the model.",
+                       name),
+                 "", suspect.bytes, suspect.per_iteration},
+                {words("Or clear the cache of {method} when a model is no longer in use.", name),
+                 method + ".cache_clear()", suspect.bytes, suspect.per_iteration}};
     }
     return {{words("Release the model when it is no longer in use: remove what refers to it."), "", suspect.bytes,
              suspect.per_iteration},
@@ -108,7 +130,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                   "by {referrer}. Only Python's garbage collector frees them, and no collection freed anything since "
                   "the growth began: it is disabled, or it runs too rarely.",
                   with("referrer", finding.referrer)));
-        finding.fixes = fixes_of_cycles(suspect, words);
+        finding.fixes = fixes_of_cycles(context, suspect, words);
         return finding;
     }
     if (referrer && leads_through_exception(*referrer)) {
@@ -116,7 +138,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
             words("Stored exceptions refer to them: an exception refers to its traceback, the "
                   "traceback to the frames of all functions on the way, and each frame to its "
                   "variables."));
-        finding.fixes = fixes_of_stored_exceptions(suspect, words);
+        finding.fixes =
+            fixes_of_stored_exceptions(stored_exception(context.graph()->tables(), words, suspect.referrer->links),
+                                       suspect.bytes, suspect.per_iteration, words);
         return finding;
     }
     finding.fixes = fixes_of_models(context, suspect, paths, words);

@@ -92,7 +92,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         retained_so_far(suspect, words)};
     finding.fixes = {{words("Remove parameters from the model when they are no longer needed (adapters, task heads, "
                             "layers), and release earlier models."),
-                      "del model.heads[task]", suspect.bytes, suspect.per_iteration}};
+                      "del model.heads[task]",
+                      suspect.bytes,
+                      suspect.per_iteration,
+                      {},
+                      true}};
     if (const std::optional<Referrer> path = path_by_optimizer(context, suspect)) {
         finding.referrer = referrer_words(context.graph()->tables(), words, *path);
         const size_t iterations = suspect.iterations->size() - suspect.since;

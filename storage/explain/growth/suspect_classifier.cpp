@@ -3,6 +3,7 @@
 
 #include "storage/explain/growth/suspect_classifier.h"
 
+#include <algorithm>
 #include <array>
 
 #include "storage/base/units.h"
@@ -71,6 +72,17 @@ std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, co
                  iterations);
 }
 
+/// Returns the time of the first memory that stays, if it is of the iteration in which the growth begins: the first
+/// iteration begins with the recording. Otherwise the start of that iteration.
+int64_t start_of_growth(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const Iteration& first = (*suspect.iterations)[suspect.since];
+    int64_t oldest = INT64_MAX;
+    for (const Site* site : suspect.sites) {
+        oldest = site->now.empty() ? oldest : std::min(oldest, context.device().alloc_time(site->now.front()));
+    }
+    return oldest > first.end ? first.start : std::max(oldest, first.start);
+}
+
 }  // namespace
 
 std::span<const SuspectClassifier* const> all_suspect_classifiers() {
@@ -98,11 +110,17 @@ std::string retained_so_far(const LeakSuspect& suspect, const Words& words) {
                  with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
 }
 
-std::vector<Fix> fixes_of_stored_exceptions(const LeakSuspect& suspect, const Words& words) {
-    return {{words("Store only the text of the message."),
-             "except RuntimeError as error:\n    failed.append(str(error))", suspect.bytes, suspect.per_iteration},
-            {words("Or remove the traceback before the exception is stored."),
-             "failed.append(error.with_traceback(None))", suspect.bytes, suspect.per_iteration}};
+std::vector<Fix> fixes_of_stored_exceptions(const StoredException& stored, int64_t bytes,
+                                            std::optional<int64_t> per_iteration, const Words& words) {
+    const std::string name = stored.expression.empty() ? "failed" : stored.expression;
+    const auto code = [&](std::string_view value) {
+        return stored.element == PathLinkKind::unknown ? fmt::format("{} = {}", name, value)
+               : stored.element == PathLinkKind::item  ? fmt::format("{}[key] = {}", name, value)
+                                                       : fmt::format("{}.append({})", name, value);
+    };
+    return {{words("Store only the text of the message."), code("str(error)"), bytes, per_iteration},
+            {words("Or remove the traceback before the exception is stored."), code("error.with_traceback(None)"),
+             bytes, per_iteration}};
 }
 
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -116,6 +134,7 @@ Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspe
     finding.component = ComponentKind::requested;
     set_line(finding, context, suspect.sites.front()->stack);
     set_since(finding, *suspect.iterations, suspect.since);
+    finding.since = start_of_growth(context, suspect);
     for (const Site* site : suspect.sites) {
         finding.accounts_for.push_back(site->stack);
     }

@@ -11,6 +11,7 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
+#include "storage/text/referrer_words.h"
 #include "storage/text/words.h"
 
 namespace tidemark {
@@ -42,7 +43,8 @@ std::optional<Finding> classify_suspect(const AnalysisContext& context, const Le
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
 /// Returns what to store instead of the exceptions whose frames retain the suspect.
-std::vector<Fix> fixes_of_stored_exceptions(const LeakSuspect& suspect, const Words& words);
+std::vector<Fix> fixes_of_stored_exceptions(const StoredException& stored, int64_t bytes,
+                                            std::optional<int64_t> per_iteration, const Words& words);
 
 /// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far."
 std::string retained_so_far(const LeakSuspect& suspect, const Words& words);

@@ -3,6 +3,8 @@
 
 #include "storage/explain/growth/uncollected_cycles.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tidemark {
@@ -42,12 +44,34 @@ bool stays_in_cycles(const AnalysisContext& context, const LeakSuspect& suspect)
     return count_spans(context, suspect, AnnotationKind::garbage_collection, "") == 0 && was_in_cycle(context, suspect);
 }
 
-std::vector<Fix> fixes_of_cycles(const LeakSuspect& suspect, const Words& words) {
+std::string name_of_recursive_function(const GraphTables& tables, const Referrer& referrer) {
+    constexpr std::string_view arrow = " → ", scope = ".<locals>.";
+    const std::string_view cycle =
+        is_cycle(referrer) ? std::string_view(tables.texts[referrer.links.front().name]) : "";
+    const std::string_view function = cycle.substr(0, cycle.find(arrow));
+    const bool is_nested = function.find(scope) != function.npos;
+    return is_nested && cycle == fmt::format("{0}{1}{0}", function, arrow)
+               ? std::string(function.substr(function.rfind(scope) + scope.size()))
+               : std::string();
+}
+
+std::vector<Fix> fixes_of_cycles(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    Fix collect{words("Or let the garbage collector run: enable it, or collect at a time of your choice."),
+                "gc.collect()  # every few hundred iterations", suspect.bytes, suspect.per_iteration};
+    const std::string function =
+        suspect.referrer ? name_of_recursive_function(context.graph()->tables(), *suspect.referrer) : std::string();
+    if (!function.empty()) {
+        return {
+            {words("Break the cycle: the nested function {function} calls itself, so it refers to itself. Clear its "
+                   "name when the work is done, or define it outside of the function.",
+                   with("function", "`" + function + "`")),
+             fmt::format("result = {0}(...)\n{0} = None", function), suspect.bytes, suspect.per_iteration},
+            std::move(collect)};
+    }
     return {{words("Break the cycle: replace one of its references by a weak reference, or clear it when the work is "
                    "done."),
              "import weakref\nself.owner = weakref.ref(owner)", suspect.bytes, suspect.per_iteration},
-            {words("Or let the garbage collector run: enable it, or collect at a time of your choice."),
-             "gc.collect()  # every few hundred iterations", suspect.bytes, suspect.per_iteration}};
+            std::move(collect)};
 }
 
 }  // namespace tidemark

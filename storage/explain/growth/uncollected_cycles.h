@@ -27,6 +27,9 @@ int64_t count_spans(const AnalysisContext& context, const LeakSuspect& suspect, 
 bool stays_in_cycles(const AnalysisContext& context, const LeakSuspect& suspect);
 
 /// Returns how to break cycles, and how to collect them.
-std::vector<Fix> fixes_of_cycles(const LeakSuspect& suspect, const Words& words);
+std::vector<Fix> fixes_of_cycles(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
+/// Returns the name of the nested function that is the only object of the cycle, because it calls itself; "" for other
+/// cycles.
+std::string name_of_recursive_function(const GraphTables& tables, const Referrer& referrer);
 
 }  // namespace tidemark

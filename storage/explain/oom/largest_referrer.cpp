@@ -6,6 +6,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/oom/oom_answer.h"
+#include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -15,18 +16,29 @@ namespace {
 constexpr int64_t least_part = 4;
 
 /// Whose variable retains memory.
-enum class Owner : uint8_t { program, library, returned_function };
+enum class Owner : uint8_t {
+    program,
+    library,
+    module_call,  ///< PyTorch's code between a module's caller and its forward(): arguments that say nothing
+    returned_function
+};
 
 /// Returns the owner of the referrer. A tensor variable of a function that is not on the stack is one of a function
 /// that returned: the heap was scanned before.
 Owner owner_of(const OomCase& oom, const Referrer& referrer) {
     const GraphContext& graph = *oom.context().graph();
     const PathLink& variable = referrer.links.front();
-    if (!is_variable(referrer) || variable.kind != PathLinkKind::local) {
+    if (variable.kind != PathLinkKind::local) {
         return Owner::program;
     }
     const std::vector<FrameId> frames = oom.stacks().frames_of(oom.oom().stack);
     const std::optional<size_t> position = position_of_function(graph, frames, variable);
+    if (position && is_torch_function(oom.stacks(), oom.stacks().frame(frames[*position]), "nn/modules/module.py")) {
+        return Owner::module_call;
+    }
+    if (!is_variable(referrer)) {
+        return Owner::program;
+    }
     if (!position) {
         return Owner::returned_function;
     }
