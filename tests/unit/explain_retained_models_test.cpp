@@ -149,6 +149,21 @@ TEST(ExplainRetainedModels, TheListOfMostModelsRetainsThem) {
     EXPECT_NE(program.finding().referrer.find("`prepared`"), std::string::npos) << program.finding().referrer;
 }
 
+/// Parameters that no path of the list was found for do not hide the library that fills it.
+TEST(ExplainRetainedModels, AnAcceleratorHasItsOwnFix) {
+    Folds program;
+    test::stack_of(program.run.trace.stacks,
+                   {{"/v/lib/python3.12/site-packages/accelerate/optimizer.py", "AcceleratedOptimizer.step"}});
+    program.scan(ScanReason::growing_sites, Kind::local, "accelerator", 0, true);
+    for (Referrer& referrer : program.graph.tables.referrers) {
+        referrer.links.insert(referrer.links.begin() + 1,
+                              {Kind::attribute, program.graph.text("_models of Accelerator"), 0, 0, 0});
+    }
+    const Finding finding = program.finding();
+    EXPECT_NE(finding.fixes.at(0).code.find("free_memory"), std::string::npos) << finding.fixes[0].text;
+    EXPECT_EQ(finding.fixes.size(), 2U) << "each fix once";
+}
+
 /// A finalizer whose function is a method of the object never runs.
 TEST(ExplainRetainedModels, ByFinalizersHaveTheirOwnFix) {
     Folds program;

@@ -170,7 +170,10 @@ void add_library_fix(Finding& finding, const LeakSuspect& suspect, const Analysi
     if (finding.kind == FindingKind::hook_retains_activations) {
         return;
     }
-    if (std::optional<Fix> fix = library_fix(finding, suspect, context, words)) {
+    std::optional<Fix> fix = library_fix(finding, suspect, context, words);
+    const bool is_known = fix && std::any_of(finding.fixes.begin(), finding.fixes.end(),
+                                             [&](const Fix& other) { return other.text == fix->text; });
+    if (fix && !is_known) {
         fix->bytes = finding.bytes;
         fix->per_iteration = finding.per_iteration;
         if (grows_in_library(finding, context.trace().stacks)) {

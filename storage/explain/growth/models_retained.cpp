@@ -10,6 +10,7 @@
 #include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/growth/uncollected_cycles.h"
+#include "storage/explain/library_advice.h"
 #include "storage/explain/optimizer_spans.h"
 #include "storage/explain/registries.h"
 #include "storage/text/referrer_words.h"
@@ -72,8 +73,16 @@ std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspe
                 {words("Or clear the cache of {method} when a model is no longer in use.", name),
                  method + ".cache_clear()", suspect.bytes, suspect.per_iteration}};
     }
-    return {{words("Release the model when it is no longer in use: remove what refers to it."), "", suspect.bytes,
-             suspect.per_iteration},
+    const Fix release{words("Release the model when it is no longer in use: remove what refers to it."), "",
+                      suspect.bytes, suspect.per_iteration};
+    // Other parameters of the models may have been found by another path.
+    if (std::optional<Fix> fix =
+            library_fix_of_path(context.trace(), context.graph()->tables(), words, paths.links, Growth::of_count)) {
+        fix->bytes = suspect.bytes;
+        fix->per_iteration = suspect.per_iteration;
+        return {std::move(*fix), release};
+    }
+    return {release,
             {words("If a cache of a method refers to it: `functools.lru_cache` on a method retains `self`. "
                    "Cache on the instance, or cache a function that does not take the model."),
              "", suspect.bytes, suspect.per_iteration}};
