@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Changes of the program's source as unified diffs, and names in it, for fixes that change one line mechanically. Each function returns
+// Changes of the program's source as unified diffs, and names in it, for fixes that change one line mechanically. Each
+// function returns
 // "" unless the recorded source has that line in exactly the form that it knows.
 #pragma once
 
