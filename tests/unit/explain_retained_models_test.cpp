@@ -142,6 +142,26 @@ TEST(ExplainRetainedModels, AVariableOfOneModelDoesNotRetainAll) {
     EXPECT_EQ(program.finding().title, "12 models of class `Net` are alive");
 }
 
+/// The model that stands for the others has no path, but the oldest ones do.
+TEST(ExplainRetainedModels, ExceptionsOfAFewModelsAreNamed) {
+    Folds program;
+    program.graph.tables.scans.push_back({program.run.now(), ScanReason::growing_sites, 10, 100, 20});
+    for (size_t i = 0; i < 2; ++i) {
+        program.graph.tables.referrers.push_back(
+            {0,
+             no_node,
+             Program::memory(program.models[i]),
+             {{Kind::local, program.graph.text("failed"), program.graph.text("fit"), program.graph.text("train.py"), 3},
+              {Kind::index, program.graph.text(std::to_string(i)), 0, 0, 0},
+              {Kind::exception, 0, program.graph.text("run"), program.graph.text("train.py"), 9},
+              {Kind::local, program.graph.text("net"), 0, 0, 0},
+              {Kind::attribute, program.graph.text("layer of Net"), 0, 0, 0},
+              {Kind::attribute, program.graph.text("weight of Linear"), 0, 0, 0}}});
+    }
+    const Finding finding = program.finding();
+    EXPECT_EQ(finding.fixes.at(0).code, "failed.append(str(error))");
+}
+
 TEST(ExplainRetainedModels, TheListOfMostModelsRetainsThem) {
     Folds program;
     program.scan(ScanReason::growing_sites, Kind::local, "prepared", 0, true);

@@ -59,10 +59,13 @@ std::string cached_method(const GraphTables& tables, const ReferrerGroup& paths)
 
 std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspect& suspect, const ReferrerGroup& paths,
                                  const Words& words) {
+    const auto of_suspect = [&](Fix fix) {
+        fix.bytes = suspect.bytes;
+        fix.per_iteration = suspect.per_iteration;
+        return fix;
+    };
     if (std::optional<Fix> fix = registry_fix(context.graph()->tables(), words, paths)) {
-        fix->bytes = suspect.bytes;
-        fix->per_iteration = suspect.per_iteration;
-        return {std::move(*fix)};
+        return {of_suspect(std::move(*fix))};
     }
     if (const std::string method = cached_method(context.graph()->tables(), paths); !method.empty()) {
         const auto name = with("method", "`" + method + "`");
@@ -78,9 +81,7 @@ std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspe
     // Other parameters of the models may have been found by another path.
     if (std::optional<Fix> fix =
             library_fix_of_path(context.trace(), context.graph()->tables(), words, paths.links, Growth::of_count)) {
-        fix->bytes = suspect.bytes;
-        fix->per_iteration = suspect.per_iteration;
-        return {std::move(*fix), release};
+        return {of_suspect(std::move(*fix)), release};
     }
     return {release,
             {words("If a cache of a method refers to it: `functools.lru_cache` on a method retains `self`. "
@@ -147,9 +148,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
             words("Stored exceptions refer to them: an exception refers to its traceback, the "
                   "traceback to the frames of all functions on the way, and each frame to its "
                   "variables."));
-        finding.fixes =
-            fixes_of_stored_exceptions(stored_exception(context.graph()->tables(), words, suspect.referrer->links),
-                                       suspect.bytes, suspect.per_iteration, words);
+        finding.fixes = fixes_of_stored_exceptions(stored_exception(context.graph()->tables(), words, referrer->links),
+                                                   suspect.bytes, suspect.per_iteration, words);
         return finding;
     }
     finding.fixes = fixes_of_models(context, suspect, paths, words);
