@@ -71,11 +71,8 @@ QString duration_text(int64_t nanoseconds) { return to_qstring(format_duration(n
 QString address_text(uint64_t address) { return to_qstring(format_address(address)); }
 
 QString allocation_text(const DeviceHistory& device, AllocationIndex a) {
-    const int64_t in_device = device.allocation_id(a) & ((int64_t{1} << event_id_shift) - 1);
-    const QString number = QString::number(in_device & ~preexisting_bit);
-    // As the command writes it, so that it finds the same allocation.
-    const QString name = device.device == 0 ? number : QStringLiteral("%1:%2").arg(device.device).arg(number);
-    return (in_device & preexisting_bit) != 0 ? Text::tr("#before %1").arg(name) : QStringLiteral("#%1").arg(name);
+    const QString name = to_qstring(device.allocation_name(a)), earlier = QStringLiteral("before:");
+    return name.startsWith(earlier) ? Text::tr("#before %1").arg(name.mid(earlier.size())) : '#' + name;
 }
 
 QString no_frames_text() { return Text::tr("no Python frame"); }

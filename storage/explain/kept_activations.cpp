@@ -60,7 +60,7 @@ public:
 
     KeptActivations find() {
         KeptActivations found;
-        const AllocationIndex history = begin_of_history(), forward = begin_of_forward(history);
+        const AllocationIndex history = all_.begin_of_history(), forward = begin_of_forward(history);
         found.has_backward = forward > history || has_trained_before(history);
         found.waiting = waiting(forward);
         found.earlier =
@@ -75,14 +75,6 @@ public:
     }
 
 private:
-    AllocationIndex begin_of_history() const {
-        AllocationIndex begin = 0;
-        while (begin < all_.size() && all_.alloc_event[begin] == before_history) {
-            ++begin;
-        }
-        return begin;
-    }
-
     /// Returns the first allocation after the last one of a backward pass or an optimizer. One without a stack may be
     /// of a backward pass.
     AllocationIndex begin_of_forward(AllocationIndex begin) {
@@ -147,7 +139,7 @@ private:
         std::map<StackId, Kept> by_stack;
         std::map<StackId, int64_t> count;
         int64_t allocated = 0, all = 0;
-        for (AllocationIndex a = begin_of_history(); a < all_.size() && all_.alloc_event[a] < peak; ++a) {
+        for (AllocationIndex a = all_.begin_of_history(); a < all_.size() && all_.alloc_event[a] < peak; ++a) {
             if (!is_in_module(a)) {
                 continue;
             }
@@ -181,8 +173,8 @@ private:
 bool has_failed(const AnalysisContext& context) {
     const auto& devices = context.trace().devices;
     return context.out_of_memory() != nullptr || std::any_of(devices.begin(), devices.end(), [](const auto& device) {
-               return std::any_of(device.event_ref.begin(), device.event_ref.end(),
-                                  [](EventRef ref) { return ref.action() == Action::oom; });
+               return std::any_of(device.others.begin(), device.others.end(),
+                                  [](const OtherEvent& event) { return event.action == Action::oom; });
            });
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "storage/base/sentence.h"
+#include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -220,10 +221,27 @@ const Place* find_place(const StackTable& stacks, StackId stack, bool grows) {
     return nullptr;
 }
 
-/// Returns whether the frame is a method of the class.
-bool is_method_of(const StackTable& stacks, FrameId id, std::string_view owner) {
-    const std::string_view function = stacks.string(stacks.frame(id).function);
-    return function.size() > owner.size() && function.starts_with(owner) && function[owner.size()] == '.';
+/// Returns whether a frame of the trace fulfills the condition.
+template <class Condition>
+bool any_frame(const StackTable& stacks, Condition&& condition) {
+    FrameId id = 0;
+    while (id < stacks.frame_count() && !condition(id)) {
+        ++id;
+    }
+    return id < stacks.frame_count();
+}
+
+bool is_frame_of(const StackTable& stacks, FrameId id, FrameRole role, std::string_view owner) {
+    return stacks.role(id) == role && is_method_of(stacks.string(stacks.frame(id).function), owner);
+}
+
+bool is_in_file(const StackTable& stacks, FrameId id, std::string_view file) {
+    return stacks.string(stacks.frame(id).file).find(file) != std::string::npos;
+}
+
+/// Returns whether the frame is a method of the class in the place's file.
+bool is_method_at(const Place& place, const StackTable& stacks, FrameId id, std::string_view owner) {
+    return is_frame_of(stacks, id, FrameRole::library, owner) && is_in_file(stacks, id, place.file);
 }
 
 /// Returns the package in "/package/file.py", with both slashes.
@@ -232,67 +250,43 @@ std::string_view package_of(std::string_view file) { return file.substr(0, file.
 /// Returns whether the frame proves that objects of this class, which retain what they get, are the library's: it is a
 /// method of the class in the place's file or, if the place is about this class alone, in the library.
 bool has_retaining_class(const Place& place, const StackTable& stacks, FrameId id, std::string_view owner) {
-    const std::string& file = stacks.string(stacks.frame(id).file);
-    if (stacks.role(id) != FrameRole::library) {
-        return false;
-    }
-    return place.retaining_class == owner ? file.find(package_of(place.file)) != file.npos
-                                          : place.retaining_class == any_class && is_method_of(stacks, id, owner) &&
-                                                file.find(place.file) != file.npos;
+    return place.retaining_class == owner
+               ? stacks.role(id) == FrameRole::library && is_in_file(stacks, id, package_of(place.file))
+               : place.retaining_class == any_class && is_method_at(place, stacks, id, owner);
 }
 
 /// Returns the place of the class if a stack of the trace proves that it is the library's. `has_owner`: see
 /// Place::needs_owner.
 const Place* find_place_of_class(const StackTable& stacks, std::string_view owner, bool has_owner) {
-    for (const Place& place : places) {
-        const bool may_fit = !place.retaining_class.empty() && (has_owner || !place.needs_owner);
-        for (FrameId id = 0; may_fit && id < stacks.frame_count(); ++id) {
-            if (has_retaining_class(place, stacks, id, owner)) {
-                return &place;
-            }
-        }
-    }
-    return nullptr;
+    const auto found = std::find_if(places.begin(), places.end(), [&](const Place& place) {
+        return !place.retaining_class.empty() && (has_owner || !place.needs_owner) &&
+               any_frame(stacks, [&](FrameId id) { return has_retaining_class(place, stacks, id, owner); });
+    });
+    return found == places.end() ? nullptr : &*found;
+}
+
+bool is_of_library(const Place& place, const StackTable& stacks, std::string_view owner) {
+    return !owner.empty() && any_frame(stacks, [&](FrameId id) {
+        return is_method_at(place, stacks, id, owner) || has_retaining_class(place, stacks, id, owner);
+    });
+}
+
+bool is_of_program(const StackTable& stacks, std::string_view owner) {
+    return !owner.empty() &&
+           any_frame(stacks, [&](FrameId id) { return is_frame_of(stacks, id, FrameRole::user, owner); });
 }
 
 /// Returns whether the program itself retains what the path leads to: the path starts at a variable of one of its
 /// functions, or leads through an object of one of its classes. Stacks show both.
 bool starts_in_program(const StackTable& stacks, const GraphTables& tables, std::span<const PathLink> links) {
-    for (FrameId id = 0; id < stacks.frame_count(); ++id) {
-        if (stacks.role(id) != FrameRole::user) {
-            continue;
-        }
+    const auto has_variable = [&](FrameId id) {
         const Frame& frame = stacks.frame(id);
-        const bool has_variable = !links.empty() && stacks.string(frame.file) == tables.texts[links.front().file] &&
-                                  stacks.string(frame.function) == tables.texts[links.front().function];
-        if (has_variable || std::any_of(links.begin(), links.end(), [&](const PathLink& link) {
-                const std::string owner = owner_of(tables, link);
-                return !owner.empty() && is_method_of(stacks, id, owner);
-            })) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool is_of_library(const Place& place, const StackTable& stacks, std::string_view owner) {
-    for (FrameId id = 0; !owner.empty() && id < stacks.frame_count(); ++id) {
-        const bool has_method = stacks.role(id) == FrameRole::library && is_method_of(stacks, id, owner) &&
-                                stacks.string(stacks.frame(id).file).find(place.file) != std::string::npos;
-        if (has_method || has_retaining_class(place, stacks, id, owner)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool is_of_program(const StackTable& stacks, std::string_view owner) {
-    for (FrameId id = 0; !owner.empty() && id < stacks.frame_count(); ++id) {
-        if (stacks.role(id) == FrameRole::user && is_method_of(stacks, id, owner)) {
-            return true;
-        }
-    }
-    return false;
+        return stacks.role(id) == FrameRole::user && stacks.string(frame.file) == tables.texts[links.front().file] &&
+               stacks.string(frame.function) == tables.texts[links.front().function];
+    };
+    return (!links.empty() && any_frame(stacks, has_variable)) ||
+           std::any_of(links.begin(), links.end(),
+                       [&](const PathLink& link) { return is_of_program(stacks, owner_of(tables, link)); });
 }
 
 /// Returns the program's name of the outermost object of the library on the path, or of the last container that is an

@@ -20,10 +20,9 @@ struct Loop {
     std::optional<EventNumber> end;       ///< of the last iteration, if it is known
 };
 
-/// Returns the loop whose iterations are the iterations between two states: it covers most of them, regularly, and each
-/// iteration uses as much memory as an iteration of any loop. Iterations that repeat exactly do without a jump in the
-/// code. Returns nothing if no loop has three iterations. Visits the
-/// allocations a few times. `curves`: of the device.
+/// Returns the main loop between two states: its iterations cover most of the events, regularly, and each uses as much
+/// memory as an iteration of any loop. Iterations that repeat exactly need no jump in the code. Returns nothing if no
+/// loop has three iterations. Visits the allocations a few times. `curves`: of the device.
 std::optional<Loop> find_main_loop(const Trace& trace, const DeviceHistory& device, const Curves& curves,
                                    EventNumber from, EventNumber to);
 

@@ -14,23 +14,19 @@ namespace {
 
 /// A smaller result does not raise the peak noticeably: 1 / 20.
 constexpr int64_t least_fraction = 20;
-/// Shorter rounds may be the layers of a model.
-constexpr AllocationIndex fewest_in_round = 50;
-/// More rounds are iterations, which `stale-local` reads.
-constexpr int64_t most_rounds = 4;
-/// Rounds are the same, and fill the trace, if less than this part differs (1 / 10) or lies outside (1 / 5).
+/// Shorter repetitions may be the layers of a model.
+constexpr AllocationIndex fewest_in_repetition = 50;
+/// More repetitions are iterations, which `stale-local` reads.
+constexpr int64_t most_repetitions = 4;
+/// Repetitions are the same, and fill the trace, if less than this part differs (1 / 10) or lies outside (1 / 5).
 constexpr int64_t different_part = 10, outside_part = 5;
 
-class Rounds {
+class Repetitions {
 public:
-    explicit Rounds(const AnalysisContext& context)
-        : context_(context), all_(context.device().allocations), end_(all_.size()) {
-        while (begin_ < end_ && all_.alloc_event[begin_] == before_history) {
-            ++begin_;
-        }
-    }
+    explicit Repetitions(const AnalysisContext& context)
+        : context_(context), all_(context.device().allocations), begin_(all_.begin_of_history()), end_(all_.size()) {}
 
-    /// Returns whether the same line replaces a result when the next round has ended.
+    /// Returns whether the same line replaces a result when the next repetition has ended.
     bool is_replaced(AllocationIndex a) const {
         const AllocationIndex next = next_of(a);
         const EventNumber freed = all_.free_event[a];
@@ -38,8 +34,8 @@ public:
             all_.free_event[next] < freed) {
             return false;
         }
-        const AllocationIndex round = next - a;
-        return round >= fewest_in_round && are_rounds(a, round) && ends_round(a, freed);
+        const AllocationIndex repetition = next - a;
+        return repetition >= fewest_in_repetition && are_repetitions(a, repetition) && ends_repetition(a, freed);
     }
 
 private:
@@ -55,26 +51,26 @@ private:
         return next;
     }
 
-    /// Returns whether the rounds that end with `a` and with the allocation `round` places later are the same, and the
-    /// trace has few rounds and little else.
-    bool are_rounds(AllocationIndex a, AllocationIndex round) const {
-        const AllocationIndex before = std::min<AllocationIndex>(round, a + 1 - begin_);
+    /// Returns whether the repetitions that end with `a` and with the allocation `repetition` places later are the
+    /// same, and the trace has few repetitions and little else.
+    bool are_repetitions(AllocationIndex a, AllocationIndex repetition) const {
+        const AllocationIndex before = std::min<AllocationIndex>(repetition, a + 1 - begin_);
         int64_t same = 0;
         for (AllocationIndex k = 0; k < before; ++k) {
-            same += is_same(a - k, a + round - k);
+            same += is_same(a - k, a + repetition - k);
         }
-        int64_t rounds = 0;
+        int64_t repetitions = 0;
         for (AllocationIndex b = begin_; b < end_; ++b) {
-            rounds += is_same(a, b);
+            repetitions += is_same(a, b);
         }
-        const int64_t compared = before, whole = round, total = end_ - begin_;
+        const int64_t compared = before, whole = repetition, total = end_ - begin_;
         return (compared - same) * different_part <= compared && (whole - compared) * outside_part <= whole &&
-               rounds <= most_rounds && (total - rounds * whole) * outside_part <= total;
+               repetitions <= most_repetitions && (total - repetitions * whole) * outside_part <= total;
     }
 
-    /// Returns whether the next round begins after an event, or nothing is allocated after it. Layers of one model
+    /// Returns whether the next repetition begins after an event, or nothing is allocated after it. Layers of one model
     /// are followed by its head.
-    bool ends_round(AllocationIndex a, EventNumber event) const {
+    bool ends_repetition(AllocationIndex a, EventNumber event) const {
         AllocationIndex next = a + 1;
         while (next < end_ && all_.alloc_event[next] < event) {
             ++next;
@@ -84,7 +80,7 @@ private:
 
     const AnalysisContext& context_;
     const Allocations& all_;
-    AllocationIndex begin_ = 0, end_;
+    AllocationIndex begin_, end_;
 };
 
 }  // namespace
@@ -92,12 +88,12 @@ private:
 AllocationIndex find_old_result(const AnalysisContext& context) {
     const auto peak = context.curves().peak(Series::allocated);
     const Allocations& all = context.device().allocations;
-    const Rounds rounds(context);
+    const Repetitions repetitions(context);
     for (const AllocationIndex a : allocated_at(context, peak.max_event)) {
         if (static_cast<int64_t>(all.block_size[a]) * least_fraction < peak.max) {
             break;
         }
-        if (rounds.is_replaced(a)) {
+        if (repetitions.is_replaced(a)) {
             return a;
         }
     }

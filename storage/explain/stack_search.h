@@ -33,6 +33,11 @@ inline bool path_starts_with(std::string_view path, std::string_view beginning) 
            std::equal(beginning.begin(), beginning.end(), path.begin(), [&](char b, char a) { return is_same(a, b); });
 }
 
+/// Returns whether the function is a method of the class.
+inline bool is_method_of(std::string_view function, std::string_view owner) {
+    return function.size() > owner.size() && function.starts_with(owner) && function[owner.size()] == '.';
+}
+
 /// Returns "optim/adam.py" for a file of PyTorch; "" for others, also below a folder that has its name.
 inline std::string_view torch_file(std::string_view path) {
     constexpr std::string_view folder = "torch/", packages = "-packages/";

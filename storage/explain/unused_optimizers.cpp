@@ -225,7 +225,7 @@ private:
             const std::vector<FrameId> frames = stacks.frames_of(allocations_.stack[a]);
             return std::any_of(frames.begin(), frames.end(), [&](FrameId id) {
                 return stacks.role(id) == FrameRole::library &&
-                       stacks.string(stacks.frame(id).function).starts_with(owner + ".");
+                       is_method_of(stacks.string(stacks.frame(id).function), owner);
             });
         });
     }

@@ -71,6 +71,11 @@ bool Allocations::are_in_order() const {
            }) == alloc_event.end();
 }
 
+AllocationIndex Allocations::begin_of_history() const {
+    const auto first = std::upper_bound(alloc_event.begin(), alloc_event.end(), before_history);
+    return static_cast<AllocationIndex>(first - alloc_event.begin());
+}
+
 EventNumber DeviceHistory::events_until(int64_t time) const {
     return static_cast<EventNumber>(std::upper_bound(event_time.begin(), event_time.end(), time) - event_time.begin());
 }

@@ -67,6 +67,8 @@ struct Allocations {
     Allocation at(size_t index) const;
     /// Each event allocates once; before the history there may be any number of allocations.
     bool are_in_order() const;
+    /// Returns the first allocation that is not older than the history.
+    AllocationIndex begin_of_history() const;
 };
 
 /// Memory that the allocator got from the driver. A segment of expandable memory is one mapped piece; adjacent pieces

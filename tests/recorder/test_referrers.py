@@ -4,6 +4,7 @@
 """Retention paths to objects, as found and named by the heap scan. Needs no torch, no GPU."""
 
 import collections
+import contextlib
 import ctypes
 import dataclasses
 import functools
@@ -226,24 +227,36 @@ class Names(unittest.TestCase):
         self.assertIsNotNone(node)
 
 
+@contextlib.contextmanager
+def waiting_thread(work):
+    """Runs work(wait) in a thread, and the body of the `with` statement while that waits."""
+    waits, may_end = threading.Event(), threading.Event()
+
+    def wait():
+        waits.set()
+        may_end.wait()
+
+    thread = threading.Thread(target=work, args=(wait,))
+    thread.start()
+    waits.wait()
+    try:
+        yield thread
+    finally:
+        may_end.set()
+        thread.join()
+
+
 class Frames(unittest.TestCase):
     def test_of_other_threads(self):
-        started, may_end, seen = threading.Event(), threading.Event(), []
+        seen = []
 
-        def work():
+        def work(wait):
             inside = Thing()
             seen.append(weakref.ref(inside))
-            started.set()
-            may_end.wait()
+            wait()
 
-        thread = threading.Thread(target=work)
-        thread.start()
-        started.wait()
-        try:
+        with waiting_thread(work):
             self.assertEqual(links(seen[0]), [("local", "inside")])
-        finally:
-            may_end.set()
-            thread.join()
 
     def test_of_an_exception_in_flight(self):
         try:
@@ -255,27 +268,20 @@ class Frames(unittest.TestCase):
         self.assertEqual(found, [("exception", ""), ("local", "inside")])
 
     def test_of_an_exception_that_another_thread_handles(self):
-        seen, is_handled, may_end = [], threading.Event(), threading.Event()
+        seen = []
 
-        def handle():
+        def handle(wait):
             try:
                 self.fails()
             except ValueError as error:
                 seen.append(error.args[0])
                 del error
-                is_handled.set()
-                may_end.wait()
+                wait()
 
-        worker = threading.Thread(target=handle)
-        worker.start()
-        is_handled.wait()
-        try:
+        with waiting_thread(handle) as worker:
             self.assertEqual(links(seen[0], thread=threading.get_ident()), [("local", "inside")])
             self.assertEqual(links(seen[0], thread=worker.ident), [("exception", ""), ("local", "inside")])
             self.assertEqual(links(seen[0]), [("exception", ""), ("local", "inside")])
-        finally:
-            may_end.set()
-            worker.join()
 
     def test_of_a_traceback(self):
         try:

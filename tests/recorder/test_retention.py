@@ -522,7 +522,7 @@ graph._referrers.scan_growing = scan
         """
 reasons, scan = [], graph._referrers.scan_growing
 graph._referrers.scan_growing = lambda reason: reasons.append(reason) or True
-graph._growth_scans, graph._has_steps = 0, False
+graph._growth_scans = 0; graph._newest_at_steps.clear()
 core.scans_wanted = lambda: 100
 graph.backward_begins(()); graph.backward_ends()
 graph._serve_request(); print(len(reasons))

@@ -96,7 +96,6 @@ class Graph:
         self._newest_at_marks: collections.deque[int] = collections.deque(maxlen=2)
         self._backwards: list[None] = []  # one entry per backward pass in progress: passes nest, also across threads
         self._first_backward: float | None = None  # when it began, until a training step has ended
-        self._has_steps = False
         self._ooms = 0
         self._ended = False
         self._polls_since_step = 0
@@ -121,7 +120,7 @@ class Graph:
     def backward_begins(self, roots: Iterable[Any]) -> None:
         """Handles the begin of a backward pass from these tensors."""
         self._backwards.append(None)
-        if not self._has_steps and self._first_backward is None:
+        if not self._newest_at_steps and self._first_backward is None:
             self._first_backward = time.monotonic()
         self._labels.find_new()
         for root in roots if self._plugin.records_details() else ():
@@ -150,7 +149,7 @@ class Graph:
         self._labels.find_new()
         self._update_labels_of_step()
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
-        self._has_steps, self._first_backward = True, None
+        self._first_backward = None
         self._serve_request()
 
     def _update_labels_of_step(self) -> None:

@@ -95,8 +95,9 @@ ModelParts model_parts_of(const AnalysisContext& context, const LeakSuspect& sus
             const std::string& name = categories.name(allocation);
             const std::string model = category == Category::gradient ? std::string() : model_in(name);
             if (!model.empty()) {
-                ++named[model].total;
-                ++named[model].by_name[name];
+                TensorsOfModel& tensors = named[model];
+                ++tensors.total;
+                ++tensors.by_name[name];
             }
         }
     }
