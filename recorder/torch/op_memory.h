@@ -38,6 +38,7 @@ public:
         }
         return false;
     }
+    bool empty() const { return count_ == 0; }
     const DeviceAddress* begin() const { return pieces_.data(); }
     const DeviceAddress* end() const { return pieces_.data() + count_; }
 

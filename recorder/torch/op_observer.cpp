@@ -10,11 +10,26 @@
 
 #include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/labels.h"
+#include "recorder/torch/reveal.h"
 #include "recorder/torch/thread_state.h"
 
 namespace tidemark::plugin {
 
+struct StepOfOp {
+    friend constexpr auto member(StepOfOp);
+};
+template struct Reveal<&at::RecordFunction::step_callbacks_, StepOfOp>;
+
 namespace {
+
+/// Requests the results of this op. PyTorch asks for them after the callbacks at the begin have run. Most ops run
+/// inside others and create no node: to request the results of all ops would cost each of them a copy.
+void request_results(const at::RecordFunction& op) {
+    (const_cast<at::RecordFunction&>(op).*member(StepOfOp())).needs_outputs_ = true;
+}
+
+/// Returns whether the op may create a node.
+bool is_differentiable(const at::RecordFunction& op) { return op.seqNr() >= 0; }
 
 void report_span(ThreadState& state, uint8_t detail, const char* name) {
     tidemark_ring* ring = state.ring();
@@ -30,7 +45,7 @@ void report_span(ThreadState& state, uint8_t detail, const char* name) {
 
 /// Stores the stack of a forward op that may create a node.
 void remember_forward_stack(ThreadState& state, const at::RecordFunction& op) {
-    if (op.seqNr() >= 0) {
+    if (is_differentiable(op)) {
         if (const StackRef stack = state.caller_of_op(); stack.id != 0) {
             remember_forward_op(op.threadId(), op.seqNr(), stack);
         }
@@ -43,6 +58,9 @@ std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
     if (op.scope() == at::RecordScope::FUNCTION) {
         state.enter_op(op.name(), TIDEMARK_SCOPE_OP);
         remember_forward_stack(state, op);
+        if (graph_is_recorded() && (is_differentiable(op) || state.in_outermost_op())) {
+            request_results(op);
+        }
     } else {
         state.enter_op(op.name(), TIDEMARK_SCOPE_NODE);
         state.enter_node(forward_op(op.forwardThreadId(), op.seqNr()));
@@ -64,8 +82,8 @@ uint8_t category_of_result(ThreadState& state, const char* op) {
 
 void report_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor) {
     torch::autograd::Node* node = node_of(tensor);
-    if (node == nullptr && !state.in_outermost_op()) {
-        return;  // the node of the outer op does not exist yet
+    if (node == nullptr && (!state.in_outermost_op() || state.op_memory().empty())) {
+        return;  // the node of the outer op does not exist yet, or the op has allocated nothing
     }
     const TensorPlace place = place_of(tensor);
     const bool is_allocated_by_op =
@@ -91,8 +109,8 @@ void for_each_result(const at::RecordFunction& op, Visit&& visit) {
         if (result.isTensor()) {
             visit_defined(result.toTensor());
         } else if (result.isTensorList()) {
-            for (const at::Tensor& tensor : result.toTensorVector()) {
-                visit_defined(tensor);
+            for (const c10::IValue& tensor : result.toListRef()) {
+                visit_defined(tensor.toTensor());
             }
         }
     }
@@ -101,7 +119,7 @@ void for_each_result(const at::RecordFunction& op, Visit&& visit) {
 /// Results without a storage, such as the wrappers of torch.func and of sparse tensors, hide which memory is theirs:
 /// then none is called a workspace.
 void report_results(ThreadState& state, const at::RecordFunction& op) {
-    bool all_have_storage = !op.outputs().empty();
+    bool all_have_storage = true;
     for_each_result(op, [&](const c10::TensorImpl& tensor) {
         all_have_storage &= static_cast<bool>(tensor.unsafe_storage());
         report_result(state, op.name(), tensor);
@@ -116,7 +134,7 @@ void report_results(ThreadState& state, const at::RecordFunction& op) {
 void ends(const at::RecordFunction& op, at::ObserverContext*) {
     ThreadState& state = ThreadState::here();
     const MeasuredCallback measured(state);
-    if (op.scope() == at::RecordScope::FUNCTION && graph_is_recorded()) {
+    if (op.scope() == at::RecordScope::FUNCTION && !op.outputs().empty() && graph_is_recorded()) {
         report_results(state, op);
     }
     state.leave_op();
@@ -147,11 +165,10 @@ void set_observed(bool observe, at::CallbackHandle& handle, const at::RecordFunc
 
 }  // namespace
 
-void observe_ops(bool observe, bool results) {
+void observe_ops(bool observe) {
     static at::CallbackHandle handle = 0;
     set_observed(observe, handle,
                  at::RecordFunctionCallback(begins, ends)
-                     .needsOutputs(results)
                      .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }
 

@@ -8,8 +8,8 @@ namespace tidemark::plugin {
 
 // One thread at a time may call these functions. They do nothing if nothing changes.
 
-/// Starts or ends observing ops and nodes. `results`: also observes the results of ops, for the graph.
-void observe_ops(bool observe, bool results);
+/// Starts or ends observing ops and nodes, and the results of ops while the graph is recorded.
+void observe_ops(bool observe);
 /// Starts or ends observing named ranges, such as the steps of optimizers.
 void observe_ranges(bool observe);
 

@@ -134,8 +134,8 @@ bool observes(int part) { return (observed_parts & part) != 0; }
 
 /// Ranges are not details: explanations tell from them which optimizers step.
 void observe(bool details) {
-    const bool results = observes(TIDEMARK_PLUGIN_GRAPH), ops = results || observes(TIDEMARK_PLUGIN_OPS);
-    observe_ops(details && ops, results);
+    const bool ops = observes(TIDEMARK_PLUGIN_GRAPH) || observes(TIDEMARK_PLUGIN_OPS);
+    observe_ops(details && ops);
     observe_ranges(ops);
 }
 
@@ -146,7 +146,6 @@ void attach(const tidemark_api* api, int parts) {
     if (records_graph != graph_is_recorded()) {
         forget_labeled_tensors();
         record_graph(records_graph);
-        observe_ops(false, false);
     }
     observed_parts = parts;
     observe(true);
