@@ -22,8 +22,8 @@ template struct Reveal<&at::RecordFunction::step_callbacks_, StepOfOp>;
 
 namespace {
 
-/// Requests the results of this op. PyTorch asks for them after the callbacks at the begin have run. Most ops run inside
-/// others and create no node: to request the results of all ops would cost each of them a copy.
+/// Requests the results of this op. PyTorch asks for them after the callbacks at the begin have run. Most ops run
+/// inside others and create no node: to request the results of all ops would cost each of them a copy.
 void request_results(const at::RecordFunction& op) {
     (const_cast<at::RecordFunction&>(op).*member(StepOfOp())).needs_outputs_ = true;
 }
@@ -168,7 +168,8 @@ void set_observed(bool observe, at::CallbackHandle& handle, const at::RecordFunc
 void observe_ops(bool observe) {
     static at::CallbackHandle handle = 0;
     set_observed(observe, handle,
-                 at::RecordFunctionCallback(begins, ends).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+                 at::RecordFunctionCallback(begins, ends)
+                     .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }
 
 void observe_ranges(bool observe) {
