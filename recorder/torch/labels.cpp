@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "recorder/torch/allocator_tracker.h"
@@ -22,6 +23,8 @@ struct LabeledTensor {
     uint8_t category;
     std::string name;
     DeviceAddress reported{};
+    WeakTensor gradient{StrongTensor()};  ///< whose label was sent
+    uint64_t gradient_address = 0;
 };
 
 struct LabeledTensors {
@@ -51,10 +54,29 @@ const c10::TensorImpl* values_of(const c10::TensorImpl& sparse) {
     return static_cast<const at::SparseTensorImpl&>(sparse).values().unsafeGetTensorImpl();
 }
 
-/// Always sends the label, because a new gradient often gets the address of the previous one.
-void report_gradient(const c10::TensorImpl& tensor, const LabeledTensor& labeled) {
+/// Sends the label of a gradient once. A new gradient often gets the memory of the previous one, but its TensorImpl
+/// lies elsewhere: the weak reference keeps that of the previous one, without its memory.
+void report_new_gradient(const c10::TensorImpl& tensor, LabeledTensor& labeled) {
     const TensorPlace place = place_of(tensor);
-    report_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device}, labeled.name);
+    const bool is_known = labeled.gradient._unsafe_get_target() == &tensor && labeled.gradient_address == place.address;
+    if (place.device != TIDEMARK_NO_DEVICE && !is_known) {
+        labeled.gradient = WeakTensor(StrongTensor::reclaim_copy(const_cast<c10::TensorImpl*>(&tensor)));
+        labeled.gradient_address = place.address;
+        report_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device}, labeled.name);
+    }
+}
+
+/// Sends what changed. Returns false if the tensor was destroyed.
+bool update(LabeledTensor& labeled) {
+    const StrongTensor tensor = labeled.tensor.lock();
+    if (!tensor) {
+        return false;
+    }
+    report_if_moved(*tensor, labeled);
+    if (const c10::TensorImpl* gradient = gradient_of(*tensor)) {
+        report_new_gradient(*gradient, labeled);
+    }
+    return true;
 }
 
 }  // namespace
@@ -87,24 +109,23 @@ void report_label(uint8_t category, const DeviceAddress& memory, const std::stri
 void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name) {
     auto* tensor = reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(tensor_impl));
     const std::lock_guard lock(labeled_tensors().mutex);
-    labeled_tensors().all.push_back({WeakTensor(StrongTensor::reclaim_copy(tensor)), category, name, {}});
+    LabeledTensor labeled{WeakTensor(StrongTensor::reclaim_copy(tensor)), category, name};
+    labeled_tensors().all.push_back(std::move(labeled));
 }
 
 void update_labels() {
     const std::lock_guard lock(labeled_tensors().mutex);
-    const auto update_and_check_destroyed = [](LabeledTensor& each) {
-        const StrongTensor tensor = each.tensor.lock();
-        if (!tensor) {
-            return true;
-        }
-        report_if_moved(*tensor, each);
-        if (const c10::TensorImpl* gradient = gradient_of(*tensor)) {
-            report_gradient(*gradient, each);
-        }
-        return false;
-    };
     auto& all = labeled_tensors().all;
-    all.erase(std::remove_if(all.begin(), all.end(), update_and_check_destroyed), all.end());
+    all.erase(std::remove_if(all.begin(), all.end(), [](LabeledTensor& each) { return !update(each); }), all.end());
+}
+
+void update_labels_of_parameters() {
+    const std::lock_guard lock(labeled_tensors().mutex);
+    for (LabeledTensor& each : labeled_tensors().all) {
+        if (each.category == TIDEMARK_CATEGORY_PARAMETER) {
+            update(each);
+        }
+    }
 }
 
 void forget_labeled_tensors() {

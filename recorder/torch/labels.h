@@ -23,8 +23,10 @@ const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor);
 /// Labels a parameter, buffer or optimizer state at each later update_labels(). Stores a weak reference to it. Any
 /// thread may call.
 void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name);
-/// Sends the labels of tensors whose memory moved since the last call, and of all gradients. Removes destroyed tensors.
+/// Sends the labels of tensors whose memory moved since the last call, and of new gradients. Removes destroyed tensors.
 void update_labels();
+/// The same for parameters alone. Removes nothing.
+void update_labels_of_parameters();
 /// Removes all labeled tensors, for a new recording.
 void forget_labeled_tensors();
 

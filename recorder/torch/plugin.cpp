@@ -254,6 +254,8 @@ void tidemark_plugin_label(uint64_t tensor, int category, const char* name) {
 
 void tidemark_plugin_update_labels(void) { update_labels(); }
 
+void tidemark_plugin_update_labels_of_parameters(void) { update_labels_of_parameters(); }
+
 void tidemark_plugin_live_nodes(uint64_t* alive, uint64_t* newest) {
     const LiveNodes nodes = live_nodes();
     *alive = nodes.alive;

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_PLUGIN_VERSION 4u
+#define TIDEMARK_PLUGIN_VERSION 5u
 
 uint32_t tidemark_plugin_version(void);
 
@@ -82,6 +82,8 @@ uint64_t tidemark_plugin_gradient_of(uint64_t tensor);
 void tidemark_plugin_label(uint64_t tensor, int category, const char* name);
 /* Sends the labels of all labeled tensors whose memory moved, and of their gradients. */
 void tidemark_plugin_update_labels(void);
+/* The same for parameters alone, after a backward pass, which neither creates nor moves buffers and optimizer state. */
+void tidemark_plugin_update_labels_of_parameters(void);
 
 /* Stores the number of nodes alive (without AccumulateGrad) and the id of the newest. */
 void tidemark_plugin_live_nodes(uint64_t* alive, uint64_t* newest);

@@ -322,6 +322,41 @@ class Capture(unittest.TestCase):
         self.assertIsNone(gone())
         self.core.plugin.update_labels()
 
+    def test_each_gradient_gets_its_label_once(self):
+        parameter = torch.nn.Parameter(on_a_gpu(0x10000))
+        self.core.plugin.label(parameter._cdata, _abi.CATEGORY_PARAMETER, "p")
+        parameter.grad = on_a_gpu(0x20000)
+        for update in (self.core.plugin.update_labels_of_parameters, self.core.plugin.update_labels):
+            update()
+        labels = [(_abi.CATEGORY_PARAMETER, "p"), (_abi.CATEGORY_GRADIENT, "p")]
+        self.assertEqual(self.core.labels, labels)
+        for _ in range(10):
+            parameter.grad = None
+            parameter.grad = on_a_gpu(0x20000)  # a new one in the memory of the previous one
+            self.core.plugin.update_labels_of_parameters()
+            self.core.plugin.update_labels()
+            labels.append((_abi.CATEGORY_GRADIENT, "p"))
+            self.assertEqual(self.core.labels, labels)
+        parameter.grad.data = on_a_gpu(0x30000)
+        self.core.plugin.update_labels()
+        self.assertEqual(self.core.labels[len(labels) :], [(_abi.CATEGORY_GRADIENT, "p")])
+
+    def test_optimizer_state_is_labeled_at_the_end_of_the_step(self):
+        state = on_a_gpu(0x10000)
+        self.core.plugin.label(state._cdata, _abi.CATEGORY_OPTIMIZER_STATE, "exp_avg of p")
+        self.core.plugin.update_labels_of_parameters()
+        self.assertEqual(self.core.labels, [])
+        self.core.plugin.update_labels()
+        self.assertEqual(self.core.labels, [(_abi.CATEGORY_OPTIMIZER_STATE, "exp_avg of p")])
+
+
+def on_a_gpu(address):
+    """Returns a tensor of one number that claims to lie on a GPU at this address. No one may read it."""
+    gpu = torch.device("cuda", 0)
+    storage = torch._C._construct_storage_from_data_pointer(address, gpu, 4)
+    metadata = {"size": (1,), "stride": (1,), "dtype": torch.float32, "storage_offset": 0, "device": gpu}
+    return torch._C._construct_CUDA_Tensor_From_Storage_And_Metadata(metadata, storage)
+
 
 def programs_with_known_lifetimes():
     """Returns small programs that return the objects they retain, and the types of the nodes that stay alive."""

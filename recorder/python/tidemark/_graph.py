@@ -53,8 +53,11 @@ def _stops_program(method: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(method)
     def call(self: Any, *arguments: Any) -> None:
-        with self._pauses.measure():
+        self._pauses.begin()
+        try:
             method(self, *arguments)
+        finally:
+            self._pauses.end()
 
     return call
 
@@ -134,7 +137,7 @@ class Graph:
         if self._backwards:
             self._backwards.pop()
         if not self._backwards:
-            self._update_labels_of_step()
+            self._update_labels_of_step(self._plugin.update_labels_of_parameters)
 
     @_stops_program
     @_reports_failures
@@ -147,16 +150,16 @@ class Graph:
     def step_ended(self) -> None:
         """Handles the end of a training step."""
         self._labels.find_new()
-        self._update_labels_of_step()
+        self._update_labels_of_step(self._plugin.update_labels)
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
         self._first_backward = None
         self._serve_request()
 
-    def _update_labels_of_step(self) -> None:
+    def _update_labels_of_step(self, update: Callable[[], None]) -> None:
         """Updates the labels, except in light steps: their memory is labeled in the step that they repeat."""
         self._polls_since_step = 0
         if self._plugin.records_details():
-            self._plugin.update_labels()
+            update()
 
     @_stops_program
     @_reports_failures

@@ -20,6 +20,7 @@ class _Thread(threading.local):
     """The pauses of one thread that were not sent yet, in ns."""
 
     depth = 0
+    began = 0
     excluded = 0  # inside the current pause
     total = longest = count = 0
     sent_at = 0
@@ -33,21 +34,20 @@ class Pauses:
         self._core = core
         self._thread = _Thread()
 
-    @contextlib.contextmanager
-    def measure(self) -> Iterator[None]:
-        """Measures the body of a `with` statement. A pause inside another one belongs to the outer one."""
+    def begin(self) -> None:
+        """Begins a pause of this thread, until end(). A pause inside another one belongs to the outer one."""
         thread = self._thread
-        if thread.depth:
-            yield
-            return
-        thread.depth, thread.excluded = 1, 0
-        began = time.perf_counter_ns()
-        try:
-            yield
-        finally:
+        thread.depth += 1
+        if thread.depth == 1:
+            thread.excluded, thread.began = 0, time.perf_counter_ns()
+
+    def end(self) -> None:
+        """Ends the pause."""
+        thread = self._thread
+        thread.depth -= 1
+        if thread.depth == 0:
             now = time.perf_counter_ns()
-            thread.depth = 0
-            self._add(max(now - began - thread.excluded, 0), now)
+            self._add(thread, max(now - thread.began - thread.excluded, 0), now)
 
     @contextlib.contextmanager
     def exclude(self) -> Iterator[None]:
@@ -58,8 +58,7 @@ class Pauses:
         finally:
             self._thread.excluded += time.perf_counter_ns() - began
 
-    def _add(self, duration_ns: int, now: int) -> None:
-        thread = self._thread
+    def _add(self, thread: _Thread, duration_ns: int, now: int) -> None:
         thread.total += duration_ns
         thread.longest = max(thread.longest, duration_ns)
         thread.count += 1

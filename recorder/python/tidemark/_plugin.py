@@ -43,6 +43,7 @@ class Plugin:
         self.phase = self._library.tidemark_plugin_phase
         self.gradient_of = self._library.tidemark_plugin_gradient_of
         self.update_labels = self._library.tidemark_plugin_update_labels
+        self.update_labels_of_parameters = self._library.tidemark_plugin_update_labels_of_parameters
 
     def attach(self, torch: Any, core_table: Any, parts: int) -> None:
         """Attaches to torch. parts: a sum of _abi.PLUGIN_ALLOCATOR (requires initialized CUDA), _OPS and _GRAPH.

@@ -316,13 +316,16 @@ class Recording:
             self._driver.resume()
 
     def _do_housekeeping(self) -> None:
-        with self._pauses.measure():
+        self._pauses.begin()
+        try:
             self._name_new_modules()
             if self._driver:
                 self._driver.retry_resume()
             if self._records_allocator and time.monotonic() - self._last_check > CHECK_EVERY_S:
                 self._last_check = time.monotonic()
                 self._plugin.check()
+        finally:
+            self._pauses.end()
 
     def _name_new_modules(self) -> None:
         """Names the modules in new stacks, as far as they are alive."""

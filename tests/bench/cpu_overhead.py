@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Measures what the parts of a recording cost on the CPU, on training steps of tiny tensors. Needs no GPU.
+
+    PYTHONPATH=PREFIX/lib/tidemark/python TIDEMARK_HOME=PREFIX/lib/tidemark cpu_overhead.py [mlp|lstm|gpt...]
+
+Steps that are recorded alternate with steps that are not, in one process. Prints JSON per workload: the CPU time of the
+training thread in a step that is not recorded, and, for recordings of more and more parts, the medians of the pairs'
+ratios and of what recording adds per op. Without a GPU there are no allocator events, so their cost is not included.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+import torch
+from torch import nn
+
+import tidemark
+from tidemark import _hooks
+
+KINDS = {
+    "ops": ["ops"],
+    "ops, stacks": ["ops", "stacks", "modules"],
+    "all": ["ops", "stacks", "modules", "graph"],
+}
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down, self.act = nn.Linear(width, 4 * width), nn.Linear(4 * width, width), nn.GELU()
+        self.dropout, self.heads = nn.Dropout(0.1), heads
+
+    def attention(self, x):
+        batch, length, width = x.shape
+        q, k, v = self.qkv(x).split(width, dim=2)
+        q, k, v = (each.view(batch, length, self.heads, -1).transpose(1, 2) for each in (q, k, v))
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.dropout(self.out(y.transpose(1, 2).reshape(batch, length, width)))
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.dropout(self.down(self.act(self.up(self.norm2(x)))))
+
+
+def training(model, loss_of, optimizer):
+    def step():
+        loss_of(model).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return step
+
+
+def gpt():
+    model = nn.Sequential(nn.Embedding(64, 16), *[Block(16, 2) for _ in range(12)], nn.LayerNorm(16), nn.Linear(16, 64))
+    tokens = torch.randint(0, 64, (2, 8))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=True)
+    return training(
+        model, lambda model: nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten()), optimizer
+    )
+
+
+def mlp():
+    layers = [nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8), nn.GELU()) for _ in range(20)]
+    model, data = nn.Sequential(*layers), torch.randn(4, 8)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, foreach=True)
+    return training(model, lambda model: model(data).square().mean(), optimizer)
+
+
+def lstm():
+    cell, head = nn.LSTMCell(8, 8), nn.Linear(8, 2)
+    data = torch.randn(100, 4, 8)
+
+    def loss_of(model):
+        h = c = torch.zeros(4, 8)
+        for x in data:
+            h, c = cell(x, (h, c))
+        return head(h).square().mean()
+
+    return training(cell, loss_of, torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.01))
+
+
+WORKLOADS = {"mlp": mlp, "lstm": lstm, "gpt": gpt}
+
+
+class Recording:
+    """A recording that can be switched off and on between two steps, which takes some microseconds: the plugin omits
+    the details as in light steps, and the hooks have no listener."""
+
+    def __init__(self, parts, trace):
+        tidemark.record(trace, force=True, parts=parts)
+        self._listener = _hooks._listener
+        library = self._listener._plugin._library
+        self._omit, self._resume = (
+            library[f"_ZN8tidemark6plugin{name}Ev"] for name in ("12omit_details", "14resume_details")
+        )
+
+    def switch(self, on):
+        (self._resume if on else self._omit)()
+        _hooks._listener = self._listener if on else None
+
+
+def time_of(step):
+    """Returns the CPU time of the training thread in us."""
+    begin = time.thread_time()
+    step()
+    return (time.thread_time() - begin) * 1e6
+
+
+def ops_of(step):
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        step()
+    return sum(event.count for event in profile.key_averages())
+
+
+def compare(step, parts, seconds, trace):
+    """Returns the times of steps that are not recorded, and those of the recorded steps between them."""
+    recording = Recording(parts, trace)
+    times = {False: [], True: []}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for on in (False, True):
+            recording.switch(on)
+            step()  # frees the graph of the step before
+            times[on].append(time_of(step))
+    recording.switch(True)
+    tidemark.stop()
+    return times[False], times[True]
+
+
+def measure(name, folder, options):
+    torch.manual_seed(0)
+    step = WORKLOADS[name]()
+    ops = ops_of(step)
+    for _ in range(50):
+        step()
+    result = {"workload": name, "ops_per_step": ops}
+    for kind, parts in KINDS.items():
+        bare, recorded = compare(step, parts, options.seconds, os.path.join(folder, f"{name}.tide"))
+        ratios = [after / before for before, after in zip(bare, recorded)]
+        added = [after - before for before, after in zip(bare, recorded)]
+        result["bare_us"] = round(statistics.median(bare))
+        result[kind] = {
+            "ratio": round(statistics.median(ratios), 3),
+            "ns_per_op": round(statistics.median(added) / ops * 1e3),
+            "pairs": len(bare),
+        }
+    print(json.dumps(result), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS), metavar="mlp|lstm|gpt")
+    parser.add_argument("--seconds", type=float, default=10, help="of each comparison")
+    options = parser.parse_args(sys.argv[1:])
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        for workload in options.workloads:
+            measure(workload, folder, options)
+
+
+if __name__ == "__main__":
+    main()
