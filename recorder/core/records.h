@@ -13,11 +13,12 @@
 
 #include <stdint.h>
 
-#define TIDEMARK_RECORDS_VERSION 4u
+#define TIDEMARK_RECORDS_VERSION 5u
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
-    TIDEMARK_EVENT = 1, /* allocator event; detail: action, as in vocabulary.h; payload: the user's metadata */
+    TIDEMARK_EVENT = 1, /* allocator event; detail: action, as in vocabulary.h, + TIDEMARK_EVENT_LIGHT;
+                           payload: the user's metadata */
     TIDEMARK_TEXT = 2,  /* defines a text id of this thread; payload: UTF-8 */
     TIDEMARK_STACK = 3, /* defines a stack id of this thread; payload: tidemark_frame[], innermost first */
     TIDEMARK_OP = 4,    /* defines an op id of this thread: a name under a parent op; detail: tidemark_scope */
@@ -45,6 +46,10 @@ enum tidemark_kind {
                                    each end with NUL: kind, name, function, file, line */
     TIDEMARK_COST = 24            /* time that the recording took from this thread; detail: tidemark_cost_kind */
 };
+
+/* In a detail of TIDEMARK_EVENT: belongs to a light step. Stack, op and phase are those of the event that it repeats, and
+ * the program sends no nodes and labels for its memory. */
+#define TIDEMARK_EVENT_LIGHT 0x80
 
 enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
 

@@ -34,14 +34,20 @@ std::vector<StartBlock> blocks_of(const AllocatorState& state) {
 }  // namespace
 
 DeviceReplay::DeviceReplay(int device, StreamingWriter& writer, const AllocatorSettings& settings,
-                           const AllocatorState& start, SiteWatch* sites)
-    : device_(device), writer_(writer), sites_(sites), settings_(settings), folder_(settings, *this) {
+                           const AllocatorState& start, const AllocationListeners& listeners)
+    : device_(device),
+      writer_(writer),
+      sites_(listeners.sites),
+      labels_(listeners.labels),
+      settings_(settings),
+      folder_(settings, *this) {
     folder_.start(segments_of(start), blocks_of(start));
 }
 
 void DeviceReplay::apply(const AllocatorEvent& event) {
     StateChange change = change_before(event);
     is_other_event_ = false;
+    is_light_ = event.is_light;
     folder_.apply(event);
     complete_after(change);
     recent_.push_back(change);
@@ -63,6 +69,7 @@ void DeviceReplay::apply_repeated(std::span<const AllocatorEvent> step, int64_t 
         }
     }
     recent_.clear();
+    is_light_ = !step.empty() && step.back().is_light;
     has_unwritten_ = true;
     if (!belongs_to_repeats(like, peaks)) {
         begin_repeats(start, like, peaks);
@@ -175,6 +182,9 @@ FoldSink::LifetimeId DeviceReplay::created(const AllocationRow& row) {
         sites_->allocated(row.lifetime.address, row.lifetime.stack, row.lifetime.block_size);
     }
     const LifetimeId lifetime = writer_.created(device_, row);
+    if (labels_ != nullptr) {
+        labels_->allocated(writer_.row_id(lifetime), row, is_light_);
+    }
     settle(row.lifetime.address, writer_.row_id(lifetime));
     return lifetime;
 }

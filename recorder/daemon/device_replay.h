@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "recorder/daemon/allocator_state.h"
+#include "recorder/daemon/site_labels.h"
 #include "recorder/daemon/site_watch.h"
 #include "storage/allocator/event_folder.h"
 #include "storage/write/streaming_writer.h"
@@ -37,12 +38,17 @@ struct SettledBlock {
     int64_t allocation = no_allocation_row;  ///< row id
 };
 
+/// Get the allocations of a device; nullptr: nobody does.
+struct AllocationListeners {
+    SiteWatch* sites = nullptr;
+    SiteLabels* labels = nullptr;
+};
+
 /// Writes the rows of one device to a StreamingWriter, which must outlive it. Not thread-safe.
 class DeviceReplay final : private FoldSink {
 public:
-    /// `sites`: gets the blocks of each allocation site; nullptr: nobody does.
     DeviceReplay(int device, StreamingWriter& writer, const AllocatorSettings& settings, const AllocatorState& start,
-                 SiteWatch* sites = nullptr);
+                 const AllocationListeners& listeners = {});
     DeviceReplay(const DeviceReplay&) = delete;
     DeviceReplay& operator=(const DeviceReplay&) = delete;
 
@@ -130,6 +136,7 @@ private:
     const int device_;
     StreamingWriter& writer_;
     SiteWatch* const sites_;
+    SiteLabels* const labels_;
     const AllocatorSettings settings_;
     EventFolder folder_;
     std::deque<EndedLifetime> ended_;  ///< the latest, by event
@@ -142,6 +149,7 @@ private:
     int64_t repeats_row_ = 0;
     bool can_add_repeats_ = false;  ///< to that row
     bool has_unwritten_ = false;    ///< since end_repeats()
+    bool is_light_ = false;         ///< the current event belongs to a light step
     bool is_other_event_ = false;   ///< the current event became a row of table `event` only
     int64_t inconsistent_ = 0;      ///< blocks and segments that do not fit in adopted states
 };

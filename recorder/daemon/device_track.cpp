@@ -77,7 +77,8 @@ void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinition
 
 void DeviceTrack::begin(const AllocatorState& start) {
     reported_segments_ = !start.segments.empty();
-    replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start, &context_.sites);
+    replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start,
+                    AllocationListeners{&context_.sites, &context_.labels});
     answer_due_questions(0);
 }
 
@@ -253,7 +254,8 @@ bool DeviceTrack::apply(const QueuedEvent& queued, bool accepts_undefined) {
         stack = ThreadDefinitions::Stack();
     }
     AllocatorEvent event;
-    const uint8_t action = queued.record.detail;
+    const uint8_t action = queued.record.detail & ~TIDEMARK_EVENT_LIGHT;
+    event.is_light = (queued.record.detail & TIDEMARK_EVENT_LIGHT) != 0;
     if (action < static_cast<uint8_t>(Action::unknown) && record.size <= largest_size) {
         event.action = static_cast<Action>(action);
     } else {

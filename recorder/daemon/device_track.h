@@ -48,6 +48,7 @@ struct TrackContext {
     const TickClock& clock;
     NumberBudget& budget;
     SiteWatch& sites;
+    SiteLabels& labels;
     const std::map<std::string, std::string>& settings;  ///< of the allocator, values as JSON
     bool is_condensed = false;                           ///< repeated steps are not written
 };

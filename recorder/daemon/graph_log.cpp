@@ -16,11 +16,12 @@ enum Asker : uint8_t { asked_for_node, asked_for_label, asked_for_referrer };
 }  // namespace
 
 GraphLog::GraphLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
-                   SourceLog& source, std::function<DeviceTrack*(uint32_t)> track)
+                   SourceLog& source, SiteLabels& sites, std::function<DeviceTrack*(uint32_t)> track)
     : writer_(writer),
+      sites_(sites),
       memory_(std::move(track)),
-      nodes_(writer, definitions, origins, clock, memory_, asked_for_node),
-      labels_(writer, nodes_, clock, memory_, asked_for_label),
+      nodes_(writer, definitions, origins, clock, memory_, sites, asked_for_node),
+      labels_(writer, nodes_, clock, memory_, sites, asked_for_label),
       referrers_(writer, clock, memory_, source, asked_for_referrer) {}
 
 void GraphLog::on_record(const tidemark_record& record, std::span<const std::byte> payload,
@@ -68,6 +69,7 @@ void GraphLog::report_rest(int64_t time) { report({++commit_, time, true}); }
 void GraphLog::report(const CommitTimePoint& commit) {
     labels_.report(commit);  // before the nodes that give the names are forgotten
     nodes_.report(commit);
+    sites_.report(commit.is_last);
     referrers_.report(commit);
     report_count("graph.nodes_left_out", nodes_.left_out(), reported_left_out_);
     report_count("graph.memory_not_found", memory_.not_found(), reported_not_found_);

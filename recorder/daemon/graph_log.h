@@ -25,7 +25,7 @@ public:
     /// `track`: returns the track of a device, which it creates if it is new; nullptr for a device that the trace
     /// leaves out.
     GraphLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
-             SourceLog& source, std::function<DeviceTrack*(uint32_t)> track);
+             SourceLog& source, SiteLabels& sites, std::function<DeviceTrack*(uint32_t)> track);
 
     /// Handles NODE, NODE_RUN, NODE_DESTROYED, LABEL, HEAP_SCAN and REFERRER.
     void on_record(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
@@ -46,6 +46,7 @@ private:
     void report_count(const std::string& key, int64_t count, int64_t& reported);
 
     StreamingWriter& writer_;
+    SiteLabels& sites_;
     AllocationFinder memory_;
     NodeLog nodes_;
     LabelLog labels_;

@@ -55,6 +55,7 @@ void LabelLog::report(const CommitTimePoint& commit) {
         const StringId name = label.name != 0 ? label.name : nodes_.variable_of(label.node);
         if (allocation != no_allocation_row && is_new(allocation, {label.category, name})) {
             writer_.category({allocation, label.time, label.category, name});
+            sites_.labeled(allocation, label.category, name);
         }
     }
 }

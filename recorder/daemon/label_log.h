@@ -9,6 +9,7 @@
 
 #include "recorder/daemon/allocation_finder.h"
 #include "recorder/daemon/node_log.h"
+#include "recorder/daemon/site_labels.h"
 #include "recorder/daemon/tick_clock.h"
 #include "storage/write/streaming_writer.h"
 
@@ -18,8 +19,8 @@ class LabelLog {
 public:
     /// `asker`: identifies the questions of this log.
     LabelLog(StreamingWriter& writer, const NodeLog& nodes, const TickClock& clock, AllocationFinder& memory,
-             uint8_t asker)
-        : writer_(writer), nodes_(nodes), clock_(clock), memory_(memory), asker_(asker) {}
+             SiteLabels& sites, uint8_t asker)
+        : writer_(writer), nodes_(nodes), clock_(clock), memory_(memory), sites_(sites), asker_(asker) {}
 
     /// Handles a LABEL record. `name`: its text.
     void on_label(const tidemark_record& record, StringId name);
@@ -50,6 +51,7 @@ private:
     const NodeLog& nodes_;
     const TickClock& clock_;
     AllocationFinder& memory_;
+    SiteLabels& sites_;
     const uint8_t asker_;
     AwaitingMemory<Label> labels_;
     /// The latest label of an allocation. When the first map is full, it replaces the second one.

@@ -243,6 +243,7 @@ void NodeLog::report(const CommitTimePoint& commit) {
         if (decision == Decision::undecided) {
             break;  // nodes with higher ids wait for it
         }
+        label_sites(node->second);
         if (decision == Decision::write) {
             write(node->first, node->second, lifetime);
         } else {
@@ -278,6 +279,13 @@ bool NodeLog::is_short_lived(const Pending& node, const NodeLifetime& lifetime) 
     const bool outlives_steps = node.outlives_steps && written_ < most_written_of_long_loops;
     return lifetime.destroyed - node.seen <= short_lifetime && node.last_step - node.step < few_steps &&
            !outlives_steps;
+}
+
+void NodeLog::label_sites(const Pending& node) const {
+    sites_.labeled(node.row.output, Category::output, 0);
+    for (const SavedTensorRow& saved : node.saved) {
+        sites_.labeled(saved.allocation, Category::saved, 0);
+    }
 }
 
 void NodeLog::write(uint32_t id, const Pending& node, NodeLifetime& lifetime) {

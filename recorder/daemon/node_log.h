@@ -19,6 +19,7 @@
 
 #include "recorder/daemon/allocation_finder.h"
 #include "recorder/daemon/definitions.h"
+#include "recorder/daemon/site_labels.h"
 #include "recorder/daemon/tick_clock.h"
 #include "storage/write/streaming_writer.h"
 
@@ -35,12 +36,13 @@ class NodeLog {
 public:
     /// `asker`: identifies the questions of this log.
     NodeLog(StreamingWriter& writer, const Definitions& definitions, Origins& origins, const TickClock& clock,
-            AllocationFinder& memory, uint8_t asker)
+            AllocationFinder& memory, SiteLabels& sites, uint8_t asker)
         : writer_(writer),
           definitions_(definitions),
           origins_(origins),
           clock_(clock),
           memory_(memory),
+          sites_(sites),
           asker_(asker) {}
 
     void on_node(const tidemark_record& record, std::span<const std::byte> payload, const ThreadDefinitions& thread);
@@ -106,6 +108,7 @@ private:
     Decision decide(const Pending& node, const NodeLifetime& lifetime, const CommitTimePoint& commit) const;
     bool is_short_lived(const Pending& node, const NodeLifetime& lifetime) const;
     void write(uint32_t id, const Pending& node, NodeLifetime& lifetime);
+    void label_sites(const Pending& node) const;
     void place(Pending& node) const;
     PendingNodes::iterator take_out(PendingNodes::iterator node);
     void report_changes();
@@ -117,6 +120,7 @@ private:
     Origins& origins_;
     const TickClock& clock_;
     AllocationFinder& memory_;
+    SiteLabels& sites_;
     const uint8_t asker_;
     std::unordered_map<uint32_t, NodeLifetime> lifetimes_;
     PendingNodes pending_;

@@ -270,7 +270,7 @@ DeviceTrack* Recorder::track(uint32_t device) {
     return &tracks_
                 .try_emplace(device, static_cast<int>(device),
                              TrackContext{writer_, definitions_, origins_, clock_, budget_, scan_requests_.sites(),
-                                          run_log_.settings(), is_condensed_})
+                                          site_labels_, run_log_.settings(), is_condensed_})
                 .first->second;
 }
 

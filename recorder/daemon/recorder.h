@@ -25,6 +25,7 @@
 #include "recorder/daemon/run_log.h"
 #include "recorder/daemon/scan_requests.h"
 #include "recorder/daemon/session_folder.h"
+#include "recorder/daemon/site_labels.h"
 #include "recorder/daemon/source_log.h"
 #include "recorder/daemon/tick_clock.h"
 #include "storage/write/trace_place.h"
@@ -122,8 +123,9 @@ private:
     CostLog cost_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
     SourceLog source_;
-    GraphLog graph_{writer_, definitions_, origins_,
-                    clock_,  source_,      [this](uint32_t device) { return track(device); }};
+    SiteLabels site_labels_{writer_};
+    GraphLog graph_{writer_, definitions_, origins_, clock_,
+                    source_, site_labels_, [this](uint32_t device) { return track(device); }};
     GpuUsage gpu_usage_;
     NvmlSampler sampler_;
     ScanRequests scan_requests_;

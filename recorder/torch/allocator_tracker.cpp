@@ -134,7 +134,9 @@ EventOrigin find_origin(const TraceEntry& entry, int device, ThreadState& state,
     if (!records_details()) {
         const EventOrigin* expected = can_repeat ? steps.expect(shape) : nullptr;
         if (expected != nullptr && state.may_be_in(expected->phase)) {
-            return *expected;
+            EventOrigin origin = *expected;
+            origin.is_light = true;
+            return origin;
         }
         can_repeat &= expected == nullptr;
         resume_details();
@@ -159,7 +161,8 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     const EventOrigin origin = find_origin(entry, device, state, ring);
     tidemark_record record{};
     record.kind = TIDEMARK_EVENT;
-    record.detail = static_cast<uint8_t>(entry.action_);
+    record.detail = static_cast<uint8_t>(static_cast<unsigned>(entry.action_) |
+                                         (origin.is_light ? TIDEMARK_EVENT_LIGHT : 0));
     record.event.sequence = sequence;
     record.event.address = entry.addr_;
     record.event.size = entry.size_;

@@ -11,8 +11,8 @@ namespace tidemark::plugin {
 
 namespace {
 
-/// Caches fill in the first steps, and explanations compare them with later ones.
-constexpr int first_steps = 20;
+/// Gradients, optimizer state and the caches of libraries are created in the first steps.
+constexpr int first_steps = 4;
 /// Steps with details that must repeat known ones before light steps.
 constexpr int fewest_repeats = 2;
 /// Light steps between two comparisons: 2 steps with details in so many cost less than 1 % of what they cost.

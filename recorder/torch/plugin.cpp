@@ -217,6 +217,20 @@ void tidemark_plugin_optimizer(int inside) { ThreadState::here().in_optimizer = 
 
 void tidemark_plugin_step_ended(void) { step_ends(); }
 
+int tidemark_plugin_end_light_step(int source, uint64_t number) {
+    tidemark_ring* ring = records_details() || core() == nullptr ? nullptr : core()->this_thread();
+    if (ring == nullptr) {
+        return 0;
+    }
+    tidemark_record record{};
+    record.kind = TIDEMARK_STEP;
+    record.detail = static_cast<uint8_t>(source);
+    record.step.number = number;
+    core()->push(ring, &record, nullptr, 0);
+    step_ends();
+    return 1;
+}
+
 int tidemark_plugin_records_details(void) { return records_details(); }
 
 void tidemark_plugin_backward_begins(void) {

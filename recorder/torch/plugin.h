@@ -49,8 +49,11 @@ void tidemark_plugin_phase(uint32_t phase);
 /* Sets whether this thread is inside (1) or outside (0) an optimizer's step. */
 void tidemark_plugin_optimizer(int inside);
 
-/* Handles the end of a training step. */
+/* Handles the end of a training step, whose TIDEMARK_STEP was sent. */
 void tidemark_plugin_step_ended(void);
+/* Ends a training step that was light, and sends its TIDEMARK_STEP: one call costs less than several between two light
+ * steps. Returns 0, and does nothing, if the step was not light. */
+int tidemark_plugin_end_light_step(int source, uint64_t number);
 /* Returns 0 in light steps: then nothing needs to be recorded but allocator events. */
 int tidemark_plugin_records_details(void);
 

@@ -29,6 +29,7 @@ struct AllocatorEvent {
     bool pool_known = true;
     StackId stack = 0;
     uint32_t origin = 0;
+    bool is_light = false;  ///< its stack and origin are those of an event that it repeats
     /// Owner of an added segment if PyTorch's own state contains it; otherwise it is derived from the event.
     std::optional<SegmentOwner> reported_owner = std::nullopt;
 };

@@ -5,10 +5,12 @@
 
     python tests/gpu/no_harm.py TIDEMARK [NAME...]
 
-Runs small programs on the GPU, with and without recording, and compares. Prints one line per check; exit status 1 if
-one is wrong.
+Runs small programs on the GPU, with and without recording, and compares. Those in unchanged/ use libraries that people
+use, and must give the same bits. Prints one line per check; exit status 1 if one is wrong.
 """
 
+import concurrent.futures
+import functools
 import json
 import os
 import signal
@@ -108,7 +110,7 @@ def require(condition, message):
 
 
 def bare(arguments, **options):
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=200, **options)
 
 
 def recorded(trace, arguments, **options):
@@ -116,7 +118,7 @@ def recorded(trace, arguments, **options):
         [TIDEMARK, "record", "--force", "-o", trace, "--", sys.executable, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=200,
         **options,
     )
 
@@ -144,6 +146,22 @@ def same_losses(folder):
     seen = json.loads(recorded(folder + "/t.tide", arguments).stdout.splitlines()[-1])["losses"]
     require(expected == seen, f"losses {seen} instead of {expected}")
     return expected[:16]
+
+
+def unchanged(folder, name, **options):
+    """Runs a program of the folder unchanged/, which prints a digest of all its results, three times."""
+    arguments = [os.path.join(HERE, "unchanged", f"{name}.py")]
+    first, again = (bare(arguments, **options) for _ in range(2))
+    require(first.returncode == 0, f"fails without a recording: {first.stderr[-500:]}")
+    expected = first.stdout.splitlines()[-1]
+    require(again.stdout.splitlines()[-1:] == [expected], "gives another result without a recording, too")
+    done = recorded(folder + "/t.tide", arguments, **options)
+    require(done.returncode == 0, done.stderr[-800:])
+    seen = done.stdout.splitlines()[-1]
+    require(expected == seen, f"{seen} instead of {expected}")
+    # Other processes of the program may have traces, too.
+    traces = [os.path.join(folder, each) for each in os.listdir(folder) if each.endswith(".tide")]
+    return f"{expected}, {sum(device['events'] for trace in traces for device in info(trace)['devices'])} events"
 
 
 def same_profile(folder):
@@ -263,8 +281,15 @@ def no_compiler(folder):
     return f"PyTorch's own history, {history['devices'][0]['events']} events"
 
 
+UNCHANGED = [
+    file[:-3]
+    for file in sorted(os.listdir(os.path.join(HERE, "unchanged")))
+    if file.endswith(".py") and file != "digest.py"
+]
+
 CHECKS = {
     "same losses, bit for bit": same_losses,
+    **{f"unchanged: {name}": functools.partial(unchanged, name=name) for name in UNCHANGED},
     "torch.profiler sees the same": same_profile,
     "the program's own memory history is the same": same_history,
     "ends by itself": lambda folder: ends(folder, "", 0, "exited"),
@@ -281,18 +306,26 @@ CHECKS = {
 }
 
 
+# Kills the recorders of all checks, so it runs last.
+LAST = "the recorder is killed"
+
+
+def passes(name):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            print(f"ok     {name}: {CHECKS[name](folder)}", flush=True)
+            return True
+        except Exception as failure:
+            print(f"WRONG  {name}: {type(failure).__name__} {failure}", flush=True)
+            return False
+
+
 def main():
-    wrong = 0
-    for name, check in CHECKS.items():
-        if len(sys.argv) > 2 and not any(word in name for word in sys.argv[2:]):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                print(f"ok     {name}: {check(folder)}", flush=True)
-            except Exception as failure:
-                wrong += 1
-                print(f"WRONG  {name}: {type(failure).__name__} {failure}", flush=True)
-    return 1 if wrong else 0
+    wanted = [name for name in CHECKS if len(sys.argv) <= 2 or any(word in name for word in sys.argv[2:])]
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 4)) as pool:
+        passed = list(pool.map(passes, [name for name in wanted if name != LAST]))
+    passed += [passes(LAST)] if LAST in wanted else []
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

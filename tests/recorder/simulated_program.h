@@ -123,6 +123,7 @@ struct EventContext {
     uint32_t stack = 0, op = 0;
     uint16_t stack_thread = 0;
     uint8_t phase = 0;
+    bool is_light = false;  ///< of an event in a light step
 };
 
 /// A caching allocator of one device: best fit, PyTorch's rules of rounding and splitting. Logs every lifetime.

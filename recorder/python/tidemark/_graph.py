@@ -130,6 +130,10 @@ class Graph:
             if _introspect.is_tensor(root):
                 self._plugin.identify(self._cdata(root))  # records the node of an autograd.Function: no op reports it
 
+    def is_in_backward(self) -> bool:
+        """Returns whether a backward pass began that has not ended."""
+        return bool(self._backwards)
+
     @_stops_program
     @_reports_failures
     def backward_ends(self) -> None:

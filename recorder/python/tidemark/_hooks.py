@@ -3,12 +3,13 @@
 
 """Hooks into torch: optimizer steps, backward calls, new modules, the user's profiler, out-of-memory errors.
 
-They stay until the process ends. They report to the recording that report_to() set last, while it runs.
+They stay until the process ends. They report to the recording that report_to() set last.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import weakref
 from typing import Any, Protocol
 
@@ -17,9 +18,6 @@ from tidemark import _records
 
 class Listener(Protocol):
     """Receives the reports of the hooks, on the thread where the event happens."""
-
-    def running(self) -> bool:
-        """Returns whether the listener wants reports."""
 
     def in_optimizer(self, inside: bool) -> None:
         """Handles that an optimizer's step begins (True) or ends."""
@@ -57,22 +55,20 @@ _installed = False
 _observes_out_of_memory = False
 
 
-def report_to(listener: Listener) -> None:
-    """Sets the recording that the hooks report to."""
+def report_to(listener: Listener | None) -> None:
+    """Sets the recording that the hooks report to; None: to none."""
     global _listener
     _listener = listener
 
 
-def _running() -> Listener | None:
-    return _listener if _listener is not None and _listener.running() else None
-
-
 def install(torch: Any) -> None:
-    """Installs all hooks that need no GPU, once per process. The hooks do nothing while no recording runs."""
+    """Installs all hooks that need no GPU, once per process. The hooks do nothing while no recording runs, and in a
+    forked child."""
     global _installed
     if _installed:
         return
     _installed = True
+    os.register_at_fork(after_in_child=lambda: report_to(None))
     _hook_optimizers()
     _hook_backward(torch)
     _hook_modules(torch)
@@ -88,7 +84,7 @@ def observe_out_of_memory(torch: Any) -> None:
     _observes_out_of_memory = True
 
     def out_of_memory(_device: int, _asked: int, _total: int, _free: int) -> None:
-        if listener := _running():
+        if listener := _listener:
             listener.out_of_memory()
 
     attach(out_of_memory)
@@ -109,11 +105,11 @@ class _OptimizerSteps:
         self._first: weakref.ref[Any] | None = None
 
     def begins(self) -> None:
-        if listener := _running():
+        if listener := _listener:
             listener.in_optimizer(True)
 
     def ends(self, optimizer: Any) -> None:
-        listener = _running()
+        listener = _listener
         if listener is None:
             return
         listener.in_optimizer(False)
@@ -131,7 +127,7 @@ def _hook_backward(torch: Any) -> None:
 
     @functools.wraps(run)
     def run_and_report(*args: Any, **kwargs: Any) -> Any:
-        listener = _running()
+        listener = _listener
         if listener is None:
             return run(*args, **kwargs)
         listener.backward_begins(args[0] if args else ())
@@ -151,11 +147,11 @@ def _hook_modules(torch: Any) -> None:
     from torch.nn.modules import module as torch_modules
 
     def got_tensor(module: Any, _name: str, _tensor: Any) -> None:
-        if listener := _running():
+        if listener := _listener:
             listener.module_changed(module)
 
     def got_part(module: Any, name: str, part: Any) -> None:
-        listener = _running()
+        listener = _listener
         if listener is not None and part is not None:
             listener.module_got_part(module, name, part)
 
@@ -171,7 +167,7 @@ def _hook_copies(module_type: Any) -> None:
     @functools.wraps(set_state)
     def set_state_and_report(self: Any, state: Any) -> None:
         set_state(self, state)
-        if listener := _running():
+        if listener := _listener:
             listener.module_changed(self)
 
     module_type.__setstate__ = set_state_and_report
@@ -186,7 +182,7 @@ def _hook_profiler() -> None:
 
     @functools.wraps(prepare)
     def pause_and_prepare(self: Any, *args: Any, **kwargs: Any) -> Any:
-        listener = _running()
+        listener = _listener
         if listener is not None and not getattr(self, "_tidemark_paused", False):
             self._tidemark_paused = True
             listener.pause_driver()
@@ -197,7 +193,7 @@ def _hook_profiler() -> None:
         try:
             return leave(self, *args, **kwargs)
         finally:
-            listener = _running()
+            listener = _listener
             if listener is not None and getattr(self, "_tidemark_paused", False):
                 self._tidemark_paused = False
                 listener.resume_driver()

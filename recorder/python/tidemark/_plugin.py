@@ -39,6 +39,7 @@ class Plugin:
         self.backward_begins = self._library.tidemark_plugin_backward_begins
         self.optimizer = self._library.tidemark_plugin_optimizer
         self.step_ended = self._library.tidemark_plugin_step_ended
+        self.end_light_step = self._library.tidemark_plugin_end_light_step
         self.records_details = self._library.tidemark_plugin_records_details
         self.phase = self._library.tidemark_plugin_phase
         self.gradient_of = self._library.tidemark_plugin_gradient_of

@@ -19,6 +19,9 @@ from tidemark import _console, _core, _hooks, _modules, _pauses, _records, _torc
 
 PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
 CHECK_EVERY_S = 10.0
+# Between two light steps, the program's own code has replaced that of the hooks in the caches of the processor, so each
+# statement of a hook costs about ten times as much as in a loop. They do what can wait this often only.
+LIGHT_HOUSEKEEPING_EVERY_S = 0.2
 WAIT_FOR_TRACE_MS = 60_000
 LAST_SAMPLE_MS = 1_000  # NVML itself takes some 400 ms to start
 
@@ -44,6 +47,7 @@ class Recording:
         self._phase: str | None = None
         self._steps = {_records.STEP_SEEN: 0, _records.STEP_REPORTED: 0}
         self._last_check = time.monotonic()
+        self._last_housekeeping = 0.0
         self._end_is_reported = False
 
     def __enter__(self) -> Recording:
@@ -228,13 +232,21 @@ class Recording:
 
     def step_ended(self, source: int) -> None:
         """Ends a training step. source: _records.STEP_SEEN or STEP_REPORTED."""
-        self.core.push(_records.step(source, self._steps[source]))
-        self._steps[source] += 1
-        self._do_housekeeping()
+        number, now = self._steps[source], time.monotonic()
+        self._steps[source] = number + 1
+        is_due = now - self._last_housekeeping > LIGHT_HOUSEKEEPING_EVERY_S
+        if self._plugin and not is_due and self._plugin.end_light_step(source, number):
+            return
+        self.core.push(_records.step(source, number))
+        self._do_housekeeping(now)
         if self._graph:
             self._graph.step_ended()
         if self._plugin:
             self._plugin.step_ended()
+
+    def _in_light_step(self) -> bool:
+        """Returns whether this step repeats a known one so far: then the hooks have nothing new to report."""
+        return self._plugin is not None and not self._plugin.records_details()
 
     def phase(self, name: str | None) -> contextlib.AbstractContextManager[None]:
         """Names the phase; None: detects it. Returns a context manager whose exit restores the phase before."""
@@ -269,17 +281,17 @@ class Recording:
         """Handles the begin of a backward pass from these tensors on this thread."""
         if self._plugin:
             self._plugin.backward_begins()
-        if self._graph:
+        if self._graph and not self._in_light_step():
             self._graph.backward_begins(roots)
 
     def backward_ends(self) -> None:
         """Handles the end of the backward pass."""
-        if self._graph:
+        if self._graph and self._graph.is_in_backward():
             self._graph.backward_ends()
 
     def optimizer_stepped(self, optimizer: Any) -> None:
         """Handles the end of this optimizer's step."""
-        if self._graph:
+        if self._graph and not self._in_light_step():
             self._graph.optimizer_stepped(optimizer)
 
     def module_changed(self, module: Any) -> None:
@@ -315,14 +327,15 @@ class Recording:
         if self._driver:
             self._driver.resume()
 
-    def _do_housekeeping(self) -> None:
+    def _do_housekeeping(self, now: float) -> None:
+        self._last_housekeeping = now
         self._pauses.begin()
         try:
             self._name_new_modules()
             if self._driver:
                 self._driver.retry_resume()
-            if self._records_allocator and time.monotonic() - self._last_check > CHECK_EVERY_S:
-                self._last_check = time.monotonic()
+            if self._records_allocator and now - self._last_check > CHECK_EVERY_S:
+                self._last_check = now
                 self._plugin.check()
         finally:
             self._pauses.end()
@@ -347,6 +360,7 @@ class Recording:
         """
         if not self.running():
             return False
+        _hooks.report_to(None)
         self._name_new_modules()
         self.last_scan()
         if self._graph:
