@@ -263,7 +263,8 @@ struct tidemark_record {
         } label;
         struct {
             uint64_t duration_ns;
-            uint64_t objects; /* visited */
+            uint64_t longest_ns; /* of one part: other threads run between two parts */
+            uint64_t objects;    /* visited */
             uint64_t tensors; /* searched for */
         } heap_scan;
         struct {

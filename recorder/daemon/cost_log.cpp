@@ -46,13 +46,14 @@ void CostLog::on_record(const tidemark_record& record, int64_t thread) {
     // No thread spends more time here than has passed.
     const int64_t begin = is_first ? last_report_ : cost.start;
     const int64_t duration = limited(is_scan ? record.heap_scan.duration_ns : record.cost.duration_ns, time);
+    const uint64_t longest = is_scan ? record.heap_scan.longest_ns : record.cost.longest_ns;
     cost.kind = *kind;
     cost.thread = thread;
     cost.start = std::max<int64_t>(std::min(begin, time - duration), 0);
     cost.end = std::max(cost.end, time);
     cost.count += count;
     cost.duration = std::min(cost.duration + duration, cost.end - cost.start);
-    cost.longest = std::max(cost.longest, is_scan ? duration : limited(record.cost.longest_ns, cost.end - cost.start));
+    cost.longest = std::max(cost.longest, limited(longest, cost.end - cost.start));
 }
 
 void CostLog::report(int64_t now, bool all) {

@@ -32,6 +32,8 @@ protected:
     void save(uint32_t node, uint64_t address) {
         NodeMessage message;
         message.id = node;
+        message.output = allocator_.memory(address);
+        message.output.address = 0;  // a view
         message.saved = {main_.saved("self", allocator_.memory(address), 1000)};
         main_.node(message);
         main_.node_destroyed(node);

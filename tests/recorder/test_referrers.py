@@ -32,7 +32,7 @@ KEPT_BY_MODULE = {}
 
 
 def full_links(reference, traceback=None, thread=None):
-    return _referrers.find(HEAP, [reference()], (), traceback, (), thread)[0][0] or []
+    return _referrers.find(HEAP, [reference()], _referrers.Roots(traceback=traceback, thread=thread)).links[0] or []
 
 
 def links(reference, **how):
@@ -205,7 +205,7 @@ class Names(unittest.TestCase):
         reference, address = weakref.ref(context.kept), id(context)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))  # as torch's C++ does
         del context
-        found = _referrers.find(HEAP, [reference()], self.context_at(address))[0][0]
+        found = _referrers.find(HEAP, [reference()], _referrers.Roots(self.context_at(address))).links[0]
         self.assertEqual(found, [("ctx", "kept of Cache", "", "", 0)])
         ctypes.pythonapi.Py_DecRef(ctypes.cast(address, ctypes.py_object))
 

@@ -11,21 +11,24 @@ from collections.abc import Iterator
 
 
 class Budget:
-    """Time to spend: `free_s` at the start, then a share of the run's time. Saves at most `most_saved_s`, so that a
-    long run does not pay for a burst. Not thread-safe."""
+    """Time to spend: `free_s` at the start, then a share of the run's time. Saves at most what this is in `window_s`,
+    so that no period of this length pays more than the share, or one piece of work if that takes longer. Not
+    thread-safe."""
 
-    def __init__(self, share: float, free_s: float, most_saved_s: float = 1.0) -> None:
+    def __init__(self, share: float, free_s: float, window_s: float = 10.0) -> None:
         self._share = share
-        self._most_saved = most_saved_s
+        self._most_saved = share * window_s
         self._saved = free_s
         self._counted_until = time.monotonic()
 
     def allows(self, expected_s: float) -> bool:
-        """Returns whether work that takes this long would stay within the budget."""
+        """Returns whether there is time for work that takes this long. Work that takes longer than the window pays for
+        may begin once all of that is saved; later time must make up for it."""
         now = time.monotonic()
-        self._saved = min(self._saved + self._share * (now - self._counted_until), self._most_saved)
+        earned = self._share * (now - self._counted_until)
+        self._saved = max(self._saved, min(self._saved + earned, self._most_saved))
         self._counted_until = now
-        return expected_s <= self._saved
+        return self._saved >= min(expected_s, self._most_saved)
 
     @contextlib.contextmanager
     def spend(self) -> Iterator[None]:

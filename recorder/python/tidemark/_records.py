@@ -65,10 +65,11 @@ def span(text: int, start_ticks: int) -> tuple[Message, Message]:
     return (begin, b""), (end, b"")
 
 
-def heap_scan(reason: str, duration_ns: int, objects: int, tensors: int) -> Message:
+def heap_scan(reason: str, duration_ns: int, longest_ns: int, objects: int, tensors: int) -> Message:
     """Returns the message about a heap scan. objects: number visited. tensors: number of targets."""
     record = _record(_abi.HEAP_SCAN)
-    record.heap_scan.duration_ns, record.heap_scan.objects, record.heap_scan.tensors = duration_ns, objects, tensors
+    scan = record.heap_scan
+    scan.duration_ns, scan.longest_ns, scan.objects, scan.tensors = duration_ns, longest_ns, objects, tensors
     return record, _encode(reason)
 
 

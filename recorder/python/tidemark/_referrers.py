@@ -4,7 +4,8 @@
 """Records what retains tensors: scans the Python heap for retention paths and sends them.
 
 A scan holds the interpreter lock, so all Python threads wait, but not longer than one part of it takes. The calling
-thread continues when all paths are sent.
+thread continues when all paths are sent. A scan that nobody asked for stops to search after a while, and sends the
+paths that it has found.
 """
 
 from __future__ import annotations
@@ -24,65 +25,103 @@ from tidemark._core import Core
 from tidemark._plugin import Place, Plugin
 
 MOST_TENSORS = 20_000
-LONGEST_PAUSE_S = 0.04
+LONGEST_SEARCH_S = 0.025  # of one part of an automatic scan
+_AUTOMATIC = ("memory grows",)  # reasons of scans that nobody asked for
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
 
 _Links = typing.Optional[list[_links.Link]]
 
 
+class _Parts:
+    """Measures the parts of a scan, between which other threads run."""
+
+    def __init__(self) -> None:
+        self.began = self._part_began = time.perf_counter_ns()
+        self._longest = 0
+
+    def next(self) -> None:
+        """Ends a part, and lets other threads run."""
+        self._longest = self.longest()
+        time.sleep(0)  # releases the interpreter lock
+        self._part_began = time.perf_counter_ns()
+
+    def longest(self) -> int:
+        """Returns the duration of the longest part so far, in ns."""
+        return max(self._longest, time.perf_counter_ns() - self._part_began)
+
+
+class Roots(typing.NamedTuple):
+    """What a search begins at, beside the roots of every program.
+
+    autograd_contexts: those of autograd functions, which only C++ refers to. contexts: those of context variables.
+    traceback, thread: see _roots.nearest()."""
+
+    autograd_contexts: Sequence[Any] = ()
+    traceback: TracebackType | None = None
+    contexts: Sequence[Context] = ()
+    thread: int | None = None
+
+
+_NO_MORE_ROOTS = Roots()
+
+
+class Found(typing.NamedTuple):
+    """links: to each target; None: no Python object refers to it, or, unless is_complete, the search was stopped before
+    it found one. objects: number of those that were visited."""
+
+    links: list[_Links]
+    objects: int
+    is_complete: bool
+
+
 def find(
     heap: _heap.Heap,
     targets: list[Any],
-    autograd_contexts: Sequence[Any] = (),
-    traceback: TracebackType | None = None,
-    contexts: Sequence[Context] = (),
-    thread: int | None = None,
-) -> tuple[list[_Links], int]:
-    """Returns the links to each target (None: no Python object refers to it) and the number of objects visited.
+    given: Roots = _NO_MORE_ROOTS,
+    parts: _Parts | None = None,
+    longest_s: float = 0.0,
+) -> Found:
+    """Searches for the targets. longest_s: of one part of the search; 0: unlimited.
 
-    autograd_contexts: those of autograd functions, which only C++ refers to. contexts: those of context variables.
-    thread: see _roots.nearest().
     Empties the list `targets` as soon as the search knows their addresses, so that the list is not a referrer
     itself."""
     count, modules = len(targets), _roots.namespaces()
-    with heap.search(targets, _roots.barriers(modules)) as search:
+    with heap.search(targets, _roots.barriers(modules), None, longest_s) as search:
         targets.clear()
-        roots = _search_all(search, modules, _roots.of_objects(autograd_contexts, contexts), traceback, thread)
+        roots, is_complete = _search_all(search, modules, given, parts or _Parts(), longest_s)
         places = _links.Places(heap)
         paths = (search.path_to(number) for number in range(count))
         named = [path and _paths.links(places, path, roots) for path in paths]
-        return named, search.objects()
+        return Found(named, search.objects(), is_complete)
 
 
 def _search_all(
-    search: _heap.Search,
-    modules: _roots.Namespaces,
-    of_objects: list[_roots.Root],
-    traceback: TracebackType | None,
-    thread: int | None,
-) -> list[_roots.Root]:
-    """Searches from the roots with the best names first, until all targets have a path. Returns the roots used."""
+    search: _heap.Search, modules: _roots.Namespaces, given: Roots, parts: _Parts, longest_s: float
+) -> tuple[list[_roots.Root], bool]:
+    """Searches from the roots with the best names first, until all targets have a path. Returns the roots used, and
+    whether the search is complete."""
     roots: list[_roots.Root] = []
+    is_complete = True
+    of_objects = _roots.of_objects(given.autograd_contexts, given.contexts)
     stages = (
-        lambda: _roots.nearest(modules, traceback, thread),
+        lambda: _roots.nearest(modules, given.traceback, given.thread),
         lambda: of_objects,
         lambda: _roots.furthest(modules),
     )
     for stage in stages:
         found = stage()
+        began = time.perf_counter()
         missing = search.search_from([root.for_search() for root in found])
-        if missing and not roots:
+        is_complete &= longest_s == 0.0 or time.perf_counter() - began < longest_s
+        if missing and not roots and is_complete:
             missing = search.drop_unreferenced()
         roots += found
         if not missing:
-            return roots
-        _let_other_threads_run()
-    search.search_unreachable()
-    return roots
-
-
-def _let_other_threads_run() -> None:
-    time.sleep(0)  # releases the interpreter lock
+            return roots, True
+        parts.next()
+    if is_complete:
+        search.search_unreachable()
+    return roots, is_complete
 
 
 class _Target(typing.NamedTuple):
@@ -120,28 +159,29 @@ class Referrers:
         traceback: of an exception; the variables of its frames are roots, too."""
         # An error follows from what this thread did; any thread may scan for another reason.
         thread = threading.get_ident() if reason == "out of memory" else None
-        self._scan_all(reason, set(self._core.growing_blocks()), False, traceback, thread)
+        longest_s = LONGEST_SEARCH_S if reason in _AUTOMATIC else 0.0
+        self._scan_all(reason, set(self._core.growing_blocks()), False, Roots((), traceback, (), thread), longest_s)
 
     def scan_growing(self, reason: str) -> bool:
         """Records the retention paths of the memory of growing allocation sites, and of the nearest tensors whose graph
         may retain it. Returns False if a part of it has no path of its own yet, since the time was too short, or since
         nothing that is reachable retains it."""
         blocks = self._core.growing_blocks()
-        began = time.perf_counter_ns()
+        parts = _Parts()
         if not blocks or self._offset_of_impl == 0:
-            self._send(reason, began, 0, len(blocks), [])  # the recorder waits for the answer
+            self._send(reason, parts, 0, len(blocks), [])  # the recorder waits for the answer
             return not blocks
         wanted = self._wanted(blocks)
         modules = _roots.namespaces()
         roots = _roots.nearest(modules, None)
-        with self._heap.search((), _roots.barriers(modules), wanted, LONGEST_PAUSE_S) as search:
+        with self._heap.search((), _roots.barriers(modules), wanted, LONGEST_SEARCH_S) as search:
             if search.search_from([root.for_search() for root in roots]):
-                _let_other_threads_run()
+                parts.next()
                 further = _roots.furthest(modules)
                 search.search_from([root.for_search() for root in further])
                 roots += further
             found = list(self._found(search, roots, set(blocks)))
-            self._send(reason, began, search.objects(), len(blocks), found)
+            self._send(reason, parts, search.objects(), len(blocks), found)
         return 2 * len({target.place.address for target, _ in found}.intersection(blocks)) >= len(blocks)
 
     def _wanted(self, blocks: Sequence[int]) -> _heap.Blocks:
@@ -152,7 +192,7 @@ class Referrers:
     def scan_all_growing(self, reason: str) -> None:
         """Works as scan_growing(), but also looks for memory that only C or a reference cycle retains, and for tensors
         whose graph may retain it. Takes the time that this takes."""
-        self._scan_all(reason, set(self._core.growing_blocks()), True, None)
+        self._scan_all(reason, set(self._core.growing_blocks()), True, _NO_MORE_ROOTS)
 
     def _found(
         self, search: _heap.Search, roots: list[_roots.Root], blocks: Collection[int]
@@ -170,29 +210,35 @@ class Referrers:
         reason: str,
         growing: Collection[int],
         only_growing: bool,
-        traceback: TracebackType | None,
-        thread: int | None = None,
+        given: Roots,
+        longest_s: float = 0.0,
     ) -> None:
-        began = time.perf_counter_ns()
-        parts = self._torch._C
+        parts, types = _Parts(), self._torch._C
         (modules,) = self._heap.instances(self._torch.nn.Module)
         self._modules.add(modules)
         del modules  # it would be a referrer itself
         self._labels.find_new()
-        _let_other_threads_run()
+        parts.next()
         # No pause from here to the search: a running sum that the program replaces meanwhile would have no referrer.
-        tensors, autograd_contexts, contexts = self._heap.instances(parts.TensorBase, parts._FunctionBase, Context)
+        tensors, autograd_contexts, contexts = self._heap.instances(types.TensorBase, types._FunctionBase, Context)
         tensors, targets = self._choose(tensors, growing, only_growing)
-        paths, visited = find(self._heap, tensors, autograd_contexts, traceback, contexts, thread)
-        found = [(target, links) for of_tensor, links in zip(targets, paths) for target in of_tensor]
-        self._send(reason, began, visited, len(paths), found)
-        if len(paths) == MOST_TENSORS:
+        given = given._replace(autograd_contexts=autograd_contexts, contexts=contexts)
+        result = find(self._heap, tensors, given, parts, longest_s)
+        found = [
+            (target, links)
+            for of_tensor, links in zip(targets, result.links)
+            for target in of_tensor
+            if links is not None or result.is_complete
+        ]
+        self._send(reason, parts, result.objects, len(result.links), found)
+        if len(result.links) == MOST_TENSORS:
             self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TENSORS} tensors"))
 
     def _send(
-        self, reason: str, began_ns: int, visited: int, tensors: int, found: list[tuple[_Target, _Links]]
+        self, reason: str, parts: _Parts, visited: int, tensors: int, found: list[tuple[_Target, _Links]]
     ) -> None:
-        self._core.push(_records.heap_scan(reason, time.perf_counter_ns() - began_ns, visited, tensors))
+        duration = time.perf_counter_ns() - parts.began
+        self._core.push(_records.heap_scan(reason, duration, parts.longest(), visited, tensors))
         for target, links in found:
             # A tensor that only C++ retains is worth a record only if it belongs to the graph.
             if links or target.place.node != 0:
