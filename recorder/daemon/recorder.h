@@ -14,6 +14,7 @@
 #include "recorder/daemon/cost_log.h"
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/device_track.h"
+#include "recorder/daemon/driver_events.h"
 #include "recorder/daemon/driver_log.h"
 #include "recorder/daemon/gpu_usage.h"
 #include "recorder/daemon/graph_log.h"
@@ -88,6 +89,8 @@ private:
     /// Returns the record with a time that can be true, and its payload with texts that the trace can have.
     std::pair<tidemark_record, std::span<const std::byte>> limited(const tidemark_record& record,
                                                                    std::span<const std::byte> payload);
+    void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
+    TorchUse torch_use() const;
     uint64_t number_of(uint32_t device, uint64_t sequence) const;
     /// Returns nothing if the number may still change.
     std::optional<uint64_t> final_number_of(uint32_t device, uint64_t sequence) const;
@@ -121,6 +124,7 @@ private:
     RunLog run_log_{writer_, clock_};
     CostLog cost_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
+    DriverEvents driver_events_;
     SourceLog source_;
     GraphLog graph_{writer_, definitions_, origins_,
                     clock_,  source_,      [this](uint32_t device) { return track(device); }};
@@ -136,7 +140,7 @@ private:
     std::optional<Ending> ending_;
     Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_;
     int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
-    bool sample_is_requested_ = false, has_initialized_cuda_ = false;
+    bool sample_is_requested_ = false, torch_uses_cuda_ = false;
     int64_t read_until_ = 0;   ///< trace time when the rings were last read
     const bool is_condensed_;  ///< repeated steps are not written
 };

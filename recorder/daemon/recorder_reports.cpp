@@ -118,7 +118,7 @@ void Recorder::report_no_events() {
     PythonProgress python = session_.python_progress(facts_.ancestry);
     python.hook_ran |= run_log_.has_version("python_version");
     python.torch_imported |= run_log_.has_version("torch_version");
-    python.cuda_initialized |= has_initialized_cuda_;
+    python.cuda_initialized |= torch_uses_cuda_;
     const bool is_ignored = facts_.runs_python && (session_.exists() || !facts_.option_against_hook.empty());
     if (!python.hook_ran && is_ignored) {
         report_no_events(DataGapReason::hook_ignored, {{"option", facts_.option_against_hook}});
