@@ -178,7 +178,7 @@ std::vector<NativeFrame> NativeSymbols::find(const std::string& path, uint64_t o
     if (name == nullptr || (symbol.st_size != 0 && within >= symbol.st_size)) {
         return {nameless};
     }
-    return {{demangled(name), path, 0}};
+    return {{fmt::format("{}+{:#x}", demangled(name), within), path, 0}};
 }
 
 void leave_out_runtime(std::vector<NativeFrame>& frames) {

@@ -13,7 +13,8 @@
 
 namespace tidemark::recorder {
 
-/// Without debug information, `file` is the program or library and `line` is 0.
+/// Without debug information, `function` ends with the offset in it ("solve(int)+0x1f"), `file` is the program or
+/// library, and `line` is 0.
 struct NativeFrame {
     std::string function, file;
     int line = 0;

@@ -86,6 +86,11 @@ private:
     void on_end(const tidemark_record& record, std::span<const std::byte> payload);
     /// Returns the track of a device, which it creates if it is new; nullptr beyond the number of devices of a trace.
     DeviceTrack* track(uint32_t device);
+    /// Returns the track whose allocations are tensors; nullptr if the numbers of events in messages about tensors are
+    /// not those of the track.
+    DeviceTrack* track_of_tensors(uint32_t device) {
+        return run_log_.is_allocator_late() ? nullptr : track(device);
+    }
     /// Returns the record with a time that can be true, and its payload with texts that the trace can have.
     std::pair<tidemark_record, std::span<const std::byte>> limited(const tidemark_record& record,
                                                                    std::span<const std::byte> payload);
@@ -127,7 +132,7 @@ private:
     DriverEvents driver_events_;
     SourceLog source_;
     GraphLog graph_{writer_, definitions_, origins_,
-                    clock_,  source_,      [this](uint32_t device) { return track(device); }};
+                    clock_,  source_,      [this](uint32_t device) { return track_of_tensors(device); }};
     GpuUsage gpu_usage_;
     NvmlSampler sampler_;
     ScanRequests scan_requests_;

@@ -33,7 +33,8 @@ SourceLog::SourceLog(StreamingWriter& writer, pid_t program)
 
 void SourceLog::need(StringId file, int32_t line) {
     const StackTable& table = writer_.stacks();
-    const bool is_users = role_of_frame("", table.string(file), line) == FrameRole::user;
+    const FrameRole role = role_of_frame("", table.string(file), line);
+    const bool is_users = role == FrameRole::user || role == FrameRole::program;
     const bool is_file = !table.string(file).starts_with('<');  // a cell of a notebook is none
     if (!is_wanted_ || !is_users || !is_file || line < 1 || line > last_line) {
         return;
@@ -48,7 +49,8 @@ void SourceLog::need(StringId file, int32_t line) {
 void SourceLog::need_frames() {
     const StackTable& table = writer_.stacks();
     for (; next_frame_ < table.frame_count(); ++next_frame_) {
-        if (table.role(next_frame_) == FrameRole::user) {
+        const FrameRole role = table.role(next_frame_);
+        if (role == FrameRole::user || role == FrameRole::program) {
             need(table.frame(next_frame_).file, table.frame(next_frame_).line);
         }
     }

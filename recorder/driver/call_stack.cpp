@@ -40,6 +40,17 @@ bool is_ignored(std::string_view path) {
                                        [&](std::string_view ignored) { return name.starts_with(ignored); });
 }
 
+/// Returns the file name of a library, or the package of a Python extension: many are named "runtime".
+std::string_view source_name(std::string_view path) {
+    const std::string_view name = base_name(path);
+    const size_t packages = path.find("-packages/");
+    if (packages == path.npos || (name.find(".cpython-") == name.npos && name.find(".abi3.") == name.npos)) {
+        return name;
+    }
+    const std::string_view package = path.substr(packages + std::string_view("-packages/").size());
+    return package.substr(0, package.find('/'));
+}
+
 std::string path_of_program() {
     std::array<char, PATH_MAX> path;
     const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
@@ -122,7 +133,7 @@ const CallStack& CallStack::here() {
         if (code.object != nullptr) {
             stack.key_ = (stack.key_ ^ reinterpret_cast<uint64_t>(address)) * 0x9e3779b97f4a7c15u;
             if (stack.source_.empty()) {
-                stack.source_ = base_name(*code.object);
+                stack.source_ = source_name(*code.object);
             }
         }
     }

@@ -18,7 +18,8 @@ public:
     /// Reads the stack. May throw std::bad_alloc.
     static const CallStack& here();
 
-    /// Returns the file name of the library or program that called CUDA; empty if it is unknown.
+    /// Returns the file name of the library or program that called CUDA, or the package of a Python extension; empty if
+    /// it is unknown.
     const std::string& source() const { return source_; }
     /// Returns the id of the stack in the ring's namespace, and defines it if it is new; 0: it has no frames.
     uint32_t id(const tidemark_api& core, tidemark_ring* ring) const;

@@ -12,6 +12,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/gpu_library.h"
 #include "storage/explain/kept_activations.h"
 #include "storage/explain/memory_at_peak.h"
 #include "storage/explain/old_results.h"
@@ -330,6 +331,7 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
                            levels(context, words, explanation),
                            kept_activations_words(context, kept, words),
                            is_short ? old_result_words(context, words) : std::string(),
+                           preallocation_note(context.trace(), context.device(), words),
                            first_step(context, words, explanation, kept),
                            sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());

@@ -40,6 +40,16 @@ def select_cupti() -> None:
             return
 
 
+def cuda_is_loaded() -> bool:
+    """Returns whether this process has loaded the CUDA driver. It may have started before TIDEMARK's part could load
+    with it."""
+    try:
+        ctypes.CDLL("libcuda.so.1", mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    except OSError:
+        return False
+    return True
+
+
 class Driver:
     """The loaded driver part. The constructor raises OSError when it is missing.
 

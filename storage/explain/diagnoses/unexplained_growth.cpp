@@ -115,6 +115,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 }  // namespace
 
 const Diagnosis diagnoses::unexplained_growth{FindingKind::unexplained_growth, Severity::pattern,
-                                              DiagnosisPhase::remainder, run};
+                                              DiagnosisPhase::remainder, run, DiagnosisScope::any_program};
 
 }  // namespace tidemark
