@@ -300,7 +300,8 @@ std::optional<uint64_t> Recorder::final_number_of(uint32_t device, uint64_t sequ
 
 void Recorder::on_device(const tidemark_record& record, std::span<const std::byte> payload) {
     torch_uses_cuda_ |= record.detail == TIDEMARK_DEVICE_FROM_PYTORCH;
-    if (record.device.device >= static_cast<uint32_t>(max_devices)) {
+    // PyTorch and the driver part describe the same devices.
+    if (record.device.device >= static_cast<uint32_t>(max_devices) || devices_.contains(record.device.device)) {
         return;
     }
     const std::string_view text = text_of(payload);
@@ -342,7 +343,8 @@ void Recorder::take_readings() {
     for (const NvmlReading& reading : sampler_.take_readings()) {
         const auto track = tracks_.find(static_cast<uint32_t>(reading.device));
         const bool has_data = track != tracks_.end() && track->second.has_data();
-        if (has_data || driver_.contexts_on(reading.device) > 0) {
+        const bool may_get_data = driver_events_.owner() != EventOwner::caching_allocator;
+        if (has_data || (may_get_data && driver_.contexts_on(reading.device) > 0)) {
             gpu_usage_.on_reading(reading, has_data ? track->second.replay()->reserved_bytes() : 0);
         }
     }

@@ -14,6 +14,14 @@ jax and numba as far as there are; a library that is missing skips its programs.
         nvcc -O1 -g -lineinfo -o FOLDER/$name $name.cu && nvcc -O1 -o FOLDER/${name}_plain $name.cu
     done
 
+Run it from the repository root on the machine with the GPU, for example:
+
+    python tests/gpu/other_programs/check.py build/ci/recorder/cli/tidemark /tmp/other --cuda FOLDER
+
+To carry there: the folder build/ci/recorder (the command and lib/tidemark), FOLDER, and the shared libraries of
+tidemark-recorder that are not installed there (`ldd`): since native frames have names, also libdw.so.1 and libelf.so.1.
+The plugin is compiled there at the first torch program.
+
 nvcc links CUDA's runtime statically by default, which is what must be tested. Where the programs run, no nvcc is
 needed, only a GPU and a C++ compiler for pluggable.cpp.
 

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A C++ program without PyTorch is recorded with its native stacks, and explained, with a fake CUDA."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+TIDEMARK, PROGRAM = os.environ["TIDEMARK"], os.environ["TIDEMARK_NATIVE_PROGRAM"]
+SOURCE = pathlib.Path(__file__).with_name("native_program.cpp")
+# What a program that does not use PyTorch must not be told.
+FOREIGN = ("PyTorch", "caching allocator", "empty_cache", "tensor", "autograd", "torch")
+
+
+def line_of(mark):
+    lines = SOURCE.read_text().splitlines()
+    return f"{SOURCE.name}:{next(i for i, text in enumerate(lines, 1) if text.endswith(mark))}"
+
+
+class NativeProgram(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.trace = os.path.join(folder.name, "run.tide")
+
+    def record(self, *arguments):
+        command = [TIDEMARK, "record", "--with", "stacks,driver", "-o", self.trace, "--", PROGRAM, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def told(self, *words):
+        done = subprocess.run([TIDEMARK, *words], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_retained_memory_is_a_leak_at_its_line(self):
+        self.record("retains")
+        explanation = json.loads(self.told("explain", self.trace, "--json"))
+        finding = explanation["findings"][0]
+        self.assertEqual(finding["severity"], "leak")
+        self.assertIn(line_of("// the site"), finding["line"])
+        self.assertIn("take", finding["line"])
+        self.assertEqual(finding["bytes"], 20 * (16 << 20))
+        self.assertIn("cudaFree", finding["fixes"][0]["code"])
+        self.assertIn("cudaMalloc(&field", " ".join(line["text"] for line in finding["source"]))
+
+    def test_nothing_is_said_of_pytorch(self):
+        self.record("retains")
+        for words in (("explain", self.trace), ("breakdown", self.trace), ("top", self.trace), ("info", self.trace)):
+            text = self.told(*words)
+            for part in FOREIGN:
+                self.assertNotIn(part, text.replace(self.trace, ""), words)
+
+    def test_memory_that_is_freed_or_allocated_once_is_no_leak(self):
+        self.record()
+        explanation = json.loads(self.told("explain", self.trace, "--json"))
+        self.assertEqual([f["title"] for f in explanation["findings"] if f["severity"] == "leak"], [])
+        info = json.loads(self.told("info", self.trace, "--json"))
+        self.assertEqual(info["devices"][0]["events"], 41 * 2 + 40 * 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
