@@ -43,10 +43,21 @@ std::string name_of(Dwarf_Die& die) {
     return name == nullptr ? std::string() : name;
 }
 
+/// Returns the path of a source file, which may be relative to the folder where the compiler ran.
+std::string source_path(Dwarf_Die& unit, const char* file) {
+    Dwarf_Attribute attribute;
+    const char* folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+    if (file == nullptr) {
+        return {};
+    }
+    return (std::filesystem::path(folder == nullptr ? "" : folder) / file).lexically_normal().string();
+}
+
 /// The lines of one place, from the innermost inlined function to the function that contains all.
 class InlinedFrames {
 public:
-    InlinedFrames(Dwarf_Die& unit, std::string file, int line) : unit_(unit), file_(std::move(file)), line_(line) {}
+    InlinedFrames(Dwarf_Die& unit, const char* file, int line)
+        : unit_(unit), file_(source_path(unit, file)), line_(line) {}
 
     void add(Dwarf_Die& scope) {
         const int tag = dwarf_tag(&scope);
@@ -71,8 +82,7 @@ private:
         size_t count = 0;
         if (dwarf_formudata(dwarf_attr(&inlined, DW_AT_call_file, &attribute), &file) == 0 &&
             dwarf_getsrcfiles(&unit_, &files, &count) == 0 && file < count) {
-            const char* name = dwarf_filesrc(files, file, nullptr, nullptr);
-            file_ = name == nullptr ? "" : name;
+            file_ = source_path(unit_, dwarf_filesrc(files, file, nullptr, nullptr));
         }
         line_ = static_cast<int>(line);
     }

@@ -104,7 +104,7 @@ def pluggable_library(folder):
 
 def told(arguments, *words):
     """Returns the JSON of a command of tidemark."""
-    done = subprocess.run([arguments.tidemark, *words, "--json"], capture_output=True, text=True)
+    done = subprocess.run([arguments.tidemark, *words, "--format", "json"], capture_output=True, text=True)
     if done.returncode != 0:
         raise ValueError(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
     return json.loads(done.stdout)
