@@ -7,11 +7,30 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
 TIDEMARK, PROGRAM = os.environ["TIDEMARK"], os.environ["TIDEMARK_NATIVE_PROGRAM"]
 SOURCE = pathlib.Path(__file__).with_name("native_program.cpp")
+PYTHON_PROGRAM = """
+import ctypes, os
+import tidemark
+
+cuda = ctypes.CDLL(os.environ["TIDEMARK_FAKE_RUNTIME"])
+kept = []
+
+def take():
+    memory = ctypes.c_void_p()
+    cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(8 << 20))
+    return memory
+
+for step in range(30):
+    kept.append(take())
+    tidemark.step()
+    if step == 20:
+        tidemark.mark("late")
+"""
 # What a program that does not use PyTorch must not be told.
 FOREIGN = ("PyTorch", "caching allocator", "empty_cache", "tensor", "autograd", "torch")
 
@@ -28,7 +47,10 @@ class NativeProgram(unittest.TestCase):
         self.trace = os.path.join(folder.name, "run.tide")
 
     def record(self, *arguments):
-        command = [TIDEMARK, "record", "--with", "stacks,driver", "-o", self.trace, "--", PROGRAM, *arguments]
+        self.record_command(PROGRAM, *arguments)
+
+    def record_command(self, *command):
+        command = [TIDEMARK, "record", "--with", "stacks,driver", "-o", self.trace, "--", *command]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -54,6 +76,18 @@ class NativeProgram(unittest.TestCase):
             text = self.told(*words)
             for part in FOREIGN:
                 self.assertNotIn(part, text.replace(self.trace, ""), words)
+
+    def test_a_python_program_without_pytorch_has_python_stacks_steps_and_marks(self):
+        program = os.path.join(os.path.dirname(self.trace), "simulate.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(PYTHON_PROGRAM)
+        self.record_command(sys.executable, program)
+        explanation = json.loads(self.told("explain", self.trace, "--format", "json"))
+        finding = explanation["findings"][0]
+        self.assertEqual((finding["severity"], finding["line"]), ("leak", "simulate.py:10 take"))
+        info = json.loads(self.told("info", self.trace, "--format", "json"))
+        self.assertEqual((info["steps"], info["marks"]), (30, 1))
+        self.assertNotIn("data gap", self.told("info", self.trace).lower().replace("data gaps: none known", ""))
 
     def test_memory_that_is_freed_or_allocated_once_is_no_leak(self):
         self.record()
