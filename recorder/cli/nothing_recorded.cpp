@@ -49,7 +49,8 @@ std::string why_nothing_recorded(const Arguments& command, const RecorderHome& h
     }
     if (!any(&PythonProcess::imported_torch)) {
         return words(
-            "no process used the GPU as far as the recorder knows, so there is no trace. Python did not import PyTorch; "
+            "no process used the GPU as far as the recorder knows, so there is no trace. Python did not import "
+            "PyTorch; "
             "other libraries are recorded through CUPTI. `tidemark record --check` shows what is missing here.");
     }
     if (!any(&PythonProcess::initialized_cuda)) {

@@ -137,10 +137,19 @@ void set_attribution(void (*function)(tidemark_ring*, tidemark_record*)) {
     attribution.store(function, std::memory_order_relaxed);
 }
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording_now,        this_thread,   push_record,
-                           text_id,               stack_id,             sample_now,    set_stack_walker,
-                           number_driver_events,  driver_events,        driver_owns_events,
-                           attribute,             set_attribution};
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
+                           recording_now,
+                           this_thread,
+                           push_record,
+                           text_id,
+                           stack_id,
+                           sample_now,
+                           set_stack_walker,
+                           number_driver_events,
+                           driver_events,
+                           driver_owns_events,
+                           attribute,
+                           set_attribution};
 
 void report(const std::string& sentence, char* buffer, size_t size) {
     if (buffer != nullptr && size > 0) {

@@ -73,9 +73,7 @@ public:
     uint32_t scans_wanted() const { return region_.header().scans_wanted.load(std::memory_order_acquire); }
     /// Stores the blocks that the next heap scan looks for. Returns their number.
     size_t growing_blocks(std::span<uint64_t> addresses) const;
-    bool driver_owns_events() const {
-        return region_.header().driver_owns_events.load(std::memory_order_acquire) != 0;
-    }
+    bool driver_owns_events() const { return region_.header().driver_owns_events.load(std::memory_order_acquire) != 0; }
     /// Numbers `count` driver events of a device. Returns the number of the first one.
     uint64_t number_driver_events(uint32_t device, uint32_t count) {
         return device < most_devices ? driver_events_[device].fetch_add(count, std::memory_order_relaxed) : 0;

@@ -87,8 +87,8 @@ enum tidemark_driver_action {
     TIDEMARK_DRIVER_CAPTURE_ON = 5,    /* driver calls are recorded from here on */
     TIDEMARK_DRIVER_CAPTURE_OFF = 6    /* driver calls are no longer recorded: another tool uses CUPTI */
 };
-/* Where no caching allocator reports its events, an allocation of device memory is two events (segment_alloc, alloc) and
- * its free three (free_requested, free_completed, segment_free). Their numbers follow each other. */
+/* Where no caching allocator reports its events, an allocation of device memory is two events (segment_alloc, alloc)
+ * and its free three (free_requested, free_completed, segment_free). Their numbers follow each other. */
 #define TIDEMARK_EVENTS_OF_DRIVER_ALLOC 2
 #define TIDEMARK_EVENTS_OF_DRIVER_FREE 3
 /* Bit of a stack id: its frames are native. function: 0, file: path of the object, module: offset in its file. */

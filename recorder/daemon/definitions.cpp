@@ -126,8 +126,8 @@ ThreadDefinitions& Definitions::thread(uint16_t serial, int64_t native_thread) {
     if (const auto found = by_serial_.find(serial); serial != 0 && found != by_serial_.end()) {
         return *found->second;
     }
-    threads_.push_back(std::make_unique<ThreadDefinitions>(
-        native_thread, ThreadDefinitions::Shared{writer_, origins_, symbols_}));
+    threads_.push_back(
+        std::make_unique<ThreadDefinitions>(native_thread, ThreadDefinitions::Shared{writer_, origins_, symbols_}));
     by_serial_[serial] = threads_.back().get();
     return *threads_.back();
 }

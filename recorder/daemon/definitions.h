@@ -38,10 +38,7 @@ public:
         NativeSymbols& symbols;
     };
     ThreadDefinitions(int64_t native_thread, const Shared& shared)
-        : native_thread_(native_thread),
-          writer_(shared.writer),
-          origins_(shared.origins),
-          symbols_(shared.symbols) {}
+        : native_thread_(native_thread), writer_(shared.writer), origins_(shared.origins), symbols_(shared.symbols) {}
 
     /// Stores a TEXT, STACK, OP or POOL record.
     void define(const tidemark_record& record, std::span<const std::byte> payload);

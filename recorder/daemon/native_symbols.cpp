@@ -102,7 +102,8 @@ bool starts_with_any(std::string_view text, std::span<const std::string_view> be
 bool is_of_cuda_runtime(std::string_view function) {
     constexpr std::array<std::string_view, 3> beginnings{"libcudart_static_", "__cuda", "cudart"};
     const bool is_api = function.starts_with("cuda") && function.size() > 4 &&
-                        std::isupper(static_cast<unsigned char>(function[4])) != 0 && function.find('(') == function.npos;
+                        std::isupper(static_cast<unsigned char>(function[4])) != 0 &&
+                        function.find('(') == function.npos;
     return is_api || starts_with_any(function, beginnings);
 }
 
@@ -183,8 +184,7 @@ std::vector<NativeFrame> NativeSymbols::find(const std::string& path, uint64_t o
     }
     GElf_Off within = 0;
     GElf_Sym symbol;
-    const char* name =
-        dwfl_module_addrinfo(object->module, address, &within, &symbol, nullptr, nullptr, nullptr);
+    const char* name = dwfl_module_addrinfo(object->module, address, &within, &symbol, nullptr, nullptr, nullptr);
     if (name == nullptr || (symbol.st_size != 0 && within >= symbol.st_size)) {
         return {nameless};
     }
@@ -195,7 +195,8 @@ void leave_out_runtime(std::vector<NativeFrame>& frames) {
     const auto is_program = [](const NativeFrame& frame) { return !is_of_cuda_runtime(frame.function); };
     const auto first = std::find_if(frames.begin(), frames.end(), is_program);
     // Code of a runtime whose symbols were removed has no names: it lies before its public function.
-    auto last_runtime = std::find_if(frames.rbegin(), frames.rend(), [&](const NativeFrame& f) { return !is_program(f); });
+    auto last_runtime =
+        std::find_if(frames.rbegin(), frames.rend(), [&](const NativeFrame& f) { return !is_program(f); });
     if (first != frames.end() && last_runtime.base() != frames.end()) {
         frames.erase(frames.begin(), last_runtime.base());
     }

@@ -206,7 +206,8 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
     const auto [record, payload] = limited(sent, sent_payload);
     switch (record.kind) {
         case TIDEMARK_EVENT:
-            if (DeviceTrack* device = driver_events_.owner() != EventOwner::driver ? track(record.event.device) : nullptr) {
+            if (DeviceTrack* device =
+                    driver_events_.owner() != EventOwner::driver ? track(record.event.device) : nullptr) {
                 const StringId metadata = payload.empty() ? 0 : writer_.stacks().intern(text_of(payload));
                 device->on_event({record, &thread, metadata});
             }
@@ -268,7 +269,8 @@ void Recorder::on_state(const tidemark_record& record, const ThreadDefinitions& 
 
 TorchUse Recorder::torch_use() const {
     const PythonProgress python = session_.python_progress({static_cast<pid_t>(options_.program)});
-    return {python.torch_imported || run_log_.has_version("torch_version"), python.cuda_initialized || torch_uses_cuda_};
+    return {python.torch_imported || run_log_.has_version("torch_version"),
+            python.cuda_initialized || torch_uses_cuda_};
 }
 
 DeviceTrack* Recorder::track(uint32_t device) {

@@ -88,9 +88,7 @@ private:
     DeviceTrack* track(uint32_t device);
     /// Returns the track whose allocations are tensors; nullptr if the numbers of events in messages about tensors are
     /// not those of the track.
-    DeviceTrack* track_of_tensors(uint32_t device) {
-        return run_log_.is_allocator_late() ? nullptr : track(device);
-    }
+    DeviceTrack* track_of_tensors(uint32_t device) { return run_log_.is_allocator_late() ? nullptr : track(device); }
     /// Returns the record with a time that can be true, and its payload with texts that the trace can have.
     std::pair<tidemark_record, std::span<const std::byte>> limited(const tidemark_record& record,
                                                                    std::span<const std::byte> payload);

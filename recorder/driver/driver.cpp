@@ -63,7 +63,8 @@ tidemark_record driver_record(const DriverChange& change) {
 void report_device(const tidemark_api& core, int device) {
     static std::array<std::atomic<int>, TIDEMARK_NO_DEVICE> reported{};
     const int recording = core.recording();
-    if (device < 0 || device >= TIDEMARK_NO_DEVICE || reported[static_cast<size_t>(device)].exchange(recording) == recording) {
+    if (device < 0 || device >= TIDEMARK_NO_DEVICE ||
+        reported[static_cast<size_t>(device)].exchange(recording) == recording) {
         return;
     }
     if (const auto facts = cuda_driver::facts_of(device)) {

@@ -24,9 +24,9 @@ struct DriverChange {
     int device = 0;
     uint64_t address = 0, size = 0, handle = 0;
     uint64_t ticks = 0;
-    int recording = 0;       ///< that of its allocation, 0: allocated while none ran
-    uint64_t sequence = 0;   ///< of its first event
-    uint8_t events = 0;      ///< number of its events
+    int recording = 0;      ///< that of its allocation, 0: allocated while none ran
+    uint64_t sequence = 0;  ///< of its first event
+    uint8_t events = 0;     ///< number of its events
 };
 using DriverChanges = std::vector<DriverChange>;
 

@@ -188,10 +188,7 @@ const ReferrerGroup* GraphContext::group_of(const Referrer* referrer) const {
 
 AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph,
                                  RunPart part)
-    : analysis_(std::move(analysis)),
-      part_(part),
-      has_pytorch_(tidemark::has_pytorch(trace())),
-      breakdown_(analysis_) {
+    : analysis_(std::move(analysis)), part_(part), has_pytorch_(tidemark::has_pytorch(trace())), breakdown_(analysis_) {
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
     const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
     Iterations main = main_iterations();

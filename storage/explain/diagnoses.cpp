@@ -24,8 +24,7 @@ std::span<const Diagnosis* const> all_diagnoses() {
 bool Diagnosis::applies_to(const AnalysisContext& context) const {
     switch (scope) {
         case DiagnosisScope::any_program: return true;
-        case DiagnosisScope::caching_allocator:
-            return context.trace().event_source == EventSource::caching_allocator;
+        case DiagnosisScope::caching_allocator: return context.trace().event_source == EventSource::caching_allocator;
         case DiagnosisScope::pytorch: return context.has_pytorch();
     }
     return false;

@@ -17,9 +17,9 @@ struct Sign {
     GpuLibrary library;
 };
 
-constexpr std::array folders{Sign{"/torch/", GpuLibrary::pytorch},  Sign{"/cupy/", GpuLibrary::cupy},
-                             Sign{"/cupyx/", GpuLibrary::cupy},     Sign{"/jax/", GpuLibrary::jax},
-                             Sign{"/jaxlib/", GpuLibrary::jax},     Sign{"/numba/", GpuLibrary::numba},
+constexpr std::array folders{Sign{"/torch/", GpuLibrary::pytorch},   Sign{"/cupy/", GpuLibrary::cupy},
+                             Sign{"/cupyx/", GpuLibrary::cupy},      Sign{"/jax/", GpuLibrary::jax},
+                             Sign{"/jaxlib/", GpuLibrary::jax},      Sign{"/numba/", GpuLibrary::numba},
                              Sign{"/numba_cuda/", GpuLibrary::numba}};
 
 constexpr std::array objects{Sign{"libc10", GpuLibrary::pytorch}, Sign{"libtorch", GpuLibrary::pytorch},
@@ -66,7 +66,8 @@ bool has_pytorch(const Trace& trace) {
     }
     return std::any_of(trace.driver_allocations.begin(), trace.driver_allocations.end(),
                        [](const DriverAllocation& a) { return library_of_object(a.source) == GpuLibrary::pytorch; }) ||
-           std::any_of(trace.origins.begin(), trace.origins.end(), [](const Origin& origin) { return !origin.op.empty(); });
+           std::any_of(trace.origins.begin(), trace.origins.end(),
+                       [](const Origin& origin) { return !origin.op.empty(); });
 }
 
 std::vector<Fix> fixes_of_driver_growth(GpuLibrary library, int64_t bytes, int64_t per_iteration, const Words& words) {
@@ -117,13 +118,15 @@ std::string preallocation_note(const Trace& trace, const DeviceHistory& device, 
 
 std::string pool_note(GpuLibrary library, const Words& words) {
     if (library == GpuLibrary::cupy) {
-        return words("CuPy's memory pool reuses the memory of freed arrays and returns none of it to the driver. Its "
-                     "driver memory grows when arrays are retained, or when an array needs a larger block than any "
-                     "free one. The line is where the pool grew.");
+        return words(
+            "CuPy's memory pool reuses the memory of freed arrays and returns none of it to the driver. Its "
+            "driver memory grows when arrays are retained, or when an array needs a larger block than any "
+            "free one. The line is where the pool grew.");
     }
     if (library == GpuLibrary::jax) {
-        return words("JAX's allocator may hold several arrays in one block of the driver. The line is where the "
-                     "allocator grew.");
+        return words(
+            "JAX's allocator may hold several arrays in one block of the driver. The line is where the "
+            "allocator grew.");
     }
     return {};
 }

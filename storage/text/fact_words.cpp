@@ -40,7 +40,8 @@ std::string component_help(const Words& words, ComponentKind kind) {
     switch (kind) {
         case ComponentKind::requested:
             return words(
-                "Bytes that the program requested and that are alive: tensors, arrays, buffers. Summary shows what retains "
+                "Bytes that the program requested and that are alive: tensors, arrays, buffers. Summary shows what "
+                "retains "
                 "them; only freeing or shrinking them makes this smaller.");
         case ComponentKind::rounding:
             return words(

@@ -232,11 +232,11 @@ FrameRole role_of_c_function(std::string_view name) {
 /// program or library.
 bool is_file_of_program(std::string_view file, int32_t line) {
     constexpr std::array<std::string_view, 17> folders{
-        "/usr/include/",  "/usr/local/cuda", "/usr/lib",   "/lib/",          "/lib64/", "/opt/cuda",
-        "/opt/nvidia/",   "site-packages/",  "/build/",    "dist-packages/", "/croot/", "/nvidia/",
-        "/pytorch/aten/", "/pytorch/c10/",   "/usr/local/lib", "/usr/src/",  "conda"};
-    constexpr std::array<std::string_view, 14> extensions{".cu", ".cuh", ".cpp", ".cc",  ".cxx", ".c",   ".h",
-                                                          ".hpp", ".hxx", ".inl", ".rs",  ".f90", ".F90", ".ipp"};
+        "/usr/include/",  "/usr/local/cuda", "/usr/lib",       "/lib/",          "/lib64/", "/opt/cuda",
+        "/opt/nvidia/",   "site-packages/",  "/build/",        "dist-packages/", "/croot/", "/nvidia/",
+        "/pytorch/aten/", "/pytorch/c10/",   "/usr/local/lib", "/usr/src/",      "conda"};
+    constexpr std::array<std::string_view, 14> extensions{".cu",  ".cuh", ".cpp", ".cc", ".cxx", ".c",   ".h",
+                                                          ".hpp", ".hxx", ".inl", ".rs", ".f90", ".F90", ".ipp"};
     const bool is_source = ends_with_any(file, extensions);
     const bool is_interpreter = line == 0 && base_name(file).starts_with("python");
     return file.starts_with('/') && is_source == (line > 0) && !contains_any(file, folders) && !is_interpreter &&
@@ -245,8 +245,8 @@ bool is_file_of_program(std::string_view file, int32_t line) {
 
 /// Returns whether the program contains the function. `name`: without arguments.
 bool is_of_program(std::string_view name, std::string_view file, int32_t line) {
-    constexpr std::array<std::string_view, 9> libraries{"at::",    "c10::",    "torch::",  "c10d::", "cutlass::",
-                                                        "thrust::", "cub::", "__gnu_cxx", "std::"};
+    constexpr std::array<std::string_view, 9> libraries{
+        "at::", "c10::", "torch::", "c10d::", "cutlass::", "thrust::", "cub::", "__gnu_cxx", "std::"};
     return is_file_of_program(file, line) && !starts_with_any(name, libraries);
 }
 
@@ -275,7 +275,8 @@ FrameRole role_of_native(std::string_view function, std::string_view file, int32
 }  // namespace
 
 FrameRole role_of_frame(std::string_view function, std::string_view file, int32_t line) {
-    return is_python_frame(function, file, line) ? role_of_python(function, file) : role_of_native(function, file, line);
+    return is_python_frame(function, file, line) ? role_of_python(function, file)
+                                                 : role_of_native(function, file, line);
 }
 
 std::string native_name(std::string_view function) {

@@ -92,7 +92,7 @@ void StackTable::classify(FrameId id) {
     roles_.push_back(role);
     as_site_.push_back(role == FrameRole::plumbing ? 0
                        : is_located(role)          ? id
-                                         : native_sites_.try_emplace(native_name(function), id).first->second);
+                                          : native_sites_.try_emplace(native_name(function), id).first->second);
 }
 
 FrameId StackTable::site_of(const StackEntry& entry) const {

@@ -55,7 +55,9 @@ std::string text_of(const tidemark_record& record) {
     }
     text += std::string(" ") + memories[driver.memory] + " d" + std::to_string(driver.device) + " " +
             std::to_string(driver.address) + "+" + std::to_string(driver.size);
-    return text + (driver.memory == TIDEMARK_MEMORY_MAPPED && driver.handle != 0 ? " of " + std::to_string(driver.handle) : "");
+    return text + (driver.memory == TIDEMARK_MEMORY_MAPPED && driver.handle != 0
+                       ? " of " + std::to_string(driver.handle)
+                       : "");
 }
 
 class Driver : public testing::Test {
@@ -370,9 +372,9 @@ TEST_F(Driver, MemoryThatOverlapsHasBeenFreed) {
     allocate(5000, 200);
     allocate(900, 5000);  // the frees have not returned yet
     free(900);
-    EXPECT_THAT(recorded(), ElementsAre("alloc device d0 1000+200", "alloc device d0 5000+200",
-                                        "free device d0 1000+200", "free device d0 5000+200", "alloc device d0 900+5000",
-                                        "free device d0 900+5000"));
+    EXPECT_THAT(recorded(),
+                ElementsAre("alloc device d0 1000+200", "alloc device d0 5000+200", "free device d0 1000+200",
+                            "free device d0 5000+200", "alloc device d0 900+5000", "free device d0 900+5000"));
 }
 
 TEST_F(Driver, HandlesHaveAddressesOfTheirOwn) {
@@ -427,7 +429,10 @@ TEST_F(Driver, DescribesTheDeviceOfItsMemoryOnce) {
     EXPECT_EQ(devices[0].record.detail, TIDEMARK_DEVICE_FROM_DRIVER);
     EXPECT_EQ(devices[0].record.device.device, 2u);
     EXPECT_EQ(devices[0].record.device.total_bytes, uint64_t{80} << 30);
-    EXPECT_EQ(devices[0].payload, "Fake GPU 2\0" "0000:02:00.0\0" "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f"s);
+    EXPECT_EQ(devices[0].payload,
+              "Fake GPU 2\0"
+              "0000:02:00.0\0"
+              "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f"s);
     free(1000);
     free(2000);
 }

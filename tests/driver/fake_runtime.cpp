@@ -42,8 +42,7 @@ void report(cupti::Site site, uint32_t id, const void* parameters, uint64_t& cor
         return;
     }
     const int result = 0;
-    const cupti::CallbackData data{
-        site, "", parameters, &result, "", reinterpret_cast<void*>(1), 1, &correlation, 1};
+    const cupti::CallbackData data{site, "", parameters, &result, "", reinterpret_cast<void*>(1), 1, &correlation, 1};
     control->callback(control->user, cupti::runtime_api, id, &data);
 }
 

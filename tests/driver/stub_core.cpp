@@ -42,8 +42,18 @@ void set_attribution(void (*)(tidemark_ring*, tidemark_record*)) {}
 int sample_now(uint32_t) { return 0; }
 void set_stack_walker(uint32_t (*)(tidemark_ring*, uint16_t*)) {}
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread, push, text, stack, sample_now,
-                           set_stack_walker, number_driver_events, driver_events, driver_owns_events, attribute,
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
+                           recording,
+                           this_thread,
+                           push,
+                           text,
+                           stack,
+                           sample_now,
+                           set_stack_walker,
+                           number_driver_events,
+                           driver_events,
+                           driver_owns_events,
+                           attribute,
                            set_attribution};
 
 }  // namespace

@@ -192,7 +192,8 @@ TEST_F(DriverEvents, OfPyTorchsOtherAllocatorsHaveOpsPhasesAndLabels) {
     ASSERT_TRUE(trace);
     EXPECT_EQ((Rows{"aten::zeros|forward"}),
               rows("SELECT o.text, p.text FROM origin JOIN string o ON o.id = op JOIN string p ON p.id = phase"));
-    EXPECT_EQ((Rows{"weight"}), rows("SELECT text FROM allocation_category JOIN string ON string.id = name WHERE allocation > 0"));
+    EXPECT_EQ((Rows{"weight"}),
+              rows("SELECT text FROM allocation_category JOIN string ON string.id = name WHERE allocation > 0"));
 }
 
 TEST_F(DriverEvents, HaveNativeStacksWithFunctionsAndLines) {

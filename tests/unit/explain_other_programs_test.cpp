@@ -29,7 +29,8 @@ struct OtherProgram : RunBuilder {
         return_segment(device().allocations.segment[a], 0);
     }
     StackId called_through(const std::string& file) {
-        return test::stack_of(trace.stacks, {{std::string(packages) + file, "alloc"}, {"/home/anna/sim.py", "simulate"}});
+        return test::stack_of(trace.stacks,
+                              {{std::string(packages) + file, "alloc"}, {"/home/anna/sim.py", "simulate"}});
     }
 };
 
@@ -153,7 +154,8 @@ TEST(FrameRoleOfRecordedPrograms, TheSiteIsTheProgramsOwnFunction) {
     EXPECT_EQ(role_of_frame("main+0x1f", "/home/anna/solver", 0), FrameRole::program);
     EXPECT_EQ(role_of_frame("engine::Buffer::grow(int)+0x1f", "/opt/engine/libengine.so", 0), FrameRole::program);
     EXPECT_EQ(role_of_frame("0x4b2f0", "/home/anna/solver", 0), FrameRole::native);
-    EXPECT_EQ(role_of_frame("thrust::detail::allocate(int)", "/usr/local/cuda/include/thrust/a.h", 9), FrameRole::native);
+    EXPECT_EQ(role_of_frame("thrust::detail::allocate(int)", "/usr/local/cuda/include/thrust/a.h", 9),
+              FrameRole::native);
     EXPECT_EQ(role_of_frame("std::vector<int>::push_back(int)", "/usr/include/c++/12/bits/stl_vector.h", 9),
               FrameRole::plumbing);
     EXPECT_EQ(role_of_frame("_PyEval_EvalFrameDefault+0x7", "/usr/bin/python3.12", 0), FrameRole::plumbing);

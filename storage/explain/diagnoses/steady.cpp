@@ -120,6 +120,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::steady{FindingKind::steady, Severity::pattern, DiagnosisPhase::conclusion, run, DiagnosisScope::any_program};
+const Diagnosis diagnoses::steady{FindingKind::steady, Severity::pattern, DiagnosisPhase::conclusion, run,
+                                  DiagnosisScope::any_program};
 
 }  // namespace tidemark

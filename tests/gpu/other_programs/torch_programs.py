@@ -3,7 +3,7 @@
 
 """A training that keeps its losses with their graphs, or not, with PyTorch's other allocators.
 
-    torch_programs.py async|pluggable|mempool retains|steady [PLUGGABLE_LIBRARY]
+torch_programs.py async|pluggable|mempool retains|steady [PLUGGABLE_LIBRARY]
 """
 
 import os
