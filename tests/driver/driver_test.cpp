@@ -4,7 +4,6 @@
 // The driver part with a fake CUPTI: the records of each call.
 #include "recorder/driver/driver.h"
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -12,14 +11,10 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
-#include <map>
 #include <thread>
 #include <vector>
 
-#include "recorder/driver/driver_memory.h"
-#include "tests/driver/fake_cupti.h"
-#include "tests/driver/stub_core.h"
+#include "tests/driver/driver_fixture.h"
 
 namespace {
 
@@ -29,111 +24,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-fake_cupti::Control& fake() {
-    static fake_cupti::Control* control = [] {
-        void* library = dlopen(FAKE_CUPTI, RTLD_NOW);
-        return reinterpret_cast<fake_cupti::Control* (*)()>(dlsym(library, "fake_cupti_control"))();
-    }();
-    return *control;
-}
-
-void set_pool_bytes(uint64_t bytes) {
-    static auto* const pool_bytes =
-        static_cast<uint64_t*>(dlsym(dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), "fake_cuda_pool_bytes"));
-    *pool_bytes = bytes;
-}
-
-/// Returns a record as text: "alloc device d0 1000+200".
-std::string text_of(const tidemark_record& record) {
-    constexpr const char* actions[]{"alloc", "free", "context created", "context destroyed", "module", "on", "off"};
-    constexpr const char* memories[]{"device", "async", "pool", "physical", "mapped", "pinned", "managed", "array"};
-    const auto& driver = record.driver;
-    std::string text = actions[record.detail];
-    if (record.detail > TIDEMARK_DRIVER_FREE) {
-        return text + (record.detail < TIDEMARK_DRIVER_CAPTURE_ON ? " d" + std::to_string(driver.device) : "");
-    }
-    text += std::string(" ") + memories[driver.memory] + " d" + std::to_string(driver.device) + " " +
-            std::to_string(driver.address) + "+" + std::to_string(driver.size);
-    return text + (driver.memory == TIDEMARK_MEMORY_MAPPED && driver.handle != 0
-                       ? " of " + std::to_string(driver.handle)
-                       : "");
-}
-
-class Driver : public testing::Test {
-protected:
-    void SetUp() override {
-        tidemark_driver_pause();
-        stub_core() = {};
-        fake().subscribe_result = 0;
-        fake().subscriber = "";
-        set_pool_bytes(0);
-        unsetenv("TIDEMARK_WITH");
-        unsetenv("TIDEMARK_RECORD");
-        setenv("TIDEMARK_CUPTI", FAKE_CUPTI, 1);
-    }
-
-    void attach() {
-        ASSERT_EQ(tidemark_driver_attach(nullptr, 0), 1);
-        stub_core().messages.clear();
-    }
-
-    /// Returns the records since the last call.
-    std::vector<std::string> recorded() {
-        std::vector<std::string> texts;
-        for (const tidemark_record& record : stub_core().driver_records()) {
-            texts.push_back(text_of(record));
-        }
-        stub_core().messages.clear();
-        return texts;
-    }
-
-    /// One callback of a call, as CUPTI reports it.
-    struct Call {
-        cupti::Domain domain;
-        uint32_t id;
-        const void* parameters;
-        int result = 0;
-        int device = 0;
-        uint64_t correlation = 0;
-
-        void report(cupti::Site site) {
-            if (!fake().subscribed || !fake().is_enabled(domain, id)) {
-                return;
-            }
-            const cupti::CallbackData data{
-                site, "", parameters, &result, "", reinterpret_cast<void*>(intptr_t{device} + 1), 1, &correlation, 1};
-            fake().callback(fake().user, domain, id, &data);
-        }
-    };
-    static void call(uint32_t id, const void* parameters, int result = 0, int device = 0) {
-        Call made{cupti::driver_api, id, parameters, result, device};
-        made.report(cupti::enter);
-        made.report(cupti::exit);
-    }
-
-    static void allocate(uint64_t address, size_t size, uint32_t id = cupti::cuMemAlloc_v2, int device = 0) {
-        const cupti::AllocateParams params{&address, size};
-        call(id, &params, 0, device);
-    }
-    static void free(uint64_t address, uint32_t id = cupti::cuMemFree_v2, int result = 0) {
-        const cupti::FreeParams params{address};
-        call(id, &params, result);
-    }
-    static void create(uint64_t handle, size_t size, int device = 0) {
-        const cupti::AllocationProperties properties{1, 1, cupti::location_device, device};
-        const cupti::CreateParams params{&handle, size, &properties};
-        call(cupti::cuMemCreate, &params);
-    }
-    static void map(uint64_t address, size_t size, uint64_t handle) {
-        const cupti::MapParams params{address, size, 0, handle};
-        call(cupti::cuMemMap, &params);
-    }
-    static void unmap(uint64_t address, size_t size) {
-        const cupti::RangeParams params{address, size};
-        call(cupti::cuMemUnmap, &params);
-    }
-};
 
 TEST_F(Driver, ReportsWhenRecordingStartsAndStops) {
     char sentence[8] = "before";
@@ -323,137 +213,6 @@ TEST_F(Driver, RecordsContextsAndModules) {
     free(1000);  // memory of a new context, whose allocation was not recorded
     EXPECT_THAT(recorded(), ElementsAre("context created d1", "module d1", "alloc device d1 1000+200",
                                         "free device d1 1000+200", "context destroyed d1", "free device d0 1000+0"));
-}
-
-/// Returns "device 0: alloc 0+2" for each record with events.
-std::vector<std::string> numbers_of(const std::vector<tidemark_record>& records) {
-    std::vector<std::string> texts;
-    for (const tidemark_record& record : records) {
-        if (record.driver.events > 0) {
-            texts.push_back("d" + std::to_string(record.driver.device) +
-                            (record.detail == TIDEMARK_DRIVER_ALLOC ? " alloc " : " free ") +
-                            std::to_string(record.driver.sequence) + "+" + std::to_string(record.driver.events));
-        }
-    }
-    return texts;
-}
-
-TEST_F(Driver, NumbersTheEventsOfDeviceMemoryPerDevice) {
-    attach();
-    allocate(1000, 200);
-    allocate(2000, 300, cupti::cuMemHostAlloc);  // host memory
-    allocate(3000, 400, cupti::cuMemAllocManaged, 1);
-    create(9, 2048);
-    map(100'000, 2048, 9);  // takes no memory of its own
-    free(1000);
-    free(9, cupti::cuMemRelease);
-    unmap(100'000, 2048);
-    free(2000, cupti::cuMemFreeHost);
-    free(3000);
-    free(5000);  // older than the recording
-    EXPECT_THAT(numbers_of(stub_core().driver_records()), ElementsAre("d0 alloc 0+2", "d1 alloc 0+2", "d0 alloc 2+2",
-                                                                      "d0 free 4+3", "d0 free 7+3", "d1 free 2+3"));
-}
-
-TEST_F(Driver, MemoryOfAnotherRecordingHasNoEvents) {
-    attach();
-    allocate(1000, 200);
-    stub_core() = {};
-    stub_core().recording = 2;
-    free(1000);
-    allocate(2000, 200);
-    free(2000);
-    EXPECT_THAT(numbers_of(stub_core().driver_records()), ElementsAre("d0 alloc 0+2", "d0 free 2+3"));
-}
-
-TEST_F(Driver, MemoryThatOverlapsHasBeenFreed) {
-    attach();
-    allocate(1000, 200);
-    allocate(5000, 200);
-    allocate(900, 5000);  // the frees have not returned yet
-    free(900);
-    EXPECT_THAT(recorded(),
-                ElementsAre("alloc device d0 1000+200", "alloc device d0 5000+200", "free device d0 1000+200",
-                            "free device d0 5000+200", "alloc device d0 900+5000", "free device d0 900+5000"));
-}
-
-TEST_F(Driver, HandlesHaveAddressesOfTheirOwn) {
-    attach();
-    create(9, 2048);
-    create(10, 2048);  // handles are closer than the memory is large
-    const auto records = stub_core().driver_records();
-    ASSERT_EQ(records.size(), 2u);
-    EXPECT_GE(records[0].driver.handle, DriverMemory::first_made_address);
-    EXPECT_GE(records[1].driver.handle, records[0].driver.handle + 2048);
-    free(9, cupti::cuMemRelease);
-    EXPECT_EQ(stub_core().driver_records().back().driver.handle, records[0].driver.handle);
-    free(10, cupti::cuMemRelease);
-}
-
-TEST_F(Driver, ThreadsNumberTheirEventsInTheOrderOfTheMemory) {
-    attach();
-    const auto work = [](uint64_t address) {
-        for (int i = 0; i < 500; ++i) {
-            allocate(address, 64);
-            free(address);
-        }
-    };
-    // Both use the same addresses: what one frees, the other may get before the call returns.
-    std::thread one([&] { work(1000); }), other([&] { work(1000); });
-    one.join();
-    other.join();
-    std::map<uint64_t, tidemark_record> by_number;
-    for (const tidemark_record& record : stub_core().driver_records()) {
-        if (record.driver.events > 0) {
-            EXPECT_TRUE(by_number.emplace(record.driver.sequence, record).second);
-        }
-    }
-    uint64_t next = 0;
-    bool is_allocated = false;
-    for (const auto& [number, record] : by_number) {
-        EXPECT_EQ(number, next);
-        next = number + record.driver.events;
-        EXPECT_EQ(is_allocated, record.detail == TIDEMARK_DRIVER_FREE);
-        is_allocated = !is_allocated;
-    }
-    EXPECT_EQ(next, stub_core().driver_events[0]);
-}
-
-TEST_F(Driver, DescribesTheDeviceOfItsMemoryOnce) {
-    attach();
-    stub_core().recording = 3;
-    allocate(1000, 200, cupti::cuMemAlloc_v2, 2);
-    allocate(2000, 200, cupti::cuMemAlloc_v2, 2);
-    const auto devices = stub_core().of_kind(TIDEMARK_DEVICE);
-    ASSERT_EQ(devices.size(), 1u);
-    EXPECT_EQ(devices[0].record.detail, TIDEMARK_DEVICE_FROM_DRIVER);
-    EXPECT_EQ(devices[0].record.device.device, 2u);
-    EXPECT_EQ(devices[0].record.device.total_bytes, uint64_t{80} << 30);
-    EXPECT_EQ(devices[0].payload,
-              "Fake GPU 2\0"
-              "0000:02:00.0\0"
-              "GPU-20212223-2425-2627-2829-2a2b2c2d2e2f"s);
-    free(1000);
-    free(2000);
-}
-
-TEST_F(Driver, AThreadWithoutPythonFramesHasItsNativeStack) {
-    attach();
-    stub_core().stack = 0;
-    for (int i = 0; i < 2; ++i) {
-        allocate(1000, 200);
-    }
-    free(1000);
-    const auto stacks = stub_core().of_kind(TIDEMARK_STACK);
-    const auto records = stub_core().driver_records();
-    ASSERT_GE(stacks.size(), 2u);
-    EXPECT_EQ(stacks[0].record.define.id, TIDEMARK_NATIVE_STACK | 1u);
-    EXPECT_EQ(records[0].driver.stack, TIDEMARK_NATIVE_STACK | 1u);
-    EXPECT_EQ(records[2].driver.stack, TIDEMARK_NATIVE_STACK | 1u) << "the same stack, whatever it frees";
-    tidemark_frame frame;
-    std::memcpy(&frame, stacks[0].payload.data(), sizeof frame);
-    EXPECT_THAT(stub_core().texts[frame.file], testing::EndsWith("/driver_tests"));
-    EXPECT_NE(frame.module, 0u);
 }
 
 TEST_F(Driver, ReportsABusyCuptiWithItsSubscriber) {
