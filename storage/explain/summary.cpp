@@ -203,6 +203,10 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
             "unknown. To get a history, call torch.cuda.memory._record_memory_history() before the part you want to "
             "see.");
     }
+    if (const auto quiet = context.quiet_after_allocations()) {
+        return words("The program made all its allocations at its start, and none in the {time} until its end.",
+                     with("time", format_duration(*quiet)));
+    }
     if (is_short) {
         return words("The trace has too few iterations to tell whether memory grows.");
     }

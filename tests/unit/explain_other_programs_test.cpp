@@ -112,6 +112,21 @@ TEST(ExplainOtherPrograms, WhatIsFreedOrAllocatedOnceIsNoLeak) {
     expect_no_word_of_pytorch(text_of(explanation));
 }
 
+TEST(ExplainOtherPrograms, AllocationsOfTheStartAreNoLeak) {
+    OtherProgram run;
+    for (int i = 0; i < 40; ++i) {
+        run.take(8 * MiB, run.line("load(int)", "/home/anna/engine.cu"));
+    }
+    EXPECT_EQ(test::leaks_of(explained(*run.make_context())), "unexplained-growth") << "it may have been growing";
+    run.trace.duration = run.now() + 5'000'000'000;  // the engine worked
+    const auto trace = std::make_shared<const Trace>(run.trace);
+    const Explanation explanation =
+        explained(AnalysisContext(std::make_shared<const Analysis>(trace, trace->devices[0]), nullptr));
+    EXPECT_EQ(test::leaks_of(explanation), "");
+    EXPECT_NE(text_of(explanation).find("made all its allocations at its start"), std::string::npos)
+        << text_of(explanation);
+}
+
 TEST(ExplainOtherPrograms, ArraysInTheBlockOfJaxAreInvisible) {
     OtherProgram run;
     run.device().total_bytes = 80 * GiB;

@@ -95,6 +95,9 @@ Finding make_finding(const AnalysisContext& context, const std::vector<RisingLin
 }
 
 void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+    if (context.quiet_after_allocations()) {
+        return;
+    }
     const bool has_leak = std::any_of(earlier.begin(), earlier.end(),
                                       [](const Finding& finding) { return finding.severity == Severity::leak; });
     if (has_leak || context.out_of_memory() || context.iterations().empty() || !context.rises_to_the_end() ||
