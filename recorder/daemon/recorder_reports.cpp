@@ -110,7 +110,8 @@ void Recorder::report_limits() {
 }
 
 void Recorder::report_no_events() {
-    if (run_log_.lacks_allocator() ||
+    const bool lacks_driver = run_log_.lacks_driver() && driver_events_.owner() == EventOwner::driver;
+    if (run_log_.lacks_allocator() || lacks_driver ||
         std::any_of(tracks_.begin(), tracks_.end(), [](const auto& track) { return track.second.has_data(); })) {
         return;
     }

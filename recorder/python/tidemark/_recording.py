@@ -218,6 +218,10 @@ class Recording:
     def _record_driver_events(self, torch: Any) -> None:
         """Records driver allocations as the events of the devices, with the ops and stacks of PyTorch."""
         self.core.push(_records.no_allocator())
+        if not self._driver:
+            allocator = torch.cuda.memory.get_allocator_backend()
+            details = f"the allocator in use ({allocator}) reports none, and the part `driver` is not recorded"
+            self.report_gap("allocator_failed", f"allocator events are not recorded: {details}", details)
         if self._plugin:
             parts = self._parts_of_plugin() & ~_abi.PLUGIN_LIGHT_STEPS
             self._plugin.attach(torch, self.core.table, parts | _abi.PLUGIN_DRIVER)
