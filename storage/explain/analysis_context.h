@@ -65,8 +65,8 @@ public:
     bool is_snapshot() const { return trace().processes.empty(); }
     /// Returns whether PyTorch allocated any of the memory.
     bool has_pytorch() const { return has_pytorch_; }
-    /// Returns for how long (ns) a program without PyTorch went on without allocations after it had made them all: longer
-    /// than it took to make them. Then they are its start, and no growth. Nothing: it allocated to the end.
+    /// Returns for how long (ns) a program without PyTorch went on without allocations after it had made them all:
+    /// longer than it took to make them. Then they are its start, and no growth. Nothing: it allocated to the end.
     std::optional<int64_t> quiet_after_allocations() const;
     /// Returns whether a snapshot contains only the state when it was taken: no event allocates.
     bool lacks_history() const;
