@@ -47,7 +47,7 @@ std::vector<FrameRow> frame_rows(const StackTable& stacks, StackId stack) {
         const bool is_site = !seen && stacks.is_site(frame, site);
         seen = seen || is_site;
         rows.push_back({frame, is_site                      ? FrameRow::Kind::site
-                               : !is_python(role)           ? FrameRow::Kind::native
+                               : !is_located(role)          ? FrameRow::Kind::native
                                : role == FrameRole::library ? FrameRow::Kind::library
                                                             : FrameRow::Kind::user});
     }

@@ -111,6 +111,7 @@ QColor component_color(const Theme& theme, ComponentKind kind, int nth) {
         case ComponentKind::free_in_segments: return mix(theme.reserved_line, theme.cached, 0.62);
         case ComponentKind::cached_segments: return mix(theme.reserved_line, theme.cached, 0.82);
         case ComponentKind::private_pools: return theme.dark ? QColor(0xb3, 0x55, 0x9f) : QColor(0xaa, 0x44, 0x99);
+        case ComponentKind::driver_pools: return mix(theme.reserved_line, theme.cached, 0.72);
         case ComponentKind::library: return by_nth(theme.dark ? QColor(0x3d, 0x9c, 0x8c) : QColor(0x44, 0xaa, 0x99));
         case ComponentKind::context: return theme.dark ? QColor(0xd0, 0xbe, 0x68) : QColor(0xdd, 0xcc, 0x77);
         case ComponentKind::kernels: return theme.dark ? QColor(0x9a, 0x9a, 0x3c) : QColor(0x99, 0x99, 0x33);

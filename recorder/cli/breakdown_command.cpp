@@ -64,6 +64,10 @@ std::string words_about(const Words& words, const Component& component) {
     const int64_t count = component.count;
     switch (component.kind) {
         case ComponentKind::requested:
+            if (component.name == driver_name) {
+                return words.plural(count, "allocated from the driver by the program, in {n} allocation",
+                                    "allocated from the driver by the program, in {n} allocations");
+            }
             return words.plural(count, "requested by the program, in {n} block",
                                 "requested by the program, in {n} blocks");
         case ComponentKind::rounding: return words("allocator rounding: PyTorch rounds block sizes up");
@@ -78,6 +82,8 @@ std::string words_about(const Words& words, const Component& component) {
                                 "free, in {n} segments without live blocks: torch.cuda.empty_cache() releases it");
         case ComponentKind::private_pools:
             return words("free, but reserved for private pools (CUDA graphs, MemPool): only their owners can use it");
+        case ComponentKind::driver_pools:
+            return words("free, in memory pools of the driver: only cudaMallocAsync can use it");
         case ComponentKind::library:
             return words.plural(count, "requested from the driver by a library, in {n} allocation",
                                 "requested from the driver by a library, in {n} allocations");

@@ -147,6 +147,9 @@ std::string device_text(const Trace& trace, const DeviceFacts& facts, const Word
 }
 
 std::string settings_text(const Trace& trace, const Words& words) {
+    if (trace.event_source == EventSource::driver) {
+        return '\n' + words("Events: each allocation from the CUDA driver") + '\n';
+    }
     if (trace.settings.empty()) {
         return '\n' + words("Allocator settings: not recorded") + '\n';
     }

@@ -33,7 +33,8 @@ std::string why_no_hook(const Arguments& command, const RecorderHome& home, cons
         "startup hook: the program is not Python, its Python was started with -I, -E or -S, or a program between "
         "(sudo, "
         "ssh, docker, env -i) did not pass PYTHONPATH and the TIDEMARK variables on. `tidemark record` must run inside "
-        "such a program.");
+        "such a program. Programs that are not Python are recorded through CUPTI: `tidemark record --check` shows "
+        "whether it works.");
 }
 
 }  // namespace
@@ -48,8 +49,9 @@ std::string why_nothing_recorded(const Arguments& command, const RecorderHome& h
     }
     if (!any(&PythonProcess::imported_torch)) {
         return words(
-            "no process used the GPU, so there is no trace. Python did not import PyTorch. `tidemark record --check` "
-            "shows what is missing here.");
+            "no process used the GPU as far as the recorder knows, so there is no trace. Python did not import "
+            "PyTorch; "
+            "other libraries are recorded through CUPTI. `tidemark record --check` shows what is missing here.");
     }
     if (!any(&PythonProcess::initialized_cuda)) {
         return words(

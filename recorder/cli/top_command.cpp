@@ -63,8 +63,8 @@ ShownFrames frames_to_show(const StackTable& stacks, StackId stack) {
     ShownFrames shown;
     for (const FrameId frame : stacks.frames_of(stack)) {
         const FrameRole role = stacks.role(frame);
-        shown.native += !is_python(role);
-        if (is_python(role) && role >= least) {
+        shown.native += !is_located(role);
+        if (is_located(role) && role >= least) {
             shown.frames.push_back(frame);
         }
     }

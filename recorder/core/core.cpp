@@ -26,6 +26,7 @@ namespace {
 // The current recording. A forked child clears it: the rings belong to the parent's threads.
 std::atomic<Recording*> current{nullptr};
 std::atomic<uint32_t (*)(tidemark_ring*, uint16_t*)> walk_stack{nullptr};
+std::atomic<void (*)(tidemark_ring*, tidemark_record*)> attribution{nullptr};
 std::mutex start_mutex;
 pthread_key_t thread_end;
 
@@ -61,7 +62,10 @@ Recording* active_recording() {
     return recording != nullptr && recording->active() ? recording : nullptr;
 }
 
-int recording_now() { return active_recording() != nullptr; }
+int recording_now() {
+    const Recording* recording = active_recording();
+    return recording == nullptr ? 0 : recording->number();
+}
 
 ThreadRing* claim_for_this_thread(Recording* recording) {
     if (this_thread_part.ring != nullptr) {
@@ -106,8 +110,46 @@ void set_stack_walker(uint32_t (*walk)(tidemark_ring*, uint16_t*)) {
     walk_stack.store(walk, std::memory_order_relaxed);
 }
 
-constexpr tidemark_api api{
-    TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now, set_stack_walker};
+uint64_t number_driver_events(uint32_t device, uint32_t count) {
+    Recording* recording = active_recording();
+    return recording == nullptr ? 0 : recording->number_driver_events(device, count);
+}
+
+uint64_t driver_events(uint32_t device) {
+    const Recording* recording = active_recording();
+    return recording == nullptr ? 0 : recording->driver_events(device);
+}
+
+int driver_owns_events() {
+    const Recording* recording = active_recording();
+    return recording != nullptr && recording->driver_owns_events();
+}
+
+void attribute(tidemark_ring* ring, tidemark_record* record) {
+    if (const auto function = attribution.load(std::memory_order_relaxed)) {
+        function(ring, record);
+    } else {
+        record->driver.stack = stack_id(ring, nullptr);
+    }
+}
+
+void set_attribution(void (*function)(tidemark_ring*, tidemark_record*)) {
+    attribution.store(function, std::memory_order_relaxed);
+}
+
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
+                           recording_now,
+                           this_thread,
+                           push_record,
+                           text_id,
+                           stack_id,
+                           sample_now,
+                           set_stack_walker,
+                           number_driver_events,
+                           driver_events,
+                           driver_owns_events,
+                           attribute,
+                           set_attribution};
 
 void report(const std::string& sentence, char* buffer, size_t size) {
     if (buffer != nullptr && size > 0) {

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_CORE_VERSION 2u
+#define TIDEMARK_CORE_VERSION 3u
 
 /* The libraries export nothing else, since they are loaded into other programs. */
 #define TIDEMARK_EXPORT __attribute__((visibility("default")))
@@ -67,7 +67,7 @@ const char* tidemark_end_notice(void);
 /* The functions that the plugin and the driver part call. The table saves them from linking core. */
 struct tidemark_api {
     uint32_t version; /* TIDEMARK_CORE_VERSION */
-    /* Returns 1 while this process records. */
+    /* Returns the number of this process's recording, from 1; 0 while it does not record. */
     int (*recording)(void);
     /* Returns this thread's ring; NULL when not recording, in a forked child, or when all rings are in use. */
     tidemark_ring* (*this_thread)(void);
@@ -83,6 +83,16 @@ struct tidemark_api {
     int (*sample_now)(uint32_t wait_ms);
     /* Sets the function that walks stacks. It runs on the thread itself, without the GIL. NULL: none. */
     void (*set_stack_walker)(uint32_t (*walk)(tidemark_ring* ring, uint16_t* lines));
+    /* Numbers `count` driver events of a device. Returns the number of the first one. */
+    uint64_t (*number_driver_events)(uint32_t device, uint32_t count);
+    /* Returns the number of driver events of a device so far. */
+    uint64_t (*driver_events)(uint32_t device);
+    /* Returns 1 when the recorder has decided that driver allocations are the events of all devices. */
+    int (*driver_owns_events)(void);
+    /* Sets stack, stack_thread, op and phase of a TIDEMARK_DRIVER record: those of this thread now. */
+    void (*attribute)(tidemark_ring* ring, struct tidemark_record* record);
+    /* Sets the function that does this better than the stack walker. It runs on the thread itself. NULL: none. */
+    void (*set_attribution)(void (*attribute)(tidemark_ring* ring, struct tidemark_record* record));
 };
 
 /* Returns the table; NULL if core has another version. */

@@ -95,7 +95,9 @@ int above_standard_files(int file) {
 }  // namespace
 
 Recording* Recording::start(const tidemark_options& options, std::string& sentence) {
+    static std::atomic<int> recordings{0};
     auto* recording = new Recording;  // never destroyed: see the header
+    recording->number_ = ++recordings;
     if (recording->make_region(options, sentence) && recording->spawn_recorder(options, sentence) &&
         recording->wait_until_ready(sentence)) {
         return recording;

@@ -7,6 +7,7 @@
 // released. Thread-safe.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -39,6 +40,8 @@ public:
         return !ended_.load(std::memory_order_relaxed) &&
                region_.header().recorder_state.load(std::memory_order_relaxed) == RecorderState::ready;
     }
+    /// Returns the number of this recording in this process, from 1.
+    int number() const { return number_; }
     /// Returns the path of the trace; empty until the recorder has named it.
     const char* output() const {
         const RegionHeader& header = region_.header();
@@ -70,6 +73,14 @@ public:
     uint32_t scans_wanted() const { return region_.header().scans_wanted.load(std::memory_order_acquire); }
     /// Stores the blocks that the next heap scan looks for. Returns their number.
     size_t growing_blocks(std::span<uint64_t> addresses) const;
+    bool driver_owns_events() const { return region_.header().driver_owns_events.load(std::memory_order_acquire) != 0; }
+    /// Numbers `count` driver events of a device. Returns the number of the first one.
+    uint64_t number_driver_events(uint32_t device, uint32_t count) {
+        return device < most_devices ? driver_events_[device].fetch_add(count, std::memory_order_relaxed) : 0;
+    }
+    uint64_t driver_events(uint32_t device) const {
+        return device < most_devices ? driver_events_[device].load(std::memory_order_relaxed) : 0;
+    }
     /// Rejects further records. Returns true when the recorder completes the trace within `wait_ms`.
     bool end(uint32_t wait_ms);
 
@@ -82,10 +93,14 @@ private:
     static void report_waits(ThreadRing& ring);
     void wake_recorder();
 
+    static constexpr uint32_t most_devices = TIDEMARK_NO_DEVICE;
+
     Region region_;
     int region_file_ = -1;
+    int number_ = 0;
     std::atomic<uint32_t> next_serial_{1};
     std::atomic<bool> ended_{false};
+    std::array<std::atomic<uint64_t>, most_devices> driver_events_{};
 };
 
 }  // namespace tidemark::recorder

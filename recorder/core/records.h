@@ -25,7 +25,7 @@ enum tidemark_kind {
     TIDEMARK_POOL = 5,  /* defines a pool id of this thread */
     TIDEMARK_MODULE =
         6, /* names a module (frames refer to it by address); payload: its path; a later name replaces it */
-    TIDEMARK_DEVICE = 7,    /* payload: "name\0pci bus id\0uuid" */
+    TIDEMARK_DEVICE = 7,    /* payload: "name\0pci bus id\0uuid"; detail: tidemark_device_source */
     TIDEMARK_STATE = 8,     /* allocator state at a cut in a device's events; detail: tidemark_state_part */
     TIDEMARK_MARK = 9,      /* payload: uint64_t sequence[devices], then the name */
     TIDEMARK_STEP = 10,     /* a step ended; detail: 0 reported by the optimizer hook, 1 by the user */
@@ -44,7 +44,8 @@ enum tidemark_kind {
     TIDEMARK_HEAP_SCAN = 22,      /* a scan of the Python heap; its referrers follow; payload: reason */
     TIDEMARK_REFERRER = 23,       /* the retention path of one tensor; payload: per link, root first, five texts that
                                    each end with NUL: kind, name, function, file, line */
-    TIDEMARK_COST = 24            /* time that the recording took from this thread; detail: tidemark_cost_kind */
+    TIDEMARK_COST = 24,           /* time that the recording took from this thread; detail: tidemark_cost_kind */
+    TIDEMARK_NO_ALLOCATOR = 25    /* PyTorch's allocator reports no events: driver allocations are those of devices */
 };
 
 /* In a detail of TIDEMARK_EVENT: belongs to a light step. Stack, op and phase are those of the event that it repeats, and
@@ -77,6 +78,11 @@ enum tidemark_state_purpose {
 enum tidemark_segment_flags { TIDEMARK_SEGMENT_LARGE = 1, TIDEMARK_SEGMENT_EXPANDABLE = 2 };
 enum tidemark_block_flags { TIDEMARK_BLOCK_ALLOCATED = 1, TIDEMARK_BLOCK_PENDING = 2 };
 
+enum tidemark_device_source {
+    TIDEMARK_DEVICE_FROM_PYTORCH = 0, /* PyTorch has initialized CUDA */
+    TIDEMARK_DEVICE_FROM_DRIVER = 1
+};
+
 enum tidemark_driver_action {
     TIDEMARK_DRIVER_ALLOC = 0,
     TIDEMARK_DRIVER_FREE = 1, /* address and memory as in the alloc; size may be 0 */
@@ -86,6 +92,13 @@ enum tidemark_driver_action {
     TIDEMARK_DRIVER_CAPTURE_ON = 5,    /* driver calls are recorded from here on */
     TIDEMARK_DRIVER_CAPTURE_OFF = 6    /* driver calls are no longer recorded: another tool uses CUPTI */
 };
+/* Where no caching allocator reports its events, an allocation of device memory is two events (segment_alloc, alloc)
+ * and its free three (free_requested, free_completed, segment_free). Their numbers follow each other. */
+#define TIDEMARK_EVENTS_OF_DRIVER_ALLOC 2
+#define TIDEMARK_EVENTS_OF_DRIVER_FREE 3
+/* Bit of a stack id: its frames are native. function: 0, file: path of the object, module: offset in its file. */
+#define TIDEMARK_NATIVE_STACK 2147483648u
+
 enum tidemark_memory {
     TIDEMARK_MEMORY_DEVICE = 0,   /* cudaMalloc and cuMemAlloc */
     TIDEMARK_MEMORY_ASYNC = 1,    /* cudaMallocAsync: part of a driver pool */
@@ -155,7 +168,7 @@ struct tidemark_frame {
     uint32_t function, file; /* text ids of the same thread */
     uint32_t line;
     uint32_t reserved;
-    uint64_t module; /* address of the torch.nn.Module that this frame calls, else 0 */
+    uint64_t module; /* address of the torch.nn.Module that this frame calls, else 0; native: TIDEMARK_NATIVE_STACK */
 };
 
 struct tidemark_record {
@@ -221,15 +234,18 @@ struct tidemark_record {
             uint32_t sampled; /* 1: the recorder took an NVML sample before the program continued */
         } oom;
         struct {
+            uint64_t sequence; /* of its first event, if `events` is not 0 */
             uint64_t address;
             uint64_t size;
-            uint64_t handle;
+            uint64_t handle; /* mapped: of the physical memory. array, physical: an address of their own for events */
             uint32_t stack;
-            uint32_t source; /* text id: the shared object that called the driver */
+            uint32_t op;
+            uint16_t source; /* text id: the shared object that called the driver */
             uint16_t stack_thread;
             uint8_t device;
             uint8_t memory; /* tidemark_memory */
-            uint32_t reserved;
+            uint8_t phase;
+            uint8_t events; /* number of events from `sequence` on; 0: none */
         } driver;
         struct {
             uint64_t number;   /* autograd's sequence number on the thread that created it */

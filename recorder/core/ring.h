@@ -57,6 +57,8 @@ struct RegionHeader {
     alignas(64) std::atomic<uint32_t> scans_wanted{0};
     std::atomic<uint32_t> growing_blocks{0};
     std::array<std::atomic<uint64_t>, most_growing_blocks> growing{};  ///< their addresses
+    /// 1: driver allocations are the events of all devices. Set by the recorder, once.
+    std::atomic<uint32_t> driver_owns_events{0};
     char failure[2048] = {};     ///< the sentence, when recorder_state is failed; written before it
     char notice[2048] = {};      ///< a sentence for the user; written before recorder_state is ready
     char end_notice[2048] = {};  ///< another one; written before recorder_state is finished

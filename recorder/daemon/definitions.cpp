@@ -25,6 +25,12 @@ void put(std::vector<Row>& rows, uint32_t id, Row row) {
     rows[id] = std::move(row);
 }
 
+std::vector<tidemark_frame> frames_of(std::span<const std::byte> payload) {
+    std::vector<tidemark_frame> frames(payload.size() / sizeof(tidemark_frame));
+    std::memcpy(frames.data(), payload.data(), frames.size() * sizeof(tidemark_frame));
+    return frames;
+}
+
 }  // namespace
 
 std::string_view text_of(std::span<const std::byte> payload) {
@@ -35,7 +41,13 @@ void ThreadDefinitions::define(const tidemark_record& record, std::span<const st
     const auto& define = record.define;
     switch (record.kind) {
         case TIDEMARK_TEXT: put(texts_, define.id, writer_.stacks().intern(text_of(payload))); break;
-        case TIDEMARK_STACK: define_stack(define.id, payload); break;
+        case TIDEMARK_STACK:
+            if ((define.id & TIDEMARK_NATIVE_STACK) != 0) {
+                define_native_stack(define.id & ~TIDEMARK_NATIVE_STACK, payload);
+            } else {
+                define_stack(define.id, payload);
+            }
+            break;
         case TIDEMARK_OP: define_op(record); break;
         case TIDEMARK_POOL: put(pools_, define.id, writer_.pool(define.owner[0], define.owner[1])); break;
         default: break;
@@ -46,15 +58,28 @@ void ThreadDefinitions::define_stack(uint32_t id, std::span<const std::byte> pay
     StackTable& table = writer_.stacks();
     std::vector<FrameId> frames;
     std::vector<uint64_t> modules;
-    for (size_t at = 0; at + sizeof(tidemark_frame) <= payload.size(); at += sizeof(tidemark_frame)) {
-        tidemark_frame frame;
-        std::memcpy(&frame, payload.data() + at, sizeof frame);
+    for (const tidemark_frame& frame : frames_of(payload)) {
         frames.push_back(table.intern(Frame{text(frame.function), text(frame.file), static_cast<int32_t>(frame.line)}));
         if (frame.module != 0 && (modules.empty() || modules.back() != frame.module)) {
             modules.push_back(frame.module);
         }
     }
     put<std::optional<Stack>>(stacks_, id, Stack{table.intern_stack(frames), origins_.chain(modules)});
+}
+
+void ThreadDefinitions::define_native_stack(uint32_t id, std::span<const std::byte> payload) {
+    StackTable& table = writer_.stacks();
+    std::vector<NativeFrame> named;
+    for (const tidemark_frame& frame : frames_of(payload)) {
+        const std::vector<NativeFrame>& found = symbols_.at(table.string(text(frame.file)), frame.module);
+        named.insert(named.end(), found.begin(), found.end());
+    }
+    leave_out_runtime(named);
+    std::vector<FrameId> frames;
+    for (const NativeFrame& frame : named) {
+        frames.push_back(table.intern(Frame{table.intern(frame.function), table.intern(frame.file), frame.line}));
+    }
+    put<std::optional<Stack>>(native_stacks_, id, Stack{table.intern_stack(frames), 0});
 }
 
 void ThreadDefinitions::define_op(const tidemark_record& record) {
@@ -79,7 +104,9 @@ std::optional<ThreadDefinitions::Stack> ThreadDefinitions::stack(uint32_t id) co
     if (id == 0) {
         return Stack();
     }
-    return id < stacks_.size() ? stacks_[id] : std::nullopt;
+    const auto& stacks = (id & TIDEMARK_NATIVE_STACK) != 0 ? native_stacks_ : stacks_;
+    const uint32_t number = id & ~TIDEMARK_NATIVE_STACK;
+    return number < stacks.size() ? stacks[number] : std::nullopt;
 }
 
 uint32_t ThreadDefinitions::pool(uint32_t id) const {
@@ -99,7 +126,8 @@ ThreadDefinitions& Definitions::thread(uint16_t serial, int64_t native_thread) {
     if (const auto found = by_serial_.find(serial); serial != 0 && found != by_serial_.end()) {
         return *found->second;
     }
-    threads_.push_back(std::make_unique<ThreadDefinitions>(native_thread, writer_, origins_));
+    threads_.push_back(
+        std::make_unique<ThreadDefinitions>(native_thread, ThreadDefinitions::Shared{writer_, origins_, symbols_}));
     by_serial_[serial] = threads_.back().get();
     return *threads_.back();
 }

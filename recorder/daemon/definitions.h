@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "recorder/core/records.h"
+#include "recorder/daemon/native_symbols.h"
 #include "recorder/daemon/origins.h"
 #include "storage/trace/limits.h"
 #include "storage/write/streaming_writer.h"
@@ -30,8 +31,14 @@ public:
         ModuleChain modules = 0;
     };
 
-    ThreadDefinitions(int64_t native_thread, StreamingWriter& writer, Origins& origins)
-        : native_thread_(native_thread), writer_(writer), origins_(origins) {}
+    /// Definitions that all threads share.
+    struct Shared {
+        StreamingWriter& writer;
+        Origins& origins;
+        NativeSymbols& symbols;
+    };
+    ThreadDefinitions(int64_t native_thread, const Shared& shared)
+        : native_thread_(native_thread), writer_(shared.writer), origins_(shared.origins), symbols_(shared.symbols) {}
 
     /// Stores a TEXT, STACK, OP or POOL record.
     void define(const tidemark_record& record, std::span<const std::byte> payload);
@@ -52,14 +59,16 @@ private:
         StringId shown = 0;
     };
 
+    void define_native_stack(uint32_t id, std::span<const std::byte> payload);
     void define_stack(uint32_t id, std::span<const std::byte> payload);
     void define_op(const tidemark_record& record);
 
     const int64_t native_thread_;
     StreamingWriter& writer_;
     Origins& origins_;
+    NativeSymbols& symbols_;
     std::vector<StringId> texts_;
-    std::vector<std::optional<Stack>> stacks_;
+    std::vector<std::optional<Stack>> stacks_, native_stacks_;
     std::vector<Op> ops_;
     std::vector<uint32_t> pools_;
 };
@@ -82,6 +91,7 @@ public:
 private:
     StreamingWriter& writer_;
     Origins& origins_;
+    NativeSymbols symbols_;
     std::vector<std::unique_ptr<ThreadDefinitions>> threads_;
     std::unordered_map<uint16_t, ThreadDefinitions*> by_serial_;
     std::array<std::optional<StringId>, 256> phases_;

@@ -68,16 +68,22 @@ void DeviceTrack::on_state(const tidemark_record& record, const ThreadDefinition
         const IncompleteState reported = std::move(found->second);
         incomplete_.erase(found);
         if (reported.purpose == TIDEMARK_STATE_START && !replay_) {
-            begin(reported.state);
+            begin(reported.state, AllocatorSettings::from_text(context_.settings));
         } else if (reported.purpose == TIDEMARK_STATE_CHECK) {
             checks_.push_back(reported.state);
         }
     }
 }
 
-void DeviceTrack::begin(const AllocatorState& start) {
+void DeviceTrack::begin_with_driver() {
+    if (!replay_) {
+        begin({}, {});
+    }
+}
+
+void DeviceTrack::begin(const AllocatorState& start, const AllocatorSettings& settings) {
     reported_segments_ = !start.segments.empty();
-    replay_.emplace(device_, context_.writer, AllocatorSettings::from_text(context_.settings), start,
+    replay_.emplace(device_, context_.writer, settings, start,
                     AllocationListeners{&context_.sites, &context_.labels});
     answer_due_questions(0);
 }
@@ -166,7 +172,7 @@ bool DeviceTrack::has_begun(bool at_end) {
         }
         context_.writer.data_gap(
             {DataGapKind::events_inconsistent, device_, 0, 0, 0, DataGapReason::start_state_missing, {}, {}});
-        begin({});
+        begin({}, AllocatorSettings::from_text(context_.settings));
     }
     return true;
 }

@@ -61,6 +61,10 @@ public:
     /// Handles a STATE record. Its pool ids belong to the thread.
     void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
 
+    /// Begins without memory, with driver allocations as events, unless it has begun. No caching allocator's settings
+    /// apply.
+    void begin_with_driver();
+
     /// Handles the end of a step: events after `time` (ns since trace start) belong to the next one.
     void step_ends(int64_t time);
 
@@ -103,7 +107,7 @@ private:
         AllocatorState state;
     };
 
-    void begin(const AllocatorState& start);
+    void begin(const AllocatorState& start, const AllocatorSettings& settings);
     bool has_begun(bool at_end);
     void apply_pending(bool at_end);
     int64_t answer_to(const MemoryQuestion& question) const;

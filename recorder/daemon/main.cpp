@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 #include "recorder/core/environment.h"
@@ -138,6 +139,7 @@ int main(int count, char** words) {
     }
     close(options->region_file);
     listen_to_signals();
+    unsetenv("DEBUGINFOD_URLS");  // names of native frames come from local files only
     const Status status = record(*options, program, *region);
     if (!status) {
         report_failure(region->header(), status.error().sentence.english());

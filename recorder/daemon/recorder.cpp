@@ -61,6 +61,7 @@ Recorder::Recorder(const Parts& parts, StreamingWriter writer)
       session_(parts.session),
       place_(parts.place),
       writer_(std::move(writer)),
+      driver_events_(writer_, region_.header(), [this](uint32_t device) { return track(device); }),
       source_(writer_, static_cast<pid_t>(options_.program)),
       gpu_usage_(writer_, driver_, clock_, options_.program),
       sampler_(region_.header()),
@@ -155,6 +156,7 @@ uint64_t Recorder::drain() {
 }
 
 void Recorder::advance_tracks(bool at_end) {
+    driver_events_.decide([this] { return torch_use(); }, at_end);
     for (auto& [device, track] : tracks_) {
         track.advance(at_end);
         driver_.segments_changed(static_cast<int>(device), track.take_segment_changes());
@@ -204,7 +206,8 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
     const auto [record, payload] = limited(sent, sent_payload);
     switch (record.kind) {
         case TIDEMARK_EVENT:
-            if (DeviceTrack* device = track(record.event.device)) {
+            if (DeviceTrack* device =
+                    driver_events_.owner() != EventOwner::driver ? track(record.event.device) : nullptr) {
                 const StringId metadata = payload.empty() ? 0 : writer_.stacks().intern(text_of(payload));
                 device->on_event({record, &thread, metadata});
             }
@@ -217,11 +220,7 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
             origins_.name_module(record.define.address, writer_.stacks().intern(text_of(payload)));
             break;
         case TIDEMARK_DEVICE: on_device(record, payload); break;
-        case TIDEMARK_STATE:
-            if (DeviceTrack* device = track(record.state.device)) {
-                device->on_state(record, thread);
-            }
-            break;
+        case TIDEMARK_STATE: on_state(record, thread); break;
         case TIDEMARK_MARK: run_log_.on_mark(record, payload); break;
         case TIDEMARK_STEP:
             if (run_log_.on_step(record)) {
@@ -236,10 +235,12 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
         case TIDEMARK_OOM: on_out_of_memory(record); break;
         case TIDEMARK_DRIVER:
             driver_.on_record(record, thread);
+            driver_events_.on_record(record, thread);
             request_sample_after(record);
             break;
         case TIDEMARK_DATA_GAP: run_log_.on_data_gap(record, payload); break;
         case TIDEMARK_META: run_log_.on_meta(payload); break;
+        case TIDEMARK_NO_ALLOCATOR: driver_events_.own(); break;
         case TIDEMARK_END: on_end(record, payload); break;
         case TIDEMARK_NODE:
         case TIDEMARK_NODE_RUN:
@@ -256,6 +257,20 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
             break;
         default: break;  // from a newer program: unknown
     }
+}
+
+/// A state before the first event says that the caching allocator reports its events.
+void Recorder::on_state(const tidemark_record& record, const ThreadDefinitions& thread) {
+    DeviceTrack* device = driver_events_.allocator_begins() ? track(record.state.device) : nullptr;
+    if (device != nullptr) {
+        device->on_state(record, thread);
+    }
+}
+
+TorchUse Recorder::torch_use() const {
+    const PythonProgress python = session_.python_progress({static_cast<pid_t>(options_.program)});
+    return {python.torch_imported || run_log_.has_version("torch_version"),
+            python.cuda_initialized || torch_uses_cuda_};
 }
 
 DeviceTrack* Recorder::track(uint32_t device) {
@@ -286,8 +301,9 @@ std::optional<uint64_t> Recorder::final_number_of(uint32_t device, uint64_t sequ
 }
 
 void Recorder::on_device(const tidemark_record& record, std::span<const std::byte> payload) {
-    has_initialized_cuda_ = true;  // PyTorch knows its devices then
-    if (record.device.device >= static_cast<uint32_t>(max_devices)) {
+    torch_uses_cuda_ |= record.detail == TIDEMARK_DEVICE_FROM_PYTORCH;
+    // PyTorch and the driver part describe the same devices.
+    if (record.device.device >= static_cast<uint32_t>(max_devices) || devices_.contains(record.device.device)) {
         return;
     }
     const std::string_view text = text_of(payload);
@@ -328,8 +344,10 @@ void Recorder::sample_if_requested() {
 void Recorder::take_readings() {
     for (const NvmlReading& reading : sampler_.take_readings()) {
         const auto track = tracks_.find(static_cast<uint32_t>(reading.device));
-        if (track != tracks_.end() && track->second.has_data()) {
-            gpu_usage_.on_reading(reading, track->second.replay()->reserved_bytes());
+        const bool has_data = track != tracks_.end() && track->second.has_data();
+        const bool may_get_data = driver_events_.owner() != EventOwner::caching_allocator;
+        if (has_data || (may_get_data && driver_.contexts_on(reading.device) > 0)) {
+            gpu_usage_.on_reading(reading, has_data ? track->second.replay()->reserved_bytes() : 0);
         }
     }
     for (const std::string& sentence : sampler_.take_failures()) {

@@ -14,6 +14,7 @@
 #include "recorder/daemon/cost_log.h"
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/device_track.h"
+#include "recorder/daemon/driver_events.h"
 #include "recorder/daemon/driver_log.h"
 #include "recorder/daemon/gpu_usage.h"
 #include "recorder/daemon/graph_log.h"
@@ -86,9 +87,14 @@ private:
     void on_end(const tidemark_record& record, std::span<const std::byte> payload);
     /// Returns the track of a device, which it creates if it is new; nullptr beyond the number of devices of a trace.
     DeviceTrack* track(uint32_t device);
+    /// Returns the track whose allocations are tensors; nullptr if the numbers of events in messages about tensors are
+    /// not those of the track.
+    DeviceTrack* track_of_tensors(uint32_t device) { return run_log_.is_allocator_late() ? nullptr : track(device); }
     /// Returns the record with a time that can be true, and its payload with texts that the trace can have.
     std::pair<tidemark_record, std::span<const std::byte>> limited(const tidemark_record& record,
                                                                    std::span<const std::byte> payload);
+    void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
+    TorchUse torch_use() const;
     uint64_t number_of(uint32_t device, uint64_t sequence) const;
     /// Returns nothing if the number may still change.
     std::optional<uint64_t> final_number_of(uint32_t device, uint64_t sequence) const;
@@ -122,10 +128,11 @@ private:
     RunLog run_log_{writer_, clock_};
     CostLog cost_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
+    DriverEvents driver_events_;
     SourceLog source_;
     SiteLabels site_labels_{writer_};
     GraphLog graph_{writer_, definitions_, origins_, clock_,
-                    source_, site_labels_, [this](uint32_t device) { return track(device); }};
+                    source_, site_labels_, [this](uint32_t device) { return track_of_tensors(device); }};
     GpuUsage gpu_usage_;
     NvmlSampler sampler_;
     ScanRequests scan_requests_;
@@ -138,7 +145,7 @@ private:
     std::optional<Ending> ending_;
     Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_;
     int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
-    bool sample_is_requested_ = false, has_initialized_cuda_ = false;
+    bool sample_is_requested_ = false, torch_uses_cuda_ = false;
     int64_t read_until_ = 0;   ///< trace time when the rings were last read
     const bool is_condensed_;  ///< repeated steps are not written
 };

@@ -110,7 +110,8 @@ void Recorder::report_limits() {
 }
 
 void Recorder::report_no_events() {
-    if (run_log_.lacks_allocator() ||
+    const bool lacks_driver = run_log_.lacks_driver() && driver_events_.owner() == EventOwner::driver;
+    if (run_log_.lacks_allocator() || lacks_driver ||
         std::any_of(tracks_.begin(), tracks_.end(), [](const auto& track) { return track.second.has_data(); })) {
         return;
     }
@@ -118,7 +119,7 @@ void Recorder::report_no_events() {
     PythonProgress python = session_.python_progress(facts_.ancestry);
     python.hook_ran |= run_log_.has_version("python_version");
     python.torch_imported |= run_log_.has_version("torch_version");
-    python.cuda_initialized |= has_initialized_cuda_;
+    python.cuda_initialized |= torch_uses_cuda_;
     const bool is_ignored = facts_.runs_python && (session_.exists() || !facts_.option_against_hook.empty());
     if (!python.hook_ran && is_ignored) {
         report_no_events(DataGapReason::hook_ignored, {{"option", facts_.option_against_hook}});

@@ -129,6 +129,10 @@ void RunLog::add_data_gap(const DataGap& data_gap) {
     lacks_allocator_ |= data_gap.reason == DataGapReason::attach_failed ||
                         data_gap.reason == DataGapReason::allocator_fallback ||
                         data_gap.reason == DataGapReason::allocator_failed;
+    lacks_driver_ |= data_gap.reason == DataGapReason::cupti_missing || data_gap.reason == DataGapReason::cupti_busy ||
+                     data_gap.reason == DataGapReason::cupti_forbidden ||
+                     data_gap.reason == DataGapReason::cupti_failed || data_gap.reason == DataGapReason::driver_failed;
+    is_allocator_late_ |= data_gap.reason == DataGapReason::allocator_late;
     if (data_gaps_.size() < most_data_gaps_repeated) {
         data_gaps_.push_back(data_gap_words(Words(Language::english), data_gap));
     }

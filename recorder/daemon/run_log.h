@@ -41,6 +41,10 @@ public:
     bool has_version(const std::string& key) const { return versions_.contains(key); }
     /// Returns whether a data gap says why there are no allocator events.
     bool lacks_allocator() const { return lacks_allocator_; }
+    /// Returns whether a data gap says why there are no driver calls.
+    bool lacks_driver() const { return lacks_driver_; }
+    /// Returns whether the caching allocator began after driver allocations were written as events.
+    bool is_allocator_late() const { return is_allocator_late_; }
     /// Returns sentences about what could not be recorded.
     const std::vector<std::string>& data_gaps() const { return data_gaps_; }
     void add_data_gap(const DataGap& data_gap);
@@ -60,7 +64,7 @@ private:
     std::map<std::string, std::string> settings_;
     std::set<std::string> versions_;
     std::vector<std::string> data_gaps_;
-    bool lacks_allocator_ = false;
+    bool lacks_allocator_ = false, lacks_driver_ = false, is_allocator_late_ = false;
     std::unordered_map<const ThreadDefinitions*, std::vector<int64_t>> open_spans_;
     Step last_step_;
     bool reported_by_user_ = false;

@@ -4,6 +4,7 @@
 #include "recorder/daemon/source_log.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -23,17 +24,24 @@ constexpr int64_t clock_tolerance = 100'000'000;
 /// Lines of generated files may have any number.
 constexpr int32_t last_line = 1'000'000;
 
+/// Returns when the program started, or the recorder, which it started, if the program has ended already.
+int64_t start_of_program(pid_t program) {
+    const int64_t start = start_of_process(program);
+    return start != 0 ? start : start_of_process(getpid());
+}
+
 }  // namespace
 
 SourceLog::SourceLog(StreamingWriter& writer, pid_t program)
     : writer_(writer),
       is_wanted_(environment("TIDEMARK_SOURCE") != "0"),
       working_folder_(working_folder_of(program)),
-      program_start_(start_of_process(program)) {}
+      program_start_(start_of_program(program)) {}
 
 void SourceLog::need(StringId file, int32_t line) {
     const StackTable& table = writer_.stacks();
-    const bool is_users = role_of_frame("", table.string(file), line) == FrameRole::user;
+    const FrameRole role = role_of_frame("", table.string(file), line);
+    const bool is_users = role == FrameRole::user || role == FrameRole::program;
     const bool is_file = !table.string(file).starts_with('<');  // a cell of a notebook is none
     if (!is_wanted_ || !is_users || !is_file || line < 1 || line > last_line) {
         return;
@@ -48,7 +56,8 @@ void SourceLog::need(StringId file, int32_t line) {
 void SourceLog::need_frames() {
     const StackTable& table = writer_.stacks();
     for (; next_frame_ < table.frame_count(); ++next_frame_) {
-        if (table.role(next_frame_) == FrameRole::user) {
+        const FrameRole role = table.role(next_frame_);
+        if (role == FrameRole::user || role == FrameRole::program) {
             need(table.frame(next_frame_).file, table.frame(next_frame_).line);
         }
     }

@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <cstddef>
+#include <string_view>
 
 #include "recorder/driver/cupti_abi.h"
 
@@ -16,6 +18,11 @@ struct Library {
     int (*context_device)(int*) = nullptr;
     int (*device_pool)(uint64_t*, int) = nullptr;
     int (*pool_attribute)(uint64_t, int, void*) = nullptr;
+    int (*device_at)(int*, int) = nullptr;
+    int (*device_name)(char*, int, int) = nullptr;
+    int (*device_bytes)(size_t*, int) = nullptr;
+    int (*device_bus_id)(char*, int, int) = nullptr;
+    int (*device_uuid)(unsigned char*, int) = nullptr;
     int (*address_range)(uint64_t*, size_t*, uint64_t) = nullptr;
 
     Library() {
@@ -26,6 +33,14 @@ struct Library {
         look_up(handle, context_device, "cuCtxGetDevice");
         look_up(handle, device_pool, "cuDeviceGetMemPool");
         look_up(handle, pool_attribute, "cuMemPoolGetAttribute");
+        look_up(handle, device_at, "cuDeviceGet");
+        look_up(handle, device_name, "cuDeviceGetName");
+        look_up(handle, device_bytes, "cuDeviceTotalMem_v2");
+        look_up(handle, device_bus_id, "cuDeviceGetPCIBusId");
+        look_up(handle, device_uuid, "cuDeviceGetUuid_v2");
+        if (device_uuid == nullptr) {
+            look_up(handle, device_uuid, "cuDeviceGetUuid");
+        }
         look_up(handle, address_range, "cuMemGetAddressRange_v2");
     }
 
@@ -35,6 +50,20 @@ struct Library {
     }
 };
 
+/// Returns "GPU-" and the UUID in the form of nvidia-smi.
+std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text = "GPU-";
+    for (size_t i = 0; i < uuid.size(); ++i) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            text += '-';
+        }
+        text += digits[uuid[i] >> 4];
+        text += digits[uuid[i] & 15];
+    }
+    return text;
+}
+
 /// Used inside driver callbacks only, so the driver is loaded.
 const Library& library() {
     static const Library loaded;
@@ -42,6 +71,32 @@ const Library& library() {
 }
 
 }  // namespace
+
+std::optional<DeviceFacts> facts_of(int number) {
+    const Library& cuda = library();
+    int device = 0;
+    if (cuda.device_at == nullptr || cuda.device_at(&device, number) != cupti::success) {
+        return std::nullopt;
+    }
+    DeviceFacts facts;
+    std::array<char, 256> text{};
+    size_t bytes = 0;
+    std::array<unsigned char, 16> uuid{};
+    const int size = static_cast<int>(text.size());
+    if (cuda.device_name != nullptr && cuda.device_name(text.data(), size, device) == cupti::success) {
+        facts.name = text.data();
+    }
+    if (cuda.device_bus_id != nullptr && cuda.device_bus_id(text.data(), size, device) == cupti::success) {
+        facts.pci_bus_id = text.data();
+    }
+    if (cuda.device_bytes != nullptr && cuda.device_bytes(&bytes, device) == cupti::success) {
+        facts.total_bytes = bytes;
+    }
+    if (cuda.device_uuid != nullptr && cuda.device_uuid(uuid.data(), device) == cupti::success) {
+        facts.uuid = uuid_text(uuid);
+    }
+    return facts;
+}
 
 std::optional<int> current_device() {
     int device = 0;

@@ -16,7 +16,8 @@
 #include "recorder/core/callback_cost.h"
 #include "recorder/core/core.h"
 #include "recorder/core/environment.h"
-#include "recorder/driver/call_source.h"
+#include "recorder/driver/call_stack.h"
+#include "recorder/driver/cuda_driver.h"
 #include "recorder/driver/driver_calls.h"
 #include "storage/trace/vocabulary.h"
 
@@ -53,22 +54,47 @@ tidemark_record driver_record(const DriverChange& change) {
     record.driver.handle = change.handle;
     record.driver.device = static_cast<uint8_t>(change.device);
     record.driver.memory = static_cast<uint8_t>(change.memory);
+    record.driver.sequence = change.sequence;
+    record.driver.events = change.events;
     return record;
 }
 
-/// Sends the changes of one call. They have the same stack and source.
+/// Describes a device once per recording.
+void report_device(const tidemark_api& core, int device) {
+    static std::array<std::atomic<int>, TIDEMARK_NO_DEVICE> reported{};
+    const int recording = core.recording();
+    if (device < 0 || device >= TIDEMARK_NO_DEVICE ||
+        reported[static_cast<size_t>(device)].exchange(recording) == recording) {
+        return;
+    }
+    if (const auto facts = cuda_driver::facts_of(device)) {
+        tidemark_record record{};
+        record.kind = TIDEMARK_DEVICE;
+        record.detail = TIDEMARK_DEVICE_FROM_DRIVER;
+        record.device.device = static_cast<uint32_t>(device);
+        record.device.total_bytes = facts->total_bytes;
+        push(core, record, facts->name + '\0' + facts->pci_bus_id + '\0' + facts->uuid);
+    }
+}
+
+/// Sends the changes of one call. They have the same stack and source. A stack without Python frames is native.
 void record(const tidemark_api& core, const DriverChanges& changes) {
     tidemark_ring* ring = changes.empty() ? nullptr : core.this_thread();
     if (ring == nullptr) {
         return;
     }
-    const std::string source = call_source();
+    const CallStack& stack = CallStack::here();
+    const std::string& source = stack.source();
     const uint32_t source_id = source.empty() ? 0 : core.text(ring, source.data(), source.size());
-    const uint32_t stack = core.stack(ring, nullptr);
     for (const DriverChange& change : changes) {
+        report_device(core, change.device);
         tidemark_record record = driver_record(change);
-        record.driver.source = source_id;
-        record.driver.stack = stack;
+        record.driver.source = static_cast<uint16_t>(source_id <= UINT16_MAX ? source_id : 0);
+        core.attribute(ring, &record);
+        if (record.driver.stack == 0) {
+            record.driver.stack = stack.id(core, ring);
+            record.driver.stack_thread = 0;
+        }
         core.push(ring, &record, nullptr, 0);
     }
 }
@@ -112,7 +138,7 @@ void called_back(void* user, cupti::Domain domain, uint32_t id, const void* data
 void reset_in_child() {
     new (&listener_mutex) std::mutex;
     if (listener != nullptr) {
-        listener->calls = new DriverCalls(listener->cupti);
+        listener->calls = new DriverCalls(listener->core, listener->cupti);
     }
 }
 
@@ -180,9 +206,9 @@ Failure attach(const tidemark_api& core) {
                     "Driver memory is not recorded, because CUPTI was not found; it comes with PyTorch "
                     "for CUDA and with the CUDA Toolkit, and TIDEMARK_CUPTI can be set to the path of its library."};
         }
-        prepare_call_source();
+        prepare_call_stacks();
         pthread_atfork(nullptr, nullptr, reset_in_child);
-        listener = new Listener{core, *cupti, new DriverCalls(*cupti)};
+        listener = new Listener{core, *cupti, new DriverCalls(core, *cupti)};
     }
     return listen(*listener);
 }

@@ -210,6 +210,16 @@ DriverMemory::Place place_of_physical(const AllocationProperties& properties, in
     return {pinned, device_now, nullptr};
 }
 
+/// Returns how many events a change is where driver allocations are the device's events.
+uint8_t events_of(const DriverChange& change) {
+    const bool takes_device_memory = change.memory == device || change.memory == async || change.memory == managed ||
+                                     change.memory == array || change.memory == physical;
+    if (!takes_device_memory || change.size == 0) {
+        return 0;
+    }
+    return change.action == TIDEMARK_DRIVER_ALLOC ? TIDEMARK_EVENTS_OF_DRIVER_ALLOC : TIDEMARK_EVENTS_OF_DRIVER_FREE;
+}
+
 /// Handles a successful call for which allocation_of() returns nothing.
 void apply(const Call& call, const CallbackData& data, int device_now, DriverMemory& memory, DriverChanges& changes) {
     const uint64_t address = params<FreeParams>(data).pointer;
@@ -267,7 +277,19 @@ DriverChanges DriverCalls::on_callback(Domain domain, uint32_t id, const void* d
     return call_ended(domain, id, call);
 }
 
+void DriverCalls::number(DriverChanges& changes) const {
+    const int recording = core_.recording();
+    for (DriverChange& change : changes) {
+        // A free of memory from before the recording is no event, because its allocation is none.
+        change.events = recording != 0 && change.recording == recording ? events_of(change) : 0;
+        if (change.events > 0) {
+            change.sequence = core_.number_driver_events(static_cast<uint32_t>(change.device), change.events);
+        }
+    }
+}
+
 DriverChanges DriverCalls::on_resource(uint32_t id, const ResourceData& data) {
+    DriverChanges changes;
     DriverChange change{TIDEMARK_DRIVER_CONTEXT_CREATED,
                         TIDEMARK_MEMORY_DEVICE,
                         device_of(data.context),
@@ -278,7 +300,8 @@ DriverChanges DriverCalls::on_resource(uint32_t id, const ResourceData& data) {
     if (id == context_destroy_starting) {
         change.action = TIDEMARK_DRIVER_CONTEXT_DESTROYED;
         const std::lock_guard lock(mutex_);
-        memory_.context_destroyed(data.context);
+        memory_.context_destroyed(data.context, changes);
+        number(changes);
     }
     if (id == module_loaded) {
         change.action = TIDEMARK_DRIVER_MODULE_LOADED;
@@ -287,7 +310,8 @@ DriverChanges DriverCalls::on_resource(uint32_t id, const ResourceData& data) {
             change.handle = loaded->module_id;
         }
     }
-    return {change};
+    changes.push_back(change);
+    return changes;
 }
 
 void DriverCalls::call_begins(Domain domain, uint32_t id, const CallbackData& data) {
@@ -324,6 +348,7 @@ DriverChanges DriverCalls::call_ended(Domain domain, uint32_t id, const Callback
     const auto held = used_pool ? cuda_driver::pool_reserved(*used_pool, device_now) : std::nullopt;
     DriverChanges changes;
     const std::lock_guard lock(mutex_);
+    memory_.set_recording(core_.recording());
     if (allocated) {
         const DriverMemory::Place place{call->memory, device_now, owner(call->memory, data.context)};
         memory_.allocated(address, allocated->size, place, changes);
@@ -333,6 +358,7 @@ DriverChanges DriverCalls::call_ended(Domain domain, uint32_t id, const Callback
     if (held) {
         memory_.set_pool_bytes(*used_pool, *held, device_now, changes);
     }
+    number(changes);
     return changes;
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "recorder/core/core.h"
 #include "recorder/driver/cupti_library.h"
 #include "recorder/driver/driver_memory.h"
 
@@ -22,7 +23,7 @@ std::vector<CallbackId> wanted_callbacks();
 /// Thread-safe.
 class DriverCalls {
 public:
-    explicit DriverCalls(const CuptiLibrary& cupti) : cupti_(cupti) {}
+    DriverCalls(const tidemark_api& core, const CuptiLibrary& cupti) : core_(core), cupti_(cupti) {}
 
     /// Handles a callback of CUPTI. Returns the changes of memory. Throws std::bad_alloc.
     DriverChanges on_callback(cupti::Domain domain, uint32_t id, const void* data);
@@ -32,7 +33,10 @@ private:
     void call_begins(cupti::Domain domain, uint32_t id, const cupti::CallbackData& data);
     DriverChanges call_ended(cupti::Domain domain, uint32_t id, const cupti::CallbackData& data);
     int device_of(cupti::Context context) const;
+    /// Numbers the events of the changes, under the lock: the order of the numbers is that of the memory.
+    void number(DriverChanges& changes) const;
 
+    const tidemark_api& core_;
     const CuptiLibrary& cupti_;
     std::mutex mutex_;
     DriverMemory memory_;

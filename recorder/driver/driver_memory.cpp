@@ -3,6 +3,8 @@
 
 #include "recorder/driver/driver_memory.h"
 
+#include <iterator>
+
 #include "recorder/core/ring.h"
 
 namespace tidemark::recorder {
@@ -13,15 +15,55 @@ DriverChange change(tidemark_driver_action action, tidemark_memory memory, int d
     return {action, memory, device, address, size, handle, ticks()};
 }
 
+/// Returns whether the memory's address is that of its bytes. Arrays and physical memory have handles.
+bool has_address(tidemark_memory memory) {
+    return memory != TIDEMARK_MEMORY_ARRAY && memory != TIDEMARK_MEMORY_PHYSICAL;
+}
+
 }  // namespace
 
-void DriverMemory::allocated(uint64_t address, uint64_t size, const Place& place, DriverChanges& changes) {
-    // An allocation that is still listed here was freed during a pause, or by a call that has not returned yet.
-    if (const uint64_t old = ticket(address); old != 0) {
-        freed(address, old, place, changes);
+DriverChange DriverMemory::change_of(tidemark_driver_action action, uint64_t address, const Allocation& allocation) {
+    DriverChange made = change(action, allocation.place.memory, allocation.place.device, address, allocation.size);
+    made.recording = allocation.recording;
+    made.handle = allocation.made_address;
+    return made;
+}
+
+DriverMemory::Allocation DriverMemory::made(const Place& place, uint64_t size) {
+    constexpr uint64_t alignment = 512;
+    Allocation allocation{place, size, ++last_ticket_, 0, recording_};
+    if (!has_address(place.memory)) {
+        allocation.made_address = next_made_address_;
+        next_made_address_ += (size + alignment) / alignment * alignment;
     }
-    allocations_[address] = {place, size, ++last_ticket_};
-    changes.push_back(change(TIDEMARK_DRIVER_ALLOC, place.memory, place.device, address, size));
+    return allocation;
+}
+
+void DriverMemory::end(Allocations::iterator allocation, DriverChanges& changes) {
+    changes.push_back(change_of(TIDEMARK_DRIVER_FREE, allocation->first, allocation->second));
+    allocations_.erase(allocation);
+}
+
+/// Ends allocations that are still listed here: they were freed during a pause, or by a call that has not returned yet.
+void DriverMemory::end_overlapped(uint64_t address, uint64_t size, DriverChanges& changes) {
+    auto next = allocations_.lower_bound(address);
+    if (next != allocations_.begin()) {
+        const auto before = std::prev(next);
+        if (has_address(before->second.place.memory) && address - before->first < before->second.size) {
+            end(before, changes);
+        }
+    }
+    while (next != allocations_.end() && (next->first == address || next->first - address < size)) {
+        const auto ended = next++;
+        if (ended->first == address || has_address(ended->second.place.memory)) {
+            end(ended, changes);
+        }
+    }
+}
+
+void DriverMemory::allocated(uint64_t address, uint64_t size, const Place& place, DriverChanges& changes) {
+    end_overlapped(address, has_address(place.memory) ? size : 0, changes);
+    changes.push_back(change_of(TIDEMARK_DRIVER_ALLOC, address, allocations_[address] = made(place, size)));
 }
 
 uint64_t DriverMemory::ticket(uint64_t address) const {
@@ -38,9 +80,7 @@ void DriverMemory::freed(uint64_t address, uint64_t ticket, const Place& unknown
         return;
     }
     if (found->second.ticket == ticket) {
-        const Place& place = found->second.place;
-        changes.push_back(change(TIDEMARK_DRIVER_FREE, place.memory, place.device, address, found->second.size));
-        allocations_.erase(found);
+        end(found, changes);
     }
 }
 
@@ -49,8 +89,7 @@ void DriverMemory::physical_created(uint64_t handle, uint64_t size, const Place&
         old->second.references = old->second.maps = 0;
         report_if_freed(handle, changes);
     }
-    physical_[handle] = {place, size, ++last_ticket_};
-    changes.push_back(change(TIDEMARK_DRIVER_ALLOC, place.memory, place.device, handle, size));
+    changes.push_back(change_of(TIDEMARK_DRIVER_ALLOC, handle, physical_[handle] = {made(place, size)}));
 }
 
 void DriverMemory::physical_retained(uint64_t handle) {
@@ -101,8 +140,7 @@ void DriverMemory::report_if_freed(uint64_t handle, DriverChanges& changes) {
     const auto found = physical_.find(handle);
     const Physical& physical = found->second;
     if (physical.references <= 0 && physical.maps <= 0) {
-        const Place& place = physical.place;
-        changes.push_back(change(TIDEMARK_DRIVER_FREE, place.memory, place.device, handle, physical.size));
+        changes.push_back(change_of(TIDEMARK_DRIVER_FREE, handle, physical));
         physical_.erase(found);
     }
 }
@@ -124,8 +162,13 @@ void DriverMemory::pool_destroyed(uint64_t pool, DriverChanges& changes) {
     }
 }
 
-void DriverMemory::context_destroyed(const void* context) {
-    std::erase_if(allocations_, [&](const auto& entry) { return entry.second.place.context == context; });
+void DriverMemory::context_destroyed(const void* context, DriverChanges& changes) {
+    for (auto next = allocations_.begin(); next != allocations_.end();) {
+        const auto allocation = next++;
+        if (allocation->second.place.context == context) {
+            end(allocation, changes);
+        }
+    }
 }
 
 }  // namespace tidemark::recorder

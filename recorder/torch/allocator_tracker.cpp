@@ -263,7 +263,11 @@ int device_count() {
     return std::min(count, most_devices);
 }
 
-uint64_t events_so_far(int device) { return devices[static_cast<size_t>(device)].next.load(std::memory_order_relaxed); }
+uint64_t events_so_far(int device) {
+    const DeviceEvents& events = devices[static_cast<size_t>(device)];
+    return events.armed.load(std::memory_order_relaxed) ? events.next.load(std::memory_order_relaxed)
+                                                        : core()->driver_events(static_cast<uint32_t>(device));
+}
 
 void count_step() { steps_ended.fetch_add(1, std::memory_order_release); }
 

@@ -30,6 +30,7 @@ struct Cut {
 Cut snapshot_with_cut();
 
 int device_count();
+/// Where the allocator reports no events, driver allocations are the events.
 uint64_t events_so_far(int device);
 
 /// Ends the step of each device: its next event belongs to the next step.

@@ -10,6 +10,7 @@
 #include "recorder/torch/allocator_settings.h"
 #include "recorder/torch/allocator_tracker.h"
 #include "recorder/torch/detail_level.h"
+#include "recorder/torch/driver_attribution.h"
 #include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/labels.h"
 #include "recorder/torch/light_steps.h"
@@ -149,6 +150,7 @@ void attach(const tidemark_api* api, int parts) {
     }
     observed_parts = parts;
     observe(true);
+    attribute_driver_allocations((parts & TIDEMARK_PLUGIN_DRIVER) != 0);
     begin_steps((parts & TIDEMARK_PLUGIN_LIGHT_STEPS) != 0);
     begin_with_details(observe);
     if ((parts & TIDEMARK_PLUGIN_ALLOCATOR) != 0) {
@@ -183,6 +185,7 @@ int tidemark_plugin_attach(const struct tidemark_api* api, int parts, char* erro
 void tidemark_plugin_detach(void) {
     if (core() != nullptr) {
         send_cost(ThreadState::here());
+        attribute_driver_allocations(false);
     }
     disarm();
     begin_with_details(nullptr);

@@ -18,15 +18,16 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_PLUGIN_VERSION 5u
+#define TIDEMARK_PLUGIN_VERSION 6u
 
 uint32_t tidemark_plugin_version(void);
 
 enum tidemark_plugin_parts {
-    TIDEMARK_PLUGIN_ALLOCATOR = 1,  /* requires initialized CUDA; before, there is no allocator */
-    TIDEMARK_PLUGIN_OPS = 2,        /* ops, executed nodes, named ranges */
-    TIDEMARK_PLUGIN_GRAPH = 4,      /* the autograd graph and the categories of memory; requires ops */
-    TIDEMARK_PLUGIN_LIGHT_STEPS = 8 /* of steps that repeat known ones, records allocator events alone */
+    TIDEMARK_PLUGIN_ALLOCATOR = 1,   /* requires initialized CUDA; before, there is no allocator */
+    TIDEMARK_PLUGIN_OPS = 2,         /* ops, executed nodes, named ranges */
+    TIDEMARK_PLUGIN_GRAPH = 4,       /* the autograd graph and the categories of memory; requires ops */
+    TIDEMARK_PLUGIN_LIGHT_STEPS = 8, /* of steps that repeat known ones, records allocator events alone */
+    TIDEMARK_PLUGIN_DRIVER = 16      /* attributes driver allocations, in place of the allocator's events */
 };
 
 /* Starts to record `parts` and sends the state of every device at the start. May be called again for the next

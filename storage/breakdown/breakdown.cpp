@@ -17,9 +17,9 @@ namespace tidemark {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> words{"requested",       "rounding",        "waiting", "free_in_segments",
-                                                 "cached_segments", "private_pools",   "library", "context",
-                                                 "kernels",         "other_processes", "unknown"};
+constexpr std::array<std::string_view, 12> words{
+    "requested",    "rounding", "waiting", "free_in_segments", "cached_segments", "private_pools",
+    "driver_pools", "library",  "context", "kernels",          "other_processes", "unknown"};
 
 /// Returns the time of the first segment, in ns since trace start.
 std::optional<int64_t> first_segment_time(const DeviceHistory& device) {
@@ -71,6 +71,7 @@ std::string_view component_word(ComponentKind kind) { return words[static_cast<s
 
 struct Breakdown::Index {
     const DeviceHistory& device;
+    const EventSource event_source;
     AllocatorComponents allocator;
     DeviceSamples samples;
     std::vector<DriverComponent> driver;
@@ -78,6 +79,7 @@ struct Breakdown::Index {
 
     Index(const Trace& trace, const DeviceHistory& history)
         : device(history),
+          event_source(trace.event_source),
           allocator(trace, history),
           samples(trace, history.device),
           driver(driver_components(trace, history.device)),
@@ -179,6 +181,10 @@ Breakdown::Index::Rest Breakdown::Index::rest(const BreakdownRow& row, const Fit
 void Breakdown::Index::add_allocator(BreakdownRow& row) const {
     const BlockSums blocks = allocator.blocks(row.event);
     const SegmentSums segments = allocator.segments(row.event);
+    if (event_source == EventSource::driver) {
+        row.components = {{ComponentKind::requested, std::string(driver_name), segments.reserved, blocks.blocks, 0}};
+        return;
+    }
     const int64_t partial = segments.reserved - blocks.active() - segments.cached - segments.private_free;
     row.components = {{ComponentKind::requested, "", blocks.requested, blocks.blocks, 0},
                       {ComponentKind::rounding, "", blocks.rounding, 0, 0},

@@ -17,18 +17,22 @@ namespace tidemark {
 /// Ordered from the innermost component outwards. Blocks of private pools count as requested, rounding and pending like
 /// all others; `private_pools` is the free memory of these pools.
 enum class ComponentKind : uint8_t {
-    requested,         ///< bytes requested, in blocks that are allocated
+    requested,         ///< bytes requested, in blocks that are allocated; with `name` driver: allocated from the driver
     rounding,          ///< block size beyond the requested bytes
     pending,           ///< freed by the program, still used by a stream
     free_in_segments,  ///< free bytes of segments (default pool) that also contain blocks
     cached_segments,   ///< segments (default pool) without blocks
     private_pools,     ///< free bytes of segments that belong to private pools
+    driver_pools,      ///< memory in pools of the driver (cudaMallocAsync) that no allocation uses
     library,           ///< driver memory outside the allocator, one component per library
     context,           ///< the CUDA context; includes the libraries' memory if driver calls were not recorded
     kernels,           ///< growth when modules were loaded
     other_processes,   ///< the same GPU, one component per pid
     unknown,           ///< the remainder
 };
+/// The name of the component of driver allocations that are the events of the device.
+constexpr std::string_view driver_name = "driver";
+
 /// Returns a stable word for JSON and the window's translation table: "free_in_segments".
 std::string_view component_word(ComponentKind kind);
 

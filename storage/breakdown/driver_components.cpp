@@ -3,6 +3,7 @@
 
 #include "storage/breakdown/driver_components.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -43,6 +44,36 @@ std::string library_name(std::string_view source) {
 
 using ComponentKey = std::tuple<ComponentKind, std::string, bool>;  ///< kind, name, is_certain
 
+/// Returns the memory in pools that no allocation from them uses.
+Amount unused_in_pools(const Trace& trace, int device) {
+    struct Change {
+        int64_t time, pool, used;
+    };
+    std::vector<Change> changes;
+    for (const DriverAllocation& a : trace.driver_allocations) {
+        const bool is_pool = a.kind == DriverMemoryKind::pool;
+        if (a.device == device && (is_pool || a.kind == DriverMemoryKind::async)) {
+            const auto bytes = static_cast<int64_t>(a.bytes);
+            changes.push_back({a.time, is_pool ? bytes : 0, is_pool ? 0 : bytes});
+            if (a.free_time) {
+                changes.push_back({*a.free_time, is_pool ? -bytes : 0, is_pool ? 0 : -bytes});
+            }
+        }
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.time < b.time; });
+    Amount unused;
+    int64_t pool = 0, used = 0, last = 0;
+    for (const Change& change : changes) {
+        pool += change.pool;
+        used += change.used;
+        const int64_t now = std::max<int64_t>(pool - used, 0);  // the pool's size is read after the allocation
+        unused.change(change.time, now - last, 0);
+        last = now;
+    }
+    unused.settle();
+    return unused;
+}
+
 /// Returns the component of a driver allocation; nothing if it is counted elsewhere.
 std::optional<ComponentKey> component_of(const DriverAllocation& a, bool has_pools) {
     if (a.kind == DriverMemoryKind::context) {
@@ -71,10 +102,11 @@ std::vector<DriverComponent> driver_components(const Trace& trace, int device) {
     const bool has_pools =
         std::any_of(trace.driver_allocations.begin(), trace.driver_allocations.end(),
                     [&](const DriverAllocation& a) { return a.device == device && a.kind == DriverMemoryKind::pool; });
+    const bool are_events = trace.event_source == EventSource::driver;  // then the blocks count them
     std::map<ComponentKey, Amount> amounts;
     for (const DriverAllocation& a : trace.driver_allocations) {
         const auto component = a.device == device ? component_of(a, has_pools) : std::nullopt;
-        if (!component) {
+        if (!component || (are_events && takes_device_memory(a.kind))) {
             continue;
         }
         const auto bytes = static_cast<int64_t>(a.bytes);
@@ -84,6 +116,9 @@ std::vector<DriverComponent> driver_components(const Trace& trace, int device) {
         }
     }
     std::vector<DriverComponent> components;
+    if (are_events && has_pools) {
+        components.push_back({ComponentKind::driver_pools, "", true, unused_in_pools(trace, device)});
+    }
     for (auto& [key, amount] : amounts) {
         amount.settle();
         const auto& [kind, name, is_certain] = key;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "storage/base/median.h"
+#include "storage/explain/gpu_library.h"
 
 namespace tidemark {
 namespace {
@@ -187,7 +188,7 @@ const ReferrerGroup* GraphContext::group_of(const Referrer* referrer) const {
 
 AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const Graph> graph,
                                  RunPart part)
-    : analysis_(std::move(analysis)), part_(part), breakdown_(analysis_) {
+    : analysis_(std::move(analysis)), part_(part), has_pytorch_(tidemark::has_pytorch(trace())), breakdown_(analysis_) {
     device_position_ = static_cast<uint32_t>(&device() - trace().devices.data());
     const GraphTables* tables = graph && !graph->tables().empty() ? &graph->tables() : nullptr;
     Iterations main = main_iterations();
@@ -200,7 +201,19 @@ AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::
         const int64_t search = time_of_scan(*tables, now_time_);
         graph_ = std::make_unique<GraphContext>(std::move(graph), now_time_, search);
     }
-    growing_ = find_growing(trace(), intervals_, graph_.get(), device_position_, now_);
+    growing_ =
+        quiet_after_allocations() ? Growing() : find_growing(trace(), intervals_, graph_.get(), device_position_, now_);
+}
+
+std::optional<int64_t> AnalysisContext::quiet_after_allocations() const {
+    constexpr int64_t shortest = 2'000'000'000;  // a program that ends right after its allocations may have grown
+    const Allocations& allocations = device().allocations;
+    if (has_pytorch_ || allocations.size() == 0) {
+        return std::nullopt;
+    }
+    const int64_t first = device().alloc_time(0), last = device().alloc_time(allocations.size() - 1);
+    const int64_t quiet = trace().duration - last;
+    return quiet >= std::max(shortest, last - first) ? std::optional(quiet) : std::nullopt;
 }
 
 Iterations AnalysisContext::main_iterations() const {

@@ -63,6 +63,11 @@ public:
     const Trace& trace() const { return analysis_->trace(); }
     /// Returns whether the trace is an imported snapshot, not a recording of a run.
     bool is_snapshot() const { return trace().processes.empty(); }
+    /// Returns whether PyTorch allocated any of the memory.
+    bool has_pytorch() const { return has_pytorch_; }
+    /// Returns for how long (ns) a program without PyTorch went on without allocations after it had made them all:
+    /// longer than it took to make them. Then they are its start, and no growth. Nothing: it allocated to the end.
+    std::optional<int64_t> quiet_after_allocations() const;
     /// Returns whether a snapshot contains only the state when it was taken: no event allocates.
     bool lacks_history() const;
     /// Returns whether a snapshot contradicts itself: at its peak, more memory is allocated than is reserved.
@@ -113,6 +118,7 @@ private:
 
     std::shared_ptr<const Analysis> analysis_;
     RunPart part_;
+    bool has_pytorch_ = true;
     uint32_t device_position_ = 0;
     Breakdown breakdown_;
     OomErrors oom_;

@@ -11,11 +11,11 @@
 namespace tidemark {
 std::vector<std::string> what_was_not_recorded(const AnalysisContext& context, const Words& words) {
     std::vector<std::string> gaps;
-    if (!context.graph()) {
+    if (!context.graph() && context.has_pytorch()) {
         gaps.push_back(
             words("The trace has no autograd graph: the node or variable that retains memory is unknown. `tidemark "
                   "record` records the graph."));
-    } else if (!context.graph()->referrers.scan()) {
+    } else if (context.graph() && !context.graph()->referrers.scan()) {
         gaps.push_back(words("The recording has no heap scan: the variables that retain tensors are unknown."));
     }
     if (context.trace().samples.empty()) {

@@ -21,6 +21,15 @@ std::span<const Diagnosis* const> all_diagnoses() {
     return sorted;
 }
 
+bool Diagnosis::applies_to(const AnalysisContext& context) const {
+    switch (scope) {
+        case DiagnosisScope::any_program: return true;
+        case DiagnosisScope::caching_allocator: return context.trace().event_source == EventSource::caching_allocator;
+        case DiagnosisScope::pytorch: return context.has_pytorch();
+    }
+    return false;
+}
+
 Finding Diagnosis::new_finding() const {
     Finding finding;
     finding.kind = id;
@@ -40,7 +49,9 @@ Findings run_diagnoses(const AnalysisContext& context, const Words& words, Progr
             of_phase.clear();
             phase = diagnosis->phase;
         }
-        diagnosis->run(context, earlier, words, of_phase, progress);
+        if (diagnosis->applies_to(context)) {
+            diagnosis->run(context, earlier, words, of_phase, progress);
+        }
     }
     std::move(of_phase.begin(), of_phase.end(), std::back_inserter(earlier));
     return earlier;

@@ -25,6 +25,13 @@ enum class DiagnosisPhase : uint8_t {
     remainder,    ///< explains memory only if no earlier phase did
 };
 
+/// The programs to which a diagnosis applies.
+enum class DiagnosisScope : uint8_t {
+    pytorch,            ///< it describes tensors, or the work of PyTorch
+    caching_allocator,  ///< it describes segments of PyTorch's caching allocator, or memory outside it
+    any_program,
+};
+
 /// Describes one diagnosis as data, so that the list, the documentation and the tests can read it.
 struct Diagnosis {
     FindingKind id;     ///< the finding that it reports
@@ -34,7 +41,9 @@ struct Diagnosis {
     /// phases.
     void (*run)(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings,
                 Progress& progress);
+    DiagnosisScope scope = DiagnosisScope::pytorch;
 
+    bool applies_to(const AnalysisContext& context) const;
     /// Returns a finding with this kind and severity, and no other data.
     Finding new_finding() const;
 };

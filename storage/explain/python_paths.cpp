@@ -31,7 +31,7 @@ PythonPaths::PythonPaths(const StackTable& table) : table_(table), path_of_(tabl
     for (StackId stack = 1; stack < table.stack_count(); ++stack) {
         const StackEntry& entry = table.stack(stack);
         const PathId caller = path_of_[entry.caller];
-        path_of_[stack] = is_python(table.role(entry.frame)) ? intern(caller, entry.frame) : caller;
+        path_of_[stack] = is_located(table.role(entry.frame)) ? intern(caller, entry.frame) : caller;
     }
 }
 

@@ -12,6 +12,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/gpu_library.h"
 #include "storage/explain/kept_activations.h"
 #include "storage/explain/memory_at_peak.h"
 #include "storage/explain/old_results.h"
@@ -202,6 +203,10 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
             "unknown. To get a history, call torch.cuda.memory._record_memory_history() before the part you want to "
             "see.");
     }
+    if (const auto quiet = context.quiet_after_allocations()) {
+        return words("The program made all its allocations at its start, and none in the {time} until its end.",
+                     with("time", format_duration(*quiet)));
+    }
     if (is_short) {
         return words("The trace has too few iterations to tell whether memory grows.");
     }
@@ -330,6 +335,7 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
                            levels(context, words, explanation),
                            kept_activations_words(context, kept, words),
                            is_short ? old_result_words(context, words) : std::string(),
+                           preallocation_note(context.trace(), context.device(), words),
                            first_step(context, words, explanation, kept),
                            sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());

@@ -287,6 +287,7 @@ Trace excerpt(const Trace& trace, const Stretch& stretch, GraphTables* graph) {
     part.marks = cut_marks(trace.marks, stretch);
     part.processes = cut_processes(trace.processes, stretch);
     part.nvml_pid = trace.nvml_pid;
+    part.event_source = trace.event_source;
     part.steps = cut_spans(trace.steps, stretch, &Step::start, &Step::end);
     part.driver_allocations =
         cut_spans(trace.driver_allocations, stretch, &DriverAllocation::time, &DriverAllocation::free_time);

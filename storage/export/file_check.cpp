@@ -69,6 +69,7 @@ bool is_meta_key(std::string_view key, const AllowedTexts& allowed) {
                                "duration_ns",
                                "clean_end",
                                "committed_time_ns",
+                               "recorded.events_of",
                                "recorded.nvml_pid",
                                "graph.nodes_left_out"};
     constexpr std::string_view peak = "peak_event.";
@@ -77,7 +78,7 @@ bool is_meta_key(std::string_view key, const AllowedTexts& allowed) {
 }
 
 bool is_meta_value(std::string_view value, const AllowedTexts& allowed) {
-    return is_number(value) || is_allowed(value, allowed) || value == "Tidemark " TIDEMARK_VERSION;
+    return is_number(value) || is_allowed(value, allowed) || value == "driver" || value == "Tidemark " TIDEMARK_VERSION;
 }
 
 bool is_argument_list(std::string_view json_text, const AllowedTexts& allowed) {

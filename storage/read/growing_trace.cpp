@@ -143,6 +143,8 @@ Status GrowingTrace::read_meta(RowSource& source) {
             raw_.committed_time = damage_.end(0, number(value));
         } else if (key == "recorded.nvml_pid") {
             raw_.nvml_pid = number(value);
+        } else if (key == "recorded.events_of") {
+            raw_.event_source = value == "driver" ? EventSource::driver : EventSource::caching_allocator;
         } else if (key == "clean_end") {
             raw_.clean_end = value == "1";
         } else if (key.starts_with("setting.")) {

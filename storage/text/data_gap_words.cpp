@@ -209,11 +209,15 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
         case DataGapReason::allocator_fallback:
             return words("PyTorch's own memory history is recorded in place of allocator events: {details}", details);
         case DataGapReason::allocator_failed: return words("Allocator events are not recorded: {details}", details);
+        case DataGapReason::allocator_late:
+            return words(
+                "PyTorch began to use the GPU after other code. Its allocator's events are not recorded, only the "
+                "memory that it gets from CUDA. If PyTorch uses the GPU first, they are.");
         case DataGapReason::hook_ignored: return hook_ignored_words(words, data_gap.argument("option"));
         case DataGapReason::torch_not_imported:
             return words(
-                "No allocator events were recorded, because the program's Python did not import PyTorch. Only driver "
-                "memory is recorded of other libraries.");
+                "No events were recorded: the program's Python did not import PyTorch, and no other library allocated "
+                "GPU memory through the CUDA driver.");
         case DataGapReason::cuda_not_initialized:
             return words(
                 "No allocator events were recorded, because PyTorch was imported but never initialized CUDA. Check "

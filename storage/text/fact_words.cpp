@@ -13,6 +13,7 @@ std::string component_name(const Words& words, ComponentKind kind) {
         case ComponentKind::free_in_segments: return words("free gaps");
         case ComponentKind::cached_segments: return words("cached segments");
         case ComponentKind::private_pools: return words("free in private pools");
+        case ComponentKind::driver_pools: return words("free in pools of the driver");
         case ComponentKind::library: return words("libraries outside the caching allocator");
         case ComponentKind::context: return words("CUDA context");
         case ComponentKind::kernels: return words("loaded kernels");
@@ -23,6 +24,9 @@ std::string component_name(const Words& words, ComponentKind kind) {
 }
 
 std::string component_name(const Words& words, const Component& component) {
+    if (component.kind == ComponentKind::requested && component.name == driver_name) {
+        return words("allocated from the driver");
+    }
     if (component.kind == ComponentKind::library && !component.name.empty()) {
         return words("{library}, outside the caching allocator", with("library", component.name));
     }
@@ -36,8 +40,9 @@ std::string component_help(const Words& words, ComponentKind kind) {
     switch (kind) {
         case ComponentKind::requested:
             return words(
-                "Bytes that the program requested for tensors that are alive. Summary shows what retains them; only "
-                "freeing or shrinking them makes this smaller.");
+                "Bytes that the program requested and that are alive: tensors, arrays, buffers. Summary shows what "
+                "retains "
+                "them; only freeing or shrinking them makes this smaller.");
         case ComponentKind::rounding:
             return words(
                 "Blocks are larger than what was requested: the allocator rounds sizes up, and a rest too small to "
@@ -57,6 +62,10 @@ std::string component_help(const Words& words, ComponentKind kind) {
             return words(
                 "Free memory of private pools, such as those of CUDA graphs. Nothing else can use it until the graph "
                 "is gone.");
+        case ComponentKind::driver_pools:
+            return words(
+                "Memory in pools of the driver (cudaMallocAsync) that no allocation uses. cudaMemPoolTrimTo() returns "
+                "it to the device.");
         case ComponentKind::library:
             return words(
                 "Memory that a library took from the driver itself, outside PyTorch's caching allocator: workspaces "

@@ -105,6 +105,7 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::referrers_failed, "referrers_failed"},
     {DataGapReason::allocator_fallback, "allocator_fallback"},
     {DataGapReason::allocator_failed, "allocator_failed"},
+    {DataGapReason::allocator_late, "allocator_late"},
     {DataGapReason::hook_ignored, "hook_ignored"},
     {DataGapReason::torch_not_imported, "torch_not_imported"},
     {DataGapReason::cuda_not_initialized, "cuda_not_initialized"},

@@ -130,6 +130,7 @@ enum class DataGapReason : uint8_t {
     referrers_failed,
     allocator_fallback,
     allocator_failed,
+    allocator_late,          ///< PyTorch used the GPU after driver allocations were written as events
     hook_ignored,            ///< the program's Python ignored the startup hook, because of `option` if that is known
     torch_not_imported,      ///< by the program's Python
     cuda_not_initialized,    ///< by PyTorch

@@ -175,8 +175,8 @@ std::string_view operator_name(std::string_view name) {
     return name;
 }
 
-/// Names of C functions: "method_vectorcall.llvm.122" is "method_vectorcall".
-std::string_view c_name(std::string_view function) { return function.substr(0, function.find('.')); }
+/// Names of C functions: "method_vectorcall.llvm.122" is "method_vectorcall", and "main+0x1f" is "main".
+std::string_view c_name(std::string_view function) { return function.substr(0, function.find_first_of(".+")); }
 
 bool creates_only_memory(std::string_view name) {
     for (const std::string_view scope : {"at::native::", "at::_ops::", "at::", "torch::"}) {
@@ -228,13 +228,42 @@ FrameRole role_of_c_function(std::string_view name) {
     return starts_with_any(name, libraries) ? FrameRole::op : FrameRole::plumbing;
 }
 
-FrameRole role_of_native(std::string_view function) {
+/// Recorded native frames have the absolute path of their source file or, without debug information, that of their
+/// program or library.
+bool is_file_of_program(std::string_view file, int32_t line) {
+    constexpr std::array<std::string_view, 17> folders{
+        "/usr/include/",  "/usr/local/cuda", "/usr/lib",       "/lib/",          "/lib64/", "/opt/cuda",
+        "/opt/nvidia/",   "site-packages/",  "/build/",        "dist-packages/", "/croot/", "/nvidia/",
+        "/pytorch/aten/", "/pytorch/c10/",   "/usr/local/lib", "/usr/src/",      "conda"};
+    constexpr std::array<std::string_view, 14> extensions{".cu",  ".cuh", ".cpp", ".cc", ".cxx", ".c",   ".h",
+                                                          ".hpp", ".hxx", ".inl", ".rs", ".f90", ".F90", ".ipp"};
+    const bool is_source = ends_with_any(file, extensions);
+    const bool is_interpreter = line == 0 && base_name(file).starts_with("python");
+    return file.starts_with('/') && is_source == (line > 0) && !contains_any(file, folders) && !is_interpreter &&
+           !contains(file, "/Python-");
+}
+
+/// Returns whether the program contains the function. `name`: without arguments.
+bool is_of_program(std::string_view name, std::string_view file, int32_t line) {
+    constexpr std::array<std::string_view, 9> libraries{
+        "at::", "c10::", "torch::", "c10d::", "cutlass::", "thrust::", "cub::", "__gnu_cxx", "std::"};
+    return is_file_of_program(file, line) && !starts_with_any(name, libraries);
+}
+
+FrameRole role_of_native(std::string_view function, std::string_view file, int32_t line) {
     if (!is_cpp_name(function)) {
-        return role_of_c_function(function);
+        const FrameRole role = role_of_c_function(function);
+        const bool is_nameless = function.starts_with("0x");  // an address of a stripped program
+        return role != FrameRole::plumbing || !is_of_program(function, file, line) ? role
+               : is_nameless                                                       ? FrameRole::native
+                                                                                   : FrameRole::program;
     }
     const std::string name = qualified_name(function);
     if (!node_type(name).empty()) {
         return FrameRole::node;
+    }
+    if (is_of_program(name, file, line)) {
+        return FrameRole::program;
     }
     if (name.empty() || is_plumbing(name)) {
         return FrameRole::plumbing;
@@ -246,7 +275,8 @@ FrameRole role_of_native(std::string_view function) {
 }  // namespace
 
 FrameRole role_of_frame(std::string_view function, std::string_view file, int32_t line) {
-    return is_python_frame(function, file, line) ? role_of_python(function, file) : role_of_native(function);
+    return is_python_frame(function, file, line) ? role_of_python(function, file)
+                                                 : role_of_native(function, file, line);
 }
 
 std::string native_name(std::string_view function) {

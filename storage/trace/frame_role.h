@@ -17,12 +17,16 @@ enum class FrameRole : uint8_t {
     native,    ///< other native code
     op,        ///< native code of an operator or of a library such as cuBLAS or NCCL
     node,      ///< an autograd node
+    program,   ///< native code of the program itself, or of a library outside the system's folders
     library,   ///< Python code that is not the user's: packages, the standard library, generated code
     console,   ///< Python code without a file: <stdin>, <string>
     user,      ///< Python code of the user
 };
 
 inline bool is_python(FrameRole role) { return role >= FrameRole::library; }
+
+/// Returns whether a frame says by its file and line where the program allocates.
+inline bool is_located(FrameRole role) { return role == FrameRole::program || is_python(role); }
 
 /// Returns the role of a frame by its names. `line` is 0 if unknown.
 FrameRole role_of_frame(std::string_view function, std::string_view file, int32_t line);

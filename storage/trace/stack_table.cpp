@@ -91,8 +91,8 @@ void StackTable::classify(FrameId id) {
     const FrameRole role = role_of_frame(function, strings_[frames_[id].file], frames_[id].line);
     roles_.push_back(role);
     as_site_.push_back(role == FrameRole::plumbing ? 0
-                       : is_python(role)           ? id
-                                         : native_sites_.try_emplace(native_name(function), id).first->second);
+                       : is_located(role)          ? id
+                                          : native_sites_.try_emplace(native_name(function), id).first->second);
 }
 
 FrameId StackTable::site_of(const StackEntry& entry) const {
@@ -111,14 +111,26 @@ FrameId StackTable::innermost(StackId id) const {
     return site;
 }
 
+namespace {
+
+/// Returns "+0x1f" for "solve(int)+0x1f": a recorded native function without debug information.
+std::string offset_in(const std::string& function) {
+    const size_t offset = function.rfind("+0x");
+    return offset == function.npos ? std::string() : function.substr(offset);
+}
+
+}  // namespace
+
 std::string describe_frame(const StackTable& table, FrameId id) {
     const Frame& frame = table.frame(id);
     const std::string& function = table.string(frame.function);
-    if (!is_python(table.role(id))) {
+    const FrameRole role = table.role(id);
+    if (!is_located(role)) {
         return function.empty() ? "??" : native_name(function);
     }
     const std::string_view file = base_name(table.string(frame.file));
-    return frame.line > 0 ? fmt::format("{}:{} {}", file, frame.line, function) : fmt::format("{} {}", file, function);
+    const std::string name = is_python(role) ? function : native_name(function) + offset_in(function);
+    return frame.line > 0 ? fmt::format("{}:{} {}", file, frame.line, name) : fmt::format("{} {}", file, name);
 }
 
 }  // namespace tidemark

@@ -256,6 +256,12 @@ struct DataGap {
     int64_t number(std::string_view name) const;
 };
 
+/// What the events of the devices are.
+enum class EventSource : uint8_t {
+    caching_allocator,  ///< PyTorch's
+    driver,             ///< each allocation from the driver is a segment with one block
+};
+
 struct Trace {
     std::string path;
     int64_t file_bytes = 0;  ///< including the log, if the trace was not finished
@@ -268,6 +274,7 @@ struct Trace {
     bool clean_end = true;
     bool being_written = false;  ///< a recorder was writing it when it was read, so its end is not the end of the run
     int64_t committed_time = 0;  ///< ns: all records up to this time were written; 0 if unknown
+    EventSource event_source = EventSource::caching_allocator;
     std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text
 
     StackTable stacks;

@@ -65,6 +65,9 @@ private:
         if (trace_.nvml_pid) {
             TIDEMARK_TRY(rows_.meta("recorded.nvml_pid", fmt::format("{}", *trace_.nvml_pid)));
         }
+        if (trace_.event_source == EventSource::driver) {
+            TIDEMARK_TRY(rows_.meta("recorded.events_of", "driver"));
+        }
         for (const auto& [key, value] : trace_.settings) {
             TIDEMARK_TRY(rows_.meta("setting." + key, value));
         }

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <utility>
 
 namespace {
 
@@ -29,12 +30,31 @@ uint32_t text(tidemark_ring*, const char* text, size_t length) {
     return static_cast<uint32_t>(stub.texts.size() - 1);
 }
 
-uint32_t stack(tidemark_ring*, uint16_t*) { return 77; }
+uint32_t stack(tidemark_ring*, uint16_t*) { return stub.stack; }
+uint64_t number_driver_events(uint32_t device, uint32_t count) {
+    const std::lock_guard lock(mutex);
+    return std::exchange(stub.driver_events[device], stub.driver_events[device] + count);
+}
+uint64_t driver_events(uint32_t device) { return stub.driver_events[device]; }
+int driver_owns_events() { return 0; }
+void attribute(tidemark_ring*, tidemark_record* record) { record->driver.stack = stub.stack; }
+void set_attribution(void (*)(tidemark_ring*, tidemark_record*)) {}
 int sample_now(uint32_t) { return 0; }
 void set_stack_walker(uint32_t (*)(tidemark_ring*, uint16_t*)) {}
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread, push, text, stack, sample_now,
-                           set_stack_walker};
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
+                           recording,
+                           this_thread,
+                           push,
+                           text,
+                           stack,
+                           sample_now,
+                           set_stack_walker,
+                           number_driver_events,
+                           driver_events,
+                           driver_owns_events,
+                           attribute,
+                           set_attribution};
 
 }  // namespace
 
@@ -48,6 +68,16 @@ std::vector<tidemark_record> StubCore::driver_records() const {
         }
     }
     return records;
+}
+
+std::vector<StubCore::Message> StubCore::of_kind(int kind) const {
+    std::vector<Message> found;
+    for (const Message& message : messages) {
+        if (message.record.kind == kind) {
+            found.push_back(message);
+        }
+    }
+    return found;
 }
 
 std::vector<std::string> StubCore::data_gaps() const {

@@ -4,6 +4,7 @@
 // Replaces libtidemark_core.so in tests. Stores the records that are pushed.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,16 @@ struct StubCore {
         tidemark_record record;
         std::string payload;
     };
-    bool recording = true;
+    int recording = 1;
     bool starts = false;  ///< whether a start from the environment succeeds
     std::string start_error;
+    uint32_t stack = 77;  ///< the Python stack of every thread; 0: none
+    std::map<uint32_t, uint64_t> driver_events;
     std::vector<Message> messages;
     std::vector<std::string> texts{""};  ///< by id
 
     std::vector<tidemark_record> driver_records() const;
+    std::vector<Message> of_kind(int kind) const;
     std::vector<std::string> data_gaps() const;
 };
 

@@ -60,7 +60,12 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            text,
                            [](tidemark_ring*, uint16_t*) { return uint32_t{0}; },
                            [](uint32_t) { return 0; },
-                           [](uint32_t (*)(tidemark_ring*, uint16_t*)) {}};
+                           [](uint32_t (*)(tidemark_ring*, uint16_t*)) {},
+                           [](uint32_t, uint32_t) { return uint64_t{0}; },
+                           [](uint32_t) { return uint64_t{0}; },
+                           [] { return 0; },
+                           [](tidemark_ring*, tidemark_record*) {},
+                           [](void (*)(tidemark_ring*, tidemark_record*)) {}};
 
 }  // namespace
 

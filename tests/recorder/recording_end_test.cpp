@@ -80,7 +80,7 @@ TEST_F(Recording, RecordsDriverMemoryWithoutPyTorch) {
     tidemark_record record = record_of(TIDEMARK_DRIVER, TIDEMARK_DRIVER_ALLOC);
     record.driver.address = 0x7f0000000000;
     record.driver.size = 1 << 30;
-    record.driver.source = main.text("libcupy.so");
+    record.driver.source = static_cast<uint16_t>(main.text("libcupy.so"));
     main.push(record);
     main.end(TIDEMARK_END_STOPPED);
     ASSERT_TRUE(program.wait_for(RecorderState::finished));

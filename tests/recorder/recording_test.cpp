@@ -338,7 +338,7 @@ TEST_F(Recording, RecordsStepsMarksSpansSettingsAndDriverMemory) {
         record.driver.address = address;
         record.driver.size = size;
         record.driver.handle = handle;
-        record.driver.source = main.text("libcublas.so.13");
+        record.driver.source = static_cast<uint16_t>(main.text("libcublas.so.13"));
         main.push(record);
     };
     driver(TIDEMARK_DRIVER_CAPTURE_ON, 0, 0, 0);

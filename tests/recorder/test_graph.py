@@ -54,6 +54,8 @@ class Core:
             stack=types["stack"](lambda ring, lines: 0),
             sample_now=types["sample_now"](lambda wait: 0),
             set_stack_walker=types["set_stack_walker"](lambda walk: None),
+            driver_events=types["driver_events"](lambda device: 0),
+            set_attribution=types["set_attribution"](lambda attribute: None),
         )
         self.table = ctypes.pointer(self._api)
 

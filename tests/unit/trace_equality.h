@@ -82,7 +82,8 @@ inline void expect_same_device(const DeviceHistory& a, const DeviceHistory& b) {
 inline void expect_same_trace(const Trace& a, const Trace& b) {
     EXPECT_EQ(std::tie(a.format_version, a.source, a.writer, a.start_utc_ns, a.duration, a.clean_end, a.being_written),
               std::tie(b.format_version, b.source, b.writer, b.start_utc_ns, b.duration, b.clean_end, b.being_written));
-    EXPECT_EQ(std::tie(a.committed_time, a.settings, a.nvml_pid), std::tie(b.committed_time, b.settings, b.nvml_pid));
+    EXPECT_EQ(std::tie(a.committed_time, a.settings, a.nvml_pid, a.event_source),
+              std::tie(b.committed_time, b.settings, b.nvml_pid, b.event_source));
     expect_same_stacks(a.stacks, b.stacks);
     EXPECT_EQ(a.source_text, b.source_text);
     expect_same_rows(a.streams, b.streams, "stream");

@@ -3,11 +3,12 @@
 
 """Checks of PyTorch's allocator."""
 
+import os
 from typing import Any
 
 
-def raise_unless_native(torch: Any) -> None:
-    """Raises OSError unless the native caching allocator is in use, because no other allocator reports its events."""
-    backend = torch.cuda.memory.get_allocator_backend()
-    if backend != "native":
-        raise OSError(f"Tidemark records the native allocator only; the allocator in use ({backend}) reports no events")
+def reports_events(torch: Any) -> bool:
+    """Returns whether the native caching allocator is in use. cudaMallocAsync and pluggable allocators report no
+    events; each of their allocations is a driver call. So are those without caching."""
+    is_caching = os.environ.get("PYTORCH_NO_CUDA_MEMORY_CACHING") is None
+    return is_caching and torch.cuda.memory.get_allocator_backend() == "native"

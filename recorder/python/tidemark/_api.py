@@ -25,11 +25,24 @@ WAIT_FOR_MOVE_MS = 600_000
 _current: Recording | None = None
 _ending: tuple[int, str] | None = None  # (an _abi.END_ value, sentence) after an uncaught exception
 _has_end_hooks = False
+_core_of_process: _core.Core | None = None
 
 
 def current() -> Recording | None:
-    """Returns the running recording, or None."""
+    """Returns the running recording, or None. Joins a recording that CUDA's driver has started."""
+    if _current is None and os.environ.get("TIDEMARK_RECORD") == "1" and _records_already():
+        begin_from_environment()
     return _current if _current is not None and _current.running() else None
+
+
+def _records_already() -> bool:
+    """Returns whether this process records without a Recording: the driver part starts before any Python code can."""
+    global _core_of_process
+    try:
+        _core_of_process = _core_of_process or _core.Core()
+    except OSError:
+        return False
+    return _core_of_process.recording()
 
 
 def record(

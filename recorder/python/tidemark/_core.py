@@ -47,6 +47,7 @@ def declare(library: Any, functions: dict[str, tuple[Any, list[Any]]]) -> Any:
 
 
 _MOST_BLOCKS = 1024
+_MOST_DEVICES = 64
 
 
 class Core:
@@ -105,6 +106,14 @@ class Core:
     def recording(self) -> bool:
         """Returns whether this process records now."""
         return bool(self._api.recording())
+
+    def driver_owns_events(self) -> bool:
+        """Returns whether driver allocations are the events of all devices."""
+        return bool(self._api.driver_owns_events())
+
+    def driver_events(self) -> list[int]:
+        """Returns the number of driver events so far, per device."""
+        return [self._api.driver_events(device) for device in range(_MOST_DEVICES)]
 
     def output(self) -> str:
         """Returns the path of the trace; "" before the first recording, and before the trace has a name: under

@@ -10,6 +10,7 @@ import ctypes
 import glob
 import importlib.util
 import os
+import sys
 
 import tidemark._abi as _abi
 from tidemark import _core
@@ -27,17 +28,32 @@ def load_with_cuda() -> None:
 
 
 def select_cupti() -> None:
-    """Sets TIDEMARK_CUPTI to the CUPTI library of torch, because one process must not load two copies of CUPTI."""
+    """Sets TIDEMARK_CUPTI to the CUPTI library of torch, because one process must not load two copies of CUPTI; without
+    torch, to that of another package."""
     if "TIDEMARK_CUPTI" in os.environ:
         return
+    for site in _folders_of_packages():
+        for pattern in ("nvidia/cu1*/lib/libcupti.so.1*", "nvidia/cuda_cupti/lib/libcupti.so.1*"):
+            for path in sorted(glob.glob(os.path.join(site, pattern))):
+                os.environ["TIDEMARK_CUPTI"] = path
+                return
+
+
+def _folders_of_packages() -> list[str]:
     spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        return
-    site = os.path.dirname(os.path.dirname(spec.origin))
-    for pattern in ("nvidia/cu1*/lib/libcupti.so.1*", "nvidia/cuda_cupti/lib/libcupti.so.1*"):
-        for path in sorted(glob.glob(os.path.join(site, pattern))):
-            os.environ["TIDEMARK_CUPTI"] = path
-            return
+    if spec is not None and spec.origin is not None:
+        return [os.path.dirname(os.path.dirname(spec.origin))]
+    return [entry for entry in sys.path if entry.endswith("-packages")]
+
+
+def cuda_is_loaded() -> bool:
+    """Returns whether this process has loaded the CUDA driver. The driver part cannot load with it
+    then."""
+    try:
+        ctypes.CDLL("libcuda.so.1", mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    except OSError:
+        return False
+    return True
 
 
 class Driver:

@@ -95,6 +95,9 @@ class Recording:
             from tidemark import _driver
 
             _driver.load_with_cuda()
+            if _driver.cuda_is_loaded():
+                self._record_driver()
+        self._prepare_stacks()
         _torch_import.when_imported(self._on_torch_import)
 
     def _on_torch_import(self, torch: Any) -> None:
@@ -113,7 +116,7 @@ class Recording:
     def _attach_to_torch(self, torch: Any) -> None:
         """Attaches the parts that need no GPU. An autograd graph exists on the CPU as well."""
         self.core.push(_records.meta("torch_version", torch.__version__))
-        self._prepare_stacks(torch)
+        self._walk_stacks(torch)
         self._load_plugin(torch)
         if self._plugin and "graph" in self.parts:
             self._record_graph(torch)
@@ -138,7 +141,8 @@ class Recording:
             uuid = f"GPU-{properties.uuid}" if hasattr(properties, "uuid") else ""
             self.core.push(_records.device(index, properties.total_memory, properties.name, pci, uuid))
 
-    def _prepare_stacks(self, torch: Any) -> None:
+    def _prepare_stacks(self) -> None:
+        """Records Python stacks, also in programs without torch."""
         if "stacks" not in self.parts:
             return
         from tidemark import _frames
@@ -148,12 +152,19 @@ class Recording:
         except OSError as failure:
             self.report_gap("stacks_failed", f"Python stacks are not recorded: {failure}", failure)
             return
+        self._frames.walk_for(self.core.table, None)
+
+    def _walk_stacks(self, torch: Any) -> None:
+        if self._frames is None:
+            return
         module_call = getattr(torch.nn.Module, "_wrapped_call_impl", None) if "modules" in self.parts else None
         self._frames.walk_for(self.core.table, module_call)
 
     def _record_driver(self) -> None:
         from tidemark import _driver
 
+        if self._driver:
+            return
         try:
             self._driver = _driver.Driver()
         except OSError as failure:
@@ -186,14 +197,38 @@ class Recording:
     def _record_allocator(self, torch: Any) -> None:
         from tidemark import _allocator
 
+        if not _allocator.reports_events(torch):
+            self._record_driver_events(torch)
+        elif self.core.driver_owns_events():
+            self.report_gap(
+                "allocator_late",
+                "PyTorch started to use the GPU after other code; its allocator's events are not recorded, only the"
+                " memory that it gets from CUDA. Use PyTorch on the GPU first to record them",
+                "",
+            )
+        else:
+            self._record_allocator_events(torch)
+
+    def _record_allocator_events(self, torch: Any) -> None:
         try:
             if self._plugin is None:
                 raise self._plugin_failure
-            _allocator.raise_unless_native(torch)
             self._plugin.attach(torch, self.core.table, self._parts_of_plugin() | _abi.PLUGIN_ALLOCATOR)
             self._records_allocator = True
         except OSError as failure:
+            self.core.push(_records.no_allocator())
             self._fall_back(torch, failure)
+
+    def _record_driver_events(self, torch: Any) -> None:
+        """Records driver allocations as the events of the devices, with the ops and stacks of PyTorch."""
+        self.core.push(_records.no_allocator())
+        if not self._driver:
+            allocator = torch.cuda.memory.get_allocator_backend()
+            details = f"the allocator in use ({allocator}) reports none, and the part `driver` is not recorded"
+            self.report_gap("allocator_failed", f"allocator events are not recorded: {details}", details)
+        if self._plugin:
+            parts = self._parts_of_plugin() & ~_abi.PLUGIN_LIGHT_STEPS
+            self._plugin.attach(torch, self.core.table, parts | _abi.PLUGIN_DRIVER)
 
     def _record_graph(self, torch: Any) -> None:
         from tidemark import _graph
@@ -226,9 +261,15 @@ class Recording:
     def mark(self, name: str, value: float | None) -> None:
         """Names this point in time. value: None for none."""
         self._name_new_modules()
-        self.core.push(_records.mark(name, value, self._plugin.sequences() if self._records_allocator else []))
+        self.core.push(_records.mark(name, value, self._sequences()))
         if self._graph:
             self._graph.marked(name)
+
+    def _sequences(self) -> list[int]:
+        """Returns the number of events so far, per device; [] while it is not known whose events those are."""
+        if self._records_allocator:
+            return self._plugin.sequences()
+        return self.core.driver_events() if self.core.driver_owns_events() else []
 
     def step_ended(self, source: int) -> None:
         """Ends a training step. source: _records.STEP_SEEN or STEP_REPORTED."""
@@ -369,7 +410,7 @@ class Recording:
             self._plugin.check()
         if self._plugin:
             self._plugin.detach()
-        if "nvml" in self.parts and self._records_allocator:
+        if "nvml" in self.parts and (self._records_allocator or self._driver):
             self.core.sample_now(LAST_SAMPLE_MS)
         self._pauses.send()
         finished = self.core.stop(how, sentence, wait_ms)

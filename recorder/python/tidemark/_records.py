@@ -102,6 +102,11 @@ def named_phase(number: int, name: str) -> Message:
     return record, name.encode()
 
 
+def no_allocator() -> Message:
+    """Returns the message that no caching allocator reports events, so those of the driver count."""
+    return _record(_abi.NO_ALLOCATOR), b""
+
+
 def data_gap(reason: str, details: object) -> Message:
     """Returns the message about a part that is not recorded. reason: a word of DataGapReason (trace/facts.h)."""
     return _record(_abi.DATA_GAP, GAP_NOT_RECORDED), f"{reason}\0{details}".encode()

@@ -18,7 +18,20 @@ def arm() -> None:
         from tidemark import _driver
 
         _driver.select_cupti()
+    if "stacks" in os.environ.get("TIDEMARK_WITH", "stacks").split(","):
+        _walk_stacks()
     _torch_import.when_imported(_wait_for_cuda)
+
+
+def _walk_stacks() -> None:
+    """Installs the stack walker before the recording starts, because nothing tells when a program without torch uses
+    the GPU. Never raises."""
+    from tidemark import _core, _frames
+
+    try:
+        _frames.Frames().walk_for(_core.Core().table, None)
+    except OSError:
+        pass  # a recording of torch reports it; other programs get native stacks
 
 
 def _report(progress: str) -> None:

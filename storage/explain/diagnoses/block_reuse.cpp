@@ -206,6 +206,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::block_reuse{FindingKind::block_reuse, Severity::pattern, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::block_reuse{FindingKind::block_reuse, Severity::pattern, DiagnosisPhase::observation, run,
+                                       DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

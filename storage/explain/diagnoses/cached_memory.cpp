@@ -42,6 +42,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::cached_memory{FindingKind::cached_memory, Severity::background, DiagnosisPhase::observation,
-                                         run};
+                                         run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -103,6 +103,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::collective_buffers{FindingKind::collective_buffers, Severity::pattern,
-                                              DiagnosisPhase::observation, run};
+                                              DiagnosisPhase::observation, run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -59,6 +59,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::cuda_graph_pools_grow{FindingKind::cuda_graph_pools_grow, Severity::leak,
-                                                 DiagnosisPhase::observation, run};
+                                                 DiagnosisPhase::observation, run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

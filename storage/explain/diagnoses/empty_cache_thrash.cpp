@@ -103,6 +103,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::empty_cache_thrash{FindingKind::empty_cache_thrash, Severity::waste,
-                                              DiagnosisPhase::observation, run};
+                                              DiagnosisPhase::observation, run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

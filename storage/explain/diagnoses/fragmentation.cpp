@@ -338,6 +338,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::fragmentation{FindingKind::fragmentation, Severity::waste, DiagnosisPhase::conclusion, run};
+const Diagnosis diagnoses::fragmentation{FindingKind::fragmentation, Severity::waste, DiagnosisPhase::conclusion, run,
+                                         DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -253,6 +253,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::growth{FindingKind::unexplained_growth, Severity::leak, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::growth{FindingKind::unexplained_growth, Severity::leak, DiagnosisPhase::observation, run,
+                                  DiagnosisScope::any_program};
 
 }  // namespace tidemark

@@ -41,7 +41,9 @@ void describe(Finding& finding, const AnalysisContext& context, const LateMemory
     finding.text = {
         words("Memory rose by {bytes} in {iteration}, after the warm-up, and stays at that level ({tensors}). "
               "It does not grow further.",
-              bytes, since, with("tensors", words.plural(late.count, "{n} tensor", "{n} tensors")))};
+              bytes, since,
+              with("tensors", context.has_pytorch() ? words.plural(late.count, "{n} tensor", "{n} tensors")
+                                                    : words.plural(late.count, "{n} allocation", "{n} allocations")))};
     if (!finding.referrer.empty()) {
         finding.text.push_back(words("It is retained by {referrer}.", with("referrer", finding.referrer)));
     }
@@ -108,6 +110,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::late_memory{FindingKind::late_memory, Severity::pattern, DiagnosisPhase::comparison, run};
+const Diagnosis diagnoses::late_memory{FindingKind::late_memory, Severity::pattern, DiagnosisPhase::comparison, run,
+                                       DiagnosisScope::any_program};
 
 }  // namespace tidemark

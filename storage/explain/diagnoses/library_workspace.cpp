@@ -153,6 +153,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::library_workspace{FindingKind::library_workspace, Severity::background,
-                                             DiagnosisPhase::observation, run};
+                                             DiagnosisPhase::observation, run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -205,6 +205,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 }  // namespace
 
 const Diagnosis diagnoses::non_pytorch_growth{FindingKind::non_pytorch_growth, Severity::leak,
-                                              DiagnosisPhase::comparison, run};
+                                              DiagnosisPhase::comparison, run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -150,6 +150,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 }  // namespace
 
 const Diagnosis diagnoses::other_processes{FindingKind::other_processes, Severity::background,
-                                           DiagnosisPhase::conclusion, run};
+                                           DiagnosisPhase::conclusion, run, DiagnosisScope::any_program};
 
 }  // namespace tidemark

@@ -118,6 +118,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 
 }  // namespace
 
-const Diagnosis diagnoses::pending_free{FindingKind::pending_free, Severity::waste, DiagnosisPhase::observation, run};
+const Diagnosis diagnoses::pending_free{FindingKind::pending_free, Severity::waste, DiagnosisPhase::observation, run,
+                                        DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

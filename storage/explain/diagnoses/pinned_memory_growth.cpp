@@ -9,6 +9,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/gpu_library.h"
 
 namespace tidemark {
 namespace {
@@ -28,16 +29,19 @@ const LibraryMemory* most_growing(const std::vector<LibraryMemory>& libraries) {
     return most;
 }
 
-void report(Finding& finding, const With& each, const Words& words) {
+void report(Finding& finding, const AnalysisContext& context, const With& each, const Words& words) {
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
     finding.text = {words("Pinned host memory, from which the GPU copies without waiting, grows by {bytes} {each}: "
                           "{total} in {pieces} so far.",
                           each, bytes, with("total", format_bytes(finding.bytes)),
                           with("pieces", words.plural(finding.count, "{n} allocation", "{n} allocations"))),
                     words("Pinned memory takes no GPU memory, and nvidia-smi does not show it. The host runs short of "
-                          "memory instead, because pinned pages cannot be swapped out."),
-                    words("PyTorch caches the pinned memory of freed tensors, in sizes rounded up to powers of two. "
-                          "Growth means that pinned tensors are retained, or that their sizes keep increasing.")};
+                          "memory instead, because pinned pages cannot be swapped out.")};
+    if (context.has_pytorch()) {
+        finding.text.push_back(
+            words("PyTorch caches the pinned memory of freed tensors, in sizes rounded up to powers of two. "
+                  "Growth means that pinned tensors are retained, or that their sizes keep increasing."));
+    }
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
@@ -63,8 +67,14 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     const auto each = with("each", each_iteration(context.iterations().source(), words));
     const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
     finding.title = words("pinned host memory grows by {bytes} {each}; this is not GPU memory", bytes, each);
-    report(finding, each, words);
+    report(finding, context, each, words);
     add_growth_evidence(finding, context, *library, words);
+    if (!context.has_pytorch()) {
+        finding.fixes = fixes_of_driver_growth(GpuLibrary::none, finding.bytes, *finding.per_iteration, words);
+        finding.fixes.front().code = "cudaFreeHost(area);";
+        findings.push_back(std::move(finding));
+        return;
+    }
     finding.fixes = {
         {words("Do not retain pinned batches: free each after the copy, or copy into one pinned buffer and reuse it."),
          "staging.copy_(batch)\nbatch_on_gpu = staging.to(\"cuda\", non_blocking=True)", finding.bytes,
@@ -77,6 +87,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::pinned_memory_growth{FindingKind::pinned_memory_growth, Severity::leak,
-                                                DiagnosisPhase::observation, run};
+                                                DiagnosisPhase::observation, run, DiagnosisScope::any_program};
 
 }  // namespace tidemark

@@ -40,6 +40,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::private_pools{FindingKind::private_pools, Severity::background, DiagnosisPhase::observation,
-                                         run};
+                                         run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -58,6 +58,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::process_groups_grow{FindingKind::process_groups_grow, Severity::leak,
-                                               DiagnosisPhase::observation, run};
+                                               DiagnosisPhase::observation, run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -148,6 +148,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::profiler_overhead{FindingKind::profiler_overhead, Severity::waste,
-                                             DiagnosisPhase::observation, run};
+                                             DiagnosisPhase::observation, run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -110,6 +110,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 }  // namespace
 
 const Diagnosis diagnoses::reserved_high_water{FindingKind::reserved_high_water, Severity::pattern,
-                                               DiagnosisPhase::comparison, run};
+                                               DiagnosisPhase::comparison, run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -77,6 +77,14 @@ void report(Finding& finding, const AnalysisContext& context, const Turnover& tu
     const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size())));
     finding.title = words("memory does not grow: over {iterations} iterations it returns to {bytes} each time",
                           iterations, with("bytes", format_bytes(context.allocated_floor().back())));
+    if (!context.has_pytorch()) {
+        finding.text = {words(
+            "The first iterations allocate what stays. Allocations afterwards: {made} with {made_bytes} in total; not "
+            "freed: {left} with {left_bytes}.",
+            with("made", format_count(turnover.made)), with("made_bytes", format_bytes(turnover.made_bytes)),
+            with("left", format_count(turnover.left)), with("left_bytes", format_bytes(turnover.left_bytes)))};
+        return;
+    }
     finding.text = {
         words("The first iterations allocate what stays: parameters, gradients, optimizer state, workspaces. Tensors "
               "allocated afterwards: {made} with {made_bytes} in total; still allocated: {left} with {left_bytes}.",
@@ -101,7 +109,8 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
     }
     Finding finding = diagnoses::steady.new_finding();
     finding.confidence = Confidence::certain;
-    finding.basis = words("The allocator's events of all iterations were read.");
+    finding.basis = context.has_pytorch() ? words("The allocator's events of all iterations were read.")
+                                          : words("The driver calls of all iterations were read.");
     report(finding, context, turnover_of(context), words);
     const auto last = static_cast<int64_t>(context.iterations().size()) - 1;
     finding.evidence = {at_iteration(context, context.iterations(), words("After the first iterations"), warm_up),
@@ -111,6 +120,7 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 
 }  // namespace
 
-const Diagnosis diagnoses::steady{FindingKind::steady, Severity::pattern, DiagnosisPhase::conclusion, run};
+const Diagnosis diagnoses::steady{FindingKind::steady, Severity::pattern, DiagnosisPhase::conclusion, run,
+                                  DiagnosisScope::any_program};
 
 }  // namespace tidemark

@@ -95,6 +95,9 @@ Finding make_finding(const AnalysisContext& context, const std::vector<RisingLin
 }
 
 void run(const AnalysisContext& context, const Findings& earlier, const Words& words, Findings& findings, Progress&) {
+    if (context.quiet_after_allocations()) {
+        return;
+    }
     const bool has_leak = std::any_of(earlier.begin(), earlier.end(),
                                       [](const Finding& finding) { return finding.severity == Severity::leak; });
     if (has_leak || context.out_of_memory() || context.iterations().empty() || !context.rises_to_the_end() ||
@@ -115,6 +118,6 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
 }  // namespace
 
 const Diagnosis diagnoses::unexplained_growth{FindingKind::unexplained_growth, Severity::pattern,
-                                              DiagnosisPhase::remainder, run};
+                                              DiagnosisPhase::remainder, run, DiagnosisScope::any_program};
 
 }  // namespace tidemark

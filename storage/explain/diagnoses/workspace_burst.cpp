@@ -160,6 +160,6 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
 }  // namespace
 
 const Diagnosis diagnoses::workspace_burst{FindingKind::workspace_burst, Severity::waste, DiagnosisPhase::observation,
-                                           run};
+                                           run, DiagnosisScope::caching_allocator};
 
 }  // namespace tidemark

@@ -58,6 +58,12 @@ std::string with_doubt(const std::string& basis, Pace pace, const Words& words) 
 std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const auto iterations =
         with("iterations", format_count(static_cast<int64_t>(suspect.iterations->size() - suspect.since)));
+    if (!context.graph() && context.trace().event_source == EventSource::driver) {
+        return words(
+            "The driver calls of {iterations} iterations show the growth; what refers to the memory was not "
+            "recorded.",
+            iterations);
+    }
     if (!context.graph()) {
         return words("The allocator's events of {iterations} iterations show the growth; referrers were not recorded.",
                      iterations);

@@ -4,6 +4,7 @@
 // Memory grows, and the recording does not show what retains it.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/gpu_library.h"
 #include "storage/explain/growth/suspect_classifier.h"
 
 namespace tidemark {
@@ -20,7 +21,14 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.fixes = {{words("Find what retains the result of this line beyond its iteration: a list, a dict, an "
                             "attribute, or a loss that is accumulated with its graph."),
                       "", suspect.bytes, suspect.per_iteration}};
-    if (!context.graph()) {
+    const GpuLibrary library = gpu_library_of(context.trace(), finding.stack);
+    if (library != GpuLibrary::pytorch && !context.has_pytorch()) {
+        if (std::string note = pool_note(library, words); !note.empty()) {
+            finding.text.push_back(std::move(note));
+        }
+        finding.fixes = fixes_of_driver_growth(library, suspect.bytes, suspect.per_iteration, words);
+        finding.unknowns = {words("What refers to the memory was not recorded.")};
+    } else if (!context.graph()) {
         finding.unknowns = {words("The referrers of these tensors were not recorded; `tidemark record` finds them.")};
     } else {
         finding.unknowns = {words("The heap scan found no referrer of these tensors: C++ code may refer to them.")};

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Programs without PyTorch: their events are driver allocations, and fixes are for the library at hand.
+#include <gtest/gtest.h>
+
+#include "storage/explain/gpu_library.h"
+#include "tests/unit/explained.h"
+
+namespace tidemark {
+namespace {
+
+using test::explained;
+using test::RunBuilder;
+
+constexpr int64_t MiB = 1 << 20, GiB = 1 << 30;
+constexpr std::string_view packages = "/usr/lib/python3/site-packages/";
+
+/// A program whose events are driver allocations: each is a segment with one block.
+struct OtherProgram : RunBuilder {
+    OtherProgram() { trace.event_source = EventSource::driver; }
+
+    AllocationIndex take(uint64_t bytes, StackId stack) {
+        const uint32_t at = segment(bytes);
+        return alloc(bytes, stack, 0, at);
+    }
+    void give_back(AllocationIndex a) {
+        free(a);
+        return_segment(device().allocations.segment[a], 0);
+    }
+    StackId called_through(const std::string& file) {
+        return test::stack_of(trace.stacks,
+                              {{std::string(packages) + file, "alloc"}, {"/home/anna/sim.py", "simulate"}});
+    }
+};
+
+std::string text_of(const Explanation& explanation) {
+    std::string text;
+    for (const std::string& sentence : explanation.summary) {
+        text += sentence + "\n";
+    }
+    for (const Finding& finding : explanation.findings) {
+        text += finding.title + "\n" + finding.basis + "\n";
+        for (const std::string& sentence : finding.text) {
+            text += sentence + "\n";
+        }
+        for (const Fix& fix : finding.fixes) {
+            text += fix.text + "\n" + fix.code + "\n";
+        }
+        for (const std::string& sentence : finding.unknowns) {
+            text += sentence + "\n";
+        }
+    }
+    return text;
+}
+
+void expect_no_word_of_pytorch(const std::string& text) {
+    for (const char* word : {"PyTorch", "tensor", "autograd", "caching allocator", "empty_cache", "torch."}) {
+        EXPECT_EQ(text.find(word), std::string::npos) << word << " in:\n" << text;
+    }
+}
+
+Explanation of_growth(const std::string& library_file) {
+    OtherProgram run;
+    const StackId stack = run.called_through(library_file);
+    for (int i = 0; i < 40; ++i) {
+        run.take(8 * MiB, stack);
+    }
+    return explained(*run.make_context());
+}
+
+TEST(ExplainOtherPrograms, GrowthHasTheFixesOfItsLibrary) {
+    const std::vector<std::pair<std::string, std::string>> fixes{
+        {"cupy/_creation/basic.py", "cupy.get_default_memory_pool().free_all_blocks()"},
+        {"jax/_src/array.py", "jax.live_arrays()"},
+        {"numba/cuda/cudadrv/devicearray.py", "deallocations"},
+        {"mylib/gpu.py", "cudaFree"}};
+    for (const auto& [file, code] : fixes) {
+        const Explanation explanation = of_growth(file);
+        ASSERT_EQ(test::leaks_of(explanation), "unexplained-growth") << file;
+        EXPECT_EQ(explanation.findings[0].line, "sim.py:20 simulate");
+        EXPECT_EQ(explanation.findings[0].bytes, 40 * 8 * MiB);
+        EXPECT_NE(text_of(explanation).find(code), std::string::npos) << file << "\n" << text_of(explanation);
+        expect_no_word_of_pytorch(text_of(explanation));
+    }
+}
+
+TEST(ExplainOtherPrograms, EveryOtherRoundOfACppProgramIsALeak) {
+    OtherProgram run;
+    const StackId site = run.line("Solver::take()", "/home/anna/solver.cu");
+    for (int i = 0; i < 40; ++i) {
+        const AllocationIndex a = run.take(16 * MiB, site);
+        if (i % 2 == 1) {
+            run.give_back(a);
+        }
+    }
+    const Explanation explanation = explained(*run.make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "unexplained-growth");
+    EXPECT_EQ(explanation.findings[0].line, "solver.cu:10 Solver::take");
+    expect_no_word_of_pytorch(text_of(explanation));
+}
+
+TEST(ExplainOtherPrograms, WhatIsFreedOrAllocatedOnceIsNoLeak) {
+    OtherProgram run;
+    run.take(64 * MiB, run.line("main", "/home/anna/solver.cu"));
+    for (int i = 0; i < 40; ++i) {
+        run.give_back(run.take(16 * MiB, run.line("relax(int)", "/home/anna/solver.cu")));
+    }
+    const Explanation explanation = explained(*run.make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "");
+    EXPECT_EQ(test::find(explanation, FindingKind::empty_cache_thrash), nullptr);
+    expect_no_word_of_pytorch(text_of(explanation));
+}
+
+TEST(ExplainOtherPrograms, AllocationsOfTheStartAreNoLeak) {
+    OtherProgram run;
+    for (int i = 0; i < 40; ++i) {
+        run.take(8 * MiB, run.line("load(int)", "/home/anna/engine.cu"));
+    }
+    EXPECT_EQ(test::leaks_of(explained(*run.make_context())), "unexplained-growth") << "it may have been growing";
+    run.trace.duration = run.now() + 5'000'000'000;  // the engine worked
+    const auto trace = std::make_shared<const Trace>(run.trace);
+    const Explanation explanation =
+        explained(AnalysisContext(std::make_shared<const Analysis>(trace, trace->devices[0]), nullptr));
+    EXPECT_EQ(test::leaks_of(explanation), "");
+    EXPECT_NE(text_of(explanation).find("made all its allocations at its start"), std::string::npos)
+        << text_of(explanation);
+}
+
+TEST(ExplainOtherPrograms, ArraysInTheBlockOfJaxAreInvisible) {
+    OtherProgram run;
+    run.device().total_bytes = 80 * GiB;
+    run.take(60 * GiB, run.called_through("jax/_src/array.py"));
+    run.trace.driver_allocations.push_back(
+        {DriverMemoryKind::device, 0, 0x1000000, 60 * GiB, 0, std::nullopt, "libjax_common.so", 0, false});
+    const std::string text = text_of(explained(*run.make_context()));
+    EXPECT_NE(text.find("XLA_PYTHON_CLIENT_PREALLOCATE=false"), std::string::npos) << text;
+    EXPECT_EQ(text.find("No fix is needed"), std::string::npos) << text;
+}
+
+TEST(ExplainOtherPrograms, PyTorchWithAnotherAllocatorKeepsItsFindings) {
+    OtherProgram run;
+    EXPECT_FALSE(run.make_context()->has_pytorch());
+    run.take(8 * MiB, run.line("main"));
+    run.device().allocations.origin[0] = run.origin("aten::zeros");
+    EXPECT_TRUE(run.make_context()->has_pytorch());
+}
+
+TEST(BreakdownOfDriverEvents, CountsEachAllocationOnceAndThePoolBesides) {
+    OtherProgram run;
+    run.take(16 * MiB, 0);
+    const auto row_of = [&](DriverMemoryKind kind, uint64_t bytes) {
+        run.trace.driver_allocations.push_back({kind, 0, 0x1000000, bytes, 0, std::nullopt, "solver", 0, false});
+    };
+    row_of(DriverMemoryKind::async, 16 * MiB);
+    row_of(DriverMemoryKind::pool, 32 * MiB);
+    const BreakdownRow row = run.make_context()->row();
+    ASSERT_EQ(row.components.size(), 2u);
+    EXPECT_EQ(row.components[0].kind, ComponentKind::requested);
+    EXPECT_EQ(row.components[0].name, driver_name);
+    EXPECT_EQ(row.components[0].bytes, 16 * MiB);
+    EXPECT_EQ(row.components[0].count, 1);
+    EXPECT_EQ(row.bytes_of(ComponentKind::driver_pools), 16 * MiB);
+}
+
+TEST(FrameRoleOfRecordedPrograms, TheSiteIsTheProgramsOwnFunction) {
+    EXPECT_EQ(role_of_frame("Solver::take()", "/home/anna/solver.cu", 34), FrameRole::program);
+    EXPECT_EQ(role_of_frame("main", "/home/anna/solver.cu", 60), FrameRole::program);
+    EXPECT_EQ(role_of_frame("main+0x1f", "/home/anna/solver", 0), FrameRole::program);
+    EXPECT_EQ(role_of_frame("engine::Buffer::grow(int)+0x1f", "/opt/engine/libengine.so", 0), FrameRole::program);
+    EXPECT_EQ(role_of_frame("0x4b2f0", "/home/anna/solver", 0), FrameRole::native);
+    EXPECT_EQ(role_of_frame("thrust::detail::allocate(int)", "/usr/local/cuda/include/thrust/a.h", 9),
+              FrameRole::native);
+    EXPECT_EQ(role_of_frame("std::vector<int>::push_back(int)", "/usr/include/c++/12/bits/stl_vector.h", 9),
+              FrameRole::plumbing);
+    EXPECT_EQ(role_of_frame("_PyEval_EvalFrameDefault+0x7", "/usr/bin/python3.12", 0), FrameRole::plumbing);
+    EXPECT_EQ(role_of_frame("PyObject_Call", "/usr/local/src/Python-3.12.1/Objects/call.c", 9), FrameRole::plumbing);
+    EXPECT_EQ(role_of_frame("cublasCreate_v2+0x7", "/usr/local/cuda/lib64/libcublas.so.13", 0), FrameRole::op);
+    StackTable table;
+    const StackId stack = test::stack_of(table, {{"/usr/local/cuda/include/thrust/a.h", "thrust::allocate(int)"},
+                                                 {"/home/anna/solver.cu", "Solver::take()"},
+                                                 {"/home/anna/solver.cu", "main"}});
+    EXPECT_EQ(describe_frame(table, table.site(stack)), "solver.cu:20 Solver::take");
+    const FrameId plain = table.intern(Frame{table.intern("main+0x1f"), table.intern("/home/anna/solver"), 0});
+    EXPECT_EQ(describe_frame(table, plain), "solver main+0x1f");
+}
+
+}  // namespace
+}  // namespace tidemark
