@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define TIDEMARK_RECORDS_VERSION 4u
+#define TIDEMARK_RECORDS_VERSION 5u
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,

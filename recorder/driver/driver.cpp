@@ -62,7 +62,7 @@ void record(const tidemark_api& core, const DriverChanges& changes) {
     if (ring == nullptr) {
         return;
     }
-    const std::string source = call_source();
+    const std::string source = core.details_paused() != 0 ? std::string() : call_source();
     const uint32_t source_id = source.empty() ? 0 : core.text(ring, source.data(), source.size());
     const uint32_t stack = core.stack(ring, nullptr);
     for (const DriverChange& change : changes) {

@@ -215,9 +215,15 @@ void tidemark_plugin_phase(uint32_t phase) { set_named_phase(phase); }
 
 void tidemark_plugin_optimizer(int inside) { ThreadState::here().in_optimizer = inside != 0; }
 
-void tidemark_plugin_step_ended(void) { step_ends(); }
+void tidemark_plugin_step_ended(void) {
+    follow_pause();
+    step_ends();
+}
 
-int tidemark_plugin_records_details(void) { return records_details(); }
+int tidemark_plugin_records_details(void) {
+    follow_pause();
+    return records_details();
+}
 
 void tidemark_plugin_backward_begins(void) {
     if (core() != nullptr && core()->recording()) {

@@ -32,9 +32,10 @@ uint32_t text(tidemark_ring*, const char* text, size_t length) {
 uint32_t stack(tidemark_ring*, uint16_t*) { return 77; }
 int sample_now(uint32_t) { return 0; }
 void set_stack_walker(uint32_t (*)(tidemark_ring*, uint16_t*)) {}
+int details_paused() { return stub.details_paused; }
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread, push, text, stack, sample_now,
-                           set_stack_walker};
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread,      push,          text,
+                           stack,                 sample_now, set_stack_walker, details_paused};
 
 }  // namespace
 

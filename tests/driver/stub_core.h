@@ -15,6 +15,7 @@ struct StubCore {
         std::string payload;
     };
     bool recording = true;
+    bool details_paused = false;
     bool starts = false;  ///< whether a start from the environment succeeds
     std::string start_error;
     std::vector<Message> messages;

@@ -60,7 +60,8 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            text,
                            [](tidemark_ring*, uint16_t*) { return uint32_t{0}; },
                            [](uint32_t) { return 0; },
-                           [](uint32_t (*)(tidemark_ring*, uint16_t*)) {}};
+                           [](uint32_t (*)(tidemark_ring*, uint16_t*)) {},
+                           [] { return 0; }};
 
 }  // namespace
 

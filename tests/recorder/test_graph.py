@@ -54,6 +54,7 @@ class Core:
             stack=types["stack"](lambda ring, lines: 0),
             sample_now=types["sample_now"](lambda wait: 0),
             set_stack_walker=types["set_stack_walker"](lambda walk: None),
+            details_paused=types["details_paused"](lambda: 0),
         )
         self.table = ctypes.pointer(self._api)
 

@@ -223,16 +223,17 @@ class Recording:
         """Names this point in time. value: None for none."""
         self._name_new_modules()
         self.core.push(_records.mark(name, value, self._plugin.sequences() if self._records_allocator else []))
-        if self._graph:
-            self._graph.marked(name)
+        if graph := self._detailed_graph():
+            graph.marked(name)
 
     def step_ended(self, source: int) -> None:
         """Ends a training step. source: _records.STEP_SEEN or STEP_REPORTED."""
         self.core.push(_records.step(source, self._steps[source]))
         self._steps[source] += 1
-        self._do_housekeeping()
-        if self._graph:
-            self._graph.step_ended()
+        if not self.core.details_paused():
+            self._do_housekeeping()
+        if graph := self._detailed_graph():
+            graph.step_ended()
         if self._plugin:
             self._plugin.step_ended()
 
@@ -269,8 +270,8 @@ class Recording:
         """Handles the begin of a backward pass from these tensors on this thread."""
         if self._plugin:
             self._plugin.backward_begins()
-        if self._graph:
-            self._graph.backward_begins(roots)
+        if graph := self._detailed_graph():
+            graph.backward_begins(roots)
 
     def backward_ends(self) -> None:
         """Handles the end of the backward pass."""
@@ -279,8 +280,12 @@ class Recording:
 
     def optimizer_stepped(self, optimizer: Any) -> None:
         """Handles the end of this optimizer's step."""
-        if self._graph:
-            self._graph.optimizer_stepped(optimizer)
+        if graph := self._detailed_graph():
+            graph.optimizer_stepped(optimizer)
+
+    def _detailed_graph(self) -> Any:
+        """Returns the graph; None if it is not recorded, or while the user has paused the details."""
+        return None if self.core.details_paused() else self._graph
 
     def module_changed(self, module: Any) -> None:
         """Handles that a module is new, or got a parameter or a buffer."""
