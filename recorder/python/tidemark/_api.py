@@ -67,29 +67,35 @@ def record(
     if running is not None:
         _console.notify(f"already recording into {running.output}" if running.output else "already recording")
         return contextlib.nullcontext(running)
-    os.environ["TIDEMARK_WITH"] = ",".join(parts)
-    os.environ["TIDEMARK_DETAIL"] = detail
     if not command_line:
         os.environ["TIDEMARK_COMMAND_LINE"] = "0"
     if not source:
         os.environ["TIDEMARK_SOURCE"] = "0"
-    return _begin(parts, lambda core: core.start(path, force))
-
-
-def begin_from_environment() -> None:
-    """Starts the recording that the environment variables of `tidemark record` describe."""
-    parts = [part for part in os.environ.get("TIDEMARK_WITH", ",".join(PARTS)).split(",") if part]
-    _begin(parts, lambda core: core.start_from_environment())
-
-
-def _begin(parts: Iterable[str], start: Callable[[_core.Core], None]) -> contextlib.AbstractContextManager[Any]:
-    global _current
     try:
-        core = _core.Core()
-        start(core)
+        return start(path, parts, detail, force)
     except OSError as failure:
         _console.notify(f"not recording: {failure}")
         return contextlib.nullcontext()
+
+
+def start(path: str | os.PathLike[str], parts: Iterable[str], detail: str, force: bool) -> Recording:
+    """Starts the recording that the arguments describe, as of record(). Raises OSError if it cannot start."""
+    os.environ["TIDEMARK_WITH"] = ",".join(parts)
+    os.environ["TIDEMARK_DETAIL"] = detail
+    return _begin(parts, lambda core: core.start(path, force))
+
+
+def start_from_environment() -> Recording:
+    """Starts the recording that the environment variables of `tidemark record` describe. Raises OSError if it cannot
+    start."""
+    parts = [part for part in os.environ.get("TIDEMARK_WITH", ",".join(PARTS)).split(",") if part]
+    return _begin(parts, lambda core: core.start_from_environment())
+
+
+def _begin(parts: Iterable[str], begin: Callable[[_core.Core], None]) -> Recording:
+    global _current
+    core = _core.Core()
+    begin(core)
     if core.notice:
         _console.notify(core.notice)
     _install_end_hooks()

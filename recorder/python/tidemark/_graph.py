@@ -216,7 +216,7 @@ class Graph:
     @_reports_failures
     def _poll(self) -> None:
         self._serve_full_request()
-        if self._core.details_paused():
+        if not self._plugin.records_details() and self._core.details_paused():
             return
         self._update_labels_without_steps()
         self._serve_request()

@@ -45,6 +45,7 @@ class Recording:
         self._steps = {_records.STEP_SEEN: 0, _records.STEP_REPORTED: 0}
         self._last_check = time.monotonic()
         self._end_is_reported = False
+        self.gaps: list[str] = []  # sentences about the parts that are not recorded
 
     def __enter__(self) -> Recording:
         return self
@@ -217,6 +218,7 @@ class Recording:
     def report_gap(self, reason: str, sentence: str, details: object) -> None:
         """Reports a part that is not recorded. Prints the sentence on stderr; sends reason and details to the trace."""
         _console.notify(sentence)
+        self.gaps.append(sentence)
         self.core.push(_records.data_gap(reason, details))
 
     def mark(self, name: str, value: float | None) -> None:

@@ -48,6 +48,6 @@ def _begin() -> None:
     _report("cuda")
     try:
         if _api.current() is None:
-            _api.begin_from_environment()
+            _api.start_from_environment()
     except Exception as failure:  # no failure of the recorder may end the program
         _console.notify(f"not recording: {failure}")
