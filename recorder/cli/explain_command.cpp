@@ -116,7 +116,8 @@ void add_explain_command(CommandLine& line) {
          "  tidemark explain 4711                     # the process 4711, which is being recorded\n"
          "  tidemark explain run.tide --from time:60s --at peak\n"
          "  tidemark explain run.tide --format html -o why.html"});
-    command.add_option("TRACE", options->input.trace, words("A trace (.tide), or the process id of a recorded program"))
+    command
+        .add_option("TRACE", options->input.trace, words("A trace (.tide), or the process id of a recorded program"))
         ->required();
     command.add_option(
         "--at", options->input.at,

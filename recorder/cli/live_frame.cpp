@@ -87,7 +87,7 @@ struct Columns {
 };
 
 std::string state_of(const LiveView& view, const Words& words) {
-    return !view.is_recording         ? words("the recording has ended")
+    return !view.is_recording        ? words("the recording has ended")
            : view.details_are_paused ? words("details paused")
                                      : words("recording");
 }
@@ -103,11 +103,11 @@ std::string memory_line(const LiveView& view, const Words& words) {
     if (view.devices == 0) {
         return words("No device has been used yet.");
     }
-    const std::string used = !view.device_used       ? ""
-                             : view.device_total == 0 ? words("in use {used}", with("used", format_bytes(*view.device_used)))
-                                                      : words("in use {used} of {total}",
-                                                              with("used", format_bytes(*view.device_used)),
-                                                              with("total", format_bytes(view.device_total)));
+    const std::string used = !view.device_used ? ""
+                             : view.device_total == 0
+                                 ? words("in use {used}", with("used", format_bytes(*view.device_used)))
+                                 : words("in use {used} of {total}", with("used", format_bytes(*view.device_used)),
+                                         with("total", format_bytes(view.device_total)));
     std::vector<std::string> parts{words("allocated {bytes}", with("bytes", format_bytes(view.allocated))),
                                    words("reserved {bytes}", with("bytes", format_bytes(view.reserved))),
                                    words("peak {bytes}", with("bytes", format_bytes(view.peak)))};
@@ -124,10 +124,10 @@ std::string progress_line(const LiveView& view, const Words& words) {
     if (view.steps_per_second) {
         parts.push_back(words("{rate} steps/s", with("rate", fmt::format("{:.1f}", *view.steps_per_second))));
     }
-    parts.push_back(view.cost ? words("recording cost {share}", with("share", Words::percent(view.cost->of_time))) + " " +
-                                    words("(longest pause {pause})",
-                                          with("pause", format_duration(view.cost->longest_pause)))
-                              : words("recording cost unknown"));
+    parts.push_back(view.cost
+                        ? words("recording cost {share}", with("share", Words::percent(view.cost->of_time))) + " " +
+                              words("(longest pause {pause})", with("pause", format_duration(view.cost->longest_pause)))
+                        : words("recording cost unknown"));
     return fmt::format("{}", fmt::join(parts, words(", ")));
 }
 
@@ -170,8 +170,8 @@ void add_components(Lines& lines, const LiveView& view, int rows, const Words& w
 
 Style style_of(Severity severity) {
     return severity == Severity::leak || severity == Severity::failure ? Style::alarm
-           : severity == Severity::waste                                ? Style::warning
-                                                                        : Style::plain;
+           : severity == Severity::waste                               ? Style::warning
+                                                                       : Style::plain;
 }
 
 void add_findings(Lines& lines, const LiveView& view, int rows, const Words& words) {

@@ -42,8 +42,8 @@ struct LiveView {
     int64_t steps = 0;
     std::optional<double> steps_per_second;
     std::optional<RecordingCostSummary> cost;
-    int64_t site_bytes = 0;       ///< of all sites
-    std::vector<LiveSite> sites;  ///< most bytes first
+    int64_t site_bytes = 0;                                   ///< of all sites
+    std::vector<LiveSite> sites;                              ///< most bytes first
     std::vector<std::pair<std::string, int64_t>> components;  ///< of the memory breakdown, most bytes first
     std::optional<std::vector<LiveFinding>> findings;         ///< nothing: the explanation is not ready yet
     int64_t explained_at = 0;                                 ///< ns since trace start

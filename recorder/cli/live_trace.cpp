@@ -292,8 +292,7 @@ void LiveTrace::explain_often() {
         const int device = analysis->device().device;
         explained = std::move(analysis);
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, pause,
-                          [&] { return is_stopping_ || (newest_ && newest_->device().device != device); });
+        changed_.wait_for(lock, pause, [&] { return is_stopping_ || (newest_ && newest_->device().device != device); });
     }
 }
 

@@ -237,7 +237,8 @@ Result<RecordedProgram> find_recorded_program(int64_t pid) {
         }
     }
     return usage_error(
-        "Process {pid} is not being recorded. Start the program with `tidemark record`, or try `tidemark attach {pid}`.",
+        "Process {pid} is not being recorded. Start the program with `tidemark record`, or try `tidemark attach "
+        "{pid}`.",
         with("pid", pid));
 }
 
@@ -247,8 +248,7 @@ Result<nlohmann::json> request_of(const RecordedProgram& program, const nlohmann
     if (!owner) {
         return has_ended(program.pid);
     }
-    const std::string path =
-        recorder::socket_path(recorder::runtime_folder(*owner), program.pid, program.listener);
+    const std::string path = recorder::socket_path(recorder::runtime_folder(*owner), program.pid, program.listener);
     auto answer = recorder::ask(path, request, *owner, patience);
     if (!answer) {
         return explain(program, answer.error());
@@ -260,7 +260,8 @@ Result<nlohmann::json> request_of(const RecordedProgram& program, const nlohmann
 
 Result<std::string> trace_or_pid(const std::string& text) {
     std::error_code error;
-    const bool is_number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; });
+    const bool is_number =
+        !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; });
     if (!is_number || fs::exists(text, error)) {
         return text;
     }

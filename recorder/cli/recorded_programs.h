@@ -21,12 +21,12 @@ namespace tidemark::cli {
 
 enum class ProgramState : uint8_t {
     recording,
-    details_paused,   ///< recorded, but only the allocator's events
-    waiting,          ///< for the first use of CUDA
-    ending,           ///< the recorder completes the trace
-    not_resumed,      ///< started by `tidemark record --paused`: nothing is recorded yet
-    attachable,       ///< nothing is recorded
-    not_responding,   ///< its recorder, or the program itself, gives no answer
+    details_paused,  ///< recorded, but only the allocator's events
+    waiting,         ///< for the first use of CUDA
+    ending,          ///< the recorder completes the trace
+    not_resumed,     ///< started by `tidemark record --paused`: nothing is recorded yet
+    attachable,      ///< nothing is recorded
+    not_responding,  ///< its recorder, or the program itself, gives no answer
 };
 std::string state_words(const Words& words, ProgramState state);
 /// Returns a stable word for JSON: "recording".
@@ -58,8 +58,8 @@ Result<RecordedProgram> find_recorded_program(int64_t pid);
 Result<nlohmann::json> request_of(const RecordedProgram& program, const nlohmann::json& request,
                                   std::chrono::milliseconds patience);
 
-/// Returns the trace of the process if `text` is a pid and no file, else `text`. Errors: as find_recorded_program(); the
-/// program has no trace yet (environment).
+/// Returns the trace of the process if `text` is a pid and no file, else `text`. Errors: as find_recorded_program();
+/// the program has no trace yet (environment).
 Result<std::string> trace_or_pid(const std::string& text);
 
 /// Parses a process id. Error (usage): it is none.

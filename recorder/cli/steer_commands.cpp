@@ -92,8 +92,7 @@ Status run_snapshot(const SnapshotOptions& options, const Words& words, Progress
     if (!trace) {
         return trace.error();
     }
-    const std::string output =
-        options.output.empty() ? fmt::format("snapshot-{}.tide", program->pid) : options.output;
+    const std::string output = options.output.empty() ? fmt::format("snapshot-{}.tide", program->pid) : options.output;
     std::error_code error;
     if (std::filesystem::equivalent(*trace, output, error)) {
         return usage_error("{path} is the trace itself; select another name with -o.", with("path", output));
@@ -104,16 +103,15 @@ Status run_snapshot(const SnapshotOptions& options, const Words& words, Progress
         return answer.error();
     }
     note_missing_scan(*answer, words);
-    const auto bytes =
-        copy_recording(*trace, output, options.force ? IfExists::replace : IfExists::fail, progress);
+    const auto bytes = copy_recording(*trace, output, options.force ? IfExists::replace : IfExists::fail, progress);
     if (!bytes) {
         return bytes.error();
     }
-    return print(fmt::format(
-        "{}: {}\n", visible_text(output),
-        words.list({words("process {pid} up to {time}", with("pid", program->pid),
-                          with("time", format_time_point(answer->value("complete_to_ns", int64_t{0})))),
-                    format_bytes(*bytes)})));
+    return print(
+        fmt::format("{}: {}\n", visible_text(output),
+                    words.list({words("process {pid} up to {time}", with("pid", program->pid),
+                                      with("time", format_time_point(answer->value("complete_to_ns", int64_t{0})))),
+                                format_bytes(*bytes)})));
 }
 
 void add_pid_option(CLI::App& command, std::string& pid, const Words& words) {

@@ -31,7 +31,8 @@ termios before{};
 std::atomic<bool> is_shown{false}, must_suspend{false};
 std::terminate_handler earlier_terminate = nullptr;
 std::array<struct sigaction, ending_signals.size()> earlier_actions{};
-struct sigaction earlier_suspend {}, earlier_resize {};
+struct sigaction earlier_suspend {
+}, earlier_resize{};
 
 void write_raw(std::string_view text) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -75,7 +76,8 @@ void suspend() {
 int variable(const char* name, int fallback) {
     const char* value = std::getenv(name);
     int number = 0;
-    const bool is_number = value != nullptr && std::from_chars(value, value + std::strlen(value), number).ec == std::errc();
+    const bool is_number =
+        value != nullptr && std::from_chars(value, value + std::strlen(value), number).ec == std::errc();
     return is_number && number > 0 && number <= 1000 ? number : fallback;
 }
 

@@ -49,9 +49,10 @@ Status check_runtime_folder(const std::string& folder, uid_t user) {
 Result<std::string> create_runtime_folder() {
     const std::string folder = runtime_folder(::geteuid());
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-        return environment_error("The folder {folder}, through which commands steer recordings, could not be created: "
-                                 "{reason}.",
-                                 with("folder", folder), with("reason", system_reason(errno)));
+        return environment_error(
+            "The folder {folder}, through which commands steer recordings, could not be created: "
+            "{reason}.",
+            with("folder", folder), with("reason", system_reason(errno)));
     }
     TIDEMARK_TRY(check_runtime_folder(folder, ::geteuid()));
     return folder;
@@ -74,9 +75,8 @@ std::vector<ControlSocket> control_sockets(const std::string& folder) {
             sockets.push_back(std::move(socket));
         }
     }
-    std::sort(sockets.begin(), sockets.end(), [](const auto& a, const auto& b) {
-        return a.pid != b.pid ? a.pid < b.pid : a.listener < b.listener;
-    });
+    std::sort(sockets.begin(), sockets.end(),
+              [](const auto& a, const auto& b) { return a.pid != b.pid ? a.pid < b.pid : a.listener < b.listener; });
     return sockets;
 }
 

@@ -19,7 +19,8 @@ enum class Listener : uint8_t {
     program,   ///< a program that is not recorded, but can be
 };
 
-/// Returns TIDEMARK_RUNTIME, or /tmp/tidemark-UID. Not XDG_RUNTIME_DIR: batch jobs have none, and logging out empties it.
+/// Returns TIDEMARK_RUNTIME, or /tmp/tidemark-UID. Not XDG_RUNTIME_DIR: batch jobs have none, and logging out empties
+/// it.
 std::string runtime_folder(uid_t user);
 
 /// Creates this user's folder if it does not exist, and checks it. Returns its path. Errors (environment): it cannot be

@@ -114,8 +114,9 @@ void set_stack_walker(uint32_t (*walk)(tidemark_ring*, uint16_t*)) {
     walk_stack.store(walk, std::memory_order_relaxed);
 }
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording_now, this_thread,       push_record,   text_id,
-                           stack_id,              sample_now,    set_stack_walker, details_paused};
+constexpr tidemark_api api{
+    TIDEMARK_CORE_VERSION, recording_now, this_thread, push_record, text_id, stack_id, sample_now,
+    set_stack_walker,      details_paused};
 
 void report(const std::string& sentence, char* buffer, size_t size) {
     if (buffer != nullptr && size > 0) {

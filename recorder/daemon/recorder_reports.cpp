@@ -162,7 +162,9 @@ void Recorder::publish_status() {
     const auto cost = cost_.summary(clock_.now());
     control_.publish({{"ok", true},
                       {"pid", options_.program},
-                      {"state", ending_ ? "ending" : steering_.is_paused() ? "paused" : "recording"},
+                      {"state", ending_                 ? "ending"
+                                : steering_.is_paused() ? "paused"
+                                                        : "recording"},
                       {"start_utc_ns", clock_.start_utc_ns()},
                       {"output", now.output},
                       {"place", now.place},

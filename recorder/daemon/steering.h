@@ -37,7 +37,7 @@ private:
     struct Snapshot {
         uint64_t id = 0;
         Clock::time_point deadline;
-        uint32_t scan = 0;      ///< number of the heap scan; 0: the program makes none
+        uint32_t scan = 0;  ///< number of the heap scan; 0: the program makes none
         bool is_scanned = false;
         int64_t wanted_to = 0;  ///< ns since trace start; 0: not known yet
         int commits_left = 0;

@@ -12,7 +12,7 @@ namespace tidemark::plugin {
 
 namespace {
 
-std::atomic<bool> has_details{true}, is_paused{false};
+std::atomic<bool> has_details{true}, is_paused{false}, was_paused{false};
 std::atomic<uint64_t> needs{0};
 
 // The lock is never held while GPU memory is allocated, so a thread that holds an allocator lock may take it.
@@ -38,10 +38,12 @@ void switch_unless_paused(bool details) {
 
 bool records_details() { return has_details.load(std::memory_order_relaxed); }
 bool are_details_paused() { return is_paused.load(std::memory_order_relaxed); }
+bool were_details_paused() { return was_paused.load(std::memory_order_relaxed); }
 
 void begin_with_details(void (*observe)(bool details)) {
     const std::lock_guard lock(switching);
     is_paused.store(false, std::memory_order_relaxed);
+    was_paused.store(false, std::memory_order_relaxed);
     switch_to(true);
     observer = observe;
 }
@@ -53,6 +55,7 @@ void follow_pause() {
     }
     const std::lock_guard lock(switching);
     if (observer != nullptr && is_paused.exchange(pause, std::memory_order_acq_rel) != pause) {
+        was_paused.store(true, std::memory_order_relaxed);
         switch_to(!pause);
     }
 }

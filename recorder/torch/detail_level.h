@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// How much the plugin records now: all details, or allocator events alone, in steps that repeat known ones and while the
-// user has paused the details.
-// Thread-safe. PyTorch calls plain functions without a context, so the level belongs to the process.
+// How much the plugin records now: all details, or allocator events alone, in steps that repeat known ones and while
+// the user has paused the details. Thread-safe. PyTorch calls plain functions without a context, so the level belongs
+// to the process.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@ namespace tidemark::plugin {
 bool records_details();
 /// Returns whether the user has paused the details: events have no origin.
 bool are_details_paused();
+/// Returns whether that was the case at any time of this recording.
+bool were_details_paused();
 /// Begins or ends such a pause when the user has done so. Does nothing without an observer. May be called under an
 /// allocator lock.
 void follow_pause();

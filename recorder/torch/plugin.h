@@ -51,7 +51,8 @@ void tidemark_plugin_optimizer(int inside);
 
 /* Handles the end of a training step. */
 void tidemark_plugin_step_ended(void);
-/* Returns 0 in light steps and while the user has paused the details: then nothing needs to be recorded but allocator events. */
+/* Returns 0 in light steps and while the user has paused the details: then nothing needs to be recorded but allocator
+ * events. */
 int tidemark_plugin_records_details(void);
 
 /* Reports that this thread starts a backward pass. Memory whose forward op is unknown gets the stack of this call. */

@@ -13,8 +13,8 @@
 
 namespace tidemark {
 
-/// Copies what is on the disk of the trace `input` into a new trace at `output`, which is one finished file. The copy is
-/// one state of the trace, however long it takes, and the recording goes on meanwhile. Returns its bytes. Errors: as
+/// Copies what is on the disk of the trace `input` into a new trace at `output`, which is one finished file. The copy
+/// is one state of the trace, however long it takes, and the recording goes on meanwhile. Returns its bytes. Errors: as
 /// open_trace; `output` exists, cannot be written, a full disk (environment). On error no file is left at `output`.
 Result<int64_t> copy_recording(const std::string& input, const std::string& output, IfExists if_exists,
                                Progress& progress);

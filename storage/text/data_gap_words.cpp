@@ -299,8 +299,7 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                 "Details were paused from {from} to {until}: memory that was allocated then has no stack, op, category "
                 "or referrer.",
                 with("from", time("from_ns")), with("until", time("until_ns")));
-        case DataGapReason::snapshot:
-            return words("The trace is a snapshot: the recording continued after it.");
+        case DataGapReason::snapshot: return words("The trace is a snapshot: the recording continued after it.");
     }
     return data_gap.text;
 }

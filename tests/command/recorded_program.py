@@ -64,8 +64,8 @@ class Allocator:
 
 def recording():
     """Returns the running recording of this process, or None."""
-    api = sys.modules.get("tidemark._api")
-    return api.current() if api is not None else None
+    current = getattr(sys.modules.get("tidemark._api"), "current", None)  # another thread may be importing it
+    return None if current is None else current()
 
 
 def train(folder):

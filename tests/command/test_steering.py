@@ -125,11 +125,11 @@ class Ps(Steered):
         self.assertIn("is not being recorded", self.run_failing(USAGE, "pause", pid))
 
     def test_a_child_is_not_taken_for_its_parent(self):
-        script = "import os, time; print(os.fork(), flush=True); time.sleep(60)"
+        script = "import os, time; child = os.fork(); child and os.write(1, b'%d' % child + b'\\n'); time.sleep(60)"
         environment = {**os.environ, "PYTHONPATH": str(HOME / "startup"), "TIDEMARK_ATTACHABLE": "1"}
         parent = subprocess.Popen([sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, text=True)
         self.addCleanup(parent.stdout.close)
-        child = int(next(line for line in parent.stdout if line.strip() != "0"))
+        child = int(parent.stdout.readline())
         self.addCleanup(lambda: os.kill(child, signal.SIGKILL))
         self.assertEqual([program["pid"] for program in self.json_of("ps")], [parent.pid])
         parent.kill()

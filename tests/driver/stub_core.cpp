@@ -34,8 +34,8 @@ int sample_now(uint32_t) { return 0; }
 void set_stack_walker(uint32_t (*)(tidemark_ring*, uint16_t*)) {}
 int details_paused() { return stub.details_paused; }
 
-constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording, this_thread,      push,          text,
-                           stack,                 sample_now, set_stack_walker, details_paused};
+constexpr tidemark_api api{TIDEMARK_CORE_VERSION, recording,     this_thread, push, text, stack, sample_now,
+                           set_stack_walker,      details_paused};
 
 }  // namespace
 
