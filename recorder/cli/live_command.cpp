@@ -5,10 +5,13 @@
 #include <memory>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/file_kind.h"
 #include "recorder/cli/live_trace.h"
+#include "recorder/cli/memory_limit.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/recorded_programs.h"
 #include "recorder/cli/terminal.h"
+#include "storage/read/follow.h"
 
 namespace tidemark::cli {
 namespace {
@@ -50,6 +53,10 @@ Status run_live(const LiveOptions& options, const Words& words, const Progress& 
     const auto path = trace_or_pid(options.trace);
     if (!path) {
         return path.error();
+    }
+    TIDEMARK_TRY(check_is_no_snapshot(*path));
+    if (!is_being_written(*path)) {
+        limit_memory_for(*path);
     }
     const auto trace = LiveTrace::open(*path, words);
     if (!trace) {

@@ -264,8 +264,8 @@ private:
         return place_of(*variable);
     }
 
-    /// Returns whether a node that is found now may have been created while the details were paused. The result of an op
-    /// that ends now is new.
+    /// Returns whether a node that is found now may have been created while the details were paused. The result of an
+    /// op that ends now is new.
     static bool is_of_pause(const tidemark_record& record, bool is_root) {
         const bool is_result = is_root && record.node.op != 0;
         return are_details_paused() || (were_details_paused() && record.node.stack == 0 && !is_result);

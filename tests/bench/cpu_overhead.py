@@ -20,6 +20,7 @@ import statistics
 import sys
 import tempfile
 import time
+from typing import Any
 
 import torch
 from torch import nn
@@ -103,7 +104,7 @@ class Recording:
 
     def __init__(self, parts, trace):
         tidemark.record(trace, force=True, parts=parts)
-        self._listener = _hooks._listener
+        self._listener: Any = _hooks._listener
         library = self._listener._plugin._library
         self._omit, self._resume = (
             library[f"_ZN8tidemark6plugin{name}Ev"] for name in ("12omit_details", "14resume_details")
@@ -154,7 +155,7 @@ class Waiting:
 
 def alternate(step, switched, seconds):
     """Returns the times of steps while something is off, and those of the steps between them while it is on."""
-    times = {False: [], True: []}
+    times: dict[bool, list[float]] = {False: [], True: []}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for on in (False, True):

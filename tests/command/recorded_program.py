@@ -74,6 +74,7 @@ def train(folder):
             return
         time.sleep(0.01)
     import tidemark._abi as abi
+
     from tidemark import _records
 
     core = recording().core

@@ -38,7 +38,11 @@ class Terminal:
         self.slave = slave
         environment = {**os.environ, "TERM": "xterm", **variables}
         self.process = subprocess.Popen(
-            [TIDEMARK, *map(str, arguments)], stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=environment,
+            [TIDEMARK, *map(str, arguments)],
+            stdin=slave,
+            stdout=slave,
+            stderr=subprocess.PIPE,
+            env=environment,
             start_new_session=True,
         )
         self.output = ""

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""tidemark ps, pause, resume, snapshot, explain PID and attach, with real recorder processes. Needs no GPU, no torch."""
+"""tidemark ps, pause, resume, snapshot, explain PID and attach, with real recorder processes, without GPU and torch."""
 
 import json
 import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -26,11 +27,11 @@ class Steered(CommandTest):
     def setUp(self):
         super().setUp()
         self.runtime = self.folder / "r"
-        self.enterContext_(unittest.mock.patch.dict(os.environ, TIDEMARK_RUNTIME=str(self.runtime)))
+        self.enter(unittest.mock.patch.dict(os.environ, TIDEMARK_RUNTIME=str(self.runtime)))
         self.started = []
         self.addCleanup(self.stop_all)
 
-    def enterContext_(self, context):
+    def enter(self, context):
         context.__enter__()
         self.addCleanup(context.__exit__, None, None, None)
 
@@ -103,7 +104,7 @@ class Ps(Steered):
 
     def test_ended_programs_are_not_listed(self):
         pid = self.start()
-        process, folder = self.started[0]
+        process, _ = self.started[0]
         self.await_events(pid)
         process.kill()
         process.wait()
@@ -152,7 +153,7 @@ class Refusals(Steered):
         self.assertIn("not a folder that only its user", self.run_failing(ENVIRONMENT, "pause", os.getpid()))
         # The recording itself works.
         self.start()
-        self.await_true(lambda: (self.folder / "run.tide").exists())
+        self.await_true((self.folder / "run.tide").exists)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can make files of another user")
     def test_a_folder_of_another_user(self):
@@ -188,8 +189,15 @@ class Pause(Steered):
         self.assertIn("was not paused", run("resume", pid).stderr)
         self.await_events(pid, events + 200)
         self.stop_all()
-        gaps = [gap["reason"] for gap in self.json_of("info", self.folder / "run.tide")["data_gaps"]]
-        self.assertEqual(gaps.count("details_paused"), 1)
+        shared = self.folder / "shared.tide"
+        self.run_fine("share", self.folder / "run.tide", "-o", shared, "--redact", "paths,names,source")
+        for trace in (self.folder / "run.tide", shared):
+            gaps = [gap["reason"] for gap in self.json_of("info", trace)["data_gaps"]]
+            self.assertEqual(gaps.count("details_paused"), 1)
+        with sqlite3.connect(f"file:{shared}?mode=ro", uri=True) as database:
+            self.assertEqual(
+                database.execute("SELECT name, kind FROM annotation").fetchall(), [("details paused", "details paused")]
+            )
 
     def test_nothing_is_said_of_memory_from_a_pause(self):
         pid = self.start()
@@ -268,8 +276,9 @@ class Attach(Steered):
         self.assertEqual([each["pid"] for each in self.json_of("ps")], [program.pid])
 
     def test_programs_without_the_hook_are_refused(self):
-        program = subprocess.Popen([sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"],
-                                   stdout=subprocess.PIPE)
+        program = subprocess.Popen(
+            [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"], stdout=subprocess.PIPE
+        )
         self.addCleanup(program.stdout.close)
         self.addCleanup(program.wait)
         self.addCleanup(program.kill)
@@ -287,6 +296,35 @@ class Attach(Steered):
         self.runtime.mkdir()
         self.runtime.chmod(0o777)
         self.hooked()  # prints a sentence and continues
+
+
+@unittest.skipUnless("TIDEMARK_FAKE_PYTHON" in os.environ, "needs the stand-in for Python 3.14")
+class AttachByRemoteExecution(Steered):
+    def fake(self, **variables):
+        environment = {"FAKE_FOLDER": str(self.folder), "FAKE_PYTHON": sys.executable, **variables}
+        self.enter(unittest.mock.patch.dict(os.environ, environment))
+        program = subprocess.Popen([os.environ["TIDEMARK_FAKE_PYTHON"], "60"])
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        return program
+
+    def test_the_program_listens_and_is_recorded(self):
+        program = self.fake()
+        trace = self.folder / "run.tide"
+        self.assertIn(f"is being recorded into {trace}", self.run_fine("attach", program.pid, "-o", trace))
+        self.assertEqual(self.programs()[program.pid]["trace"], str(trace))
+        self.assertEqual([path for path in self.runtime.iterdir() if path.suffix == ".py"], [])
+
+    def test_the_system_forbids_it(self):
+        program = self.fake(FAKE_REFUSAL="PermissionError: [Errno 1] Operation not permitted")
+        message = self.run_failing(ENVIRONMENT, "attach", program.pid)
+        self.assertIn("the system does not permit to write its memory", message)
+        self.assertIn("kernel.yama.ptrace_scope=0", message)
+
+    def test_the_program_forbids_it(self):
+        program = self.fake(FAKE_REFUSAL="RuntimeError: Remote debugging is not enabled in the remote process.")
+        message = self.run_failing(ENVIRONMENT, "attach", program.pid)
+        self.assertIn("its Python refuses (RuntimeError: Remote debugging is not enabled", message)
 
 
 class RecordPaused(Steered):
