@@ -104,8 +104,9 @@ class Recording:
 
     def __init__(self, parts, trace):
         tidemark.record(trace, force=True, parts=parts)
-        self._listener: Any = _hooks._listener
-        library = self._listener._plugin._library
+        listener: Any = _hooks._listener
+        self._listener = listener
+        library = listener._plugin._library
         self._omit, self._resume = (
             library[f"_ZN8tidemark6plugin{name}Ev"] for name in ("12omit_details", "14resume_details")
         )
