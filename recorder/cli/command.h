@@ -27,6 +27,10 @@ struct CommandLine {
 };
 
 void add_record_command(CommandLine& line);
+void add_attach_command(CommandLine& line);
+void add_ps_command(CommandLine& line);
+void add_live_command(CommandLine& line);
+void add_steer_commands(CommandLine& line);  // pause, resume, snapshot
 void add_import_command(CommandLine& line);
 void add_explain_command(CommandLine& line);
 void add_check_command(CommandLine& line);

@@ -82,6 +82,10 @@ CommandParser::CommandParser(const Words& words)
     app.require_subcommand(1);
     CommandLine line{app, words, job, exit_code};
     add_record_command(line);
+    add_attach_command(line);
+    add_ps_command(line);
+    add_live_command(line);
+    add_steer_commands(line);
     add_import_command(line);
     add_explain_command(line);
     add_check_command(line);

@@ -18,6 +18,7 @@
 #include "recorder/cli/explained.h"
 #include "recorder/cli/file_kind.h"
 #include "recorder/cli/output.h"
+#include "recorder/cli/recorded_programs.h"
 #include "storage/base/part_file.h"
 #include "storage/report/report.h"
 
@@ -78,7 +79,12 @@ std::string report(std::span<const ReportInput> devices, const Words& words, con
                                           : plain_report(devices, words, options);
 }
 
-Status run_explain(const ExplainOptions& options, const Words& words, Progress& progress) {
+Status run_explain(ExplainOptions& options, const Words& words, Progress& progress) {
+    auto trace = trace_or_pid(options.input.trace);
+    if (!trace) {
+        return trace.error();
+    }
+    options.input.trace = *std::move(trace);
     if (!options.output.empty()) {
         TIDEMARK_TRY(may_write_report(options.output, options.force));
     }
@@ -107,9 +113,12 @@ void add_explain_command(CommandLine& line) {
                "Markdown suits tickets; HTML is one file with plots. JSON is one object, or a list if the trace\n"
                "has several devices and --device is missing."),
          "  tidemark explain run.tide\n"
+         "  tidemark explain 4711                     # the process 4711, which is being recorded\n"
          "  tidemark explain run.tide --from time:60s --at peak\n"
          "  tidemark explain run.tide --format html -o why.html"});
-    add_trace_option(line, command, options->input.trace);
+    command
+        .add_option("TRACE", options->input.trace, words("A trace (.tide), or the process id of a recorded program"))
+        ->required();
     command.add_option(
         "--at", options->input.at,
         words("The point in time to explain: event:N, time:T, mark:NAME, peak or end (default: the end of "

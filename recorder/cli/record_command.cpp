@@ -39,7 +39,7 @@ struct RecordOptions {
     Arguments command;
     std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), detail = "full", session,
                 format = "text";
-    bool force = false, check = false, no_command_line = false, no_source = false;
+    bool force = false, check = false, no_command_line = false, no_source = false, paused = false;
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -129,10 +129,12 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
                         const Words& words) {
     Variables variables;
     std::vector<std::string> parts = split(options.with);
-    add_driver_part(home, words, parts, variables);
+    if (!options.paused) {
+        add_driver_part(home, words, parts, variables);  // else the package does it when the recording starts
+    }
     const std::string python_path = environment("PYTHONPATH");
     variables["PYTHONPATH"] = home.part("startup") + (python_path.empty() ? "" : ":" + python_path);
-    variables["TIDEMARK_RECORD"] = "1";
+    variables["TIDEMARK_RECORD"] = options.paused ? "paused" : "1";
     variables["TIDEMARK_OUTPUT"] = fs::absolute(options.output).lexically_normal().string();
     variables["TIDEMARK_WITH"] = fmt::format("{}", fmt::join(parts, ","));
     variables["TIDEMARK_FORCE"] = options.force ? "1" : "0";
@@ -240,6 +242,9 @@ Status run_record(const RecordOptions& options, const Words& words, const Progre
     const std::vector<RecordedTrace> traces = session->traces();
     if (!has_ended) {
         print_note(words, words("traces are still being written in the background."));
+    } else if (traces.empty() && options.paused) {
+        print_note(words, words("nothing was recorded: no `tidemark resume` started the recording. `tidemark ps` lists "
+                                "the programs that wait for it; only Python programs do."));
     } else if (traces.empty()) {
         print_note(words, why_nothing_recorded(options.command, home, session->python_processes(), words));
     } else if (exit_code == exit_success && std::any_of(traces.begin(), traces.end(), is_unfinished)) {
@@ -271,6 +276,7 @@ void add_record_command(CommandLine& line) {
                "The exit status is that of the program, or 128 + N if signal N killed it."),
          "  tidemark record -o run.tide -- python train.py --epochs 1\n"
          "  tidemark record -- torchrun --nproc-per-node 2 train.py\n"
+         "  tidemark record --paused -- python train.py   # later: tidemark resume PID\n"
          "  tidemark record --check -- python train.py"});
     command.add_option("-o,--output", options->output, words("The trace to write"))->capture_default_str();
     command.add_option("--with", options->with, words("The parts to record, separated by commas"))
@@ -287,6 +293,8 @@ void add_record_command(CommandLine& line) {
                      words("Leave the program's command line, which may contain secrets, out of the trace"));
     command.add_flag("--no-source", options->no_source,
                      words("Leave the lines of source files, which reports show, out of the trace"));
+    command.add_flag("--paused", options->paused,
+                     words("Record nothing, at no cost, until `tidemark resume PID` (Python programs only)"));
     command.add_flag("--check", options->check,
                      words("Show which parts can be recorded here and how to fix the others; record nothing"));
     add_format_option(command, words("Output format of --check"), options->format, {"text", "json"});

@@ -96,7 +96,15 @@ uint32_t text_id(tidemark_ring* ring, const char* text, size_t length) {
     return recording == nullptr ? 0 : recording->text(*static_cast<ThreadRing*>(ring), std::string_view(text, length));
 }
 
+int details_paused() {
+    const Recording* recording = active_recording();
+    return recording != nullptr && recording->details_paused();
+}
+
 uint32_t stack_id(tidemark_ring* ring, uint16_t* lines) {
+    if (details_paused()) {
+        return 0;
+    }
     const auto walk = walk_stack.load(std::memory_order_relaxed);
     return walk == nullptr ? 0 : walk(ring, lines);
 }
@@ -149,7 +157,8 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            driver_events,
                            driver_owns_events,
                            attribute,
-                           set_attribution};
+                           set_attribution,
+                           details_paused};
 
 void report(const std::string& sentence, char* buffer, size_t size) {
     if (buffer != nullptr && size > 0) {
@@ -224,6 +233,25 @@ TIDEMARK_EXPORT int tidemark_growing_blocks(uint64_t* addresses, int capacity) {
     return recording == nullptr || capacity <= 0
                ? 0
                : static_cast<int>(recording->growing_blocks({addresses, static_cast<size_t>(capacity)}));
+}
+
+TIDEMARK_EXPORT int tidemark_details_paused(void) { return details_paused(); }
+
+TIDEMARK_EXPORT uint32_t tidemark_full_scans_wanted(void) {
+    const Recording* recording = active_recording();
+    return recording == nullptr ? 0 : recording->full_scans_wanted();
+}
+
+TIDEMARK_EXPORT void tidemark_full_scans_made(uint32_t number) {
+    if (Recording* recording = active_recording()) {
+        recording->full_scans_made(number);
+    }
+}
+
+TIDEMARK_EXPORT void tidemark_serve_scans(int serves) {
+    if (Recording* recording = active_recording()) {
+        recording->serve_scans(serves != 0);
+    }
 }
 
 TIDEMARK_EXPORT const char* tidemark_output(void) {

@@ -56,6 +56,15 @@ uint32_t tidemark_scans_wanted(void);
 /* Stores the addresses of at most `capacity` blocks of these sites, and returns their number. */
 int tidemark_growing_blocks(uint64_t* addresses, int capacity);
 
+/* Returns whether the user has paused the details: then only allocator and driver events are recorded. */
+int tidemark_details_paused(void);
+/* Returns how many heap scans for everything the user has requested. */
+uint32_t tidemark_full_scans_wanted(void);
+/* Tells the recorder that the requests up to this number are served. */
+void tidemark_full_scans_made(uint32_t number);
+/* Tells the recorder whether this process makes (1) such scans or not (0). */
+void tidemark_serve_scans(int serves);
+
 /* Returns the path of the trace; empty before the first recording, and while the trace has no name yet because the
  * process has not used the GPU. Valid until the next start. */
 const char* tidemark_output(void);
@@ -93,6 +102,8 @@ struct tidemark_api {
     void (*attribute)(tidemark_ring* ring, struct tidemark_record* record);
     /* Sets the function that does this better than the stack walker. It runs on the thread itself. NULL: none. */
     void (*set_attribution)(void (*attribute)(tidemark_ring* ring, struct tidemark_record* record));
+    /* Returns 1 while the user has paused the details; `stack` then returns 0. */
+    int (*details_paused)(void);
 };
 
 /* Returns the table; NULL if core has another version. */

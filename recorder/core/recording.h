@@ -69,6 +69,14 @@ public:
 
     /// Asks for an NVML sample; see tidemark_api::sample_now.
     bool sample_now(uint32_t wait_ms);
+    /// Returns whether the user has paused the details.
+    bool details_paused() const { return region_.header().details_paused.load(std::memory_order_relaxed) != 0; }
+    /// Returns how many heap scans for everything the user has requested.
+    uint32_t full_scans_wanted() const { return region_.header().full_scans_wanted.load(std::memory_order_acquire); }
+    /// Tells the recorder that the requests up to this number are served.
+    void full_scans_made(uint32_t number) { region_.header().full_scans_made.store(number, std::memory_order_release); }
+    /// Tells the recorder whether this process makes such scans.
+    void serve_scans(bool serves) { region_.header().serves_scans.store(serves, std::memory_order_release); }
     /// Returns how many heap scans the recorder has requested.
     uint32_t scans_wanted() const { return region_.header().scans_wanted.load(std::memory_order_acquire); }
     /// Stores the blocks that the next heap scan looks for. Returns their number.

@@ -49,6 +49,9 @@ struct RegionHeader {
     std::atomic<uint32_t> samples_wanted{0};
     /// Read for every record, so it has its own cache line, which no one writes during a recording.
     alignas(64) std::atomic<RecorderState> recorder_state{RecorderState::starting};
+    /// Whether the user has paused the details: then only allocator and driver events are recorded, without their
+    /// origins. The recorder changes it rarely.
+    std::atomic<uint32_t> details_paused{0};
     alignas(64) std::atomic<uint32_t> samples_taken{0};
     /// ticks() when the recorder last read the rings. The program uses it to detect that the recorder has died.
     std::atomic<uint64_t> heartbeat{0};
@@ -59,6 +62,11 @@ struct RegionHeader {
     std::array<std::atomic<uint64_t>, most_growing_blocks> growing{};  ///< their addresses
     /// 1: driver allocations are the events of all devices. Set by the recorder, once.
     std::atomic<uint32_t> driver_owns_events{0};
+    /// The recorder raises this to request a scan for everything, which a user has asked for. The program makes such
+    /// scans while `serves_scans` is 1, and `full_scans_made` follows.
+    std::atomic<uint32_t> full_scans_wanted{0};
+    std::atomic<uint32_t> full_scans_made{0};
+    std::atomic<uint32_t> serves_scans{0};
     char failure[2048] = {};     ///< the sentence, when recorder_state is failed; written before it
     char notice[2048] = {};      ///< a sentence for the user; written before recorder_state is ready
     char end_notice[2048] = {};  ///< another one; written before recorder_state is finished

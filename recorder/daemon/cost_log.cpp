@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 namespace tidemark::recorder {
 
@@ -56,6 +57,16 @@ void CostLog::on_record(const tidemark_record& record, int64_t thread) {
     cost.longest = std::max(cost.longest, limited(longest, cost.end - cost.start));
 }
 
+std::optional<RecordingCostSummary> CostLog::summary(int64_t now) const {
+    std::vector<RecordingCost> costs;
+    for (const Costs* part : {&totals_, &open_}) {
+        for (const auto& [key, cost] : *part) {
+            costs.push_back(cost);
+        }
+    }
+    return summarize(costs, now);
+}
+
 void CostLog::report(int64_t now, bool all) {
     const int64_t period = period_ns << std::min<int64_t>(rows_ / rows_per_period, 20);
     if (!all && now - last_report_ < period) {
@@ -65,6 +76,11 @@ void CostLog::report(int64_t now, bool all) {
         if (cost.count > 0) {
             writer_.recording_cost(cost);
             ++rows_;
+            RecordingCost& total = totals_[key];
+            total.kind = cost.kind;
+            total.thread = cost.thread;
+            total.duration += cost.duration;
+            total.longest = std::max(total.longest, cost.longest);
         }
     }
     open_.clear();

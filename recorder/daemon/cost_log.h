@@ -23,10 +23,15 @@ public:
     /// Writes what was added since the last rows, if they are old enough. `all`: in any case.
     void report(int64_t now, bool all = false);
 
+    /// Returns the cost so far. `now`: ns since trace start.
+    std::optional<RecordingCostSummary> summary(int64_t now) const;
+
 private:
     StreamingWriter& writer_;
     const TickClock& clock_;
-    std::map<std::pair<int64_t, CostKind>, RecordingCost> open_;
+    using Costs = std::map<std::pair<int64_t, CostKind>, RecordingCost>;
+    Costs open_;    ///< since the last rows
+    Costs totals_;  ///< of all rows: duration and longest
     int64_t last_report_ = 0, rows_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "recorder/core/environment.h"
+#include "recorder/daemon/control_server.h"
 #include "recorder/daemon/first_use.h"
 #include "recorder/daemon/recorder.h"
 #include "recorder/daemon/trace_name.h"
@@ -105,6 +106,13 @@ Status record(const Options& options, const ProgramFacts& program, MappedRegion&
     TickClock clock;
     SessionFolder session(options.session, options.program);
     session.report({"recording", {}, {}, {}, {}, 0, 0, {}, {}});
+    ControlServer control(options.program);
+    control.refuse_requests("waiting");
+    control.publish({{"ok", true},
+                     {"pid", options.program},
+                     {"state", "waiting"},
+                     {"start_utc_ns", clock.start_utc_ns()},
+                     {"output", ""}});
     const std::string output = name_of_trace(options, program, region, session);
     auto place = TracePlace::prepare(output, options.force ? IfExists::replace : IfExists::fail);
     if (!place) {
@@ -116,7 +124,7 @@ Status record(const Options& options, const ProgramFacts& program, MappedRegion&
         return refused(session, output, writer.error());
     }
     report_place(region.header(), *place);
-    return tidemark::recorder::Recorder({options, program, region, clock, session, *place}, *std::move(writer))
+    return tidemark::recorder::Recorder({options, program, region, clock, session, *place, control}, *std::move(writer))
         .run(stop_signal);
 }
 

@@ -60,6 +60,7 @@ Recorder::Recorder(const Parts& parts, StreamingWriter writer)
       clock_(parts.clock),
       session_(parts.session),
       place_(parts.place),
+      control_(parts.control),
       writer_(std::move(writer)),
       driver_events_(writer_, region_.header(), [this](uint32_t device) { return track(device); }),
       source_(writer_, static_cast<pid_t>(options_.program)),
@@ -81,7 +82,10 @@ Recorder::~Recorder() = default;
 
 Status Recorder::run(const std::atomic<int>& stop_signal) {
     session_.report(report("recording"));
+    control_.accept_requests();
     Status status = record(stop_signal);
+    steering_.end();
+    publish_status();
     if (status) {
         drain_to_the_end();
         status = finish();
@@ -111,6 +115,8 @@ Status Recorder::record(const std::atomic<int>& stop_signal) {
         scan_requests_.update();
         TIDEMARK_TRY(commit());
         do_every_second();
+        steering_.serve();
+        publish_status();
         if (taken < slice) {
             region_.sleep_until_woken(taken > 0 ? busy_pause : idle_pause);
         }
@@ -398,7 +404,14 @@ Status Recorder::commit() {
     for (const auto& [device, track] : tracks_) {
         complete_to = std::min(complete_to, track.written_until(read_until_));
     }
-    return writer_.commit(complete_to);
+    const auto is_passed = writer_.commit(complete_to);
+    if (!is_passed) {
+        return is_passed.error();
+    }
+    if (*is_passed) {
+        steering_.committed(complete_to);
+    }
+    return {};
 }
 
 void Recorder::do_every_second() {

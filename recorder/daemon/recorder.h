@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder/daemon/control_server.h"
 #include "recorder/daemon/cost_log.h"
 #include "recorder/daemon/definitions.h"
 #include "recorder/daemon/device_track.h"
@@ -28,6 +29,7 @@
 #include "recorder/daemon/session_folder.h"
 #include "recorder/daemon/site_labels.h"
 #include "recorder/daemon/source_log.h"
+#include "recorder/daemon/steering.h"
 #include "recorder/daemon/tick_clock.h"
 #include "storage/write/trace_place.h"
 
@@ -43,6 +45,7 @@ public:
         TickClock& clock;
         SessionFolder& session;
         TracePlace& place;
+        ControlServer& control;
     };
     Recorder(const Parts& parts, StreamingWriter writer);
     ~Recorder();
@@ -107,6 +110,8 @@ private:
     void sample_if_requested();
     Status commit();
     void do_every_second();
+    /// Tells commands about the recording, a few times per second.
+    void publish_status();
     void report_process();
     void report_dropped_records();
     void report_limits();
@@ -122,10 +127,12 @@ private:
     TickClock& clock_;
     SessionFolder& session_;
     TracePlace& place_;
+    ControlServer& control_;
     StreamingWriter writer_;
     Origins origins_{writer_};
     Definitions definitions_{writer_, origins_};
     RunLog run_log_{writer_, clock_};
+    Steering steering_{control_, region_.header(), run_log_, clock_};
     CostLog cost_{writer_, clock_};
     DriverLog driver_{writer_, definitions_, clock_};
     DriverEvents driver_events_;
@@ -143,7 +150,7 @@ private:
     std::map<uint32_t, DeviceFacts> devices_;
     Process process_;
     std::optional<Ending> ending_;
-    Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_;
+    Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_, last_status_;
     int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
     bool sample_is_requested_ = false, torch_uses_cuda_ = false;
     int64_t read_until_ = 0;   ///< trace time when the rings were last read

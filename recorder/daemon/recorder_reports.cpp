@@ -153,6 +153,28 @@ SessionReport Recorder::report(const std::string& state) const {
     return report;
 }
 
+void Recorder::publish_status() {
+    constexpr auto status_period = milliseconds(200);
+    if (!ending_ && Clock::now() - last_status_ < status_period) {
+        return;
+    }
+    last_status_ = Clock::now();
+    const SessionReport now = report("");
+    const auto cost = cost_.summary(clock_.now());
+    control_.publish({{"ok", true},
+                      {"pid", options_.program},
+                      {"state", ending_                 ? "ending"
+                                : steering_.is_paused() ? "paused"
+                                                        : "recording"},
+                      {"start_utc_ns", clock_.start_utc_ns()},
+                      {"output", now.output},
+                      {"place", now.place},
+                      {"events", now.events},
+                      {"bytes", now.bytes},
+                      {"cost", cost ? nlohmann::json(cost->of_time) : nlohmann::json()},
+                      {"longest_pause_ns", cost ? nlohmann::json(cost->longest_pause) : nlohmann::json()}});
+}
+
 Status Recorder::finish() {
     int64_t duration = read_until_, checks = 0;
     for (auto& [device, track] : tracks_) {

@@ -3,6 +3,8 @@
 
 #include "recorder/daemon/run_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -113,6 +115,16 @@ void RunLog::on_data_gap(const tidemark_record& record, std::span<const std::byt
         data_gap.arguments = {{"details", details}};
     }
     add_data_gap(data_gap);
+}
+
+void RunLog::details_paused(int64_t time) {
+    pause_ = writer_.annotation_begun({"details paused", AnnotationKind::details_paused, 0, time, time, false}, 0);
+}
+
+void RunLog::details_resumed(int64_t paused, int64_t time) {
+    writer_.annotation_ended(pause_, time);
+    add_data_gap(DataGapReason::details_paused, time,
+                 {{"from_ns", fmt::to_string(paused)}, {"until_ns", fmt::to_string(time)}});
 }
 
 void RunLog::add_data_gap(DataGapReason reason, int64_t time, DataGapArguments arguments) {

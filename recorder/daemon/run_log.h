@@ -35,6 +35,10 @@ public:
     void on_meta(std::span<const std::byte> payload);
     void on_data_gap(const tidemark_record& record, std::span<const std::byte> payload);
 
+    /// Handles that the user pauses the details at `time`, and resumes them. Times are ns since trace start.
+    void details_paused(int64_t time);
+    void details_resumed(int64_t paused, int64_t time);
+
     /// Returns the settings of the allocator so far, with values as JSON.
     const std::map<std::string, std::string>& settings() const { return settings_; }
     /// Returns whether the program has sent this version, such as "torch_version".
@@ -67,6 +71,7 @@ private:
     bool lacks_allocator_ = false, lacks_driver_ = false, is_allocator_late_ = false;
     std::unordered_map<const ThreadDefinitions*, std::vector<int64_t>> open_spans_;
     Step last_step_;
+    int64_t pause_ = 0;  ///< id of the annotation that is open in a pause
     bool reported_by_user_ = false;
 };
 

@@ -77,23 +77,30 @@ void report_device(const tidemark_api& core, int device) {
     }
 }
 
-/// Sends the changes of one call. They have the same stack and source. A stack without Python frames is native.
+/// Sets the Python stack of the call, or its native one if it has none.
+void attribute(const tidemark_api& core, tidemark_ring* ring, const CallStack& stack, tidemark_record& record) {
+    core.attribute(ring, &record);
+    if (record.driver.stack == 0) {
+        record.driver.stack = stack.id(core, ring);
+        record.driver.stack_thread = 0;
+    }
+}
+
+/// Sends the changes of one call. They have the same stack and source, and none in a pause.
 void record(const tidemark_api& core, const DriverChanges& changes) {
     tidemark_ring* ring = changes.empty() ? nullptr : core.this_thread();
     if (ring == nullptr) {
         return;
     }
-    const CallStack& stack = CallStack::here();
-    const std::string& source = stack.source();
+    const CallStack* stack = core.details_paused() != 0 ? nullptr : &CallStack::here();
+    const std::string_view source = stack == nullptr ? std::string_view() : stack->source();
     const uint32_t source_id = source.empty() ? 0 : core.text(ring, source.data(), source.size());
     for (const DriverChange& change : changes) {
         report_device(core, change.device);
         tidemark_record record = driver_record(change);
         record.driver.source = static_cast<uint16_t>(source_id <= UINT16_MAX ? source_id : 0);
-        core.attribute(ring, &record);
-        if (record.driver.stack == 0) {
-            record.driver.stack = stack.id(core, ring);
-            record.driver.stack_thread = 0;
+        if (stack != nullptr) {
+            attribute(core, ring, *stack, record);
         }
         core.push(ring, &record, nullptr, 0);
     }

@@ -126,9 +126,13 @@ void end_steps(DeviceEvents& events) {
     events.repeats.store(events.steps.repeats(), std::memory_order_relaxed);
 }
 
-/// Returns the origin of an event: in a light step, that of the event which it repeats.
+/// Returns the origin of an event: none in a pause, and in a light step that of the event which it repeats.
 EventOrigin find_origin(const TraceEntry& entry, int device, ThreadState& state, tidemark_ring* ring) {
     StepPatterns& steps = devices[static_cast<size_t>(device)].steps;
+    if (are_details_paused()) {
+        steps.set_unlike();
+        return {};
+    }
     EventShape shape;
     bool can_repeat = describe(entry, ring->serial, shape) && ring->serial != 0;
     if (!records_details()) {
@@ -196,6 +200,7 @@ void on_event(const TraceEntry& entry) noexcept {
     if (!events.armed.load(std::memory_order_relaxed)) {
         return;
     }
+    follow_pause();
     end_steps(events);
     const uint64_t sequence = events.next.load(std::memory_order_relaxed);
     events.next.store(sequence + 1, std::memory_order_relaxed);

@@ -1,17 +1,25 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// How much the plugin records now: all details, or, in steps that repeat known ones, allocator events alone.
-// Thread-safe. PyTorch calls plain functions without a context, so the level belongs to the process.
+// How much the plugin records now: all details, or allocator events alone, in steps that repeat known ones and while
+// the user has paused the details. Thread-safe. PyTorch calls plain functions without a context, so the level belongs
+// to the process.
 #pragma once
 
 #include <cstdint>
 
 namespace tidemark::plugin {
 
-/// Returns false in light steps: ops and the graph are not observed, and an event gets the origin of the event at the
-/// same place of the step that is repeated.
+/// Returns false in light steps and in a pause: ops and the graph are not observed. In a light step, an event gets the
+/// origin of the event at the same place of the step that is repeated.
 bool records_details();
+/// Returns whether the user has paused the details: events have no origin.
+bool are_details_paused();
+/// Returns whether that was the case at any time of this recording.
+bool were_details_paused();
+/// Begins or ends such a pause when the user has done so. Does nothing without an observer. May be called under an
+/// allocator lock.
+void follow_pause();
 
 /// Registers what begins (true) and ends (false) to observe details, and records all of them from now on. nullptr: the
 /// level does not change any more. `observe` runs while a lock is held. It must not allocate GPU memory.
@@ -23,7 +31,7 @@ void need_details();
 /// Returns how often that was reported.
 uint64_t times_details_were_needed();
 
-/// Begins light steps. Does nothing without an observer.
+/// Begins light steps. Does nothing without an observer, or in a pause.
 void omit_details();
 /// Ends light steps. May be called under an allocator lock.
 void resume_details();

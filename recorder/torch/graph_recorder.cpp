@@ -243,6 +243,7 @@ private:
             place = describe_leaf(static_cast<AccumulateGrad&>(node), record);
         } else {
             set_forward_stack(node, record);
+            record.node.flags = is_of_pause(record, is_root) ? TIDEMARK_NODE_LATE : 0;
         }
         record.node.address = place.address;
         record.node.device = place.device;
@@ -261,6 +262,13 @@ private:
         record.node.flags = TIDEMARK_NODE_ACCUMULATES;
         record.node.number = reinterpret_cast<uintptr_t>(variable);
         return place_of(*variable);
+    }
+
+    /// Returns whether a node that is found now may have been created while the details were paused. The result of an
+    /// op that ends now is new.
+    static bool is_of_pause(const tidemark_record& record, bool is_root) {
+        const bool is_result = is_root && record.node.op != 0;
+        return are_details_paused() || (were_details_paused() && record.node.stack == 0 && !is_result);
     }
 
     static void set_forward_stack(const Node& node, tidemark_record& record) {

@@ -43,7 +43,9 @@ void step_ends() {
     if (++steps.seen <= first_steps) {
         return;
     }
-    if (!records_details()) {
+    if (are_details_paused()) {
+        steps.light = 0;
+    } else if (!records_details()) {
         if (++steps.light >= longest_light) {
             resume_details();
         }

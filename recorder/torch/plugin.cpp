@@ -218,9 +218,13 @@ void tidemark_plugin_phase(uint32_t phase) { set_named_phase(phase); }
 
 void tidemark_plugin_optimizer(int inside) { ThreadState::here().in_optimizer = inside != 0; }
 
-void tidemark_plugin_step_ended(void) { step_ends(); }
+void tidemark_plugin_step_ended(void) {
+    follow_pause();
+    step_ends();
+}
 
 int tidemark_plugin_end_light_step(int source, uint64_t number) {
+    follow_pause();
     tidemark_ring* ring = records_details() || core() == nullptr ? nullptr : core()->this_thread();
     if (ring == nullptr) {
         return 0;
@@ -234,7 +238,10 @@ int tidemark_plugin_end_light_step(int source, uint64_t number) {
     return 1;
 }
 
-int tidemark_plugin_records_details(void) { return records_details(); }
+int tidemark_plugin_records_details(void) {
+    follow_pause();
+    return records_details();
+}
 
 void tidemark_plugin_backward_begins(void) {
     if (core() != nullptr && core()->recording()) {

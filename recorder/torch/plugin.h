@@ -53,9 +53,10 @@ void tidemark_plugin_optimizer(int inside);
 /* Handles the end of a training step, whose TIDEMARK_STEP was sent. */
 void tidemark_plugin_step_ended(void);
 /* Ends a training step that was light, and sends its TIDEMARK_STEP: one call costs less than several between two light
- * steps. Returns 0, and does nothing, if the step was not light. */
+ * steps. Returns 0, and does nothing, if the step was not light. In a pause, every step is. */
 int tidemark_plugin_end_light_step(int source, uint64_t number);
-/* Returns 0 in light steps: then nothing needs to be recorded but allocator events. */
+/* Returns 0 in light steps and while the user has paused the details: then nothing needs to be recorded but allocator
+ * events. */
 int tidemark_plugin_records_details(void);
 
 /* Reports that this thread starts a backward pass. Memory whose forward op is unknown gets the stack of this call. */

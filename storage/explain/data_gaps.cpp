@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "storage/base/units.h"
 #include "storage/breakdown/driver_components.h"
+#include "storage/explain/paused_details.h"
 #include "storage/text/data_gap_words.h"
 
 namespace tidemark {
@@ -36,6 +38,12 @@ std::vector<std::string> what_was_not_recorded(const AnalysisContext& context, c
         if (!is_in_summary && (data_gap.device < 0 || data_gap.device == context.device().device)) {
             gaps.push_back(data_gap_words(words, data_gap));
         }
+    }
+    if (const auto since = PausedDetails(context.trace()).open_since()) {
+        gaps.push_back(
+            words("Details have been paused since {time}: memory that was allocated then has no stack, op, category or "
+                  "referrer. `tidemark resume` records them again.",
+                  with("time", format_time_point(*since))));
     }
     gaps.erase(std::unique(gaps.begin(), gaps.end()), gaps.end());
     return gaps;

@@ -11,7 +11,7 @@
 namespace tidemark {
 namespace {
 
-/// A part of the path of a library's Python files, or the begin of the name of a shared object.
+/// A folder of a library's Python files in site-packages, or the begin of the name of a shared object.
 struct Sign {
     std::string_view text;
     GpuLibrary library;
@@ -28,10 +28,15 @@ constexpr std::array objects{Sign{"libc10", GpuLibrary::pytorch}, Sign{"libtorch
                              Sign{"jax_", GpuLibrary::jax}};
 
 GpuLibrary library_of_frame(const StackTable& stacks, FrameId id) {
-    const std::string& file = stacks.string(stacks.frame(id).file);
+    std::string_view file = stacks.string(stacks.frame(id).file);
+    const size_t packages = file.rfind("-packages");
+    if (packages == file.npos || stacks.role(id) != FrameRole::library) {
+        return GpuLibrary::none;
+    }
+    file.remove_prefix(packages);  // a folder above may have the name of a library, too
     const auto found = std::find_if(folders.begin(), folders.end(),
-                                    [&](const Sign& sign) { return file.find(sign.text) != std::string::npos; });
-    return found == folders.end() || stacks.role(id) != FrameRole::library ? GpuLibrary::none : found->library;
+                                    [&](const Sign& sign) { return file.find(sign.text) != file.npos; });
+    return found == folders.end() ? GpuLibrary::none : found->library;
 }
 
 GpuLibrary library_of_object(std::string_view name) {

@@ -12,6 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "storage/explain/paused_details.h"
+
 namespace tidemark {
 namespace {
 
@@ -84,7 +86,12 @@ std::vector<Site> find_rising_lines(const std::vector<Site>& sites, const StackT
 class SiteCounter {
 public:
     SiteCounter(const Trace& trace, const DeviceHistory& device, std::vector<EventNumber> ends, EventNumber now)
-        : trace_(trace), allocations_(device.allocations), ends_(std::move(ends)), now_(now) {}
+        : trace_(trace),
+          device_(device),
+          allocations_(device.allocations),
+          paused_(trace),
+          ends_(std::move(ends)),
+          now_(now) {}
 
     std::vector<Site> count() {
         for (AllocationIndex a = 0; a < allocations_.size(); ++a) {
@@ -99,6 +106,9 @@ public:
 
 private:
     void add(AllocationIndex a) {
+        if (has_paused_details(a)) {
+            return;  // it would form one site with all others, which nothing else has in common
+        }
         const EventNumber made = allocations_.alloc_event[a], freed = allocations_.free_event[a];
         const auto bytes = static_cast<int64_t>(allocations_.block_size[a]);
         const auto requested = static_cast<int64_t>(allocations_.requested[a]);
@@ -125,6 +135,10 @@ private:
             site.level[free_slice] -= bytes;
             level_requested[free_slice] -= requested;
         }
+    }
+
+    bool has_paused_details(AllocationIndex a) const {
+        return paused_.any() && allocations_.stack[a] == 0 && paused_.contains(device_.alloc_time(a));
     }
 
     Site& site_of(AllocationIndex a) {
@@ -159,7 +173,9 @@ private:
     }
 
     const Trace& trace_;
+    const DeviceHistory& device_;
     const Allocations& allocations_;
+    const PausedDetails paused_;
     std::vector<EventNumber> ends_;  ///< states at which the slices end
     EventNumber now_;
     size_t slice_ = 0;  ///< the first slice that ends after the allocation

@@ -269,6 +269,9 @@ std::string TextRules::range(const Annotation& annotation) {
             is_number(std::string_view(text).substr(start.size(), text.size() - start.size() - end.size()));
         return !redaction_.replaces_texts() || is_ours ? allow(text) : allow("garbage collection");
     }
+    if (annotation.kind == AnnotationKind::details_paused) {
+        return allow("details paused");
+    }
     if (annotation.kind == AnnotationKind::phase && phase != Phase::named) {
         return allow(text);
     }

@@ -298,6 +298,12 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                                 "{n} source line was left out: a trace has at most {limit} of source lines.",
                                 "{n} source lines were left out: a trace has at most {limit} of source lines.",
                                 with("limit", format_bytes(data_gap.number("limit"))));
+        case DataGapReason::details_paused:
+            return words(
+                "Details were paused from {from} to {until}: memory that was allocated then has no stack, op, category "
+                "or referrer.",
+                with("from", time("from_ns")), with("until", time("until_ns")));
+        case DataGapReason::snapshot: return words("The trace is a snapshot: the recording continued after it.");
     }
     return data_gap.text;
 }

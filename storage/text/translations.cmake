@@ -29,7 +29,8 @@ endfunction()
 # catalogs from the sources: it adds new sentences without a translation and removes unused ones.
 file(GLOB_RECURSE speaking_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
      ${PROJECT_SOURCE_DIR}/storage/*.cpp ${PROJECT_SOURCE_DIR}/storage/*.h ${PROJECT_SOURCE_DIR}/recorder/cli/*.cpp
-     ${PROJECT_SOURCE_DIR}/recorder/cli/*.h ${PROJECT_SOURCE_DIR}/recorder/daemon/*.cpp
+     ${PROJECT_SOURCE_DIR}/recorder/cli/*.h ${PROJECT_SOURCE_DIR}/recorder/control/*.cpp
+     ${PROJECT_SOURCE_DIR}/recorder/control/*.h ${PROJECT_SOURCE_DIR}/recorder/daemon/*.cpp
      ${PROJECT_SOURCE_DIR}/recorder/daemon/*.h ${PROJECT_SOURCE_DIR}/recorder/driver/*.cpp
      ${PROJECT_SOURCE_DIR}/recorder/driver/*.h ${PROJECT_SOURCE_DIR}/gui/*.cpp ${PROJECT_SOURCE_DIR}/gui/*.h)
 list(JOIN speaking_sources "\n" source_list)

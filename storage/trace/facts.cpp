@@ -66,6 +66,7 @@ constexpr FactWord<AnnotationKind> annotation_words[]{
     {AnnotationKind::phase, "phase"},
     {AnnotationKind::optimizer, "optimizer"},
     {AnnotationKind::garbage_collection, "garbage collection"},
+    {AnnotationKind::details_paused, "details paused"},
     {AnnotationKind::unknown, "", true},
 };
 
@@ -127,6 +128,8 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::devices_left_out, "devices_left_out"},
     {DataGapReason::source_changed, "source_changed"},
     {DataGapReason::source_cut, "source_cut"},
+    {DataGapReason::details_paused, "details_paused"},
+    {DataGapReason::snapshot, "snapshot"},
     {DataGapReason::unknown, "", true},
 };
 

@@ -90,7 +90,7 @@ enum class StepSource : uint8_t { optimizer, user, unknown };
 enum class SampleSource : uint8_t { nvml, nvml_at_oom, unknown };
 
 /// The kind of an annotation: table annotation, column kind.
-enum class AnnotationKind : uint8_t { user, step, phase, optimizer, garbage_collection, unknown };
+enum class AnnotationKind : uint8_t { user, step, phase, optimizer, garbage_collection, details_paused, unknown };
 
 /// The reason for a data gap: table data_gap, column reason. Names in backquotes are arguments (column arguments).
 /// Reasons that end in _failed, graph_incomplete and allocator_fallback have `details`, an error message.
@@ -152,6 +152,8 @@ enum class DataGapReason : uint8_t {
     devices_left_out,  ///< records of devices after the first `limit`
     source_changed,    ///< source files that were changed after the program started
     source_cut,        ///< source lines after the first `limit` bytes
+    details_paused,    ///< by the user, from `from_ns` to `until_ns` (since the trace's start)
+    snapshot,          ///< the trace is a copy that was made while the recording went on
     unknown,
 };
 

@@ -68,6 +68,30 @@ Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if
     return file;
 }
 
+Result<StreamingFile> StreamingFile::copy_of(Connection& source, const std::string& path) {
+    StreamingFile file(path, ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (file.lock_ < 0) {
+        return refusal(path);
+    }
+    auto connection = Connection::open(path, OpenMode::create);
+    if (!connection) {
+        return file.explain(connection.error());
+    }
+    file.connection_ = *std::move(connection);
+    TIDEMARK_TRY(file.connection_->execute("PRAGMA synchronous=OFF; PRAGMA cache_size=-16384"));
+    sqlite3_backup* backup = sqlite3_backup_init(file.connection_->raw(), "main", source.raw(), "main");
+    // One step copies all pages in one transaction, so the recorder's commits meanwhile are no part of the copy.
+    const int copied = backup == nullptr ? SQLITE_ERROR : sqlite3_backup_step(backup, -1);
+    const int finished = sqlite3_backup_finish(backup);
+    if (copied != SQLITE_DONE || finished != SQLITE_OK) {
+        return file.explain(sqlite_error(file.connection_->raw(), path));
+    }
+    if (auto status = file.prepare_rows(); !status) {
+        return file.explain(status.error());
+    }
+    return file;
+}
+
 StreamingFile::StreamingFile(StreamingFile&& other) noexcept
     : path_(std::move(other.path_)),
       lock_(std::exchange(other.lock_, -1)),
@@ -103,6 +127,10 @@ Status StreamingFile::open_database() {
     TIDEMARK_TRY(create_schema(*connection_));
     TIDEMARK_TRY(connection_->execute("COMMIT; PRAGMA wal_autocheckpoint=0"));
     TIDEMARK_TRY(enter_wal_mode());
+    return prepare_rows();
+}
+
+Status StreamingFile::prepare_rows() {
     auto rows = TraceRows::prepare(*connection_);
     if (!rows) {
         return rows.error();
@@ -283,6 +311,28 @@ Status StreamingFile::finish(const std::vector<int>& devices, bool clean_end) {
         TIDEMARK_TRY(seal_file(path_));
     }
     return fsync(lock_) == 0 ? Status() : refusal(path_);
+}
+
+Status StreamingFile::finish_copy() {
+    std::vector<int> devices;
+    int64_t end = 0;
+    {
+        auto ids = connection_->prepare("SELECT id FROM device");
+        if (!ids) {
+            return explain(ids.error());
+        }
+        for (auto more = ids->step(); more && *more; more = ids->step()) {
+            devices.push_back(static_cast<int>(ids->integer(0)));
+        }
+        const auto committed =
+            connection_->query_integer("SELECT CAST(value AS INTEGER) FROM meta WHERE key='committed_time_ns'");
+        end = committed.value_or(0);
+    }
+    StreamingBatch last;
+    last.meta.emplace_back("duration_ns", std::to_string(end));
+    last.data_gaps.push_back({DataGapKind::not_recorded, -1, end, 0, 0, DataGapReason::snapshot, {}, {}});
+    TIDEMARK_TRY(write(last));
+    return finish(devices, true);
 }
 
 Status StreamingFile::write_integrity() {

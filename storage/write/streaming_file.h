@@ -73,6 +73,8 @@ public:
     /// Creates the file, which only its owner can read. Errors: it exists (IfExists::fail), it exists and is not a
     /// trace, it is being written, the folder cannot be written.
     static Result<StreamingFile> create(const std::string& path, IfExists if_exists);
+    /// Copies a trace that is being written, as it is now, into the empty file `path`. finish_copy() follows.
+    static Result<StreamingFile> copy_of(Connection& source, const std::string& path);
     StreamingFile(StreamingFile&& other) noexcept;
     StreamingFile& operator=(StreamingFile&& other) noexcept;
     ~StreamingFile();
@@ -81,6 +83,8 @@ public:
     Status write(StreamingBatch& batch);
     /// Derives the chunks of these devices, sets `clean_end`, converts the trace to one ordinary file and seals it.
     Status finish(const std::vector<int>& devices, bool clean_end);
+    /// Finishes a copy like a trace that ends at its last commit, with a data gap that says that it is a snapshot.
+    Status finish_copy();
 
     /// Returns the row id of a device's segment. Ids are consecutive per device, as readers require.
     static int64_t segment_id(int device, uint32_t position) { return (int64_t{device} << 28) + 1 + position; }
@@ -88,6 +92,7 @@ public:
 private:
     StreamingFile(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
     Status open_database();
+    Status prepare_rows();
     Status enter_wal_mode();
     Status insert(StreamingBatch& batch);
     Status insert_graph(const StreamingBatch& batch);

@@ -408,12 +408,13 @@ StreamingBatch StreamingWriter::State::collect(int64_t complete_to) {
     return std::exchange(batch, {});
 }
 
-Status StreamingWriter::commit(int64_t complete_to) {
-    if (state_->writing.is_cached()) {
-        TIDEMARK_TRY(state_->writing.status());
-        state_->writing.hand_over(state_->collect(complete_to));
+Result<bool> StreamingWriter::commit(int64_t complete_to) {
+    if (!state_->writing.is_cached()) {
+        return false;
     }
-    return {};
+    TIDEMARK_TRY(state_->writing.status());
+    state_->writing.hand_over(state_->collect(complete_to));
+    return true;
 }
 
 Status StreamingWriter::finish(int64_t duration, bool clean_end) {

@@ -91,10 +91,11 @@ public:
     /// Sets the number of a device's events in the trace so far, and the event with the most allocated bytes.
     void progress_of(int device, EventNumber events, EventNumber peak_event);
 
-    /// Passes all rows so far to the writing thread, complete up to trace time `complete_to`. If that thread is still
-    /// busy with the previous rows, nothing is passed: call again later, and watch pending_bytes(). Fails after a write
-    /// error (disk full); the trace then keeps the earlier commits.
-    Status commit(int64_t complete_to);
+    /// Passes all rows so far to the writing thread, complete up to trace time `complete_to`, and returns true; the
+    /// previous rows are on the disk then. If that thread is still busy with them, passes nothing and returns false:
+    /// call again later, and watch pending_bytes(). Fails after a write error (disk full); the trace then keeps the
+    /// earlier commits.
+    Result<bool> commit(int64_t complete_to);
 
     /// Waits for the writing thread, writes derived data (allocation_chunk) with bounded memory, records whether the
     /// end was clean, and leaves WAL mode.

@@ -8,15 +8,19 @@
 Steps that are recorded alternate with steps that are not, in one process. Prints JSON per workload: the CPU time of the
 training thread in a step that is not recorded, and, for recordings of more and more parts, the medians of the pairs'
 ratios and of what recording adds per op. Without a GPU there are no allocator events, so their cost is not included.
+"paused" is a recording whose details are paused (`tidemark pause`), "waiting" a program that waits for the request to
+record (`tidemark record --paused`): steps with the waiting thread alternate with steps without it.
 """
 
 import argparse
 import json
 import os
+import socket
 import statistics
 import sys
 import tempfile
 import time
+from typing import Any
 
 import torch
 from torch import nn
@@ -28,6 +32,8 @@ KINDS = {
     "ops": ["ops"],
     "ops, stacks": ["ops", "stacks", "modules"],
     "all": ["ops", "stacks", "modules", "graph"],
+    "paused": ["ops", "stacks", "modules", "graph"],
+    "waiting": [],
 }
 
 
@@ -98,11 +104,19 @@ class Recording:
 
     def __init__(self, parts, trace):
         tidemark.record(trace, force=True, parts=parts)
-        self._listener = _hooks._listener
-        library = self._listener._plugin._library
+        listener: Any = _hooks._listener
+        self._listener = listener
+        library = listener._plugin._library
         self._omit, self._resume = (
             library[f"_ZN8tidemark6plugin{name}Ev"] for name in ("12omit_details", "14resume_details")
         )
+
+    def pause(self):
+        """Pauses the details, as `tidemark pause` does."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(os.path.join(os.environ["TIDEMARK_RUNTIME"], f"{os.getpid()}.recorder"))
+            connection.sendall(b'{"request": "pause"}\n')
+            assert json.loads(connection.recv(4096))["ok"]
 
     def switch(self, on):
         (self._resume if on else self._omit)()
@@ -122,19 +136,47 @@ def ops_of(step):
     return sum(event.count for event in profile.key_averages())
 
 
-def compare(step, parts, seconds, trace):
-    """Returns the times of steps that are not recorded, and those of the recorded steps between them."""
-    recording = Recording(parts, trace)
-    times = {False: [], True: []}
+class Waiting:
+    """Waits for the request to record, which can be switched off and on."""
+
+    def __init__(self):
+        startup = os.path.join(os.environ["TIDEMARK_HOME"], "startup")
+        sys.path.insert(0, startup)
+        import tidemark_listener
+
+        self._listener = tidemark_listener
+
+    def switch(self, on):
+        if on:
+            self._listener.listen("", "paused")
+        elif self._listener._listening is not None:
+            self._listener._listening[0].shutdown(socket.SHUT_RDWR)
+            self._listener._close()
+
+
+def alternate(step, switched, seconds):
+    """Returns the times of steps while something is off, and those of the steps between them while it is on."""
+    times: dict[bool, list[float]] = {False: [], True: []}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for on in (False, True):
-            recording.switch(on)
+            switched.switch(on)
             step()  # frees the graph of the step before
             times[on].append(time_of(step))
-    recording.switch(True)
-    tidemark.stop()
+    switched.switch(True)
     return times[False], times[True]
+
+
+def compare(step, kind, seconds, trace):
+    """Returns the times of steps that are not recorded, and those of the recorded steps between them."""
+    if kind == "waiting":
+        return alternate(step, Waiting(), seconds)
+    recording = Recording(KINDS[kind], trace)
+    if kind == "paused":
+        recording.pause()
+    times = alternate(step, recording, seconds)
+    tidemark.stop()
+    return times
 
 
 def measure(name, folder, options):
@@ -144,8 +186,8 @@ def measure(name, folder, options):
     for _ in range(50):
         step()
     result = {"workload": name, "ops_per_step": ops}
-    for kind, parts in KINDS.items():
-        bare, recorded = compare(step, parts, options.seconds, os.path.join(folder, f"{name}.tide"))
+    for kind in KINDS:
+        bare, recorded = compare(step, kind, options.seconds, os.path.join(folder, f"{name}.tide"))
         ratios = [after / before for before, after in zip(bare, recorded)]
         added = [after - before for before, after in zip(bare, recorded)]
         result["bare_us"] = round(statistics.median(bare))
@@ -164,6 +206,7 @@ def main():
     options = parser.parse_args(sys.argv[1:])
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["TIDEMARK_RUNTIME"] = os.path.join(folder, "runtime")
         for workload in options.workloads:
             measure(workload, folder, options)
 

@@ -41,6 +41,7 @@ void attribute(tidemark_ring*, tidemark_record* record) { record->driver.stack =
 void set_attribution(void (*)(tidemark_ring*, tidemark_record*)) {}
 int sample_now(uint32_t) { return 0; }
 void set_stack_walker(uint32_t (*)(tidemark_ring*, uint16_t*)) {}
+int details_paused() { return stub.details_paused; }
 
 constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            recording,
@@ -54,7 +55,8 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            driver_events,
                            driver_owns_events,
                            attribute,
-                           set_attribution};
+                           set_attribution,
+                           details_paused};
 
 }  // namespace
 

@@ -65,7 +65,8 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            [](uint32_t) { return uint64_t{0}; },
                            [] { return 0; },
                            [](tidemark_ring*, tidemark_record*) {},
-                           [](void (*)(tidemark_ring*, tidemark_record*)) {}};
+                           [](void (*)(tidemark_ring*, tidemark_record*)) {},
+                           [] { return 0; }};
 
 }  // namespace
 

@@ -76,7 +76,8 @@ public:
     EventNumber events() const { return event_; }
     Status commit(int64_t time) {
         writer_.progress_of(0, event_, peak_event_);
-        return writer_.commit(time);
+        const auto committed = writer_.commit(time);
+        return committed ? Status() : committed.error();
     }
     void sample(int64_t time) {
         Sample device{time, 0, {}, 0, 140ll << 30, SampleSource::nvml};

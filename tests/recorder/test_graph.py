@@ -56,6 +56,7 @@ class Core:
             set_stack_walker=types["set_stack_walker"](lambda walk: None),
             driver_events=types["driver_events"](lambda device: 0),
             set_attribution=types["set_attribution"](lambda attribute: None),
+            details_paused=types["details_paused"](lambda: 0),
         )
         self.table = ctypes.pointer(self._api)
 

@@ -57,10 +57,12 @@ ALLOWED = {
     "recorder/heap": {"recorder/core"},
     "recorder/torch": {"recorder/core"},
     "recorder/driver": TRACE | {"recorder/core"},
+    "recorder/control": BASE,
     "recorder/daemon": TRACE
-    | {"recorder/core", "recorder/driver", "storage/allocator", "storage/text", "storage/write"},
+    | {"recorder/control", "recorder/core", "recorder/driver", "storage/allocator", "storage/text", "storage/write"},
     "recorder/cli": GRAPH
     | {
+        "recorder/control",
         "recorder/core",
         "recorder/driver",
         "storage/compare",

@@ -14,7 +14,8 @@ using test::explained;
 using test::RunBuilder;
 
 constexpr int64_t MiB = 1 << 20, GiB = 1 << 30;
-constexpr std::string_view packages = "/usr/lib/python3/site-packages/";
+/// A folder above has the name of a library, too.
+constexpr std::string_view packages = "/opt/torch/lib/python3/site-packages/";
 
 /// A program whose events are driver allocations: each is a segment with one block.
 struct OtherProgram : RunBuilder {

@@ -31,7 +31,10 @@ _core_of_process: _core.Core | None = None
 def current() -> Recording | None:
     """Returns the running recording, or None. Joins a recording that CUDA's driver has started."""
     if _current is None and os.environ.get("TIDEMARK_RECORD") == "1" and _records_already():
-        begin_from_environment()
+        try:
+            start_from_environment()
+        except OSError as failure:
+            _console.notify(f"not recording: {failure}")
     return _current if _current is not None and _current.running() else None
 
 
@@ -80,29 +83,35 @@ def record(
     if running is not None:
         _console.notify(f"already recording into {running.output}" if running.output else "already recording")
         return contextlib.nullcontext(running)
-    os.environ["TIDEMARK_WITH"] = ",".join(parts)
-    os.environ["TIDEMARK_DETAIL"] = detail
     if not command_line:
         os.environ["TIDEMARK_COMMAND_LINE"] = "0"
     if not source:
         os.environ["TIDEMARK_SOURCE"] = "0"
-    return _begin(parts, lambda core: core.start(path, force))
-
-
-def begin_from_environment() -> None:
-    """Starts the recording that the environment variables of `tidemark record` describe."""
-    parts = [part for part in os.environ.get("TIDEMARK_WITH", ",".join(PARTS)).split(",") if part]
-    _begin(parts, lambda core: core.start_from_environment())
-
-
-def _begin(parts: Iterable[str], start: Callable[[_core.Core], None]) -> contextlib.AbstractContextManager[Any]:
-    global _current
     try:
-        core = _core.Core()
-        start(core)
+        return start(path, parts, detail, force)
     except OSError as failure:
         _console.notify(f"not recording: {failure}")
         return contextlib.nullcontext()
+
+
+def start(path: str | os.PathLike[str], parts: Iterable[str], detail: str, force: bool) -> Recording:
+    """Starts the recording that the arguments describe, as of record(). Raises OSError if it cannot start."""
+    os.environ["TIDEMARK_WITH"] = ",".join(parts)
+    os.environ["TIDEMARK_DETAIL"] = detail
+    return _begin(parts, lambda core: core.start(path, force))
+
+
+def start_from_environment() -> Recording:
+    """Starts the recording that the environment variables of `tidemark record` describe. Raises OSError if it cannot
+    start."""
+    parts = [part for part in os.environ.get("TIDEMARK_WITH", ",".join(PARTS)).split(",") if part]
+    return _begin(parts, lambda core: core.start_from_environment())
+
+
+def _begin(parts: Iterable[str], begin: Callable[[_core.Core], None]) -> Recording:
+    global _current
+    core = _core.Core()
+    begin(core)
     if core.notice:
         _console.notify(core.notice)
     _install_end_hooks()
@@ -200,21 +209,26 @@ def _install_end_hooks() -> None:
 
     def on_uncaught(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
         global _ending
-        if issubclass(kind, KeyboardInterrupt):
-            _ending = (_abi.END_INTERRUPTED, "KeyboardInterrupt")
-        else:
-            _ending = (_abi.END_EXCEPTION, f"{kind.__name__}: {value}"[:2000])
+        _ending = _ending_by(value)
         if recording := current():
             recording.last_scan(traceback)
         previous(kind, value, traceback)
 
     sys.excepthook = on_uncaught
-    atexit.register(_end_at_exit)
+    atexit.register(end_at_exit)
 
 
-def _end_at_exit() -> None:
+def _ending_by(failure: BaseException) -> tuple[int, str]:
+    if isinstance(failure, KeyboardInterrupt):
+        return _abi.END_INTERRUPTED, "KeyboardInterrupt"
+    return _abi.END_EXCEPTION, f"{type(failure).__name__}: {failure}"[:2000]
+
+
+def end_at_exit() -> None:
+    """Ends the recording, if one runs, because the program ends."""
     if recording := current():
-        how, sentence = _ending or (_abi.END_EXITED, "")
+        failure = getattr(sys, "last_value", None)  # of a recording that was joined after it
+        how, sentence = _ending or ((_abi.END_EXITED, "") if failure is None else _ending_by(failure))
         # `tidemark record` waits for the trace itself. Without it, this process must wait.
         wait_ms = WAIT_FOR_MOVE_MS if recording.moves_at_end else WAIT_AT_EXIT_MS
         recording.end(how, sentence, 0 if os.environ.get("TIDEMARK_SESSION") else wait_ms)

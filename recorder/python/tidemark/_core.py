@@ -66,6 +66,10 @@ class Core:
         self._blocks = (ctypes.c_uint64 * _MOST_BLOCKS)()
         self.notice = ""  # a sentence for the user about the recording that was started
         self.scans_wanted = self._library.tidemark_scans_wanted  # number of heap scans that the recorder requested
+        self.full_scans_wanted = self._library.tidemark_full_scans_wanted  # that the user requested by a command
+        self.full_scans_made = self._library.tidemark_full_scans_made  # tells the recorder the number of the last one
+        self.serve_scans = self._library.tidemark_serve_scans  # tells the recorder whether this process makes those
+        self.details_paused = self._library.tidemark_details_paused  # by the user
 
     def start(self, output: str | os.PathLike[str], force: bool) -> None:
         """Starts a recording. Raises OSError with the cause and the fix."""

@@ -91,6 +91,8 @@ class Graph:
         self._budget, self._growth_budget = (_budget.Budget(_SHARE, _FREE_S) for _ in range(2))
         self._last_scan_s = self._last_growth_scan_s = _FIRST_SCAN_S
         self._requests_served = core.scans_wanted()
+        self._full_scans_served = core.full_scans_wanted()
+        core.serve_scans(1)
         self._growth_scans = 0
         self._nodes_at_scan = self._bytes_at_scan = 0
         self._allocated: collections.deque[int] = collections.deque(maxlen=_POLLS)
@@ -109,6 +111,7 @@ class Graph:
 
     def close(self) -> None:
         """Stops the polling and the recording of garbage collections."""
+        self._core.serve_scans(0)
         self._poller.stop()
         self._garbage.stop()
 
@@ -216,6 +219,9 @@ class Graph:
 
     @_reports_failures
     def _poll(self) -> None:
+        self._serve_full_request()
+        if not self._plugin.records_details() and self._core.details_paused():
+            return
         self._update_labels_without_steps()
         self._serve_request()
         alive, _ = self._plugin.live_nodes()
@@ -237,6 +243,14 @@ class Graph:
                 self._scan(reason)
             self._last_scan_s = time.thread_time() - began
 
+    def _serve_full_request(self) -> None:
+        """Scans for everything if the user has requested it by a command."""
+        wanted = self._core.full_scans_wanted()
+        if wanted != self._full_scans_served:
+            self._full_scans_served = wanted
+            self.scan()
+            self._core.full_scans_made(wanted)
+
     def _serve_request(self) -> None:
         """Scans for the memory of growing allocation sites if the recorder has requested it. A request that is too
         expensive now is served later."""
@@ -257,6 +271,8 @@ class Graph:
     @_reports_failures
     def _before_freeze(self) -> None:
         """Scans for the memory of growing allocation sites as long as garbage among it can be seen."""
+        if self._core.details_paused():
+            return
         if self._core.growing_blocks() and self._growth_budget.allows(self._last_scan_s):
             with self._growth_budget.spend(), self._exclusively() as is_free:
                 if is_free:

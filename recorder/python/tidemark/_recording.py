@@ -49,6 +49,7 @@ class Recording:
         self._last_check = time.monotonic()
         self._last_housekeeping = 0.0
         self._end_is_reported = False
+        self.gaps: list[str] = []  # sentences about the parts that are not recorded
 
     def __enter__(self) -> Recording:
         return self
@@ -256,13 +257,14 @@ class Recording:
     def report_gap(self, reason: str, sentence: str, details: object) -> None:
         """Reports a part that is not recorded. Prints the sentence on stderr; sends reason and details to the trace."""
         _console.notify(sentence)
+        self.gaps.append(sentence)
         self.core.push(_records.data_gap(reason, details))
 
     def mark(self, name: str, value: float | None) -> None:
         """Names this point in time. value: None for none."""
         self._name_new_modules()
         self.core.push(_records.mark(name, value, self._sequences()))
-        if self._graph:
+        if self._graph and not self.core.details_paused():
             self._graph.marked(name)
 
     def _sequences(self) -> list[int]:
@@ -279,15 +281,12 @@ class Recording:
         if self._plugin and not is_due and self._plugin.end_light_step(source, number):
             return
         self.core.push(_records.step(source, number))
-        self._do_housekeeping(now)
-        if self._graph:
-            self._graph.step_ended()
+        if not self.core.details_paused():
+            self._do_housekeeping(now)
+            if self._graph:
+                self._graph.step_ended()
         if self._plugin:
             self._plugin.step_ended()
-
-    def _in_light_step(self) -> bool:
-        """Returns whether this step repeats a known one so far: then the hooks have nothing new to report."""
-        return self._plugin is not None and not self._plugin.records_details()
 
     def phase(self, name: str | None) -> contextlib.AbstractContextManager[None]:
         """Names the phase; None: detects it. Returns a context manager whose exit restores the phase before."""
@@ -322,8 +321,8 @@ class Recording:
         """Handles the begin of a backward pass from these tensors on this thread."""
         if self._plugin:
             self._plugin.backward_begins()
-        if self._graph and not self._in_light_step():
-            self._graph.backward_begins(roots)
+        if graph := self._detailed_graph():
+            graph.backward_begins(roots)
 
     def backward_ends(self) -> None:
         """Handles the end of the backward pass."""
@@ -332,8 +331,13 @@ class Recording:
 
     def optimizer_stepped(self, optimizer: Any) -> None:
         """Handles the end of this optimizer's step."""
-        if self._graph and not self._in_light_step():
-            self._graph.optimizer_stepped(optimizer)
+        if graph := self._detailed_graph():
+            graph.optimizer_stepped(optimizer)
+
+    def _detailed_graph(self) -> Any:
+        """Returns the graph; None if it is not recorded, in light steps, which have nothing new to report, and while
+        the user has paused the details."""
+        return self._graph if self._plugin and self._plugin.records_details() else None
 
     def module_changed(self, module: Any) -> None:
         """Handles that a module is new, or got a parameter or a buffer."""

@@ -4,6 +4,7 @@
 """Starts the recording of `tidemark record` when the program first uses the GPU."""
 
 import os
+import threading
 from typing import Any
 
 from tidemark import _torch_import
@@ -20,6 +21,10 @@ def arm() -> None:
         _driver.select_cupti()
     if "stacks" in os.environ.get("TIDEMARK_WITH", "stacks").split(","):
         _walk_stacks()
+    # Libraries register functions with atexit that free all their memory. What is registered here runs before.
+    register = getattr(threading, "_register_atexit", None)
+    if register is not None:
+        register(_end_before_cleanup)
     _torch_import.when_imported(_wait_for_cuda)
 
 
@@ -32,6 +37,21 @@ def _walk_stacks() -> None:
         _frames.Frames().walk_for(_core.Core().table, None)
     except OSError:
         pass  # a recording of torch reports it; other programs get native stacks
+
+
+def _end_before_cleanup() -> None:
+    """Ends a recording of driver allocations when the program's code has run, unless other threads still run. Never
+    raises."""
+    from tidemark import _api
+
+    me = threading.current_thread()
+    try:
+        recording = _api.current()
+        others = any(not thread.daemon and thread is not me for thread in threading.enumerate())
+        if recording is not None and recording.core.driver_owns_events() and not others:
+            _api.end_at_exit()
+    except Exception:  # no failure of the recorder may end the program; the recording ends with the process
+        pass
 
 
 def _report(progress: str) -> None:
@@ -61,6 +81,6 @@ def _begin() -> None:
     _report("cuda")
     try:
         if _api.current() is None:
-            _api.begin_from_environment()
+            _api.start_from_environment()
     except Exception as failure:  # no failure of the recorder may end the program
         _console.notify(f"not recording: {failure}")
