@@ -26,6 +26,9 @@ class Core:
         self.messages.append(message)
     def recording(self):
         return False
+    def full_scans_wanted(self):
+        return 0
+
     def scans_wanted(self):
         return 0
     def growing_blocks(self):
