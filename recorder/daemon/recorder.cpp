@@ -31,6 +31,8 @@ constexpr auto busy_pause = milliseconds(5), idle_pause = milliseconds(20);
 constexpr uint64_t slice = 512;
 /// Limit of rows that wait for a slow disk. Above it records stay in the rings, and the program waits.
 constexpr size_t most_pending_bytes = 16 << 20;
+/// Each keeps the last steps: all of them together must stay a small part of the trace.
+constexpr int most_times_kept = 64, steps_kept = 4;
 /// Limit for reading the rest after the end: a damaged ring may never seem empty.
 constexpr auto longest_last_drain = std::chrono::seconds(30);
 
@@ -107,7 +109,9 @@ Status Recorder::record(const std::atomic<int>& stop_signal) {
         sampler_.serve_requests();
         sample_if_requested();
         take_readings();
-        scan_requests_.update();
+        if (scan_requests_.update()) {
+            keep_details();  // memory grows
+        }
         TIDEMARK_TRY(commit());
         do_every_second();
         if (taken < slice) {
@@ -303,8 +307,20 @@ void Recorder::on_device(const tidemark_record& record, std::span<const std::byt
     }
 }
 
+/// Keeps the events of the last steps and of the next ones, even if the trace becomes too large.
+void Recorder::keep_details() {
+    if (times_kept_ < most_times_kept) {
+        ++times_kept_;
+        writer_.keep_last_steps(steps_kept * static_cast<int>(tracks_.size()));
+        for (auto& [device, track] : tracks_) {
+            track.keep_details();
+        }
+    }
+}
+
 // The allocator's own oom event has the requested and the free bytes. This record adds a sample.
 void Recorder::on_out_of_memory(const tidemark_record& record) {
+    keep_details();
     take_readings();
     gpu_usage_.on_out_of_memory(static_cast<int>(record.oom.device), record.oom.sampled != 0);
     if (record.oom.sampled == 0) {

@@ -401,7 +401,7 @@ void GraphReader::drop_last_exceptions() {
 }
 
 Status GraphReader::read_counts() {
-    return source_.each("SELECT CAST(value AS INTEGER) FROM meta WHERE key='graph.nodes_left_out'",
+    return source_.each("SELECT sum(CAST(value AS INTEGER)) FROM meta WHERE key IN ('graph.nodes_left_out', 'graph.nodes_deleted')",
                         [&](Statement& row) {
                             tables_.nodes_left_out = std::max<int64_t>(row.integer(0), 0);
                             return true;

@@ -294,6 +294,13 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                                 "{n} source line was left out: a trace has at most {limit} of source lines.",
                                 "{n} source lines were left out: a trace has at most {limit} of source lines.",
                                 with("limit", format_bytes(data_gap.number("limit"))));
+        case DataGapReason::details_deleted:
+            return words.plural(data_gap.count,
+                                "The details of {n} step were deleted to keep the file below {limit}: its times and "
+                                "peaks, and the allocations that outlived it, are there.",
+                                "The details of {n} steps were deleted to keep the file below {limit}: their times and "
+                                "peaks, and the allocations that outlived them, are there.",
+                                with("limit", format_bytes(data_gap.number("limit"))));
     }
     return data_gap.text;
 }

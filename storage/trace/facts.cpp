@@ -126,6 +126,7 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::devices_left_out, "devices_left_out"},
     {DataGapReason::source_changed, "source_changed"},
     {DataGapReason::source_cut, "source_cut"},
+    {DataGapReason::details_deleted, "details_deleted"},
     {DataGapReason::unknown, "", true},
 };
 

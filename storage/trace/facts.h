@@ -151,6 +151,7 @@ enum class DataGapReason : uint8_t {
     devices_left_out,  ///< records of devices after the first `limit`
     source_changed,    ///< source files that were changed after the program started
     source_cut,        ///< source lines after the first `limit` bytes
+    details_deleted,   ///< of the oldest steps, to keep the file below `limit` bytes
     unknown,
 };
 

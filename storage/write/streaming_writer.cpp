@@ -91,7 +91,7 @@ struct StreamingWriter::State {
     };
     struct Device {
         DeviceRow row;
-        EventNumber peak_event = 0;
+        FileEvent peak_event = 0;
         int64_t preexisting = 0;
         uint32_t segments = 0;
         bool is_changed = true;
@@ -134,8 +134,9 @@ StreamingWriter::StreamingWriter(StreamingWriter&&) noexcept = default;
 StreamingWriter& StreamingWriter::operator=(StreamingWriter&&) noexcept = default;
 StreamingWriter::~StreamingWriter() = default;
 
-Result<StreamingWriter> StreamingWriter::create(const std::string& path, IfExists if_exists, const Trace& head) {
-    auto file = StreamingFile::create(path, if_exists);
+Result<StreamingWriter> StreamingWriter::create(const std::string& path, IfExists if_exists, const Trace& head,
+                                                int64_t most_bytes) {
+    auto file = StreamingFile::create(path, if_exists, most_bytes);
     if (!file) {
         return file.error();
     }
@@ -144,6 +145,9 @@ Result<StreamingWriter> StreamingWriter::create(const std::string& path, IfExist
                   {"writer", head.writer},
                   {"start_utc_ns", fmt::format("{}", head.start_utc_ns)},
                   {"clean_end", "0"}};
+    if (most_bytes > 0) {
+        first.meta.emplace_back("most_bytes", fmt::format("{}", most_bytes));
+    }
     for (const auto& [key, value] : head.settings) {
         first.meta.emplace_back("setting." + key, value);
     }
@@ -213,14 +217,14 @@ StreamingWriter::LifetimeId StreamingWriter::created(int device, const Allocatio
     return id;
 }
 
-void StreamingWriter::free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) {
+void StreamingWriter::free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) {
     AllocationRow& row = state_->touch(lifetime).row;
     row.lifetime.free_event = event;
     row.lifetime.free_stack = stack;
     row.free_time = time;
 }
 
-void StreamingWriter::free_completed(LifetimeId lifetime, EventNumber event, int64_t time) {
+void StreamingWriter::free_completed(LifetimeId lifetime, FileEvent event, int64_t time) {
     auto& ending = state_->touch(lifetime);
     ending.row.lifetime.free_completed = event;
     ending.row.free_completed_time = time;
@@ -228,14 +232,14 @@ void StreamingWriter::free_completed(LifetimeId lifetime, EventNumber event, int
 }
 
 int64_t StreamingWriter::row_id(LifetimeId lifetime) const { return state_->lifetimes[lifetime].id; }
-EventNumber StreamingWriter::alloc_event(LifetimeId lifetime) const {
+FileEvent StreamingWriter::alloc_event(LifetimeId lifetime) const {
     return state_->lifetimes[lifetime].row.lifetime.alloc_event;
 }
-EventNumber StreamingWriter::free_event(LifetimeId lifetime) const {
+FileEvent StreamingWriter::free_event(LifetimeId lifetime) const {
     return state_->lifetimes[lifetime].row.lifetime.free_event;
 }
 
-uint32_t StreamingWriter::segment_added(int device, const Segment& segment, int64_t time) {
+uint32_t StreamingWriter::segment_added(int device, const FileSegment& segment, int64_t time) {
     const uint32_t position = state_->devices[device].segments++;
     const int64_t id = StreamingFile::segment_id(device, position);
     const SegmentRow row{device, segment, time, 0};
@@ -244,7 +248,7 @@ uint32_t StreamingWriter::segment_added(int device, const Segment& segment, int6
     return position;
 }
 
-void StreamingWriter::segment_removed(int device, uint32_t position, EventNumber event, int64_t time, StackId stack) {
+void StreamingWriter::segment_removed(int device, uint32_t position, FileEvent event, int64_t time, StackId stack) {
     const auto found = state_->segments.find(StreamingFile::segment_id(device, position));
     if (found == state_->segments.end()) {
         return;
@@ -256,7 +260,7 @@ void StreamingWriter::segment_removed(int device, uint32_t position, EventNumber
     state_->segments.erase(found);
 }
 
-void StreamingWriter::other_event(int device, const OtherEvent& event, int64_t time, uint32_t origin) {
+void StreamingWriter::other_event(int device, const FileOtherEvent& event, int64_t time, uint32_t origin) {
     state_->batch.events.push_back({device, event, time, origin});
 }
 
@@ -304,12 +308,12 @@ void StreamingWriter::annotation_ended(int64_t id, int64_t end) {
 
 void StreamingWriter::step(const Step& step) { state_->batch.steps.emplace_back(step.number + 1, step); }
 
-int64_t StreamingWriter::repeated(int device, const RepeatedSteps& steps) {
+int64_t StreamingWriter::repeated(int device, const FileRepeatedSteps& steps) {
     repeated_more(state_->next_repeats, device, steps);
     return state_->next_repeats++;
 }
 
-void StreamingWriter::repeated_more(int64_t id, int device, const RepeatedSteps& steps) {
+void StreamingWriter::repeated_more(int64_t id, int device, const FileRepeatedSteps& steps) {
     auto& rows = state_->batch.repeats;
     if (!rows.empty() && rows.back().first == id) {
         rows.back().second.second = steps;
@@ -318,12 +322,20 @@ void StreamingWriter::repeated_more(int64_t id, int device, const RepeatedSteps&
     }
 }
 
+void StreamingWriter::complete_step(int device, const FileRepeatedSteps& steps, bool is_kept) {
+    state_->batch.complete.push_back({state_->next_repeats++, {device, steps, is_kept}});
+}
+
+void StreamingWriter::keep_last_steps(int count) { state_->batch.keep_last = std::max(state_->batch.keep_last, count); }
+
+void StreamingWriter::keep_step(int device, int64_t end) { state_->batch.kept.emplace_back(device, end); }
+
 void StreamingWriter::drop_steps() {
     state_->batch.steps.clear();
     state_->batch.drop_steps = true;
 }
 
-void StreamingWriter::mark(const Mark& mark) { state_->batch.marks.emplace_back(state_->next_mark++, mark); }
+void StreamingWriter::mark(const FileMark& mark) { state_->batch.marks.emplace_back(state_->next_mark++, mark); }
 
 void StreamingWriter::data_gap(const DataGap& data_gap) { state_->batch.data_gaps.push_back(data_gap); }
 
@@ -358,7 +370,7 @@ void StreamingWriter::referrer(int64_t scan, int64_t node, int64_t allocation, s
     state_->batch.referrers.push_back(std::move(referrer));
 }
 
-void StreamingWriter::progress_of(int device, EventNumber events, EventNumber peak_event) {
+void StreamingWriter::progress_of(int device, FileEvent events, FileEvent peak_event) {
     auto& known = state_->devices[device];
     known.is_changed |= known.row.events != events || known.peak_event != peak_event;
     known.row.events = events;
