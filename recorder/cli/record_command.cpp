@@ -285,9 +285,10 @@ void add_record_command(CommandLine& line) {
         ->check(CLI::IsMember({"full", "condensed"}))
         ->capture_default_str();
     command
-        .add_option("--keep", options->keep,
-                    words("The size below which to keep each trace, such as 500MB; the oldest details go first. all: any "
-                          "size"))
+        .add_option(
+            "--keep", options->keep,
+            words("The size below which to keep each trace, such as 500MB; the oldest details go first. all: any "
+                  "size"))
         ->check([words](const std::string& size) {
             const auto bytes = parse_size_limit(size);
             return bytes ? std::string() : words.translate(bytes.error().sentence);

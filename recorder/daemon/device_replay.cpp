@@ -15,7 +15,7 @@ namespace {
 /// Number of events for which reported states can be compared and ended allocations are known.
 constexpr size_t history_limit = 1 << 16;
 /// A step with more events is divided, so that its details can be deleted part by part.
-constexpr FileEvent most_events_of_part = 1 << 16;
+constexpr FileEvent most_events_of_part = 1 << 14;
 
 std::vector<StartSegment> segments_of(const AllocatorState& state) {
     std::vector<StartSegment> segments;
@@ -371,8 +371,8 @@ void DeviceReplay::repair_segments(const AllocatorState& now) {
             const uint64_t covered_from = is_last ? end : piece->first;
             const uint64_t covered_to = is_last ? end : piece->second.end;
             if (at < covered_from) {
-                folder_.add_pieces({at, covered_from - at, segment.owner, true, 0}, std::max<FileEvent>(0, events() - 1),
-                                   last_time());
+                folder_.add_pieces({at, covered_from - at, segment.owner, true, 0},
+                                   std::max<FileEvent>(0, events() - 1), last_time());
             }
             at = covered_to;
         }

@@ -150,8 +150,8 @@ private:
     FileEvent part_event_ = 0;      ///< the first event of what end_part() ends
     int64_t part_start_ = 0;        ///< ns since trace start
     Peaks part_peaks_;
-    bool is_other_event_ = false;   ///< the current event became a row of table `event` only
-    int64_t inconsistent_ = 0;      ///< blocks and segments that do not fit in adopted states
+    bool is_other_event_ = false;  ///< the current event became a row of table `event` only
+    int64_t inconsistent_ = 0;     ///< blocks and segments that do not fit in adopted states
 };
 
 }  // namespace tidemark::recorder

@@ -135,7 +135,7 @@ private:
     int64_t step_start_ = 0;         ///< ns since trace start
     int steps_to_keep_ = 20;  ///< from now on. The first ones: caches fill in them, and explanations compare them
     std::set<int64_t> kept_;  ///< ends of the steps that others repeat
-    int64_t level_ = 0;              ///< allocated bytes after the last step that was written
+    int64_t level_ = 0;       ///< allocated bytes after the last step that was written
     std::optional<DeviceReplay> replay_;
     bool reported_segments_ = false;
     std::map<const ThreadDefinitions*, IncompleteState> incomplete_;  ///< states whose last record has not arrived

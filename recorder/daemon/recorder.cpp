@@ -29,8 +29,6 @@ constexpr auto extra_sample_period = milliseconds(20);
 constexpr auto busy_pause = milliseconds(5), idle_pause = milliseconds(20);
 /// Number of records read from one ring before the next ring. A small number preserves the order across threads better.
 constexpr uint64_t slice = 512;
-/// Limit of rows that wait for a slow disk. Above it records stay in the rings, and the program waits.
-constexpr size_t most_pending_bytes = 16 << 20;
 /// Each keeps the last steps: all of them together must stay a small part of the trace.
 constexpr int most_times_kept = 64, steps_kept = 4;
 /// Limit for reading the rest after the end: a damaged ring may never seem empty.
@@ -104,7 +102,7 @@ Status Recorder::record(const std::atomic<int>& stop_signal) {
     region_.header().recorder_state.store(RecorderState::ready, std::memory_order_release);
     while (!must_end(stop_signal)) {
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
-        const bool disk_keeps_up = writer_.pending_bytes() < most_pending_bytes;
+        const bool disk_keeps_up = writer_.pending_bytes() < writer_.most_pending_bytes();
         const uint64_t taken = disk_keeps_up ? drain() : 0;
         sampler_.serve_requests();
         sample_if_requested();
@@ -153,7 +151,7 @@ uint64_t Recorder::drain() {
         }
         advance_tracks(false);
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
-        any &= writer_.pending_bytes() < most_pending_bytes && Clock::now() - last_commit_ < commit_period;
+        any &= writer_.pending_bytes() < writer_.most_pending_bytes() && Clock::now() - last_commit_ < commit_period;
     }
     return all;
 }
@@ -429,7 +427,7 @@ void Recorder::drain_to_the_end() {
     uint64_t taken = 1;
     while (taken > 0 && !is_taken() && Clock::now() < deadline) {
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
-        if (writer_.pending_bytes() < most_pending_bytes) {
+        if (writer_.pending_bytes() < writer_.most_pending_bytes()) {
             taken = drain();
         } else {
             std::this_thread::sleep_for(milliseconds(1));

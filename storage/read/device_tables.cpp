@@ -12,8 +12,8 @@
 
 #include "storage/format/chunk_codec.h"
 #include "storage/read/left_events.h"
-#include "storage/trace/packed_counters.h"
 #include "storage/trace/limits.h"
+#include "storage/trace/packed_counters.h"
 
 namespace tidemark {
 
@@ -88,10 +88,9 @@ std::string counters_of(std::span<const std::byte> blob, int version) {
 
 }  // namespace
 
-Result<EventNumber> DeviceTables::number_events(RowSource& source, DeviceHistory& device, int64_t events,
-                                                int version) {
+Result<EventNumber> DeviceTables::number_events(RowSource& source, DeviceHistory& device, int64_t events, int version) {
     if (!is_numbered_ && version >= first_version_that_deletes) {
-        auto numbers = numbers_of(source, device.device);
+        auto numbers = numbers_of(source, device.device, events);
         if (!numbers) {
             return numbers.error();
         }
@@ -252,9 +251,9 @@ Status DeviceTables::read_repeats(RowSource& source, DeviceHistory& device, cons
             steps.after = exists ? device.numbers.state(event + events_after) : 0;
             const bool has_count = steps.count > 0 || (steps.count == 0 && steps.are_details_deleted());
             return exists && is_time(steps.start) && is_time(steps.end) && steps.start <= steps.end &&
-                   is_time(steps.like.value_or(0)) && has_count && steps.count <= most_steps && steps.events_left_out >= 0 &&
-                   steps.events_left_out <= longest_time && is_size(steps.peak_allocated) &&
-                   is_size(steps.peak_active) && is_size(steps.peak_requested) &&
+                   is_time(steps.like.value_or(0)) && has_count && steps.count <= most_steps &&
+                   steps.events_left_out >= 0 && steps.events_left_out <= longest_time &&
+                   is_size(steps.peak_allocated) && is_size(steps.peak_active) && is_size(steps.peak_requested) &&
                    (before == nullptr || (before->after <= steps.event && before->end <= steps.start));
         },
         [](const RepeatedSteps& steps) {
@@ -313,9 +312,8 @@ Result<bool> DeviceTables::has_all(RowSource& source, const DeviceHistory& devic
                 return true;
             });
     };
-    Status compared = compare(low, middle, [&](int64_t event) {
-        return !events.empty() && device.numbers.in_file(events.back()) == event;
-    });
+    Status compared = compare(
+        low, middle, [&](int64_t event) { return !events.empty() && device.numbers.in_file(events.back()) == event; });
     if (compared) {
         compared = compare(middle, high, [&](int64_t ordinal) {
             return ordinal < static_cast<int64_t>(events.size()) &&
@@ -355,7 +353,7 @@ Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const C
 }
 
 std::optional<DeviceTables::Lifetime> DeviceTables::decode(const Statement& row, const FileNumbers& numbers,
-                                                          const Context& context) const {
+                                                           const Context& context) const {
     const LifetimeEvents in_file = lifetime_events(row.integer(0), row, 2, 4);
     const auto created = in_memory(numbers, in_file.created), freed = in_memory(numbers, in_file.freed),
                done = in_memory(numbers, in_file.completed);
@@ -363,9 +361,8 @@ std::optional<DeviceTables::Lifetime> DeviceTables::decode(const Statement& row,
     const auto stack = context.dictionaries.stack(row.integer(10));
     const auto free_stack = context.dictionaries.stack(row.integer(11));
     const int64_t requested = row.integer(7), rounding = row.integer(8);
-    if (!created || !freed || !done || !stack || !free_stack || requested < 0 ||
-        requested > int64_t{largest_size} || rounding < -requested || rounding > int64_t{largest_size} ||
-        (!row.is_null(9) && !in_segment)) {
+    if (!created || !freed || !done || !stack || !free_stack || requested < 0 || requested > int64_t{largest_size} ||
+        rounding < -requested || rounding > int64_t{largest_size} || (!row.is_null(9) && !in_segment)) {
         return std::nullopt;
     }
     Lifetime decoded;

@@ -310,24 +310,24 @@ Status GrowingTrace::read_devices(RowSource& source, const TraceFile& file) {
     size_t at = 0;
     int64_t events_left = most_events_in(file.bytes);
     std::vector<int64_t> counts;
-    TIDEMARK_TRY(source.each("SELECT id, coalesce(name, ''), total_bytes, events, truncated FROM device ORDER BY id",
-                             [&](Statement& row) {
-                                 const int64_t id = row.integer(0), events = row.integer(3);
-                                 if (at == raw_.devices.size()) {
-                                     raw_.devices.emplace_back().device = static_cast<int>(id);
-                                     devices_.emplace_back();
-                                 }
-                                 DeviceHistory& device = raw_.devices[at];
-                                 if (id < 0 || id >= max_devices || device.device != id || events < 0) {
-                                     return false;
-                                 }
-                                 device.name = row.text(1);
-                                 device.total_bytes = row.integer(2);
-                                 device.truncated = row.integer(4) != 0;
-                                 counts.push_back(events);
-                                 ++at;
-                                 return true;
-                             }));
+    TIDEMARK_TRY(source.each(
+        "SELECT id, coalesce(name, ''), total_bytes, events, truncated FROM device ORDER BY id", [&](Statement& row) {
+            const int64_t id = row.integer(0), events = row.integer(3);
+            if (at == raw_.devices.size()) {
+                raw_.devices.emplace_back().device = static_cast<int>(id);
+                devices_.emplace_back();
+            }
+            DeviceHistory& device = raw_.devices[at];
+            if (id < 0 || id >= max_devices || device.device != id || events < 0 || events > preexisting_bit) {
+                return false;
+            }
+            device.name = row.text(1);
+            device.total_bytes = row.integer(2);
+            device.truncated = row.integer(4) != 0;
+            counts.push_back(events);
+            ++at;
+            return true;
+        }));
     for (size_t d = 0; d < at; ++d) {
         const auto events = devices_[d].number_events(source, raw_.devices[d], counts[d], raw_.format_version);
         if (!events) {

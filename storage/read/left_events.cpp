@@ -55,7 +55,7 @@ LifetimeEvents lifetime_events(int64_t id, const Statement& row, int freed, int 
     return events;
 }
 
-Result<FileNumbers> numbers_of(RowSource& source, int device) {
+Result<FileNumbers> numbers_of(RowSource& source, int device, int64_t events) {
     std::vector<FileRange> ranges;
     Status status = source.each(
         fmt::format("SELECT event, events_after FROM repeated_steps WHERE device={} AND like_time IS NULL ORDER BY id",
@@ -63,7 +63,7 @@ Result<FileNumbers> numbers_of(RowSource& source, int device) {
         [&](Statement& row) {
             const int64_t begin = row.integer(0), count = row.integer(1);
             const bool follows = begin >= (ranges.empty() ? 0 : ranges.back().end);
-            if (!follows || begin >= preexisting_bit || count < 0 || count >= preexisting_bit) {
+            if (!follows || begin > events || count < 0 || count > events - begin) {
                 return false;
             }
             if (!ranges.empty() && ranges.back().end == begin) {
@@ -88,9 +88,8 @@ Result<FileNumbers> numbers_of(RowSource& source, int device) {
         return true;
     };
     // Later allocations have no events in the ranges.
-    for (const auto& [from, to] :
-         {std::pair(event_id(device, 0), event_id(device, ranges.back().end)),
-          std::pair(preexisting_id(device, 0), event_id(device + 1, 0))}) {
+    for (const auto& [from, to] : {std::pair(event_id(device, 0), event_id(device, ranges.back().end)),
+                                   std::pair(preexisting_id(device, 0), event_id(device + 1, 0))}) {
         TIDEMARK_TRY(source.each(fmt::format("SELECT id, free_after, free_completed_after FROM allocation "
                                              "WHERE id>={} AND id<{}",
                                              from, to),

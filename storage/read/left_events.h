@@ -19,7 +19,8 @@ struct LifetimeEvents {
 /// `freed`, `completed`: the columns free_after and free_completed_after of the row.
 LifetimeEvents lifetime_events(int64_t id, const Statement& row, int freed, int completed);
 
-/// Reads the numbers of the device's events. Returns an error if the rows contradict each other.
-Result<FileNumbers> numbers_of(RowSource& source, int device);
+/// Reads the numbers of the device's events, of which the file counts `events`. Returns an error if the rows contradict
+/// each other.
+Result<FileNumbers> numbers_of(RowSource& source, int device, int64_t events);
 
 }  // namespace tidemark

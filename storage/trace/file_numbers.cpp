@@ -43,8 +43,8 @@ std::optional<EventNumber> FileNumbers::find(FileEvent number) const {
     if (runs_.empty()) {
         return static_cast<EventNumber>(number);
     }
-    const auto after = std::partition_point(runs_.begin(), runs_.end(),
-                                            [number](const Run& run) { return run.in_file <= number; });
+    const auto after =
+        std::partition_point(runs_.begin(), runs_.end(), [number](const Run& run) { return run.in_file <= number; });
     if (after == runs_.begin()) {
         return std::nullopt;
     }

@@ -41,8 +41,16 @@ struct AllocationOf {
 
     template <class Other>
     AllocationOf<Other> numbered() const {
-        return {event_as<Other>(alloc_event), event_as<Other>(free_event), event_as<Other>(free_completed),
-                address, requested, block_size, stack, free_stack, segment, origin};
+        return {event_as<Other>(alloc_event),
+                event_as<Other>(free_event),
+                event_as<Other>(free_completed),
+                address,
+                requested,
+                block_size,
+                stack,
+                free_stack,
+                segment,
+                origin};
     }
 };
 using Allocation = AllocationOf<EventNumber>;
@@ -104,8 +112,17 @@ struct SegmentOf {
 
     template <class Other>
     SegmentOf<Other> numbered() const {
-        return {address, size, event_as<Other>(alloc_event), event_as<Other>(free_event), stream, pool,
-                is_large, is_expandable, pool_known, stack, free_stack};
+        return {address,
+                size,
+                event_as<Other>(alloc_event),
+                event_as<Other>(free_event),
+                stream,
+                pool,
+                is_large,
+                is_expandable,
+                pool_known,
+                stack,
+                free_stack};
     }
 };
 using Segment = SegmentOf<EventNumber>;
@@ -136,9 +153,9 @@ using FileOtherEvent = OtherEventOf<FileEvent>;
 /// [event, after) belong to allocations that outlived the steps, to segments and to other events.
 template <class Number>
 struct RepeatedStepsOf {
-    Number event = 0;             ///< the state in which they lie: the number of events before them
-    Number after = 0;             ///< the state after them
-    int64_t start = 0, end = 0;   ///< ns since trace start
+    Number event = 0;            ///< the state in which they lie: the number of events before them
+    Number after = 0;            ///< the state after them
+    int64_t start = 0, end = 0;  ///< ns since trace start
     /// ns since trace start: the end of the step that they repeat; nothing if details were deleted
     std::optional<int64_t> like;
     int64_t count = 0;            ///< steps; 0 for a part of a step
@@ -151,8 +168,17 @@ struct RepeatedStepsOf {
 
     template <class Other>
     RepeatedStepsOf<Other> numbered() const {
-        return {event_as<Other>(event), event_as<Other>(after), start, end, like, count, events_left_out,
-                peak_allocated, peak_active, peak_requested, counters};
+        return {event_as<Other>(event),
+                event_as<Other>(after),
+                start,
+                end,
+                like,
+                count,
+                events_left_out,
+                peak_allocated,
+                peak_active,
+                peak_requested,
+                counters};
     }
 };
 using RepeatedSteps = RepeatedStepsOf<EventNumber>;

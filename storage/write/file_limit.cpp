@@ -65,11 +65,11 @@ struct JoinedRows {
                 return changed.error();
             }
         }
-        const auto changed = change_rows(
-            connection,
-            "UPDATE repeated_steps SET event=?, events_after=?, start_time=?, count=?, events_left_out=?, "
-            "peak_allocated=?, peak_active=?, peak_requested=? WHERE id=?",
-            {event, events, start, sums[0], sums[1], peaks[0], peaks[1], peaks[2], id});
+        const auto changed =
+            change_rows(connection,
+                        "UPDATE repeated_steps SET event=?, events_after=?, start_time=?, count=?, events_left_out=?, "
+                        "peak_allocated=?, peak_active=?, peak_requested=? WHERE id=?",
+                        {event, events, start, sums[0], sums[1], peaks[0], peaks[1], peaks[2], id});
         return changed ? Status() : Status(changed.error());
     }
 };
@@ -139,8 +139,8 @@ Result<bool> FileLimit::delete_in_order() {
     if (!thinned || *steps || *thinned) {
         return thinned ? Result<bool>(true) : thinned;
     }
-    for (const auto next : {&FileLimit::delete_ended_survivors, &FileLimit::merge_rows,
-                            &FileLimit::release_kept_steps}) {
+    for (const auto next :
+         {&FileLimit::delete_ended_survivors, &FileLimit::merge_rows, &FileLimit::release_kept_steps}) {
         const auto any = (this->*next)();
         if (!any || *any) {
             return any;
@@ -170,7 +170,8 @@ Result<std::vector<FileLimit::Step>> FileLimit::oldest_steps() {
             break;
         }
         const int64_t first = rows->integer(2), count = rows->integer(3);
-        steps.push_back({rows->integer(0), rows->integer(4), static_cast<int>(rows->integer(1)), {first, first + count}});
+        steps.push_back(
+            {rows->integer(0), rows->integer(4), static_cast<int>(rows->integer(1)), {first, first + count}});
         events += count;
     }
     return steps;
@@ -194,9 +195,8 @@ Result<bool> FileLimit::delete_steps() {
 
 Status FileLimit::delete_step(const Step& step) {
     std::vector<FileRange>& deleted = deleted_[step.device];
-    const auto after = std::partition_point(deleted.begin(), deleted.end(), [&](const FileRange& range) {
-        return range.begin < step.events.begin;
-    });
+    const auto after = std::partition_point(deleted.begin(), deleted.end(),
+                                            [&](const FileRange& range) { return range.begin < step.events.begin; });
     if (after != deleted.begin() && std::prev(after)->end == step.events.begin) {
         std::prev(after)->end = step.events.end;
     } else {
@@ -206,12 +206,12 @@ Status FileLimit::delete_step(const Step& step) {
     FileRange& last = last_[step.device];
     const FileEvent from = last.end == step.events.begin ? last.begin : step.events.begin;
     last = step.events;
-    const auto gone = change_rows(
-        *connection_,
-        fmt::format("DELETE FROM allocation WHERE id>=? AND id<? AND free_completed_after IS NOT NULL AND "
-                    "(id & {}) + free_after + free_completed_after < ?",
-                    preexisting_bit - 1),
-        {event_id(step.device, from), event_id(step.device, step.events.end), step.events.end});
+    const auto gone =
+        change_rows(*connection_,
+                    fmt::format("DELETE FROM allocation WHERE id>=? AND id<? AND free_completed_after IS NOT NULL AND "
+                                "(id & {}) + free_after + free_completed_after < ?",
+                                preexisting_bit - 1),
+                    {event_id(step.device, from), event_id(step.device, step.events.end), step.events.end});
     if (!gone) {
         return gone.error();
     }

@@ -31,7 +31,7 @@ public:
 
 private:
     struct Table {
-        const char* last;  ///< the last of at most 4,096 rows after ?1 that are older than ?2
+        const char* last;                  ///< the last of at most 4,096 rows after ?1 that are older than ?2
         std::vector<const char*> changes;  ///< of the rows in (?1, ?2]; ?3: the horizon
         int64_t visited = 0;
     };

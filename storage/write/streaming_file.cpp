@@ -237,17 +237,16 @@ Status StreamingFile::insert_steps(const StreamingBatch& batch) {
     for (const auto& [id, step] : batch.complete) {
         TIDEMARK_TRY(rows_->complete_step(id, step.device, step.steps, step.is_kept));
     }
-    if (batch.keep_last > 0) {
-        const auto kept = change_rows(
-            *connection_, "UPDATE complete_step SET is_kept=1 WHERE id>(SELECT max(id) FROM complete_step)-?",
-            {batch.keep_last});
+    for (const auto& [first, end] : batch.kept_rows) {
+        const auto kept =
+            change_rows(*connection_, "UPDATE complete_step SET is_kept=1 WHERE id>=? AND id<?", {first, end});
         if (!kept) {
             return kept.error();
         }
     }
-    for (const auto& [device, end] : batch.kept) {
-        const auto kept = change_rows(
-            *connection_, "UPDATE complete_step SET is_kept=1 WHERE device=? AND end_time=?", {device, end});
+    for (const auto& [device, end] : batch.kept_ends) {
+        const auto kept = change_rows(*connection_, "UPDATE complete_step SET is_kept=1 WHERE device=? AND end_time=?",
+                                      {device, end});
         if (!kept) {
             return kept.error();
         }
@@ -360,9 +359,7 @@ Status StreamingFile::write_chunks(int device) {
     const auto row_of = [&](const Statement& s) {
         AllocationRow row;
         FileAllocation& lifetime = row.lifetime;
-        lifetime.alloc_event = s.integer(0) & preexisting_bit
-                                   ? before_history
-                                   : s.integer(0) & (preexisting_bit - 1);
+        lifetime.alloc_event = s.integer(0) & preexisting_bit ? before_history : s.integer(0) & (preexisting_bit - 1);
         row.time = s.integer(1);
         if (!s.is_null(2)) {
             lifetime.free_event = lifetime.alloc_event + s.integer(2);

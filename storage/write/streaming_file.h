@@ -53,8 +53,9 @@ struct StreamingBatch {
         bool is_kept;
     };
     Rows<int64_t, CompleteStep> complete;
-    int keep_last = 0;                            ///< of these and earlier steps
-    std::vector<std::pair<int, int64_t>> kept;    ///< device and end of a step
+    // Complete steps that are kept from now on: ranges of rows [first, end); device and end.
+    std::vector<std::pair<int64_t, int64_t>> kept_rows;
+    std::vector<std::pair<int, int64_t>> kept_ends;
     Rows<int64_t, FileMark> marks;
     std::vector<DataGap> data_gaps;
     Rows<int, DeviceRow> devices;

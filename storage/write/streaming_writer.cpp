@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -113,6 +114,7 @@ struct StreamingWriter::State {
     StreamingBatch collect(int64_t complete_to);
 
     WritingThread writing;
+    int64_t most_bytes = 0;
     StreamingBatch batch;
     StackTable stacks;
     uint32_t strings_reported = 1, frames_reported = 1, stacks_reported = 1;
@@ -152,7 +154,9 @@ Result<StreamingWriter> StreamingWriter::create(const std::string& path, IfExist
         first.meta.emplace_back("setting." + key, value);
     }
     TIDEMARK_TRY(file->write(first));
-    return StreamingWriter(std::make_unique<State>(*std::move(file)));
+    auto state = std::make_unique<State>(*std::move(file));
+    state->most_bytes = most_bytes;
+    return StreamingWriter(std::move(state));
 }
 
 StackTable& StreamingWriter::stacks() { return state_->stacks; }
@@ -326,9 +330,11 @@ void StreamingWriter::complete_step(int device, const FileRepeatedSteps& steps, 
     state_->batch.complete.push_back({state_->next_repeats++, {device, steps, is_kept}});
 }
 
-void StreamingWriter::keep_last_steps(int count) { state_->batch.keep_last = std::max(state_->batch.keep_last, count); }
+void StreamingWriter::keep_last_steps(int count) {
+    state_->batch.kept_rows.emplace_back(state_->next_repeats - count, state_->next_repeats);
+}
 
-void StreamingWriter::keep_step(int device, int64_t end) { state_->batch.kept.emplace_back(device, end); }
+void StreamingWriter::keep_step(int device, int64_t end) { state_->batch.kept_ends.emplace_back(device, end); }
 
 void StreamingWriter::drop_steps() {
     state_->batch.steps.clear();
@@ -441,13 +447,20 @@ Status StreamingWriter::finish(int64_t duration, bool clean_end) {
     return file.finish(devices, clean_end);
 }
 
+size_t StreamingWriter::most_pending_bytes() const {
+    constexpr size_t usual = 16 << 20, least = 512 << 10;
+    const auto part = static_cast<size_t>(state_->most_bytes) / 24;
+    return state_->most_bytes == 0 ? usual : std::clamp(part, least, usual);
+}
+
 size_t StreamingWriter::pending_bytes() const {
     const StreamingBatch& b = state_->batch;
     return state_->touched.size() * sizeof(State::Lifetime) + b.events.size() * sizeof(StreamingBatch::Event) +
            b.segments.size() * sizeof(SegmentRow) + b.driver.size() * sizeof(DriverRow) +
-           b.annotations.size() * sizeof(AnnotationRow) + b.samples.size() * sizeof(Sample) +
-           (b.nodes.size() + b.changed_nodes.size()) * sizeof(NodeRow) + b.edges.size() * sizeof(EdgeRow) +
-           b.saved.size() * sizeof(SavedTensorRow) + b.categories.size() * sizeof(CategoryRow) +
+           b.complete.size() * sizeof(StreamingBatch::CompleteStep) + b.annotations.size() * sizeof(AnnotationRow) +
+           b.samples.size() * sizeof(Sample) + (b.nodes.size() + b.changed_nodes.size()) * sizeof(NodeRow) +
+           b.edges.size() * sizeof(EdgeRow) + b.saved.size() * sizeof(SavedTensorRow) +
+           b.categories.size() * sizeof(CategoryRow) +
            b.referrers.size() * (sizeof(StreamingBatch::Referrer) + 8 * sizeof(StreamingBatch::Link));
 }
 

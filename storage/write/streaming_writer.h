@@ -78,8 +78,8 @@ public:
     /// Adds steps, or a part of a step, of which all events are written. `steps.like` and `events_left_out` do not
     /// count. If the trace becomes too large, the row replaces the events, the oldest first; not if `is_kept`.
     void complete_step(int device, const FileRepeatedSteps& steps, bool is_kept);
-    void keep_last_steps(int count);              ///< of all devices together: their events stay
-    void keep_step(int device, int64_t end);      ///< the same for the step that ended at this time
+    void keep_last_steps(int count);          ///< of all devices together: their events stay
+    void keep_step(int device, int64_t end);  ///< the same for the step that ended at this time
     void mark(const FileMark& mark);
     void data_gap(const DataGap& data_gap);
     void source_line(const SourceLineRow& row);  ///< each line of a file once
@@ -109,6 +109,8 @@ public:
 
     /// Returns the approximate bytes of rows and texts that wait for the next commit. They grow if the disk is slow.
     size_t pending_bytes() const;
+    /// Returns how many should wait at most: what waits is written at once, and then exceeds the size of the trace.
+    size_t most_pending_bytes() const;
 
 private:
     struct State;

@@ -32,8 +32,7 @@ void bind_end(Statement& statement, int first, const AllocationRow& row) {
     if (lifetime.free_event == never_in_file) {
         statement.bind_null(first).bind_null(first + 1);
     } else {
-        statement.bind(first, lifetime.free_event - lifetime.alloc_event)
-            .bind(first + 1, row.free_time - row.time);
+        statement.bind(first, lifetime.free_event - lifetime.alloc_event).bind(first + 1, row.free_time - row.time);
     }
     if (lifetime.free_event == never_in_file || lifetime.free_completed == never_in_file) {
         statement.bind_null(first + 2).bind_null(first + 3);
@@ -159,10 +158,7 @@ Status TraceRows::device(int id, const DeviceRow& device) {
     Statement& row = (*this)[device_row];
     row.bind(0, int64_t{id}).bind(1, std::string_view(device.name));
     device.uuid.empty() ? row.bind_null(2) : row.bind(2, std::string_view(device.uuid));
-    return row.bind(3, nonzero(device.total_bytes))
-        .bind(4, device.events)
-        .bind(5, int64_t{device.truncated})
-        .run();
+    return row.bind(3, nonzero(device.total_bytes)).bind(4, device.events).bind(5, int64_t{device.truncated}).run();
 }
 
 Status TraceRows::segment(int64_t id, const SegmentRow& row) {

@@ -202,8 +202,9 @@ private:
         TIDEMARK_TRY(rows_.meta(fmt::format("peak_event.{}", device.device), fmt::format("{}", peak_event)));
         first_segment_ = next_segment_;
         for (const Segment& s : device.segments) {
-            TIDEMARK_TRY(rows_.segment(
-                next_segment_++, {device.device, s.numbered<FileEvent>(), time_of(device, s.alloc_event), time_of(device, s.free_event)}));
+            TIDEMARK_TRY(
+                rows_.segment(next_segment_++, {device.device, s.numbered<FileEvent>(), time_of(device, s.alloc_event),
+                                                time_of(device, s.free_event)}));
         }
         for (const OtherEvent& e : device.others) {
             TIDEMARK_TRY(rows_.event(device.device, e.numbered<FileEvent>(), time_of(device, e.event), e.origin));
@@ -226,9 +227,7 @@ private:
 
     static AllocationRow row_of(const DeviceHistory& device, uint32_t i) {
         const Allocations& a = device.allocations;
-        return {a.at(i).numbered<FileEvent>(),
-                time_of(device, a.alloc_event[i]),
-                time_of(device, a.free_event[i]),
+        return {a.at(i).numbered<FileEvent>(), time_of(device, a.alloc_event[i]), time_of(device, a.free_event[i]),
                 time_of(device, a.free_completed[i])};
     }
 

@@ -332,6 +332,13 @@ class Record(CommandTest):
         self.assertEqual(self.environment_seen("--detail", "condensed")[0]["TIDEMARK_DETAIL"], "condensed")
         self.assert_refused(USAGE, "condensed", "--detail", "some", "--", "true")
 
+    def test_limit_of_the_size_is_passed_on(self):
+        self.assertEqual(self.environment_seen()[0]["TIDEMARK_KEEP"], "2GB")
+        self.assertEqual(self.environment_seen("--keep", "64 MiB")[0]["TIDEMARK_KEEP"], "64 MiB")
+        self.assertEqual(self.environment_seen("--keep", "all")[0]["TIDEMARK_KEEP"], "all")
+        self.assert_refused(USAGE, "is not a size", "--keep", "much", "--", "true")
+        self.assert_refused(USAGE, "smallest limit is 16MB", "--keep", "1MB", "--", "true")
+
     def test_parts_that_others_may_change_are_not_used(self):
         self.home.chmod(0o777)
         self.assert_refused(ENVIRONMENT, f"chmod go-w {self.home}", "--", "true")

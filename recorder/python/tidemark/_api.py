@@ -37,6 +37,7 @@ def record(
     *,
     parts: Iterable[str] = PARTS,
     detail: str = "full",
+    keep: str | int = "2GB",
     force: bool = False,
     command_line: bool = True,
     source: bool = True,
@@ -48,6 +49,8 @@ def record(
     ops.
     detail: "full" writes every event. "condensed" writes training steps that repeat an earlier one only as their
     number, times and peaks.
+    keep: the size below which to keep the trace, such as "500MB" or a number of bytes; the oldest details go first.
+    "all": any size.
     force: True replaces an existing trace. False records nothing if the trace exists.
     command_line: False leaves the program's command line, which may contain secrets, out of the trace.
     source: False leaves the lines of source files, which reports show, out of the trace.
@@ -69,6 +72,7 @@ def record(
         return contextlib.nullcontext(running)
     os.environ["TIDEMARK_WITH"] = ",".join(parts)
     os.environ["TIDEMARK_DETAIL"] = detail
+    os.environ["TIDEMARK_KEEP"] = str(keep)
     if not command_line:
         os.environ["TIDEMARK_COMMAND_LINE"] = "0"
     if not source:
