@@ -81,10 +81,10 @@ Result<FileNumbers> numbers_of(RowSource& source, int device, int64_t events) {
     }
     LeftEvents left(ranges);
     const auto add_lifetime = [&](Statement& row) {
-        const LifetimeEvents events = lifetime_events(row.integer(0), row, 1, 2);
-        left.add(events.created);
-        left.add(events.freed);
-        left.add(events.completed);
+        const LifetimeEvents lifetime = lifetime_events(row.integer(0), row, 1, 2);
+        left.add(lifetime.created);
+        left.add(lifetime.freed);
+        left.add(lifetime.completed);
         return true;
     };
     // Later allocations have no events in the ranges.

@@ -98,7 +98,7 @@ Status FileLimit::keep() {
             return used.error();
         }
         const int64_t percent = *used * 100 / bytes_;
-        is_shrinking_ = is_shrinking_ ? percent >= end_at : percent >= begin_at;
+        is_shrinking_ = is_shrinking_ ? percent >= end_at : percent >= begin_at && *used >= fruitless_until_;
         if (!is_shrinking_) {
             return {};
         }
@@ -106,8 +106,12 @@ Status FileLimit::keep() {
         if (!any) {
             return any.error();
         }
+        if (!*any) {
+            // What is left never goes. Looking for more takes time, so the file has to grow first.
+            fruitless_until_ = *used + bytes_ / 50;
+            is_shrinking_ = false;
+        }
         if (!*any || percent < too_much) {
-            is_shrinking_ = is_shrinking_ && *any;
             return {};
         }
     }

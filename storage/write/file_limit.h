@@ -51,6 +51,7 @@ private:
     int64_t bytes_;
     SideTables side_;
     bool is_shrinking_ = false;
+    int64_t fruitless_until_ = 0;  ///< bytes: before, there is nothing to delete
     int64_t deletions_ = 0;
     int64_t horizon_ = INT64_MIN, next_horizon_ = INT64_MIN;  ///< ns since trace start: details before it are deleted
     int64_t survivors_visited_ = -1, rows_merged_ = 0;

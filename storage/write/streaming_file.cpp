@@ -347,7 +347,22 @@ Result<bool> StreamingFile::leave_wal_mode() {
     }
 }
 
+/// Chunks only make opening faster.
+Result<bool> StreamingFile::has_room_for_chunks(int device) const {
+    constexpr int64_t bytes_per_row = 24;
+    if (!limit_) {
+        return true;
+    }
+    const auto rows = integer_of(*connection_, "SELECT count(*) FROM allocation WHERE id>=? AND id<?",
+                                 {event_id(device, 0), event_id(device + 1, 0)});
+    return rows ? limit_->has_room_for(*rows * bytes_per_row) : rows.error();
+}
+
 Status StreamingFile::write_chunks(int device) {
+    const auto has_room = has_room_for_chunks(device);
+    if (!has_room || !*has_room) {
+        return has_room ? Status() : Status(has_room.error());
+    }
     auto stored = connection_->prepare(
         "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, "
         "rounding, segment, "

@@ -104,6 +104,7 @@ private:
     Status insert(StreamingBatch& batch);
     Status insert_steps(const StreamingBatch& batch);
     Status insert_graph(const StreamingBatch& batch);
+    Result<bool> has_room_for_chunks(int device) const;
     Status write_chunks(int device);
     Status write_integrity();
     /// Returns whether the trace is one ordinary file now.

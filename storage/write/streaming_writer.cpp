@@ -6,90 +6,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <set>
-#include <thread>
 #include <unordered_map>
 
-#include "storage/write/streaming_file.h"
+#include "storage/write/lifetimes.h"
+#include "storage/write/writing_thread.h"
 
 namespace tidemark {
 
-namespace {
-
-/// Writes batches on its own thread, one at a time.
-class WritingThread {
-public:
-    explicit WritingThread(StreamingFile file) : file_(std::move(file)), thread_([this] { run(); }) {}
-    ~WritingThread() { stop(); }
-    WritingThread(const WritingThread&) = delete;
-    WritingThread& operator=(const WritingThread&) = delete;
-
-    bool is_cached() {
-        const std::lock_guard lock(mutex_);
-        return !batch_;
-    }
-    /// Passes a batch to the thread. Requires that the thread is idle.
-    void hand_over(StreamingBatch&& batch) {
-        const std::lock_guard lock(mutex_);
-        batch_ = std::make_unique<StreamingBatch>(std::move(batch));
-        changed_.notify_all();
-    }
-    Status status() {
-        const std::lock_guard lock(mutex_);
-        return status_;
-    }
-    /// Waits until all batches are written. The caller may use the file afterwards.
-    StreamingFile& stop() {
-        if (thread_.joinable()) {
-            {
-                const std::lock_guard lock(mutex_);
-                stopping_ = true;
-                changed_.notify_all();
-            }
-            thread_.join();
-        }
-        return file_;
-    }
-
-private:
-    void run() {
-        std::unique_lock lock(mutex_);
-        for (;;) {
-            changed_.wait(lock, [&] { return batch_ || stopping_; });
-            if (!batch_) {
-                return;
-            }
-            const bool can_write = static_cast<bool>(status_);
-            lock.unlock();
-            Status written = can_write ? file_.write(*batch_) : Status();
-            lock.lock();
-            if (!written) {
-                status_ = written;
-            }
-            batch_.reset();
-        }
-    }
-
-    StreamingFile file_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::unique_ptr<StreamingBatch> batch_;
-    Status status_;
-    bool stopping_ = false;
-    std::thread thread_;
-};
-
-}  // namespace
-
 struct StreamingWriter::State {
-    struct Lifetime {
-        int64_t id = 0;
-        AllocationRow row;
-        bool is_written = false, is_touched = false, is_over = false;
-    };
     struct Device {
         DeviceRow row;
         FileEvent peak_event = 0;
@@ -100,14 +26,6 @@ struct StreamingWriter::State {
 
     explicit State(StreamingFile file) : writing(std::move(file)) {}
 
-    Lifetime& touch(LifetimeId id) {
-        Lifetime& lifetime = lifetimes[id];
-        if (!lifetime.is_touched) {
-            lifetime.is_touched = true;
-            touched.push_back(id);
-        }
-        return lifetime;
-    }
     void collect_dictionaries();
     void collect_lifetimes();
     void collect_devices();
@@ -123,8 +41,7 @@ struct StreamingWriter::State {
     uint32_t next_origin = 1;
     std::map<int, Device> devices;
 
-    std::vector<Lifetime> lifetimes;  ///< by LifetimeId: those alive, and those that ended since the last commit
-    std::vector<LifetimeId> unused, touched;
+    Lifetimes lifetimes;
     std::unordered_map<int64_t, SegmentRow> segments;        ///< not removed yet, by row id
     std::unordered_map<int64_t, DriverRow> driver;           ///< not freed yet
     std::unordered_map<int64_t, AnnotationRow> annotations;  ///< not ended yet
@@ -207,41 +124,22 @@ void StreamingWriter::process(const Process& process) { state_->batch.processes.
 
 StreamingWriter::LifetimeId StreamingWriter::created(int device, const AllocationRow& row) {
     auto& known = state_->devices[device];
-    LifetimeId id = static_cast<LifetimeId>(state_->lifetimes.size());
-    if (state_->unused.empty()) {
-        state_->lifetimes.emplace_back();
-    } else {
-        id = state_->unused.back();
-        state_->unused.pop_back();
-    }
     const bool is_old = row.lifetime.alloc_event == before_history;
-    state_->lifetimes[id] = {
-        is_old ? preexisting_id(device, known.preexisting++) : event_id(device, row.lifetime.alloc_event), row};
-    state_->touch(id);
-    return id;
+    return state_->lifetimes.add(
+        is_old ? preexisting_id(device, known.preexisting++) : event_id(device, row.lifetime.alloc_event), row);
 }
 
 void StreamingWriter::free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) {
-    AllocationRow& row = state_->touch(lifetime).row;
-    row.lifetime.free_event = event;
-    row.lifetime.free_stack = stack;
-    row.free_time = time;
+    state_->lifetimes.free_requested(lifetime, event, time, stack);
 }
 
 void StreamingWriter::free_completed(LifetimeId lifetime, FileEvent event, int64_t time) {
-    auto& ending = state_->touch(lifetime);
-    ending.row.lifetime.free_completed = event;
-    ending.row.free_completed_time = time;
-    ending.is_over = true;
+    state_->lifetimes.free_completed(lifetime, event, time);
 }
 
-int64_t StreamingWriter::row_id(LifetimeId lifetime) const { return state_->lifetimes[lifetime].id; }
-FileEvent StreamingWriter::alloc_event(LifetimeId lifetime) const {
-    return state_->lifetimes[lifetime].row.lifetime.alloc_event;
-}
-FileEvent StreamingWriter::free_event(LifetimeId lifetime) const {
-    return state_->lifetimes[lifetime].row.lifetime.free_event;
-}
+int64_t StreamingWriter::row_id(LifetimeId lifetime) const { return state_->lifetimes.row_id(lifetime); }
+FileEvent StreamingWriter::alloc_event(LifetimeId lifetime) const { return state_->lifetimes.alloc_event(lifetime); }
+FileEvent StreamingWriter::free_event(LifetimeId lifetime) const { return state_->lifetimes.free_event(lifetime); }
 
 uint32_t StreamingWriter::segment_added(int device, const FileSegment& segment, int64_t time) {
     const uint32_t position = state_->devices[device].segments++;
@@ -396,16 +294,8 @@ void StreamingWriter::State::collect_dictionaries() {
 }
 
 void StreamingWriter::State::collect_lifetimes() {
-    for (const LifetimeId id : touched) {
-        Lifetime& lifetime = lifetimes[id];
-        (lifetime.is_written ? batch.ended : batch.created).emplace_back(lifetime.id, lifetime.row);
-        lifetime.is_written = true;
-        lifetime.is_touched = false;
-        if (lifetime.is_over) {
-            unused.push_back(id);
-        }
-    }
-    touched.clear();
+    lifetimes.take([&](int64_t id, const AllocationRow& row) { batch.created.emplace_back(id, row); },
+                   [&](int64_t id, const AllocationRow& row) { batch.ended.emplace_back(id, row); });
 }
 
 void StreamingWriter::State::collect_devices() {
@@ -455,7 +345,7 @@ size_t StreamingWriter::most_pending_bytes() const {
 
 size_t StreamingWriter::pending_bytes() const {
     const StreamingBatch& b = state_->batch;
-    return state_->touched.size() * sizeof(State::Lifetime) + b.events.size() * sizeof(StreamingBatch::Event) +
+    return state_->lifetimes.pending_bytes() + b.events.size() * sizeof(StreamingBatch::Event) +
            b.segments.size() * sizeof(SegmentRow) + b.driver.size() * sizeof(DriverRow) +
            b.complete.size() * sizeof(StreamingBatch::CompleteStep) + b.annotations.size() * sizeof(AnnotationRow) +
            b.samples.size() * sizeof(Sample) + (b.nodes.size() + b.changed_nodes.size()) * sizeof(NodeRow) +
