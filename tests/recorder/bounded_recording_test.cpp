@@ -30,6 +30,8 @@ struct Loop {
     int steps = 600;
     int oom_step = -1;
     bool takes_steps = true;  ///< false: the program reports no steps
+    uint64_t activations = 1000, varies_by = 301;
+    bool leaks = true;
 };
 
 class BoundedRecording : public Recording {
@@ -130,7 +132,7 @@ private:
         std::deque<uint64_t> buffer;
         for (int step = 0; step < loop.steps; ++step) {
             std::vector<uint64_t> activations;
-            for (uint64_t i = 0; i < 1000 + static_cast<uint64_t>(step) * 37 % 301; ++i) {
+            for (uint64_t i = 0; i < loop.activations + static_cast<uint64_t>(step) * 37 % loop.varies_by; ++i) {
                 activations.push_back(
                     allocator.allocate(main, 512 * (1 + (i * 7 + static_cast<uint64_t>(step)) % 4000), forward));
             }
@@ -144,7 +146,9 @@ private:
                 }
                 allocator.free(main, activations.back(), true, forward);
             }
-            allocator.allocate(main, retained, keep);
+            if (loop.leaks) {
+                allocator.allocate(main, retained, keep);
+            }
             buffer.push_back(allocator.allocate(main, 2 * KiB, keep));
             if (buffer.size() > 20) {
                 allocator.free(main, buffer.front(), true, keep);
@@ -179,7 +183,8 @@ TEST_F(BoundedRecording, StaysBelowItsLimitAndSaysTheSame) {
     EXPECT_EQ(left_at_end(truth_.allocations), left_at_end(some.allocations));
     EXPECT_EQ(full->steps.size(), bounded->steps.size());
     const Allocations& a = some.allocations;
-    EXPECT_EQ(std::count(a.requested.begin(), a.requested.end(), retained), 600) << "what a step retains is never deleted";
+    EXPECT_EQ(std::count(a.requested.begin(), a.requested.end(), retained), 600)
+        << "what a step retains is never deleted";
 
     const Analysis complete(full, all), limited(bounded, some);
     EXPECT_EQ(values_of(complete.statistics().at(all.event_count())),
@@ -219,6 +224,24 @@ TEST_F(BoundedRecording, ProgramsWithoutStepsAreLimitedToo) {
     ASSERT_TRUE(trace);
     EXPECT_EQ("", other_gaps(*trace));
     EXPECT_EQ(left_at_end(truth_.allocations), left_at_end(trace->devices.at(0).allocations));
+}
+
+TEST_F(BoundedRecording, RowsOfManyStepsAreJoined) {
+    const uint64_t largest =
+        record_and_measure({.steps = 40'000, .activations = 5, .varies_by = 7, .leaks = false}, "16MB");
+    EXPECT_LE(largest, static_cast<uint64_t>(limit));
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    EXPECT_EQ("", other_gaps(*trace));
+    const DeviceHistory& device = trace->devices.at(0);
+    EXPECT_EQ(left_at_end(truth_.allocations), left_at_end(device.allocations));
+    EXPECT_EQ(trace->steps.size(), 40'000u);
+    EXPECT_GT(deleted_steps(device), 20'000);
+    EXPECT_LT(static_cast<int64_t>(device.repeats.size()) * 2, deleted_steps(device));
+    const Analysis analysis(trace, device);
+    const Counters counters = analysis.statistics().at(device.event_count());
+    EXPECT_EQ(counters.at(Metric::allocation, PoolKind::all).allocated,
+              static_cast<int64_t>(truth_.allocations.size()));
 }
 
 TEST_F(BoundedRecording, CanBeFollowed) {
