@@ -22,6 +22,8 @@ namespace {
 constexpr int64_t too_much = 75, begin_at = 70, end_at = 60;
 constexpr int64_t most_events_per_slice = 20'000;
 constexpr int64_t most_rows_per_slice = 20'000;
+/// These rows are large: what a transaction changes is in the log, too.
+constexpr int64_t most_joined_per_slice = 2'000;
 /// The latest steps are never deleted: allocations of theirs may not have ended yet.
 constexpr int64_t steps_left_alone = 3;
 /// The recorder may still change the latest rows of repeated steps.
@@ -302,7 +304,7 @@ Result<bool> FileLimit::merge_rows() {
     if (!rows) {
         return rows.error();
     }
-    rows->bind(0, rows_merged_).bind(1, rows_left_alone).bind(2, most_rows_per_slice);
+    rows->bind(0, rows_merged_).bind(1, rows_left_alone).bind(2, most_joined_per_slice);
     std::map<int, JoinedRows> open;
     std::vector<JoinedRows> joined;
     bool any = false;

@@ -89,7 +89,7 @@ private:
         segment.stack = stack(segment.stack);
         segment.free_event = never;
         segment.free_stack = 0;
-        writer_.segment_added(progress.device.device, segment, time);
+        writer_.segment_added(progress.device.device, segment.numbered<FileEvent>(), time);
     }
 
     void add_allocation(DeviceProgress& progress, uint32_t a, int64_t time) {
@@ -136,7 +136,7 @@ private:
             default: {
                 OtherEvent other = device.others[ref.index()];
                 other.stack = stack(other.stack);
-                writer_.other_event(device.device, other, time, 0);
+                writer_.other_event(device.device, other.numbered<FileEvent>(), time, 0);
             }
         }
     }
