@@ -95,16 +95,11 @@ private:
     void add_allocation(DeviceProgress& progress, uint32_t a, int64_t time) {
         const Allocations& all = progress.device.allocations;
         AllocationRow row;
-        row.lifetime = {all.alloc_event[a],
-                        never,
-                        never,
-                        all.address[a],
-                        all.requested[a],
-                        all.block_size[a],
-                        stack(all.stack[a]),
-                        0,
-                        all.segment[a],
-                        0};
+        row.lifetime = {all.alloc_event[a],  never_in_file,
+                        never_in_file,       all.address[a],
+                        all.requested[a],    all.block_size[a],
+                        stack(all.stack[a]), 0,
+                        all.segment[a],      0};
         row.time = time;
         progress.lifetimes[a] = writer_.created(progress.device.device, row);
     }
