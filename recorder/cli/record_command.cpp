@@ -25,9 +25,9 @@
 #include "storage/base/exit_status.h"
 #include "storage/base/scratch_folder.h"
 #include "storage/base/shell_word.h"
+#include "storage/base/size_limit.h"
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
-#include "storage/write/size_limit.h"
 
 namespace tidemark::cli {
 namespace {

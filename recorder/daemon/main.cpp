@@ -14,8 +14,8 @@
 #include "recorder/daemon/first_use.h"
 #include "recorder/daemon/recorder.h"
 #include "recorder/daemon/trace_name.h"
+#include "storage/base/size_limit.h"
 #include "storage/text/words.h"
-#include "storage/write/size_limit.h"
 
 using namespace tidemark;
 using namespace tidemark::recorder;

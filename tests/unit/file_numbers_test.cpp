@@ -4,9 +4,9 @@
 // Numbers of events in files from which details were deleted, packed counters, and limits of sizes.
 #include <gtest/gtest.h>
 
+#include "storage/base/size_limit.h"
 #include "storage/trace/file_numbers.h"
 #include "storage/trace/packed_counters.h"
-#include "storage/write/size_limit.h"
 
 namespace tidemark {
 namespace {

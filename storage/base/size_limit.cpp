@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-#include "storage/write/size_limit.h"
+#include "storage/base/size_limit.h"
 
 #include "storage/base/units.h"
 
