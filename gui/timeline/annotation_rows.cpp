@@ -58,11 +58,11 @@ void add_repeats_row(AnnotationRows& result, const std::vector<RepeatedSteps>& r
     auto spans = std::make_shared<std::vector<Annotation>>();
     for (const RepeatedSteps& steps : stretches_of(repeats)) {
         const int count = plural(steps.count);
-        const char* const text =
+        const QString name =
             steps.are_details_deleted()
-                ? QT_TRANSLATE_NOOP("Steps", "%n step(s) whose details were deleted")
-                : QT_TRANSLATE_NOOP("Steps", "%n repeated step(s), of which only peaks are recorded");
-        const QString name = QCoreApplication::translate("Steps", text, nullptr, count);
+                ? QCoreApplication::translate("Steps", "%n step(s) whose details were deleted", nullptr, count)
+                : QCoreApplication::translate("Steps", "%n repeated step(s), of which only peaks are recorded", nullptr,
+                                              count);
         spans->push_back({name.toStdString(), AnnotationKind::user, -1, steps.start, steps.end, true});
     }
     result.rows.emplace_back();
