@@ -188,6 +188,8 @@ void move_to(SelectionState& state, const Trace& before, const Trace& after) {
         return;
     }
     state.device = static_cast<int>(found - after.devices.begin());
+    // If the writer deleted details before it, the state has another number in memory.
+    state.time_point = found->numbers.state(device.numbers.in_file(state.time_point));
     if (state.allocation != no_allocation) {
         state.allocation = found->find_allocation(device.allocation_id(state.allocation)).value_or(no_allocation);
     }

@@ -36,11 +36,12 @@ void add_step_rows(AnnotationRows& result, const Trace& trace) {
     result.steps = std::move(spans);
 }
 
-/// Returns the stretches in which every step repeats an earlier one.
+/// Returns the stretches in which every step repeats an earlier one, or lost its details.
 std::vector<RepeatedSteps> stretches_of(const std::vector<RepeatedSteps>& repeats) {
     std::vector<RepeatedSteps> stretches;
     for (const RepeatedSteps& steps : repeats) {
-        if (!stretches.empty() && steps.start <= stretches.back().end) {
+        if (!stretches.empty() && steps.start <= stretches.back().end &&
+            steps.are_details_deleted() == stretches.back().are_details_deleted()) {
             stretches.back().end = steps.end;
             stretches.back().count += steps.count;
         } else {
@@ -57,8 +58,11 @@ void add_repeats_row(AnnotationRows& result, const std::vector<RepeatedSteps>& r
     auto spans = std::make_shared<std::vector<Annotation>>();
     for (const RepeatedSteps& steps : stretches_of(repeats)) {
         const int count = plural(steps.count);
-        const QString name = QCoreApplication::translate(
-            "Steps", "%n repeated step(s), of which only peaks are recorded", nullptr, count);
+        const QString name =
+            steps.are_details_deleted()
+                ? QCoreApplication::translate("Steps", "%n step(s) whose details were deleted", nullptr, count)
+                : QCoreApplication::translate("Steps", "%n repeated step(s), of which only peaks are recorded", nullptr,
+                                              count);
         spans->push_back({name.toStdString(), AnnotationKind::user, -1, steps.start, steps.end, true});
     }
     result.rows.emplace_back();

@@ -232,9 +232,7 @@ std::string side_text(const char* name, const Side& side, const Amounts& total, 
                total.count, "{side}: {file}, device {device}, {when} ({time_point}): {bytes} in {n} allocation",
                "{side}: {file}, device {device}, {when} ({time_point}): {bytes} in {n} allocations", with("side", name),
                with("file", visible_text(file)), with("device", side.time_point.device().device),
-               with("when", side.when),
-               with("time_point",
-                    time_point_text(words, side.time_point.trace(), side.time_point.device(), side.time_point.event)),
+               with("when", side.when), with("time_point", time_point_text(words, side.time_point)),
                with("bytes", format_bytes(total.bytes))) +
            '\n';
 }
@@ -292,8 +290,7 @@ ordered_json amounts_json(const Amounts& amounts) { return {{"bytes", amounts.by
 ordered_json side_json(const Side& side, const Amounts& total, const Words& words) {
     return {{"trace", side.time_point.trace().path},
             {"device", side.time_point.device().device},
-            {"time_point",
-             time_point_json(words, side.time_point.trace(), side.time_point.device(), side.time_point.event)},
+            {"time_point", time_point_json(words, side.time_point)},
             {"total", amounts_json(total)}};
 }
 

@@ -74,8 +74,9 @@ std::vector<std::pair<std::string, std::string>> changed_settings(const Trace& t
 
 /// Returns the number of steps that repeat an earlier one and were not written.
 int64_t repeated_steps(const DeviceHistory& device) {
-    return std::accumulate(device.repeats.begin(), device.repeats.end(), int64_t{0},
-                           [](int64_t sum, const RepeatedSteps& steps) { return sum + steps.count; });
+    return std::accumulate(
+        device.repeats.begin(), device.repeats.end(), int64_t{0},
+        [](int64_t sum, const RepeatedSteps& steps) { return sum + (steps.are_details_deleted() ? 0 : steps.count); });
 }
 
 struct DeviceFacts {
@@ -129,7 +130,7 @@ std::string device_text(const Trace& trace, const DeviceFacts& facts, const Word
     text += device.name.empty() ? "" : "  " + visible_text(device.name);
     text += device.total_bytes == 0 ? "\n" : fmt::format("  {}\n", format_bytes(device.total_bytes));
     text += row_text(words("events"), format_count(device.event_count()));
-    if (!device.repeats.empty()) {
+    if (repeated_steps(device) > 0) {
         text += row_text(words("repeated steps"), words("{count}, of which only times and peaks are written",
                                                         with("count", format_count(repeated_steps(device)))));
     }

@@ -25,6 +25,7 @@
 #include "storage/base/exit_status.h"
 #include "storage/base/scratch_folder.h"
 #include "storage/base/shell_word.h"
+#include "storage/base/size_limit.h"
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
 
@@ -37,8 +38,8 @@ constexpr std::array<std::string_view, 6> recordable{"stacks", "ops", "modules",
 
 struct RecordOptions {
     Arguments command;
-    std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), detail = "full", session,
-                format = "text";
+    std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), detail = "adaptive", session,
+                format = "text", keep = std::string(default_size_limit);
     bool force = false, check = false, no_command_line = false, no_source = false, paused = false;
 };
 
@@ -139,6 +140,7 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     variables["TIDEMARK_WITH"] = fmt::format("{}", fmt::join(parts, ","));
     variables["TIDEMARK_FORCE"] = options.force ? "1" : "0";
     variables["TIDEMARK_DETAIL"] = options.detail;
+    variables["TIDEMARK_KEEP"] = options.keep;
     if (options.no_command_line) {
         variables["TIDEMARK_COMMAND_LINE"] = "0";
     }
@@ -284,9 +286,19 @@ void add_record_command(CommandLine& line) {
         ->capture_default_str();
     command
         .add_option("--detail", options->detail,
-                    words("full: write every event; condensed: write training steps that repeat an earlier one only as "
+                    words("full: write every event; adaptive: write training steps that repeat an earlier one only as "
                           "their number, times and peaks"))
-        ->check(CLI::IsMember({"full", "condensed"}))
+        ->check(CLI::IsMember({"full", "adaptive"}))
+        ->capture_default_str();
+    command
+        .add_option(
+            "--keep", options->keep,
+            words("The size below which to keep each trace, such as 500MB; the oldest details go first. all: any "
+                  "size"))
+        ->check([words](const std::string& size) {
+            const auto bytes = parse_size_limit(size);
+            return bytes ? std::string() : words.translate(bytes.error().sentence);
+        })
         ->capture_default_str();
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     command.add_flag("--no-command-line", options->no_command_line,

@@ -71,10 +71,7 @@ std::optional<int64_t> max_split_size(const Trace& trace) {
 Status print_table(const std::vector<DeviceTimePoint>& time_points, const Words& words) {
     std::string text;
     for (const DeviceTimePoint& time_point : time_points) {
-        text += words("State at {time_point}",
-                      with("time_point",
-                           time_point_text(words, time_point.trace(), time_point.device(), time_point.event))) +
-                '\n';
+        text += words("State at {time_point}", with("time_point", time_point_text(words, time_point))) + '\n';
         text += memory_summary(time_point.analysis->statistics().at(time_point.event), time_point.device().device);
         for (const std::string& note : notes_about(time_point, words)) {
             text += words("Note: {text}", with("text", visible_text(note))) + '\n';

@@ -114,6 +114,17 @@ std::string time_point_text(const Words& words, const Trace& trace, const Device
     return words.translate(describe_time_point(trace, device, event));
 }
 
+std::string time_point_text(const Words& words, const DeviceTimePoint& time_point) {
+    return words.translate(
+        describe_time_point(time_point.trace(), time_point.device(), time_point.event, time_point.time));
+}
+
+nlohmann::ordered_json time_point_json(const Words& words, const DeviceTimePoint& time_point) {
+    return {{"event", time_point.event},
+            {"time_ns", time_point.device().time_of_state(time_point.event)},
+            {"text", time_point_text(words, time_point)}};
+}
+
 nlohmann::ordered_json time_point_json(const Words& words, const Trace& trace, const DeviceHistory& device,
                                        EventNumber event) {
     return {{"event", event},

@@ -52,8 +52,11 @@ Result<DeviceTimePoint> main_time_point(const std::shared_ptr<const Trace>& trac
 /// "event 1,234 of 607,632, 12.345678 s"
 std::string time_point_text(const Words& words, const Trace& trace, const DeviceHistory& device, EventNumber event);
 
+std::string time_point_text(const Words& words, const DeviceTimePoint& time_point);
+
 /// {"event": 12, "time_ns": 345, "text": "event 12 of 20, ..."}
 nlohmann::ordered_json time_point_json(const Words& words, const Trace& trace, const DeviceHistory& device,
                                        EventNumber event);
+nlohmann::ordered_json time_point_json(const Words& words, const DeviceTimePoint& time_point);
 
 }  // namespace tidemark::cli

@@ -123,12 +123,10 @@ std::string device_text(const DeviceTimePoint& time_point, const Way& way, const
     const Listing listing(time_point, way, options.limit);
     const Sum total = listing.total();
     std::string text =
-        words.plural(
-            total.allocations, "Device {device}, {time_point}: {bytes} active in {n} allocation",
-            "Device {device}, {time_point}: {bytes} active in {n} allocations",
-            with("device", time_point.device().device),
-            with("time_point", time_point_text(words, time_point.trace(), time_point.device(), time_point.event)),
-            with("bytes", format_bytes(total.bytes))) +
+        words.plural(total.allocations, "Device {device}, {time_point}: {bytes} active in {n} allocation",
+                     "Device {device}, {time_point}: {bytes} active in {n} allocations",
+                     with("device", time_point.device().device), with("time_point", time_point_text(words, time_point)),
+                     with("bytes", format_bytes(total.bytes))) +
         '\n';
     text += fmt::format("{:>10}  {:>7}  {:>9}  {}\n", words("Bytes"), words("Share"), words("Count"), options.by);
     for (const AttributionGroup& group : listing.top()) {
@@ -176,7 +174,7 @@ ordered_json device_json(const DeviceTimePoint& time_point, const Way& way, cons
     ordered_json rest = sum_json(add_up(listing.rest()));
     rest["groups"] = listing.rest().size();
     return {{"device", time_point.device().device},
-            {"time_point", time_point_json(words, time_point.trace(), time_point.device(), time_point.event)},
+            {"time_point", time_point_json(words, time_point)},
             {"by", options.by},
             {"groups", std::move(groups)},
             {"rest", std::move(rest)},

@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <iterator>
 
+#include "storage/trace/packed_counters.h"
+
 namespace tidemark::recorder {
 
 namespace {
 
 /// Number of events for which reported states can be compared and ended allocations are known.
 constexpr size_t history_limit = 1 << 16;
+/// A step with more events is divided, so that its details can be deleted part by part.
+constexpr FileEvent most_events_of_part = 1 << 14;
 
 std::vector<StartSegment> segments_of(const AllocatorState& state) {
     std::vector<StartSegment> segments;
@@ -54,6 +58,38 @@ void DeviceReplay::apply(const AllocatorEvent& event) {
     if (recent_.size() > history_limit) {
         recent_.pop_front();
     }
+    note(part_peaks_);
+    if (events() - part_event_ >= most_events_of_part) {
+        end_part(part_start_, last_time(), 0, false);
+    }
+}
+
+void DeviceReplay::end_step(int64_t start, int64_t end, bool is_kept) {
+    end_part(std::max(start, part_start_), std::max(end, last_time()), 1, is_kept);
+}
+
+void DeviceReplay::end_part(int64_t start, int64_t end, int64_t steps, bool is_kept) {
+    if (events() > part_event_) {
+        FileRepeatedSteps part;
+        part.event = part_event_;
+        part.after = events();
+        part.start = std::min(start, end);
+        part.end = end;
+        part.count = steps;
+        part.peak_allocated = part_peaks_.allocated;
+        part.peak_active = part_peaks_.active;
+        part.peak_requested = part_peaks_.requested;
+        part.counters = packed_counters(values_of(folder_.map().counters()));
+        writer_.complete_step(device_, part, is_kept);
+    }
+    begin_part(end);
+}
+
+void DeviceReplay::begin_part(int64_t time) {
+    part_event_ = events();
+    part_start_ = time;
+    part_peaks_ = {};
+    note(part_peaks_);
 }
 
 void DeviceReplay::apply_repeated(std::span<const AllocatorEvent> step, int64_t start, int64_t end, int64_t like,
@@ -83,6 +119,7 @@ void DeviceReplay::apply_repeated(std::span<const AllocatorEvent> step, int64_t 
     if (!rows_can_stay) {
         end_repeats();
     }
+    begin_part(repeats_.end);
 }
 
 bool DeviceReplay::belongs_to_repeats(int64_t like, const Peaks& peaks) const {
@@ -91,7 +128,7 @@ bool DeviceReplay::belongs_to_repeats(int64_t like, const Peaks& peaks) const {
 }
 
 void DeviceReplay::begin_repeats(int64_t start, int64_t like, const Peaks& peaks) {
-    repeats_ = RepeatedSteps();
+    repeats_ = FileRepeatedSteps();
     repeats_.event = repeats_.after = events();
     repeats_.start = start;
     repeats_.like = like;
@@ -122,9 +159,10 @@ void DeviceReplay::end_repeats() {
         return;
     }
     folder_.write_unwritten();
-    repeats_.counters = values_of(folder_.map().counters());
+    repeats_.counters = packed_counters(values_of(folder_.map().counters()));
     report_repeats();
     can_add_repeats_ = has_unwritten_ = false;
+    begin_part(repeats_.end);
 }
 
 /// Returns the change with the members that only the state before the event has.
@@ -170,8 +208,8 @@ void DeviceReplay::complete_after(StateChange& change) const {
 }
 
 void DeviceReplay::skip(uint64_t count) {
-    const EventNumber next = events();
-    const auto end = static_cast<EventNumber>(std::min<uint64_t>(static_cast<uint64_t>(next) + count, never - 1));
+    const FileEvent next = events();
+    const auto end = static_cast<FileEvent>(static_cast<uint64_t>(next) + count);
     lost_.push_back({next, end, last_time()});
     folder_.skip_to(end);
     recent_.clear();
@@ -203,13 +241,13 @@ void DeviceReplay::settle(uint64_t address, int64_t row) {
     }
 }
 
-void DeviceReplay::free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) {
+void DeviceReplay::free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) {
     writer_.free_requested(lifetime, event, time, stack);
 }
 
-void DeviceReplay::free_completed(LifetimeId lifetime, uint64_t address, EventNumber event, int64_t time) {
+void DeviceReplay::free_completed(LifetimeId lifetime, uint64_t address, FileEvent event, int64_t time) {
     // If the end was lost, the lifetime counts as ended with the last one that was seen.
-    const EventNumber ended = ended_.empty() ? event : std::max(event, ended_.back().ended);
+    const FileEvent ended = ended_.empty() ? event : std::max(event, ended_.back().ended);
     ended_.push_back({address, writer_.row_id(lifetime), writer_.alloc_event(lifetime), ended});
     while (static_cast<size_t>(ended - ended_.front().ended) > history_limit) {
         ended_.pop_front();
@@ -220,7 +258,7 @@ void DeviceReplay::free_completed(LifetimeId lifetime, uint64_t address, EventNu
     }
 }
 
-uint32_t DeviceReplay::segment_added(const Segment& segment, int64_t time) {
+uint32_t DeviceReplay::segment_added(const FileSegment& segment, int64_t time) {
     const uint32_t position = writer_.segment_added(device_, segment, time);
     segment_changes_.push_back({true, segment.alloc_event == before_history ? before_all_times : time, segment.address,
                                 segment.size, position});
@@ -235,12 +273,12 @@ void DeviceReplay::segment_removed(uint32_t position, const SegmentEnd& end) {
 /// Never called, since can_cut_segments() is false: rows that were written do not change.
 uint32_t DeviceReplay::cut_segment(uint32_t position, uint64_t) { return position; }
 
-void DeviceReplay::other_event(const OtherEvent& event, int64_t time, uint32_t origin) {
+void DeviceReplay::other_event(const FileOtherEvent& event, int64_t time, uint32_t origin) {
     is_other_event_ = true;
     writer_.other_event(device_, event, time, origin);
 }
 
-int64_t DeviceReplay::allocation_at(uint64_t address, EventNumber events) const {
+int64_t DeviceReplay::allocation_at(uint64_t address, FileEvent events) const {
     const auto lifetime = folder_.lifetimes().find(address);
     if (lifetime != folder_.lifetimes().end() && writer_.alloc_event(lifetime->second.id) < events) {
         return writer_.row_id(lifetime->second.id);
@@ -309,13 +347,13 @@ bool DeviceReplay::has_lost_time_point() const {
     return std::any_of(lost_.begin(), lost_.end(), [](const LostEvents& lost) { return lost.next < lost.end; });
 }
 
-std::pair<EventNumber, int64_t> DeviceReplay::lost_time_point(EventNumber after) {
+std::pair<FileEvent, int64_t> DeviceReplay::lost_time_point(FileEvent after) {
     for (LostEvents& lost : lost_) {
         if (lost.next < lost.end && lost.next > after) {
             return {lost.next++, lost.time};
         }
     }
-    return {std::max(0, events() - 1), last_time()};
+    return {std::max<FileEvent>(0, events() - 1), last_time()};
 }
 
 void DeviceReplay::repair_segments(const AllocatorState& now) {
@@ -343,8 +381,8 @@ void DeviceReplay::repair_segments(const AllocatorState& now) {
             const uint64_t covered_from = is_last ? end : piece->first;
             const uint64_t covered_to = is_last ? end : piece->second.end;
             if (at < covered_from) {
-                folder_.add_pieces({at, covered_from - at, segment.owner, true, 0}, std::max(0, events() - 1),
-                                   last_time());
+                folder_.add_pieces({at, covered_from - at, segment.owner, true, 0},
+                                   std::max<FileEvent>(0, events() - 1), last_time());
             }
             at = covered_to;
         }

@@ -61,6 +61,9 @@ public:
         const std::function<void(size_t)>& before = [](size_t) {});
     /// Writes what repeated steps left different. Must precede every other function that changes the state.
     void end_repeats();
+    /// Ends a step of which all events were applied. `is_kept`: its events stay even if the trace becomes too large.
+    /// Times in ns since trace start.
+    void end_step(int64_t start, int64_t end, bool is_kept);
     /// Skips the numbers of `count` lost events.
     void skip(uint64_t count);
 
@@ -71,9 +74,9 @@ public:
     /// have.
     void adopt(const AllocatorState& reported);
 
-    EventNumber events() const { return folder_.events(); }
+    FileEvent events() const { return folder_.events(); }
     int64_t last_time() const { return folder_.last_time(); }
-    EventNumber peak_event() const { return folder_.peak_event(); }
+    FileEvent peak_event() const { return folder_.peak_event(); }
     int64_t reserved_bytes() const;
     int64_t allocated_bytes() const;
     int64_t inconsistent() const { return inconsistent_ + folder_.inconsistent(); }
@@ -82,7 +85,7 @@ public:
 
     /// Returns the row id of the allocation that had the block at `address` after `events` events.
     /// Returns no_allocation_row if none had it, or if it ended too long ago. Requires `events` <= events().
-    int64_t allocation_at(uint64_t address, EventNumber events) const;
+    int64_t allocation_at(uint64_t address, FileEvent events) const;
     /// Returns whether the block at `address` was allocated in a repeated step and has no row yet. If so,
     /// take_settled_blocks() will report it.
     bool await_row(uint64_t address);
@@ -97,27 +100,29 @@ private:
     struct EndedLifetime {
         uint64_t address;
         int64_t id;  ///< of its row
-        EventNumber created, ended;
+        FileEvent created, ended;
     };
     struct LostEvents {
-        EventNumber next, end;
+        FileEvent next, end;
         int64_t time;
     };
 
     LifetimeId created(const AllocationRow& row) override;
-    void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) override;
-    void free_completed(LifetimeId lifetime, uint64_t address, EventNumber event, int64_t time) override;
-    uint32_t segment_added(const Segment& segment, int64_t time) override;
+    void free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) override;
+    void free_completed(LifetimeId lifetime, uint64_t address, FileEvent event, int64_t time) override;
+    uint32_t segment_added(const FileSegment& segment, int64_t time) override;
     void segment_removed(uint32_t position, const SegmentEnd& end) override;
     bool can_cut_segments() const override { return false; }
     uint32_t cut_segment(uint32_t position, uint64_t address) override;
-    void other_event(const OtherEvent& event, int64_t time, uint32_t origin) override;
+    void other_event(const FileOtherEvent& event, int64_t time, uint32_t origin) override;
 
     /// The highest bytes within a step.
     struct Peaks {
         int64_t allocated = 0, active = 0, requested = 0;
     };
 
+    void end_part(int64_t start, int64_t end, int64_t steps, bool is_kept);
+    void begin_part(int64_t time);
     void begin_repeats(int64_t start, int64_t like, const Peaks& peaks);
     bool belongs_to_repeats(int64_t like, const Peaks& peaks) const;
     void note(Peaks& peaks) const;
@@ -130,7 +135,7 @@ private:
     void repair_segments(const AllocatorState& now);
     void repair_lifetimes(const AllocatorState& now);
     /// Returns the number and time of a lost event after `after`, or those of the last event if no event was lost.
-    std::pair<EventNumber, int64_t> lost_time_point(EventNumber after);
+    std::pair<FileEvent, int64_t> lost_time_point(FileEvent after);
     bool has_lost_time_point() const;
 
     const int device_;
@@ -145,13 +150,16 @@ private:
     std::vector<SegmentChange> segment_changes_;
     std::unordered_set<uint64_t> awaited_;  ///< addresses of unwritten blocks
     std::vector<SettledBlock> settled_;
-    RepeatedSteps repeats_;  ///< the latest
+    FileRepeatedSteps repeats_;  ///< the latest
     int64_t repeats_row_ = 0;
     bool can_add_repeats_ = false;  ///< to that row
     bool has_unwritten_ = false;    ///< since end_repeats()
     bool is_light_ = false;         ///< the current event belongs to a light step
-    bool is_other_event_ = false;   ///< the current event became a row of table `event` only
-    int64_t inconsistent_ = 0;      ///< blocks and segments that do not fit in adopted states
+    FileEvent part_event_ = 0;      ///< the first event of what end_part() ends
+    int64_t part_start_ = 0;        ///< ns since trace start
+    Peaks part_peaks_;
+    bool is_other_event_ = false;  ///< the current event became a row of table `event` only
+    int64_t inconsistent_ = 0;     ///< blocks and segments that do not fit in adopted states
 };
 
 }  // namespace tidemark::recorder

@@ -26,6 +26,9 @@ constexpr int64_t least_part_of_growth = 64;
 /// After the last event of a step, events of other threads may still arrive.
 constexpr int64_t wait_for_other_rings = 200'000'000;  // ns
 
+/// Steps that others repeat and whose events stay: changes of the program, not of its data.
+constexpr size_t most_steps_repeated = 256;
+
 /// Further differences most likely have the same cause.
 constexpr int64_t most_differences_reported = 10;
 
@@ -37,7 +40,7 @@ void DeviceTrack::on_event(const QueuedEvent& event) {
     const bool is_next = replay_ && queue_.pending() == 0 && event.record.event.sequence == queue_.next();
     if (is_next && checks_.empty() && apply(event, false)) {
         queue_.pop();
-    } else if (event.record.event.sequence >= static_cast<uint64_t>(never) - 1 || !queue_.push(event)) {
+    } else if (event.record.event.sequence >= static_cast<uint64_t>(preexisting_bit) || !queue_.push(event)) {
         ++events_refused_;
     }
 }
@@ -111,7 +114,7 @@ int64_t DeviceTrack::answer_to(const MemoryQuestion& question) const {
     }
     const auto now = static_cast<uint64_t>(replay_->events());
     return replay_->allocation_at(question.address,
-                                  static_cast<EventNumber>(std::min(number_of(question.sequence), now)));
+                                  static_cast<FileEvent>(std::min(number_of(question.sequence), now)));
 }
 
 /// Answers a question about the state now, or later if its block has no row yet.
@@ -282,7 +285,7 @@ bool DeviceTrack::apply(const QueuedEvent& queued, bool accepts_undefined) {
 
 void DeviceTrack::take_in(const AllocatorEvent& event) {
     end_steps(event.time);
-    if (!context_.is_condensed || !step_.is_collecting()) {
+    if (!context_.is_adaptive || !step_.is_collecting()) {
         write(event);
     } else if (!step_.add(event)) {
         write_collected();
@@ -305,11 +308,7 @@ void DeviceTrack::write_collected() {
     }
 }
 
-void DeviceTrack::step_ends(int64_t time) {
-    if (context_.is_condensed) {
-        step_ends_.push_back(time);
-    }
-}
+void DeviceTrack::step_ends(int64_t time) { step_ends_.push_back(time); }
 
 /// Ends the steps that ended before `time`.
 void DeviceTrack::end_steps(int64_t time) {
@@ -320,7 +319,7 @@ void DeviceTrack::end_steps(int64_t time) {
 }
 
 void DeviceTrack::end_step(int64_t time) {
-    const std::optional<int64_t> like = step_.end_step(time);
+    const std::optional<int64_t> like = context_.is_adaptive ? step_.end_step(time) : std::nullopt;
     const std::vector<AllocatorEvent> events = step_.take();
     const int64_t start = std::exchange(step_start_, time);
     if (!replay_ || (like && events.empty())) {
@@ -328,7 +327,10 @@ void DeviceTrack::end_step(int64_t time) {
     }
     const int64_t growth = replay_->allocated_bytes() - level_;
     if (like && growth * least_part_of_growth <= level_) {
-        const EventNumber before = replay_->events();
+        if (kept_.size() < most_steps_repeated && kept_.insert(*like).second) {
+            context_.writer.keep_step(device_, *like);
+        }
+        const FileEvent before = replay_->events();
         const uint64_t first = queue_.next() - events.size();
         replay_->apply_repeated(events, start, time, *like, [&](size_t i) {
             answer_awaiting_questions();
@@ -344,12 +346,14 @@ void DeviceTrack::end_step(int64_t time) {
     for (const AllocatorEvent& event : events) {
         write(event);
     }
+    replay_->end_step(start, time, steps_to_keep_ > 0);
+    steps_to_keep_ = std::max(0, steps_to_keep_ - 1);
     level_ = replay_->allocated_bytes();
 }
 
 /// Before anything else is written, the rows must show the state. `next`: the sequence number of what follows.
 void DeviceTrack::end_repeats(uint64_t next) {
-    const EventNumber before = replay_->events();
+    const FileEvent before = replay_->events();
     replay_->end_repeats();
     answer_awaiting_questions();
     numbering_.add(next, static_cast<uint64_t>(replay_->events() - before));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Orders the events of one device, queues them until the start state is known, and replays them. Compares the result
-// with the states that PyTorch reports. With condensed detail, it collects the events of each step and replays a step
+// with the states that PyTorch reports. With adaptive detail, it collects the events of each step and replays a step
 // that repeats the one before without writing it.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -50,7 +51,7 @@ struct TrackContext {
     SiteWatch& sites;
     SiteLabels& labels;
     const std::map<std::string, std::string>& settings;  ///< of the allocator, values as JSON
-    bool is_condensed = false;                           ///< repeated steps are not written
+    bool is_adaptive = false;                           ///< repeated steps are not written
 };
 
 class DeviceTrack {
@@ -67,6 +68,8 @@ public:
 
     /// Handles the end of a step: events after `time` (ns since trace start) belong to the next one.
     void step_ends(int64_t time);
+    /// Keeps the events of this step and the next one, even if the trace becomes too large.
+    void keep_details() { steps_to_keep_ = 2; }
 
     /// Returns the row id of the allocation, or no_allocation_row if there is none. Returns nothing if those events
     /// have not arrived; take_answers() returns the answer later.
@@ -87,7 +90,7 @@ public:
     /// Returns whether events are queued because an earlier one is missing.
     bool has_pending_events() const { return queue_.pending() > 0; }
     int64_t last_time() const { return replay_ ? replay_->last_time() : 0; }
-    EventNumber events() const { return replay_ ? replay_->events() : 0; }
+    FileEvent events() const { return replay_ ? replay_->events() : 0; }
     /// Returns the trace's event number for one of the allocator's sequence numbers. It may still become smaller if
     /// !has_number(sequence).
     uint64_t number_of(uint64_t sequence) const { return numbering_.number_of(sequence); }
@@ -135,7 +138,9 @@ private:
     StepCollector step_;
     std::deque<int64_t> step_ends_;  ///< of steps whose events may not all have been collected
     int64_t step_start_ = 0;         ///< ns since trace start
-    int64_t level_ = 0;              ///< allocated bytes after the last step that was written
+    int steps_to_keep_ = 20;  ///< from now on. The first ones: caches fill in them, and explanations compare them
+    std::set<int64_t> kept_;  ///< ends of the steps that others repeat
+    int64_t level_ = 0;       ///< allocated bytes after the last step that was written
     std::optional<DeviceReplay> replay_;
     bool reported_segments_ = false;
     std::map<const ThreadDefinitions*, IncompleteState> incomplete_;  ///< states whose last record has not arrived

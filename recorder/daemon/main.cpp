@@ -16,6 +16,7 @@
 #include "recorder/daemon/first_use.h"
 #include "recorder/daemon/recorder.h"
 #include "recorder/daemon/trace_name.h"
+#include "storage/base/size_limit.h"
 #include "storage/text/words.h"
 
 using namespace tidemark;
@@ -88,8 +89,13 @@ Result<StreamingWriter> create_trace(const Options& options, const TickClock& cl
     head.source = fmt::format("recording of process {}", options.program);
     head.writer = "Tidemark " TIDEMARK_VERSION;
     head.start_utc_ns = clock.start_utc_ns();
+    const std::string_view limit = environment("TIDEMARK_KEEP");
+    const auto most_bytes = parse_size_limit(limit.empty() ? default_size_limit : limit);
+    if (!most_bytes) {
+        return most_bytes.error();
+    }
     // In a scratch folder the name is free.
-    return StreamingWriter::create(place.path(), options.force ? IfExists::replace : IfExists::fail, head);
+    return StreamingWriter::create(place.path(), options.force ? IfExists::replace : IfExists::fail, head, *most_bytes);
 }
 
 /// Reports a recording that could not begin to the process that waits for its trace.

@@ -29,8 +29,8 @@ constexpr auto extra_sample_period = milliseconds(20);
 constexpr auto busy_pause = milliseconds(5), idle_pause = milliseconds(20);
 /// Number of records read from one ring before the next ring. A small number preserves the order across threads better.
 constexpr uint64_t slice = 512;
-/// Limit of rows that wait for a slow disk. Above it records stay in the rings, and the program waits.
-constexpr size_t most_pending_bytes = 16 << 20;
+/// Each keeps the last steps: all of them together must stay a small part of the trace.
+constexpr int most_times_kept = 64, steps_kept = 4;
 /// Limit for reading the rest after the end: a damaged ring may never seem empty.
 constexpr auto longest_last_drain = std::chrono::seconds(30);
 
@@ -68,7 +68,7 @@ Recorder::Recorder(const Parts& parts, StreamingWriter writer)
       sampler_(region_.header()),
       scan_requests_(region_.header()),
       program_(options_.program),
-      is_condensed_(environment("TIDEMARK_DETAIL") == "condensed") {
+      is_adaptive_(environment("TIDEMARK_DETAIL") == "adaptive") {
     for (uint32_t i = 0; i < region_.ring_count(); ++i) {
         rings_.push_back({RingReader(region_.ring(i), region_.slots(i), region_.ring_capacity())});
     }
@@ -107,12 +107,14 @@ Status Recorder::record(const std::atomic<int>& stop_signal) {
     region_.header().recorder_state.store(RecorderState::ready, std::memory_order_release);
     while (!must_end(stop_signal)) {
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
-        const bool disk_keeps_up = writer_.pending_bytes() < most_pending_bytes;
+        const bool disk_keeps_up = writer_.pending_bytes() < writer_.most_pending_bytes();
         const uint64_t taken = disk_keeps_up ? drain() : 0;
         sampler_.serve_requests();
         sample_if_requested();
         take_readings();
-        scan_requests_.update();
+        if (scan_requests_.update()) {
+            keep_details();  // memory grows
+        }
         TIDEMARK_TRY(commit());
         do_every_second();
         steering_.serve();
@@ -156,7 +158,7 @@ uint64_t Recorder::drain() {
         }
         advance_tracks(false);
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
-        any &= writer_.pending_bytes() < most_pending_bytes && Clock::now() - last_commit_ < commit_period;
+        any &= writer_.pending_bytes() < writer_.most_pending_bytes() && Clock::now() - last_commit_ < commit_period;
     }
     return all;
 }
@@ -291,7 +293,7 @@ DeviceTrack* Recorder::track(uint32_t device) {
     return &tracks_
                 .try_emplace(device, static_cast<int>(device),
                              TrackContext{writer_, definitions_, origins_, clock_, budget_, scan_requests_.sites(),
-                                          site_labels_, run_log_.settings(), is_condensed_})
+                                          site_labels_, run_log_.settings(), is_adaptive_})
                 .first->second;
 }
 
@@ -325,8 +327,20 @@ void Recorder::on_device(const tidemark_record& record, std::span<const std::byt
     }
 }
 
+/// Keeps the events of the last steps and of the next ones, even if the trace becomes too large.
+void Recorder::keep_details() {
+    if (times_kept_ < most_times_kept) {
+        ++times_kept_;
+        writer_.keep_last_steps(steps_kept * static_cast<int>(tracks_.size()));
+        for (auto& [device, track] : tracks_) {
+            track.keep_details();
+        }
+    }
+}
+
 // The allocator's own oom event has the requested and the free bytes. This record adds a sample.
 void Recorder::on_out_of_memory(const tidemark_record& record) {
+    keep_details();
     take_readings();
     gpu_usage_.on_out_of_memory(static_cast<int>(record.oom.device), record.oom.sampled != 0);
     if (record.oom.sampled == 0) {
@@ -444,7 +458,7 @@ void Recorder::drain_to_the_end() {
     uint64_t taken = 1;
     while (taken > 0 && !is_taken() && Clock::now() < deadline) {
         region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
-        if (writer_.pending_bytes() < most_pending_bytes) {
+        if (writer_.pending_bytes() < writer_.most_pending_bytes()) {
             taken = drain();
         } else {
             std::this_thread::sleep_for(milliseconds(1));

@@ -106,6 +106,7 @@ private:
     void await_exit_status();
     void take_readings();
     /// Requests an NVML sample after a context was created or a module was loaded: no record has their size.
+    void keep_details();
     void request_sample_after(const tidemark_record& driver_record);
     void sample_if_requested();
     Status commit();
@@ -151,10 +152,11 @@ private:
     Process process_;
     std::optional<Ending> ending_;
     Clock::time_point last_commit_, last_check_, last_second_, last_extra_sample_, last_status_;
+    int times_kept_ = 0;
     int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
     bool sample_is_requested_ = false, torch_uses_cuda_ = false;
     int64_t read_until_ = 0;   ///< trace time when the rings were last read
-    const bool is_condensed_;  ///< repeated steps are not written
+    const bool is_adaptive_;  ///< repeated steps are not written
 };
 
 }  // namespace tidemark::recorder

@@ -64,7 +64,7 @@ void RunLog::write_marks(const NumberOf& number_of) {
             if (!number) {
                 return;  // later marks follow later events
             }
-            mark.events[static_cast<int>(device)] = static_cast<EventNumber>(std::min<uint64_t>(*number, never));
+            mark.events[static_cast<int>(device)] = static_cast<FileEvent>(*number);
         }
         writer_.mark(mark);
     }

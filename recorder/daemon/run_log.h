@@ -58,7 +58,7 @@ public:
 private:
     /// A mark with the numbers of earlier events of the devices, as the allocator counts them.
     struct WaitingMark {
-        Mark mark;
+        FileMark mark;
         std::vector<uint64_t> sequences;
     };
 

@@ -14,10 +14,10 @@ constexpr auto rewrite_period = std::chrono::seconds(1);
 
 }  // namespace
 
-void ScanRequests::update() {
+bool ScanRequests::update() {
     const auto now = Clock::now();
     if (now - last_period_ < period) {
-        return;
+        return false;
     }
     last_period_ = now;
     sites_.end_period();
@@ -27,8 +27,10 @@ void ScanRequests::update() {
         if (!is_pending_) {
             is_pending_ = true;
             header_.scans_wanted.fetch_add(1, std::memory_order_release);
+            return true;
         }
     }
+    return false;
 }
 
 void ScanRequests::write_blocks() {

@@ -18,7 +18,7 @@ public:
 
     SiteWatch& sites() { return sites_; }
     /// Ends a period of the sites when it is due, and requests a scan if they want one. The caller calls it often.
-    void update();
+    bool update();
     /// Handles that the program has made the requested scan.
     void on_scan();
 

@@ -75,6 +75,13 @@
             <numerusform>%n repeated steps, of which only peaks are recorded</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n step(s) whose details were deleted</source>
+        <translation>
+            <numerusform>%n step whose details were deleted</numerusform>
+            <numerusform>%n steps whose details were deleted</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Why</name>

@@ -759,6 +759,12 @@
             <numerusform>%n 个重复的步骤，只记录了峰值</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n step(s) whose details were deleted</source>
+        <translation>
+            <numerusform>%n 个已删除详细数据的步骤</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Why</name>

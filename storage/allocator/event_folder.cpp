@@ -53,7 +53,7 @@ void EventFolder::start(std::span<const StartSegment> segments, std::span<const 
         row.lifetime.block_size = block.size;
         row.lifetime.segment = segment_at(block.address);
         row.lifetime.stack = block.stack;
-        row.lifetime.free_event = block.is_pending ? before_history : never;
+        row.lifetime.free_event = block.is_pending ? before_history : never_in_file;
         begin_lifetime(row, block.is_pending);
     }
     note_peak(0);
@@ -215,7 +215,7 @@ void EventFolder::write_unwritten() {
 
 void EventFolder::keep_as_other(const AllocatorEvent& event) {
     const bool understood = event.action == Action::snapshot || event.action == Action::oom;
-    OtherEvent other;
+    FileOtherEvent other;
     other.event = next_;
     other.action = understood ? event.action : Action::unknown;
     other.name = event.action == Action::unknown ? event.unknown_name : std::string(action_name(event.action));
@@ -225,7 +225,7 @@ void EventFolder::keep_as_other(const AllocatorEvent& event) {
     sink_.other_event(other, event.time, event.origin);
 }
 
-void EventFolder::note_peak(EventNumber state) {
+void EventFolder::note_peak(FileEvent state) {
     const int64_t allocated = map_.counters().at(Metric::allocated_bytes, PoolKind::all).current;
     if (allocated > peak_bytes_) {
         peak_bytes_ = allocated;
@@ -234,17 +234,17 @@ void EventFolder::note_peak(EventNumber state) {
 }
 
 void EventFolder::begin_lifetime(const AllocationRow& row, bool is_pending) {
-    const Allocation& made = row.lifetime;
+    const FileAllocation& made = row.lifetime;
     lifetimes_[made.address] = {sink_.created(row), made.requested, made.block_size, is_pending};
 }
 
-void EventFolder::request_free(uint64_t address, EventNumber event, int64_t time, StackId stack) {
+void EventFolder::request_free(uint64_t address, FileEvent event, int64_t time, StackId stack) {
     Lifetime& lifetime = lifetimes_.at(address);
     lifetime.is_pending = true;
     sink_.free_requested(lifetime.id, event, time, stack);
 }
 
-void EventFolder::end_lifetime(uint64_t address, EventNumber event, int64_t time) {
+void EventFolder::end_lifetime(uint64_t address, FileEvent event, int64_t time) {
     const auto lifetime = lifetimes_.find(address);
     sink_.free_completed(lifetime->second.id, address, event, time);
     lifetimes_.erase(lifetime);
@@ -360,8 +360,8 @@ uint32_t EventFolder::segment_at(uint64_t address) const {
 
 // Expandable memory may be unmapped in other units than it was mapped in. If rows cannot be split later, each granule
 // gets its own row from the start.
-void EventFolder::add_pieces(const StartSegment& memory, EventNumber event, int64_t time) {
-    Segment segment;
+void EventFolder::add_pieces(const StartSegment& memory, FileEvent event, int64_t time) {
+    FileSegment segment;
     segment.size = sink_.can_cut_segments() ? memory.size : granule(settings_, memory.size, memory.owner);
     segment.alloc_event = event;
     segment.stream = memory.owner.stream;
@@ -376,7 +376,7 @@ void EventFolder::add_pieces(const StartSegment& memory, EventNumber event, int6
     }
 }
 
-bool EventFolder::remove_pieces(uint64_t address, uint64_t size, EventNumber event, int64_t time, StackId stack) {
+bool EventFolder::remove_pieces(uint64_t address, uint64_t size, FileEvent event, int64_t time, StackId stack) {
     const uint64_t end = address + size;
     const bool can_cut = sink_.can_cut_segments();
     auto piece = pieces_.lower_bound(address);

@@ -50,7 +50,7 @@ struct StartBlock {
 /// Memory that is returned to the driver.
 struct SegmentEnd {
     uint64_t address = 0, size = 0;
-    EventNumber event = 0;
+    FileEvent event = 0;
     int64_t time = 0;  ///< ns since trace start
     StackId stack = 0;
 };
@@ -64,12 +64,12 @@ public:
 
     /// Adds an allocation. If its block is already pending in a start state, free_event is before_history.
     virtual LifetimeId created(const AllocationRow& row) = 0;
-    virtual void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) = 0;
+    virtual void free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) = 0;
     /// Completes a free. The id is not used again.
-    virtual void free_completed(LifetimeId lifetime, uint64_t address, EventNumber event, int64_t time) = 0;
+    virtual void free_completed(LifetimeId lifetime, uint64_t address, FileEvent event, int64_t time) = 0;
 
     /// Returns the position of the new segment.
-    virtual uint32_t segment_added(const Segment& segment, int64_t time) = 0;
+    virtual uint32_t segment_added(const FileSegment& segment, int64_t time) = 0;
     virtual void segment_removed(uint32_t position, const SegmentEnd& end) = 0;
     /// Returns whether segment rows can still be split after they were added.
     virtual bool can_cut_segments() const = 0;
@@ -78,7 +78,7 @@ public:
     virtual uint32_t cut_segment(uint32_t position, uint64_t address) = 0;
 
     /// Adds an event that is no allocation or segment event, or that refers to unknown memory.
-    virtual void other_event(const OtherEvent& event, int64_t time, uint32_t origin) = 0;
+    virtual void other_event(const FileOtherEvent& event, int64_t time, uint32_t origin) = 0;
 };
 
 class EventFolder {
@@ -121,12 +121,12 @@ public:
     bool is_unwritten(uint64_t address) const { return unwritten_.contains(address); }
 
     /// Skips the numbers of lost events, which have no row.
-    void skip_to(EventNumber event) { next_ = event; }
+    void skip_to(FileEvent event) { next_ = event; }
 
-    EventNumber events() const { return next_; }
+    FileEvent events() const { return next_; }
     int64_t last_time() const { return last_time_; }
     /// Returns the number of events after which most bytes were allocated so far.
-    EventNumber peak_event() const { return peak_event_; }
+    FileEvent peak_event() const { return peak_event_; }
     const BlockMap& map() const { return map_; }
     const Lifetimes& lifetimes() const { return lifetimes_; }
     const Pieces& pieces() const { return pieces_; }
@@ -144,12 +144,12 @@ public:
     /// Continues from another state. Does not change rows; the functions below do.
     void replace_map(BlockMap map) { map_ = std::move(map); }
     /// Adds rows for memory that has no row yet.
-    void add_pieces(const StartSegment& memory, EventNumber event, int64_t time);
+    void add_pieces(const StartSegment& memory, FileEvent event, int64_t time);
     /// Ends the rows of [address, address + size). Returns false if there are none.
-    bool remove_pieces(uint64_t address, uint64_t size, EventNumber event, int64_t time, StackId stack);
+    bool remove_pieces(uint64_t address, uint64_t size, FileEvent event, int64_t time, StackId stack);
     void begin_lifetime(const AllocationRow& row, bool is_pending);
-    void request_free(uint64_t address, EventNumber event, int64_t time, StackId stack);
-    void end_lifetime(uint64_t address, EventNumber event, int64_t time);
+    void request_free(uint64_t address, FileEvent event, int64_t time, StackId stack);
+    void end_lifetime(uint64_t address, FileEvent event, int64_t time);
 
 private:
     /// A block that was allocated in an unwritten step.
@@ -178,7 +178,7 @@ private:
     void apply_arrival(const AllocatorEvent& event);
     void apply_return(const AllocatorEvent& event);
     void keep_as_other(const AllocatorEvent& event);
-    void note_peak(EventNumber state);
+    void note_peak(FileEvent state);
     SegmentOwner owner_of_arrival(const AllocatorEvent& event) const;
 
     const AllocatorSettings settings_;
@@ -188,10 +188,10 @@ private:
     Lifetimes lifetimes_;
     std::unordered_map<uint64_t, Unwritten> unwritten_;  ///< by address
     std::map<uint64_t, Stale> stale_;                    ///< by address
-    EventNumber next_ = 0;
+    FileEvent next_ = 0;
     int64_t last_time_ = 0;
     int64_t peak_bytes_ = 0;
-    EventNumber peak_event_ = 0;
+    FileEvent peak_event_ = 0;
     int64_t inconsistent_ = 0, unknown_ = 0, unknown_pools_ = 0;
 };
 

@@ -76,8 +76,23 @@ bool ModuleUses::is_idle(ModuleId id) const {
            context_.now_time() - module.last_time > longer * module.longest_pause;
 }
 
+/// A step whose details were deleted may have used every module that ran before.
+void ModuleUses::use_all_again(const RepeatedSteps& deleted) {
+    for (ModuleUse& module : modules_) {
+        if (module.last_used != never) {
+            module.last_used = deleted.after;
+            module.last_time = deleted.end;
+        }
+    }
+    last_used_ = deleted.after;
+}
+
 void ModuleUses::use_again(const RepeatedSteps& repeats) {
-    const auto [found, is_new] = of_step_.try_emplace(repeats.like);
+    if (!repeats.like) {
+        use_all_again(repeats);
+        return;
+    }
+    const auto [found, is_new] = of_step_.try_emplace(*repeats.like);
     if (is_new) {
         const Allocations& all = context_.device().allocations;
         const AllocationRange step = repeated_allocations(context_.trace(), context_.device(), repeats);

@@ -55,6 +55,7 @@ public:
 
 private:
     void use_again(const RepeatedSteps& repeats);
+    void use_all_again(const RepeatedSteps& deleted);
     void use(ModuleId id, EventNumber event, int64_t time);
     size_t iterations_since(EventNumber event) const;
 

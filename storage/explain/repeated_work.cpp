@@ -8,6 +8,9 @@
 namespace tidemark {
 
 AllocationRange repeated_allocations(const Trace& trace, const DeviceHistory& device, const RepeatedSteps& repeats) {
+    if (!repeats.like) {
+        return {};
+    }
     const auto step =
         std::find_if(trace.steps.begin(), trace.steps.end(), [&](const Step& one) { return one.end == repeats.like; });
     if (step == trace.steps.end()) {
@@ -18,7 +21,7 @@ AllocationRange repeated_allocations(const Trace& trace, const DeviceHistory& de
         const auto found = std::lower_bound(made.begin(), made.end(), device.events_until(time));
         return static_cast<AllocationIndex>(found - made.begin());
     };
-    return {position(step->start), position(repeats.like)};
+    return {position(step->start), position(*repeats.like)};
 }
 
 }  // namespace tidemark

@@ -112,10 +112,14 @@ bool is_backward(const AnalysisContext& context, AllocationIndex a) {
     return context.trace().origins[context.device().allocations.origin[a]].phase == Phase::backward;
 }
 
-/// Returns the end of the last repeated step with a backward pass; 0: there is none.
+/// Returns the end of the last repeated step with a backward pass; 0: there is none. A step whose details were deleted
+/// may have had one.
 int64_t last_repeated_backward(const AnalysisContext& context) {
     const auto& repeats = context.device().repeats;
     for (auto steps = repeats.rbegin(); steps != repeats.rend(); ++steps) {
+        if (steps->are_details_deleted()) {
+            return steps->end;
+        }
         const AllocationRange range = repeated_allocations(context.trace(), context.device(), *steps);
         for (AllocationIndex a = range.begin; a < range.end; ++a) {
             if (is_backward(context, a)) {

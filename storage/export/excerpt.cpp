@@ -123,7 +123,9 @@ std::vector<RepeatedSteps> cut_repeats(const std::vector<RepeatedSteps>& repeats
             steps.after -= range.first;
             steps.start -= start;
             steps.end -= start;
-            steps.like -= start;
+            if (steps.like) {
+                *steps.like -= start;
+            }
             steps.counters.clear();
             copied.push_back(std::move(steps));
         }

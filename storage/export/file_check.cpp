@@ -129,6 +129,7 @@ constexpr ColumnRule rules[]{
     {"recording_cost", "kind", is_word<CostKind>},
     {"allocation_chunk", "data", nullptr},
     {"repeated_steps", "counters", nullptr},
+    {"complete_step", "counters", nullptr},
     {"table_checksum", "name", is_table},
     {"seal", "bytes", nullptr},
 };

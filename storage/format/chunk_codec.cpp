@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 
 namespace tidemark {
 
@@ -30,6 +31,8 @@ enum Column : size_t {
     column_count
 };
 
+/// No sum of such differences overflows.
+constexpr uint64_t most_events_between = preexisting_bit - 1;
 constexpr size_t max_raw_bytes = size_t{chunk_capacity} * 8 * column_count + column_count;
 
 uint64_t zigzag(uint64_t difference) {
@@ -45,18 +48,18 @@ Columns to_columns(std::span<const AllocationRow> rows) {
     for (auto& column : columns) {
         column.resize(rows.size());
     }
-    EventNumber last_event = before_history;
+    FileEvent last_event = before_history;
     int64_t last_time = 0;
     uint64_t last_address = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
-        const Allocation& a = rows[i].lifetime;
+        const FileAllocation& a = rows[i].lifetime;
         columns[alloc_gap][i] = static_cast<uint64_t>(a.alloc_event - last_event);
         columns[alloc_delay][i] = static_cast<uint64_t>(rows[i].time - last_time);
-        if (a.free_event != never) {
+        if (a.free_event != never_in_file) {
             columns[free_after][i] = static_cast<uint64_t>(a.free_event - a.alloc_event) + 1;
             columns[free_delay][i] = zigzag(static_cast<uint64_t>(rows[i].free_time - rows[i].time));
         }
-        if (a.free_event != never && a.free_completed != never) {
+        if (a.free_event != never_in_file && a.free_completed != never_in_file) {
             columns[free_completed_after][i] = static_cast<uint64_t>(a.free_completed - a.free_event) + 1;
             columns[free_completed_delay][i] =
                 zigzag(static_cast<uint64_t>(rows[i].free_completed_time - rows[i].free_time));
@@ -121,28 +124,30 @@ public:
         int64_t time = 0;
         uint64_t address = 0;
         for (uint32_t i = 0; i < count; ++i) {
-            event += static_cast<int64_t>(column(alloc_gap, i) & INT32_MAX);
+            event += static_cast<int64_t>(column(alloc_gap, i) & most_events_between);
             time = static_cast<int64_t>(static_cast<uint64_t>(time) + column(alloc_delay, i));
             address += unzigzag(column(address_step, i));
             Allocations& a = device_.allocations;
             const uint32_t k = first_ + i;
-            int64_t freed = never, done = never;
+            int64_t freed = never_in_file, done = never_in_file;
             if (column(free_after, i) != 0) {
-                freed = event + static_cast<int64_t>((column(free_after, i) - 1) & INT32_MAX);
+                freed = event + static_cast<int64_t>((column(free_after, i) - 1) & most_events_between);
             }
             if (column(free_after, i) != 0 && column(free_completed_after, i) != 0) {
-                done = freed + static_cast<int64_t>((column(free_completed_after, i) - 1) & INT32_MAX);
+                done = freed + static_cast<int64_t>((column(free_completed_after, i) - 1) & most_events_between);
             }
             const auto freed_time = static_cast<int64_t>(static_cast<uint64_t>(time) + unzigzag(column(free_delay, i)));
             const auto free_completed_time =
                 static_cast<int64_t>(static_cast<uint64_t>(freed_time) + unzigzag(column(free_completed_delay, i)));
-            if (!note(event, time, Action::alloc, k) || !note(freed, freed_time, Action::free_requested, k) ||
-                !note(done, free_completed_time, Action::free_completed, k)) {
+            const auto created_here = in_memory(event), freed_here = in_memory(freed), done_here = in_memory(done);
+            if (!created_here || !freed_here || !done_here || !note(*created_here, time, Action::alloc, k) ||
+                !note(*freed_here, freed_time, Action::free_requested, k) ||
+                !note(*done_here, free_completed_time, Action::free_completed, k)) {
                 return false;
             }
-            a.alloc_event[k] = static_cast<EventNumber>(event);
-            a.free_event[k] = static_cast<EventNumber>(freed);
-            a.free_completed[k] = static_cast<EventNumber>(done);
+            a.alloc_event[k] = *created_here;
+            a.free_event[k] = *freed_here;
+            a.free_completed[k] = *done_here;
             a.address[k] = address;
             a.requested[k] = column(requested, i);
             a.block_size[k] = a.requested[k] + unzigzag(column(rounding, i));
@@ -160,7 +165,14 @@ public:
     }
 
 private:
-    bool note(int64_t event, int64_t time, Action action, uint32_t allocation) {
+    std::optional<EventNumber> in_memory(FileEvent event) const {
+        if (event == before_history || event == never_in_file) {
+            return event_as<EventNumber>(event);
+        }
+        return device_.numbers.find(event);
+    }
+
+    bool note(EventNumber event, int64_t time, Action action, uint32_t allocation) {
         if (event == before_history || event == never) {
             return true;
         }

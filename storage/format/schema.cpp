@@ -45,9 +45,14 @@ CREATE TABLE event(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, action TEXT NO
   size INTEGER, stream INTEGER, stack INTEGER, origin INTEGER) STRICT;
 
 CREATE TABLE repeated_steps(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, event INTEGER NOT NULL,
-  events_after INTEGER NOT NULL, start_time INTEGER NOT NULL, end_time INTEGER NOT NULL, like_time INTEGER NOT NULL,
+  events_after INTEGER NOT NULL, start_time INTEGER NOT NULL, end_time INTEGER NOT NULL, like_time INTEGER,
   count INTEGER NOT NULL, events_left_out INTEGER NOT NULL, peak_allocated INTEGER NOT NULL,
   peak_active INTEGER NOT NULL, peak_requested INTEGER NOT NULL, counters BLOB) STRICT;
+
+CREATE TABLE complete_step(id INTEGER PRIMARY KEY, device INTEGER NOT NULL, event INTEGER NOT NULL,
+  events_after INTEGER NOT NULL, start_time INTEGER NOT NULL, end_time INTEGER NOT NULL, count INTEGER NOT NULL,
+  peak_allocated INTEGER NOT NULL, peak_active INTEGER NOT NULL, peak_requested INTEGER NOT NULL,
+  counters BLOB, is_kept INTEGER NOT NULL) STRICT;
 
 CREATE TABLE annotation(id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, device INTEGER,
   thread INTEGER, start_time INTEGER, end_time INTEGER) STRICT;
@@ -157,6 +162,7 @@ constexpr KnownTable known_tables[] = {
     {"segment"},
     {"event"},
     {"repeated_steps", 6},
+    {"complete_step", 7},
     {"annotation"},
     {"step"},
     {"mark"},

@@ -14,7 +14,7 @@ HistoryColumns::HistoryColumns(DeviceHistory& history) : history_(history) {
     history_.event_ref.resize(history_.event_time.size());
 }
 
-void HistoryColumns::refer(EventNumber event, Action action, uint32_t index) {
+void HistoryColumns::refer(FileEvent event, Action action, uint32_t index) {
     if (event != before_history) {
         history_.event_ref[static_cast<size_t>(event)] = EventRef(action, index);
     }
@@ -22,32 +22,32 @@ void HistoryColumns::refer(EventNumber event, Action action, uint32_t index) {
 
 FoldSink::LifetimeId HistoryColumns::created(const AllocationRow& row) {
     const LifetimeId lifetime = history_.allocations.size();
-    history_.allocations.push_back(row.lifetime);
+    history_.allocations.push_back(row.lifetime.numbered<EventNumber>());
     refer(row.lifetime.alloc_event, Action::alloc, lifetime);
     return lifetime;
 }
 
-void HistoryColumns::free_requested(LifetimeId lifetime, EventNumber event, int64_t, StackId stack) {
-    history_.allocations.free_event[lifetime] = event;
+void HistoryColumns::free_requested(LifetimeId lifetime, FileEvent event, int64_t, StackId stack) {
+    history_.allocations.free_event[lifetime] = event_as<EventNumber>(event);
     history_.allocations.free_stack[lifetime] = stack;
     refer(event, Action::free_requested, lifetime);
 }
 
-void HistoryColumns::free_completed(LifetimeId lifetime, uint64_t, EventNumber event, int64_t) {
-    history_.allocations.free_completed[lifetime] = event;
+void HistoryColumns::free_completed(LifetimeId lifetime, uint64_t, FileEvent event, int64_t) {
+    history_.allocations.free_completed[lifetime] = event_as<EventNumber>(event);
     refer(event, Action::free_completed, lifetime);
 }
 
-uint32_t HistoryColumns::segment_added(const Segment& segment, int64_t) {
+uint32_t HistoryColumns::segment_added(const FileSegment& segment, int64_t) {
     const auto position = static_cast<uint32_t>(history_.segments.size());
-    history_.segments.push_back(segment);
+    history_.segments.push_back(segment.numbered<EventNumber>());
     refer(segment.alloc_event, segment.is_expandable ? Action::segment_map : Action::segment_alloc, position);
     return position;
 }
 
 void HistoryColumns::segment_removed(uint32_t position, const SegmentEnd& end) {
     Segment& segment = history_.segments[position];
-    segment.free_event = end.event;
+    segment.free_event = event_as<EventNumber>(end.event);
     segment.free_stack = end.stack;
     refer(end.event, segment.is_expandable ? Action::segment_unmap : Action::segment_free, position);
 }
@@ -62,9 +62,9 @@ uint32_t HistoryColumns::cut_segment(uint32_t position, uint64_t address) {
     return static_cast<uint32_t>(history_.segments.size() - 1);
 }
 
-void HistoryColumns::other_event(const OtherEvent& event, int64_t, uint32_t) {
+void HistoryColumns::other_event(const FileOtherEvent& event, int64_t, uint32_t) {
     refer(event.event, event.action, static_cast<uint32_t>(history_.others.size()));
-    history_.others.push_back(event);
+    history_.others.push_back(event.numbered<EventNumber>());
 }
 
 void HistoryColumns::finish() {

@@ -7,12 +7,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <optional>
 #include <thread>
 
 #include "storage/format/chunk_codec.h"
+#include "storage/read/left_events.h"
 #include "storage/trace/limits.h"
+#include "storage/trace/packed_counters.h"
 
 namespace tidemark {
 
@@ -23,14 +24,15 @@ constexpr const char* select_allocation =
     "rounding, segment, stack, free_stack, origin FROM allocation WHERE";
 
 constexpr int64_t most_steps = int64_t{1} << 40;
-constexpr size_t most_counters = 1024;
+constexpr size_t most_counter_bytes = 1 << 13;
+constexpr int first_version_with_repeats = 6;
 
 struct Chunk {
     int64_t id, first, count;
 };
 
 /// Records the action of an event. Returns false if there is no such event.
-bool note(DeviceHistory& device, int64_t event, int64_t time, Action action, size_t index) {
+bool note(DeviceHistory& device, EventNumber event, int64_t time, Action action, size_t index) {
     if (event == before_history || event == never) {
         return true;
     }
@@ -40,6 +42,14 @@ bool note(DeviceHistory& device, int64_t event, int64_t time, Action action, siz
     device.event_time[static_cast<size_t>(event)] = time;
     device.event_ref[static_cast<size_t>(event)] = EventRef(action, static_cast<uint32_t>(index));
     return true;
+}
+
+/// Returns nothing if the event has no row.
+std::optional<EventNumber> in_memory(const FileNumbers& numbers, FileEvent event) {
+    if (event == before_history || event == never_in_file) {
+        return event_as<EventNumber>(event);
+    }
+    return numbers.find(event);
 }
 
 /// Decodes chunks into the device until none remain. Thread: several threads may run it at once.
@@ -65,22 +75,32 @@ int64_t wrapping_sum(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
-std::vector<int64_t> counters_of(std::span<const std::byte> blob) {
-    std::vector<int64_t> counters(std::min(blob.size() / sizeof(int64_t), most_counters));
-    if (!counters.empty()) {
-        std::memcpy(counters.data(), blob.data(), counters.size() * sizeof(int64_t));
+/// Returns the packed counters. Format 6 has numbers of 8 bytes, lowest byte first.
+std::string counters_of(std::span<const std::byte> blob, int version) {
+    std::string bytes(reinterpret_cast<const char*>(blob.data()), std::min(blob.size(), most_counter_bytes));
+    if (version != first_version_with_repeats) {
+        return bytes;
     }
-    return counters;
-}
-
-/// Returns the event `after` events later than `from`; `never` if the row has no value.
-int64_t event_after(int64_t from, bool is_null, int64_t after) {
-    return is_null || after < 0 || after >= never ? int64_t{never} : from + after;
+    std::vector<int64_t> values(bytes.size() / sizeof(int64_t));
+    std::copy_n(bytes.data(), values.size() * sizeof(int64_t), reinterpret_cast<char*>(values.data()));
+    return packed_counters(values);
 }
 
 }  // namespace
 
-void DeviceTables::resize_events(DeviceHistory& device, int64_t events) {
+Result<EventNumber> DeviceTables::number_events(RowSource& source, DeviceHistory& device, int64_t events, int version) {
+    if (!is_numbered_ && version >= first_version_that_deletes) {
+        auto numbers = numbers_of(source, device.device, events);
+        if (!numbers) {
+            return numbers.error();
+        }
+        device.numbers = *std::move(numbers);
+    }
+    is_numbered_ = true;
+    return device.numbers.state(events);
+}
+
+void DeviceTables::resize_events(DeviceHistory& device, EventNumber events) {
     device.event_time.resize(static_cast<size_t>(events), no_time_reported);
     device.event_ref.resize(static_cast<size_t>(events), nothing_reported);
 }
@@ -117,6 +137,7 @@ Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Contex
 
 void DeviceTables::start_over(DeviceHistory& device) {
     *this = {};
+    is_numbered_ = true;
     const auto events = device.event_count();
     device.allocations = {};
     device.segments.clear();
@@ -135,8 +156,8 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
     const auto decode = [&](Statement& row, Segment& s, size_t index) {
         s.address = static_cast<uint64_t>(row.integer(1));
         s.size = static_cast<uint64_t>(row.integer(2));
-        const int64_t created = row.is_null(3) ? before_history : row.integer(3);
-        const int64_t freed = row.is_null(5) ? never : row.integer(5);
+        const auto created = row.is_null(3) ? before_history : device.numbers.find(row.integer(3));
+        const auto freed = row.is_null(5) ? never : device.numbers.find(row.integer(5));
         s.stream = static_cast<uint32_t>(row.integer(7));
         s.pool = static_cast<uint32_t>(row.integer(8));
         s.pool_known = !row.is_null(8);
@@ -150,13 +171,13 @@ Status DeviceTables::read_segments(RowSource& source, DeviceHistory& device, con
         const Action leaving = s.is_expandable ? Action::segment_unmap : Action::segment_free;
         const bool sane = s.size > 0 && s.size <= largest_size && s.address <= UINT64_MAX - s.size &&
                           s.stream < context.trace.streams.size() && s.pool < context.trace.pools.size() && stack &&
-                          free_stack && created <= never && freed >= 0;
-        if (!sane || (first_of_event && !note(device, created, row.integer(4), arrival, index)) ||
-            !note(device, freed, row.integer(6), leaving, index)) {
+                          free_stack && created && freed;
+        if (!sane || (first_of_event && !note(device, *created, row.integer(4), arrival, index)) ||
+            !note(device, *freed, row.integer(6), leaving, index)) {
             return false;
         }
-        s.alloc_event = static_cast<EventNumber>(created);
-        s.free_event = static_cast<EventNumber>(freed);
+        s.alloc_event = *created;
+        s.free_event = *freed;
         s.stack = *stack;
         s.free_stack = *free_stack;
         if (index == segment_ids_.size()) {
@@ -182,7 +203,7 @@ Status DeviceTables::read_others(RowSource& source, DeviceHistory& device, const
         fmt::format("SELECT id, time, action, address, size, stack, origin FROM event WHERE id<{} AND",
                     event_id(device.device + 1, 0));
     return read_tail(source, select, others_, device.others, [&](Statement& row, OtherEvent& e, size_t index) {
-        const int64_t sequence = row.integer(0) & ((int64_t{1} << event_id_shift) - 1);
+        const auto event = device.numbers.find(row.integer(0) & ((int64_t{1} << event_id_shift) - 1));
         e.name = row.text(2);
         // Other rows here refer to no allocation or segment, so nothing can be replayed from them.
         const Action action = action_from_name(e.name);
@@ -190,10 +211,10 @@ Status DeviceTables::read_others(RowSource& source, DeviceHistory& device, const
         e.address = static_cast<uint64_t>(row.integer(3));
         e.size = static_cast<uint64_t>(row.integer(4));
         const auto stack = context.dictionaries.stack(row.integer(5));
-        if (!stack || !note(device, sequence, row.integer(1), e.action, index)) {
+        if (!stack || !event || !note(device, *event, row.integer(1), e.action, index)) {
             return false;
         }
-        e.event = static_cast<EventNumber>(sequence);
+        e.event = *event;
         e.stack = *stack;
         e.origin = static_cast<uint32_t>(row.integer(6));
         return true;
@@ -202,7 +223,6 @@ Status DeviceTables::read_others(RowSource& source, DeviceHistory& device, const
 
 /// A row changes until its steps have ended: then it has counters, or events that describe what differs.
 Status DeviceTables::read_repeats(RowSource& source, DeviceHistory& device, const Context& context) {
-    constexpr int first_version_with_repeats = 6;
     if (context.trace.format_version < first_version_with_repeats) {
         return {};
     }
@@ -218,24 +238,27 @@ Status DeviceTables::read_repeats(RowSource& source, DeviceHistory& device, cons
             const RepeatedSteps* before = index == 0 ? nullptr : &device.repeats[index - 1];
             steps.start = row.integer(3);
             steps.end = row.integer(4);
-            steps.like = row.integer(5);
+            steps.like = row.is_null(5) ? std::nullopt : std::optional(row.integer(5));
             steps.count = row.integer(6);
             steps.events_left_out = row.integer(7);
             steps.peak_allocated = row.integer(8);
             steps.peak_active = row.integer(9);
             steps.peak_requested = row.integer(10);
-            steps.counters = counters_of(row.blob(11));
-            const bool exists = event >= 0 && event <= device.event_count() && events_after >= 0 &&
-                                events_after <= device.event_count() - event;
-            steps.event = exists ? static_cast<EventNumber>(event) : 0;
-            steps.after = exists ? static_cast<EventNumber>(event + events_after) : 0;
+            steps.counters = counters_of(row.blob(11), context.trace.format_version);
+            const FileEvent events = device.numbers.in_file(device.event_count());
+            const bool exists = event >= 0 && event <= events && events_after >= 0 && events_after <= events - event;
+            steps.event = exists ? device.numbers.state(event) : 0;
+            steps.after = exists ? device.numbers.state(event + events_after) : 0;
+            const bool has_count = steps.count > 0 || (steps.count == 0 && steps.are_details_deleted());
             return exists && is_time(steps.start) && is_time(steps.end) && steps.start <= steps.end &&
-                   is_time(steps.like) && steps.count > 0 && steps.count <= most_steps && steps.events_left_out >= 0 &&
-                   steps.events_left_out <= longest_time && is_size(steps.peak_allocated) &&
-                   is_size(steps.peak_active) && is_size(steps.peak_requested) &&
+                   is_time(steps.like.value_or(0)) && has_count && steps.count <= most_steps &&
+                   steps.events_left_out >= 0 && steps.events_left_out <= longest_time &&
+                   is_size(steps.peak_allocated) && is_size(steps.peak_active) && is_size(steps.peak_requested) &&
                    (before == nullptr || (before->after <= steps.event && before->end <= steps.start));
         },
-        [](const RepeatedSteps& steps) { return steps.after == steps.event && steps.counters.empty(); });
+        [](const RepeatedSteps& steps) {
+            return steps.after == steps.event && steps.counters.empty() && !steps.are_details_deleted();
+        });
 }
 
 Status DeviceTables::read_chunks(RowSource& source, DeviceHistory& device, const Context& context) {
@@ -289,7 +312,8 @@ Result<bool> DeviceTables::has_all(RowSource& source, const DeviceHistory& devic
                 return true;
             });
     };
-    Status compared = compare(low, middle, [&](int64_t event) { return !events.empty() && events.back() == event; });
+    Status compared = compare(
+        low, middle, [&](int64_t event) { return !events.empty() && device.numbers.in_file(events.back()) == event; });
     if (compared) {
         compared = compare(middle, high, [&](int64_t ordinal) {
             return ordinal < static_cast<int64_t>(events.size()) &&
@@ -328,28 +352,27 @@ Status DeviceTables::read_rows(RowSource& source, DeviceHistory& device, const C
     return {};
 }
 
-std::optional<AllocationRow> DeviceTables::decode(const Statement& row, const Context& context) const {
-    const bool preexisting = row.integer(0) & preexisting_bit;
-    const int64_t created = preexisting ? before_history : row.integer(0) & (preexisting_bit - 1);
-    const int64_t freed = event_after(created, row.is_null(2), row.integer(2));
-    const int64_t done = freed == never ? int64_t{never} : event_after(freed, row.is_null(4), row.integer(4));
+std::optional<DeviceTables::Lifetime> DeviceTables::decode(const Statement& row, const FileNumbers& numbers,
+                                                           const Context& context) const {
+    const LifetimeEvents in_file = lifetime_events(row.integer(0), row, 2, 4);
+    const auto created = in_memory(numbers, in_file.created), freed = in_memory(numbers, in_file.freed),
+               done = in_memory(numbers, in_file.completed);
     const auto in_segment = segment(row.integer(9));
     const auto stack = context.dictionaries.stack(row.integer(10));
     const auto free_stack = context.dictionaries.stack(row.integer(11));
     const int64_t requested = row.integer(7), rounding = row.integer(8);
-    if (created > never || freed > never || done > never || !stack || !free_stack || requested < 0 ||
-        requested > int64_t{largest_size} || rounding < -requested || rounding > int64_t{largest_size} ||
-        (!row.is_null(9) && !in_segment)) {
+    if (!created || !freed || !done || !stack || !free_stack || requested < 0 || requested > int64_t{largest_size} ||
+        rounding < -requested || rounding > int64_t{largest_size} || (!row.is_null(9) && !in_segment)) {
         return std::nullopt;
     }
-    AllocationRow decoded;
+    Lifetime decoded;
     decoded.time = row.integer(1);
     decoded.free_time = wrapping_sum(decoded.time, row.integer(3));
     decoded.free_completed_time = wrapping_sum(decoded.free_time, row.integer(5));
     Allocation& lifetime = decoded.lifetime;
-    lifetime.alloc_event = static_cast<EventNumber>(created);
-    lifetime.free_event = static_cast<EventNumber>(freed);
-    lifetime.free_completed = static_cast<EventNumber>(done);
+    lifetime.alloc_event = *created;
+    lifetime.free_event = *freed;
+    lifetime.free_completed = *done;
     lifetime.address = static_cast<uint64_t>(row.integer(6));
     lifetime.requested = static_cast<uint64_t>(requested);
     lifetime.block_size = static_cast<uint64_t>(requested + rounding);
@@ -361,7 +384,7 @@ std::optional<AllocationRow> DeviceTables::decode(const Statement& row, const Co
 }
 
 bool DeviceTables::add_row(DeviceHistory& device, const Statement& row, size_t index, const Context& context) const {
-    const auto decoded = decode(row, context);
+    const auto decoded = decode(row, device.numbers, context);
     if (!decoded) {
         return false;
     }
@@ -384,7 +407,7 @@ Status DeviceTables::count_rows_that_differ(RowSource& source, const DeviceHisto
     size_t rows = 0;
     int64_t different = 0;
     const auto compare = [&](const Statement& row) {
-        const auto decoded = decode(row, context);
+        const auto decoded = decode(row, device.numbers, context);
         const bool is_same = rows < count && decoded && decoded->lifetime == device.allocations.at(rows) &&
                              has_time(decoded->lifetime.alloc_event, decoded->time) &&
                              has_time(decoded->lifetime.free_event, decoded->free_time) &&

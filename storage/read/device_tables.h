@@ -33,12 +33,21 @@ public:
     /// set.
     Status read(RowSource& source, DeviceHistory& device, const Context& context);
 
-    /// Sets the number of events of the device.
-    static void resize_events(DeviceHistory& device, int64_t events);
+    /// Numbers the events of the device, of which the file counts `events`, deleted ones included. Returns how many
+    /// are left.
+    Result<EventNumber> number_events(RowSource& source, DeviceHistory& device, int64_t events, int version);
+    /// Sets the number of events of the device in memory.
+    static void resize_events(DeviceHistory& device, EventNumber events);
 
     const Damage& damage() const { return damage_; }
 
 private:
+    /// An allocation with the times of its events, as in AllocationRow.
+    struct Lifetime {
+        Allocation lifetime;
+        int64_t time = 0, free_time = 0, free_completed_time = 0;
+    };
+
     void start_over(DeviceHistory& device);
     Status read_segments(RowSource& source, DeviceHistory& device, const Context& context);
     Status read_others(RowSource& source, DeviceHistory& device, const Context& context);
@@ -49,12 +58,13 @@ private:
     Status read_rows(RowSource& source, DeviceHistory& device, const Context& context);
     Status count_rows_that_differ(RowSource& source, const DeviceHistory& device, const Context& context);
     /// Returns nothing if a row refers to what does not exist, or its sizes are impossible.
-    std::optional<AllocationRow> decode(const Statement& row, const Context& context) const;
+    std::optional<Lifetime> decode(const Statement& row, const FileNumbers& numbers, const Context& context) const;
     bool add_row(DeviceHistory& device, const Statement& row, size_t index, const Context& context) const;
     /// Returns the position of a segment by its row id; nothing if there is none.
     std::optional<uint32_t> segment(int64_t id) const;
 
     Damage damage_;
+    bool is_numbered_ = false;
     std::vector<int64_t> segment_ids_;
     TableTail segments_, others_, repeats_, earlier_, allocations_;  ///< earlier_: allocations from before the history
 };

@@ -103,12 +103,27 @@ Result<bool> GrowingTrace::read_if_new(RowSource& source, const TraceFile& file)
     if (*version == version_ && file.state == state_) {
         return false;
     }
+    TIDEMARK_TRY(start_over_if_rows_are_gone(source));
     if (auto status = read_all(source, file); !status) {
         return status.error();
     }
     version_ = *version;
     state_ = file.state;
     return true;
+}
+
+/// The writer of a trace of limited size deletes details of old steps. It counts the times in `meta`.
+Status GrowingTrace::start_over_if_rows_are_gone(RowSource& source) {
+    const auto deletions = source.connection().query_integer(
+        "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key='details_deleted'), 0)");
+    if (!deletions) {
+        return source.explain(deletions.error());
+    }
+    if (version_ != -1 && *deletions != deletions_) {
+        *this = GrowingTrace(std::string(raw_.path), rows_);
+    }
+    deletions_ = *deletions;
+    return {};
 }
 
 Status GrowingTrace::read_all(RowSource& source, const TraceFile& file) {
@@ -120,11 +135,11 @@ Status GrowingTrace::read_all(RowSource& source, const TraceFile& file) {
     raw_.being_written = raw_.being_written && !raw_.clean_end;
     TIDEMARK_TRY(dictionaries_.read(source, raw_, file.bytes));
     TIDEMARK_TRY(read_spans(source));
-    TIDEMARK_TRY(read_marks(source));
     TIDEMARK_TRY(read_data_gaps(source));
     TIDEMARK_TRY(read_source_text(source));
     TIDEMARK_TRY(read_surroundings(source));
-    return read_devices(source, file);
+    TIDEMARK_TRY(read_devices(source, file));
+    return read_marks(source);
 }
 
 Status GrowingTrace::read_meta(RowSource& source) {
@@ -141,6 +156,8 @@ Status GrowingTrace::read_meta(RowSource& source) {
             raw_.duration = damage_.end(0, number(value));
         } else if (key == "committed_time_ns") {
             raw_.committed_time = damage_.end(0, number(value));
+        } else if (key == "most_bytes") {
+            raw_.most_bytes = number(value);
         } else if (key == "recorded.nvml_pid") {
             raw_.nvml_pid = number(value);
         } else if (key == "recorded.events_of") {
@@ -196,8 +213,9 @@ Status GrowingTrace::read_marks(RowSource& source) {
             return false;
         }
         Mark& mark = raw_.marks[static_cast<size_t>(found - mark_ids_.begin())];
-        mark.events[static_cast<int>(row.integer(1))] =
-            static_cast<EventNumber>(std::clamp<int64_t>(row.integer(2), 0, never));
+        const int id = device_number(row, 1);
+        const DeviceHistory* device = raw_.device(id);
+        mark.events[id] = device == nullptr ? 0 : device->numbers.state(row.integer(2));
         return true;
     });
 }
@@ -293,25 +311,36 @@ Status GrowingTrace::read_surroundings(RowSource& source) {
 Status GrowingTrace::read_devices(RowSource& source, const TraceFile& file) {
     size_t at = 0;
     int64_t events_left = most_events_in(file.bytes);
-    TIDEMARK_TRY(source.each("SELECT id, coalesce(name, ''), total_bytes, events, truncated FROM device ORDER BY id",
-                             [&](Statement& row) {
-                                 const int64_t id = row.integer(0), events = row.integer(3);
-                                 if (at == raw_.devices.size()) {
-                                     raw_.devices.emplace_back().device = static_cast<int>(id);
-                                     devices_.emplace_back();
-                                 }
-                                 DeviceHistory& device = raw_.devices[at++];
-                                 if (id < 0 || id >= max_devices || device.device != id ||
-                                     events < device.event_count() || events > never - 1 || events > events_left) {
-                                     return false;
-                                 }
-                                 events_left -= events;
-                                 device.name = row.text(1);
-                                 device.total_bytes = row.integer(2);
-                                 device.truncated = row.integer(4) != 0;
-                                 DeviceTables::resize_events(device, events);
-                                 return true;
-                             }));
+    std::vector<int64_t> counts;
+    TIDEMARK_TRY(source.each(
+        "SELECT id, coalesce(name, ''), total_bytes, events, truncated FROM device ORDER BY id", [&](Statement& row) {
+            const int64_t id = row.integer(0), events = row.integer(3);
+            if (at == raw_.devices.size()) {
+                raw_.devices.emplace_back().device = static_cast<int>(id);
+                devices_.emplace_back();
+            }
+            DeviceHistory& device = raw_.devices[at];
+            if (id < 0 || id >= max_devices || device.device != id || events < 0 || events > preexisting_bit) {
+                return false;
+            }
+            device.name = row.text(1);
+            device.total_bytes = row.integer(2);
+            device.truncated = row.integer(4) != 0;
+            counts.push_back(events);
+            ++at;
+            return true;
+        }));
+    for (size_t d = 0; d < at; ++d) {
+        const auto events = devices_[d].number_events(source, raw_.devices[d], counts[d], raw_.format_version);
+        if (!events) {
+            return events.error();
+        }
+        if (*events < raw_.devices[d].event_count() || *events >= never || *events > events_left) {
+            return damaged(raw_.path, Sentence("it counts more events than it can have"));
+        }
+        events_left -= *events;
+        DeviceTables::resize_events(raw_.devices[d], *events);
+    }
     for (size_t d = 0; d < at; ++d) {
         TIDEMARK_TRY(devices_[d].read(source, raw_.devices[d], {raw_, dictionaries_, file, rows_ == Rows::compare}));
     }

@@ -17,7 +17,8 @@
 namespace tidemark {
 
 /// Converts rows to columns; no other code does. Rows are only appended, except for a few that are completed later. The
-/// first read reads all rows; a later read reads new rows and those that were incomplete. Not thread-safe.
+/// first read reads all rows; a later read reads new rows and those that were incomplete, or all rows again if the
+/// writer deleted some. Not thread-safe.
 class GrowingTrace {
 public:
     /// Whether the rows of table allocation, which are not needed if there are chunks, are compared with them.
@@ -44,6 +45,7 @@ public:
 
 private:
     Result<bool> read_if_new(RowSource& source, const TraceFile& file);
+    Status start_over_if_rows_are_gone(RowSource& source);
     Status read_all(RowSource& source, const TraceFile& file);
     Status read_meta(RowSource& source);
     Status read_spans(RowSource& source);
@@ -55,8 +57,9 @@ private:
 
     Damage damage() const;
 
-    const Rows rows_;
-    int64_t version_ = -1;  ///< the database's commit counter as this connection reads it
+    Rows rows_;
+    int64_t deletions_ = 0;  ///< how often the writer deleted details
+    int64_t version_ = -1;   ///< the database's commit counter as this connection reads it
     TraceFile::State state_ = TraceFile::State::whole;
     Trace raw_;      ///< not settled: events without a row are still marked
     Damage damage_;  ///< outside the tables of devices

@@ -401,11 +401,12 @@ void GraphReader::drop_last_exceptions() {
 }
 
 Status GraphReader::read_counts() {
-    return source_.each("SELECT CAST(value AS INTEGER) FROM meta WHERE key='graph.nodes_left_out'",
-                        [&](Statement& row) {
-                            tables_.nodes_left_out = std::max<int64_t>(row.integer(0), 0);
-                            return true;
-                        });
+    return source_.each(
+        "SELECT sum(CAST(value AS INTEGER)) FROM meta WHERE key IN ('graph.nodes_left_out', 'graph.nodes_deleted')",
+        [&](Statement& row) {
+            tables_.nodes_left_out = std::max<int64_t>(row.integer(0), 0);
+            return true;
+        });
 }
 
 Status read_within_one_transaction(Connection& connection, RowSource& source, const Trace& trace, GraphTables& tables) {

@@ -130,6 +130,34 @@ void complete_ends(Trace& trace) {
     }
 }
 
+void report_deleted_details(Trace& trace) {
+    for (const DeviceHistory& device : trace.devices) {
+        int64_t steps = 0, time = 0;
+        bool any = false;
+        for (const RepeatedSteps& row : device.repeats) {
+            if (row.are_details_deleted()) {
+                any = true;
+                steps += row.count;
+                time = row.end;
+            }
+        }
+        const bool is_reported =
+            std::any_of(trace.data_gaps.begin(), trace.data_gaps.end(), [&](const DataGap& data_gap) {
+                return data_gap.reason == DataGapReason::details_deleted && data_gap.device == device.device;
+            });
+        if (any && !is_reported) {
+            trace.data_gaps.push_back({DataGapKind::not_recorded,
+                                       device.device,
+                                       time,
+                                       steps,
+                                       0,
+                                       DataGapReason::details_deleted,
+                                       {{"limit", fmt::to_string(trace.most_bytes)}},
+                                       {}});
+        }
+    }
+}
+
 void report_unclean_end(Trace& trace) {
     const auto is_unclean_end = [](const DataGap& data_gap) { return data_gap.kind == DataGapKind::unclean_end; };
     if (trace.clean_end || trace.being_written ||
@@ -175,6 +203,7 @@ Result<std::shared_ptr<const Trace>> settled(Trace raw, Damage damage) {
     sort_by(trace->driver_allocations, &DriverAllocation::time);
     sort_by(trace->samples, &Sample::time);
     complete_ends(*trace);
+    report_deleted_details(*trace);
     report_unclean_end(*trace);
     return std::shared_ptr<const Trace>(std::move(trace));
 }

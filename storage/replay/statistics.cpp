@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "storage/allocator/block_map.h"
+#include "storage/trace/packed_counters.h"
 
 namespace tidemark {
 
@@ -66,8 +67,9 @@ public:
     void pass_repeats(EventNumber n) {
         const auto& repeats = device_.repeats;
         for (; next_repeats_ < repeats.size() && repeats[next_repeats_].after == n; ++next_repeats_) {
-            if (repeats[next_repeats_].counters.size() == counter_values) {
-                set_values(map_.counters(), repeats[next_repeats_].counters);
+            const auto values = unpacked_counters(repeats[next_repeats_].counters);
+            if (values.size() == counter_values) {
+                set_values(map_.counters(), values);
             }
         }
     }

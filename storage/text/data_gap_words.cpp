@@ -304,6 +304,13 @@ std::string reason_words(const Words& words, const DataGap& data_gap) {
                 "or referrer.",
                 with("from", time("from_ns")), with("until", time("until_ns")));
         case DataGapReason::snapshot: return words("The trace is a snapshot: the recording continued after it.");
+        case DataGapReason::details_deleted:
+            return words.plural(data_gap.count,
+                                "The details of {n} step were deleted to keep the file below {limit}: its times and "
+                                "peaks, and the allocations that outlived it, are there.",
+                                "The details of {n} steps were deleted to keep the file below {limit}: their times and "
+                                "peaks, and the allocations that outlived them, are there.",
+                                with("limit", format_bytes(data_gap.number("limit"))));
     }
     return data_gap.text;
 }

@@ -128,6 +128,13 @@ Result<EventNumber> find_mark(const Trace& trace, const DeviceHistory& device, s
     return time_points[*ordinal - 1];
 }
 
+Sentence describe_state(const Trace& trace, const DeviceHistory& device, EventNumber n) {
+    const auto event = with("event", format_count(n)), count = with("count", format_count(device.event_count()));
+    return has_times(trace, device) ? Sentence("event {event} of {count}, {time}", event, count,
+                                               with("time", format_time_point(device.time_of_state(n))))
+                                    : Sentence("event {event} of {count}", event, count);
+}
+
 }  // namespace
 
 Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
@@ -168,11 +175,19 @@ bool has_times(const Trace& trace, const DeviceHistory& device) {
     });
 }
 
-Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, EventNumber n) {
-    const auto event = with("event", format_count(n)), count = with("count", format_count(device.event_count()));
-    return has_times(trace, device) ? Sentence("event {event} of {count}, {time}", event, count,
-                                               with("time", format_time_point(device.time_of_state(n))))
-                                    : Sentence("event {event} of {count}", event, count);
+Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, EventNumber n,
+                             std::optional<int64_t> time) {
+    const Sentence state = describe_state(trace, device, n);
+    const int64_t at = time.value_or(device.time_of_state(n));
+    const RepeatedSteps* steps = device.repeated_at(at);
+    if (steps == nullptr || at == steps->end) {
+        return state;
+    }
+    return steps->are_details_deleted()
+               ? Sentence("{state} (the details of this step were deleted: without allocations that it freed)",
+                          with("state", state))
+               : Sentence("{state} (this step repeats the one that ends at {time}: without allocations that it freed)",
+                          with("state", state), with("time", format_time_point(*steps->like)));
 }
 
 }  // namespace tidemark

@@ -27,6 +27,8 @@ std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
 bool has_times(const Trace& trace, const DeviceHistory& device);
 
 /// Describes the position of a state: "event 1,234 of 607,632, 12.345678 s"; without times "event 1,234 of 607,632".
-Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, EventNumber n);
+/// Says so if not all events around it have rows. `time` may be later than the last event of the state.
+Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, EventNumber n,
+                             std::optional<int64_t> time = std::nullopt);
 
 }  // namespace tidemark

@@ -130,6 +130,7 @@ constexpr FactWord<DataGapReason> data_gap_words[]{
     {DataGapReason::source_cut, "source_cut"},
     {DataGapReason::details_paused, "details_paused"},
     {DataGapReason::snapshot, "snapshot"},
+    {DataGapReason::details_deleted, "details_deleted"},
     {DataGapReason::unknown, "", true},
 };
 

@@ -154,6 +154,7 @@ enum class DataGapReason : uint8_t {
     source_cut,        ///< source lines after the first `limit` bytes
     details_paused,    ///< by the user, from `from_ns` to `until_ns` (since the trace's start)
     snapshot,          ///< the trace is a copy that was made while the recording went on
+    details_deleted,   ///< of the oldest steps, to keep the file below `limit` bytes
     unknown,
 };
 

@@ -113,7 +113,7 @@ std::optional<int64_t> DeviceHistory::free_time(AllocationIndex a) const {
 
 int64_t DeviceHistory::allocation_id(AllocationIndex a) const {
     const EventNumber event = allocations.alloc_event[a];
-    return event == before_history ? preexisting_id(device, a) : event_id(device, event);
+    return event == before_history ? preexisting_id(device, a) : event_id(device, numbers.in_file(event));
 }
 
 std::optional<AllocationIndex> DeviceHistory::find_allocation(int64_t id) const {
@@ -126,10 +126,11 @@ std::optional<AllocationIndex> DeviceHistory::find_allocation(int64_t id) const 
             sequence < allocations.size() && allocations.alloc_event[static_cast<size_t>(sequence)] == before_history;
         return exists ? std::optional(static_cast<AllocationIndex>(sequence)) : std::nullopt;
     }
-    if (sequence >= event_count()) {
+    const auto event = numbers.find(sequence);
+    if (!event || *event >= event_count()) {
         return std::nullopt;
     }
-    const EventRef ref = event_ref[static_cast<size_t>(sequence)];
+    const EventRef ref = event_ref[static_cast<size_t>(*event)];
     return ref.action() == Action::alloc ? std::optional(ref.index()) : std::nullopt;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "storage/trace/facts.h"
+#include "storage/trace/file_numbers.h"
 #include "storage/trace/source_text.h"
 #include "storage/trace/stack_table.h"
 #include "storage/trace/vocabulary.h"
@@ -26,19 +28,38 @@ using AllocationIndex = uint32_t;
 constexpr AllocationIndex no_allocation = UINT32_MAX;
 constexpr uint32_t no_segment = UINT32_MAX;
 
-/// One lifetime of a block, from alloc to free. The columns below describe its fields.
-struct Allocation {
-    EventNumber alloc_event = before_history, free_event = never, free_completed = never;
+/// One lifetime of a block, from alloc to free. The columns below describe its fields. Number: EventNumber in memory,
+/// FileEvent in a file and while it is recorded; the same holds for the other templates.
+template <class Number>
+struct AllocationOf {
+    Number alloc_event = before_history;
+    Number free_event = std::numeric_limits<Number>::max(), free_completed = std::numeric_limits<Number>::max();
     uint64_t address = 0, requested = 0, block_size = 0;
     StackId stack = 0, free_stack = 0;
     uint32_t segment = no_segment, origin = 0;
-    bool operator==(const Allocation&) const = default;
+    bool operator==(const AllocationOf&) const = default;
+
+    template <class Other>
+    AllocationOf<Other> numbered() const {
+        return {event_as<Other>(alloc_event),
+                event_as<Other>(free_event),
+                event_as<Other>(free_completed),
+                address,
+                requested,
+                block_size,
+                stack,
+                free_stack,
+                segment,
+                origin};
+    }
 };
+using Allocation = AllocationOf<EventNumber>;
+using FileAllocation = AllocationOf<FileEvent>;
 
 /// An allocation with the times (ns since trace start) of its events, as in the file. The alloc time of an allocation
 /// from before the history is 0. Times of events that did not happen are not read.
 struct AllocationRow {
-    Allocation lifetime;
+    FileAllocation lifetime;
     int64_t time = 0, free_time = 0, free_completed_time = 0;
 };
 
@@ -73,11 +94,12 @@ struct Allocations {
 
 /// Memory that the allocator got from the driver. A segment of expandable memory is one mapped piece; adjacent pieces
 /// of one stream and pool act as one.
-struct Segment {
+template <class Number>
+struct SegmentOf {
     uint64_t address = 0;
     uint64_t size = 0;
-    EventNumber alloc_event = before_history;
-    EventNumber free_event = never;
+    Number alloc_event = before_history;
+    Number free_event = std::numeric_limits<Number>::max();
     uint32_t stream = 0;  ///< index into Trace::streams
     uint32_t pool = 0;    ///< index into Trace::pools
     bool is_large = false;
@@ -86,34 +108,81 @@ struct Segment {
     StackId stack = 0;       ///< of the request that caused the driver call
     StackId free_stack = 0;  ///< of the call that returned the memory
 
-    bool alive_at(EventNumber n) const { return alloc_event < n && n <= free_event; }
+    bool alive_at(Number n) const { return alloc_event < n && n <= free_event; }
+
+    template <class Other>
+    SegmentOf<Other> numbered() const {
+        return {address,
+                size,
+                event_as<Other>(alloc_event),
+                event_as<Other>(free_event),
+                stream,
+                pool,
+                is_large,
+                is_expandable,
+                pool_known,
+                stack,
+                free_stack};
+    }
 };
+using Segment = SegmentOf<EventNumber>;
+using FileSegment = SegmentOf<FileEvent>;
 
 /// An event without allocation or segment: snapshot taken, out of memory, unknown action.
-struct OtherEvent {
-    EventNumber event = 0;
+template <class Number>
+struct OtherEventOf {
+    Number event = 0;
     Action action = Action::unknown;
     std::string name;      ///< PyTorch's spelling
     uint64_t address = 0;  ///< oom: free bytes of the device
     uint64_t size = 0;     ///< oom: bytes requested (rounded); snapshot: active bytes
     StackId stack = 0;
     uint32_t origin = 0;  ///< index into Trace::origins (0: unknown)
-};
 
-/// Steps that did what a step before them did: the same allocations and frees, in the same order. The recorder does
-/// not write their events; those in [event, after) describe what differs after them.
-struct RepeatedSteps {
-    EventNumber event = 0;        ///< the state in which they lie: the number of events before them
-    EventNumber after = 0;        ///< the state after them
-    int64_t start = 0, end = 0;   ///< ns since trace start
-    int64_t like = 0;             ///< ns since trace start: the end of the step that they repeat
-    int64_t count = 0;            ///< steps
+    template <class Other>
+    OtherEventOf<Other> numbered() const {
+        return {event_as<Other>(event), action, name, address, size, stack, origin};
+    }
+};
+using OtherEvent = OtherEventOf<EventNumber>;
+using FileOtherEvent = OtherEventOf<FileEvent>;
+
+/// Steps of which not all events have rows. Either they did what a step before them did, the same allocations and frees
+/// in the same order, and the recorder did not write their events; those in [event, after) describe what differs after
+/// them. Or their events were written, and the details were deleted later to keep the file small; those in
+/// [event, after) belong to allocations that outlived the steps, to segments and to other events.
+template <class Number>
+struct RepeatedStepsOf {
+    Number event = 0;            ///< the state in which they lie: the number of events before them
+    Number after = 0;            ///< the state after them
+    int64_t start = 0, end = 0;  ///< ns since trace start
+    /// ns since trace start: the end of the step that they repeat; nothing if details were deleted
+    std::optional<int64_t> like;
+    int64_t count = 0;            ///< steps; 0 for a part of a step
     int64_t events_left_out = 0;  ///< of these steps, without those that were written
     int64_t peak_allocated = 0, peak_active = 0, peak_requested = 0;  ///< bytes: highest within any of them
-    /// The counters after the last of them, in the order of Counters::stats, each as current, peak, allocated, freed.
-    /// Empty: not recorded.
-    std::vector<int64_t> counters;
+    /// The counters after the last of them (packed_counters.h). Empty: not recorded.
+    std::string counters;
+
+    bool are_details_deleted() const { return !like; }
+
+    template <class Other>
+    RepeatedStepsOf<Other> numbered() const {
+        return {event_as<Other>(event),
+                event_as<Other>(after),
+                start,
+                end,
+                like,
+                count,
+                events_left_out,
+                peak_allocated,
+                peak_active,
+                peak_requested,
+                counters};
+    }
 };
+using RepeatedSteps = RepeatedStepsOf<EventNumber>;
+using FileRepeatedSteps = RepeatedStepsOf<FileEvent>;
 
 /// The action of an event, and its index in allocations, segments or others.
 struct EventRef {
@@ -135,6 +204,7 @@ struct DeviceHistory {
     std::vector<RepeatedSteps> repeats;  ///< by event
     std::vector<int64_t> event_time;     ///< ns since trace start, never decreasing
     std::vector<EventRef> event_ref;     ///< same length
+    FileNumbers numbers;                 ///< of these events in the file
 
     EventNumber event_count() const { return static_cast<EventNumber>(event_time.size()); }
     /// Returns the number of events at or before `time` (ns since trace start).
@@ -187,12 +257,24 @@ struct Annotation {
     bool closed = true;  ///< false: the end was not recorded
 };
 
-struct Mark {
+template <class Number>
+struct MarkOf {
     std::string name;
     int64_t time = 0;
     std::optional<double> value;
-    std::map<int, EventNumber> events;  ///< per device: number of earlier events; empty if only the time is known
+    std::map<int, Number> events;  ///< per device: number of earlier events; empty if only the time is known
+
+    template <class Other>
+    MarkOf<Other> numbered() const {
+        MarkOf<Other> mark{name, time, value, {}};
+        for (const auto& [device, number] : events) {
+            mark.events[device] = event_as<Other>(number);
+        }
+        return mark;
+    }
 };
+using Mark = MarkOf<EventNumber>;
+using FileMark = MarkOf<FileEvent>;
 
 /// A process of the run. A trace contains one process.
 struct Process {
@@ -273,6 +355,7 @@ struct Trace {
     int64_t duration = 0;      ///< ns, up to the last event or annotation
     bool clean_end = true;
     bool being_written = false;  ///< a recorder was writing it when it was read, so its end is not the end of the run
+    int64_t most_bytes = 0;      ///< the size below which the recorder kept the file; 0: any size
     int64_t committed_time = 0;  ///< ns: all records up to this time were written; 0 if unknown
     EventSource event_source = EventSource::caching_allocator;
     std::map<std::string, std::string> settings;  ///< allocator settings, values as JSON text

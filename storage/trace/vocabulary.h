@@ -33,6 +33,15 @@ Action action_from_name(std::string_view name);
 using EventNumber = int32_t;
 constexpr EventNumber before_history = -1;                              ///< happened before event 0
 constexpr EventNumber never = std::numeric_limits<EventNumber>::max();  ///< did not happen before the trace ended
+/// The number of an event in a file. Events whose rows were deleted keep their numbers there; in memory, the remaining
+/// events are numbered without gaps (EventNumber).
+using FileEvent = int64_t;
+constexpr FileEvent never_in_file = std::numeric_limits<FileEvent>::max();
+/// Changes the width of a number. "Never" and "before the history" keep their meaning.
+template <class To, class From>
+constexpr To event_as(From event) {
+    return event == std::numeric_limits<From>::max() ? std::numeric_limits<To>::max() : static_cast<To>(event);
+}
 
 /// Row ids of allocations and other events contain their device and sequence number. Allocations that were alive before
 /// event 0 have ids in the upper half.

@@ -42,7 +42,7 @@ void sort_by_id(std::vector<std::pair<int64_t, Row>>& rows) {
 
 }  // namespace
 
-Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if_exists) {
+Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if_exists, int64_t most_bytes) {
     if (if_exists == IfExists::replace) {
         TIDEMARK_TRY(remove_old_trace(path, WithoutLocks::refuse));
     }
@@ -64,6 +64,9 @@ Result<StreamingFile> StreamingFile::create(const std::string& path, IfExists if
     if (auto status = file.open_database(); !status) {
         unlink(path.c_str());
         return file.explain(status.error());
+    }
+    if (most_bytes > 0) {
+        file.limit_ = std::make_unique<FileLimit>(*file.connection_, most_bytes);
     }
     return file;
 }
@@ -95,18 +98,21 @@ Result<StreamingFile> StreamingFile::copy_of(Connection& source, const std::stri
 StreamingFile::StreamingFile(StreamingFile&& other) noexcept
     : path_(std::move(other.path_)),
       lock_(std::exchange(other.lock_, -1)),
-      connection_(std::exchange(other.connection_, std::nullopt)),
-      rows_(std::exchange(other.rows_, std::nullopt)) {}
+      connection_(std::move(other.connection_)),
+      rows_(std::exchange(other.rows_, std::nullopt)),
+      limit_(std::move(other.limit_)) {}
 
 StreamingFile& StreamingFile::operator=(StreamingFile&& other) noexcept {
     std::swap(path_, other.path_);
     std::swap(lock_, other.lock_);
     std::swap(connection_, other.connection_);
     std::swap(rows_, other.rows_);
+    std::swap(limit_, other.limit_);
     return *this;
 }
 
 StreamingFile::~StreamingFile() {
+    limit_.reset();
     rows_.reset();
     connection_.reset();
     // Must come last: closing any descriptor of the file releases SQLite's own locks on it.
@@ -120,7 +126,7 @@ Status StreamingFile::open_database() {
     if (!connection) {
         return connection.error();
     }
-    connection_ = *std::move(connection);
+    connection_ = std::make_unique<Connection>(*std::move(connection));
     // No fsync during the run: a killed recorder loses no data without it, and the program's disk is not slowed down.
     TIDEMARK_TRY(connection_->execute("PRAGMA page_size=4096; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384"));
     TIDEMARK_TRY(connection_->execute("BEGIN"));
@@ -171,6 +177,11 @@ Status StreamingFile::write(StreamingBatch& batch) {
     }
     // Copies as much of the log as readers allow; a later commit copies the rest.
     sqlite3_wal_checkpoint_v2(connection_->raw(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    if (limit_) {
+        if (auto kept = limit_->keep(); !kept) {
+            return explain(kept.error());
+        }
+    }
     return {};
 }
 
@@ -222,15 +233,7 @@ Status StreamingFile::insert(StreamingBatch& batch) {
     for (const auto& [id, row] : batch.annotations) {
         TIDEMARK_TRY(rows_->annotation(id, row));
     }
-    if (batch.drop_steps) {
-        TIDEMARK_TRY(connection_->execute("DELETE FROM step"));
-    }
-    for (const auto& [id, step] : batch.steps) {
-        TIDEMARK_TRY(rows_->step(id, step));
-    }
-    for (const auto& [id, steps] : batch.repeats) {
-        TIDEMARK_TRY(rows_->repeated_steps(id, steps.first, steps.second));
-    }
+    TIDEMARK_TRY(insert_steps(batch));
     for (const auto& [id, mark] : batch.marks) {
         TIDEMARK_TRY(rows_->mark(id, mark));
     }
@@ -247,6 +250,36 @@ Status StreamingFile::insert(StreamingBatch& batch) {
         TIDEMARK_TRY(rows_->device(id, device));
     }
     return insert_graph(batch);
+}
+
+Status StreamingFile::insert_steps(const StreamingBatch& batch) {
+    if (batch.drop_steps) {
+        TIDEMARK_TRY(connection_->execute("DELETE FROM step"));
+    }
+    for (const auto& [id, step] : batch.steps) {
+        TIDEMARK_TRY(rows_->step(id, step));
+    }
+    for (const auto& [id, steps] : batch.repeats) {
+        TIDEMARK_TRY(rows_->repeated_steps(id, steps.first, steps.second));
+    }
+    for (const auto& [id, step] : batch.complete) {
+        TIDEMARK_TRY(rows_->complete_step(id, step.device, step.steps, step.is_kept));
+    }
+    for (const auto& [first, end] : batch.kept_rows) {
+        const auto kept =
+            change_rows(*connection_, "UPDATE complete_step SET is_kept=1 WHERE id>=? AND id<?", {first, end});
+        if (!kept) {
+            return kept.error();
+        }
+    }
+    for (const auto& [device, end] : batch.kept_ends) {
+        const auto kept = change_rows(*connection_, "UPDATE complete_step SET is_kept=1 WHERE device=? AND end_time=?",
+                                      {device, end});
+        if (!kept) {
+            return kept.error();
+        }
+    }
+    return {};
 }
 
 Status StreamingFile::insert_graph(const StreamingBatch& batch) {
@@ -280,6 +313,8 @@ Status StreamingFile::insert_graph(const StreamingBatch& batch) {
 }
 
 Status StreamingFile::finish(const std::vector<int>& devices, bool clean_end) {
+    // They describe what is written; nobody needs them any more.
+    TIDEMARK_TRY(connection_->execute("DELETE FROM complete_step"));
     // One transaction per device: readers use either all chunks of a device or its rows.
     for (const int device : devices) {
         TIDEMARK_TRY(connection_->execute("BEGIN IMMEDIATE"));
@@ -362,7 +397,22 @@ Result<bool> StreamingFile::leave_wal_mode() {
     }
 }
 
+/// Chunks only make opening faster.
+Result<bool> StreamingFile::has_room_for_chunks(int device) const {
+    constexpr int64_t bytes_per_row = 24;
+    if (!limit_) {
+        return true;
+    }
+    const auto rows = integer_of(*connection_, "SELECT count(*) FROM allocation WHERE id>=? AND id<?",
+                                 {event_id(device, 0), event_id(device + 1, 0)});
+    return rows ? limit_->has_room_for(*rows * bytes_per_row) : rows.error();
+}
+
 Status StreamingFile::write_chunks(int device) {
+    const auto has_room = has_room_for_chunks(device);
+    if (!has_room || !*has_room) {
+        return has_room ? Status() : Status(has_room.error());
+    }
     auto stored = connection_->prepare(
         "SELECT id, time, free_after, free_delay, free_completed_after, free_completed_delay, address, requested, "
         "rounding, segment, "
@@ -373,17 +423,15 @@ Status StreamingFile::write_chunks(int device) {
     }
     const auto row_of = [&](const Statement& s) {
         AllocationRow row;
-        Allocation& lifetime = row.lifetime;
-        lifetime.alloc_event = s.integer(0) & preexisting_bit
-                                   ? before_history
-                                   : static_cast<EventNumber>(s.integer(0) & (preexisting_bit - 1));
+        FileAllocation& lifetime = row.lifetime;
+        lifetime.alloc_event = s.integer(0) & preexisting_bit ? before_history : s.integer(0) & (preexisting_bit - 1);
         row.time = s.integer(1);
         if (!s.is_null(2)) {
-            lifetime.free_event = static_cast<EventNumber>(lifetime.alloc_event + s.integer(2));
+            lifetime.free_event = lifetime.alloc_event + s.integer(2);
             row.free_time = row.time + s.integer(3);
         }
         if (!s.is_null(4)) {
-            lifetime.free_completed = static_cast<EventNumber>(lifetime.free_event + s.integer(4));
+            lifetime.free_completed = lifetime.free_event + s.integer(4);
             row.free_completed_time = row.free_time + s.integer(5);
         }
         lifetime.address = static_cast<uint64_t>(s.integer(6));

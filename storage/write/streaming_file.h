@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "storage/base/result.h"
 #include "storage/sqlite/sqlite.h"
+#include "storage/write/file_limit.h"
 #include "storage/write/trace_rows.h"
 #include "storage/write/trace_writer.h"
 
@@ -23,7 +25,7 @@ struct StreamingBatch {
     using Rows = std::vector<std::pair<Id, Row>>;
     struct Event {
         int device;
-        OtherEvent event;
+        FileOtherEvent event;
         int64_t time;
         uint32_t origin;
     };
@@ -44,8 +46,17 @@ struct StreamingBatch {
     Rows<int64_t, AnnotationRow> annotations;
     bool drop_steps = false;  ///< of all earlier batches
     Rows<int64_t, Step> steps;
-    Rows<int64_t, std::pair<int, RepeatedSteps>> repeats;  ///< with their device
-    Rows<int64_t, Mark> marks;
+    Rows<int64_t, std::pair<int, FileRepeatedSteps>> repeats;  ///< with their device
+    struct CompleteStep {
+        int device;
+        FileRepeatedSteps steps;
+        bool is_kept;
+    };
+    Rows<int64_t, CompleteStep> complete;
+    // Complete steps that are kept from now on: ranges of rows [first, end); device and end.
+    std::vector<std::pair<int64_t, int64_t>> kept_rows;
+    std::vector<std::pair<int, int64_t>> kept_ends;
+    Rows<int64_t, FileMark> marks;
     std::vector<DataGap> data_gaps;
     Rows<int, DeviceRow> devices;
 
@@ -72,7 +83,8 @@ class StreamingFile {
 public:
     /// Creates the file, which only its owner can read. Errors: it exists (IfExists::fail), it exists and is not a
     /// trace, it is being written, the folder cannot be written.
-    static Result<StreamingFile> create(const std::string& path, IfExists if_exists);
+    /// `most_bytes`: the file with its log stays below this size, as far as file_limit.h can; 0: any size.
+    static Result<StreamingFile> create(const std::string& path, IfExists if_exists, int64_t most_bytes = 0);
     /// Copies a trace that is being written, as it is now, into the empty file `path`. finish_copy() follows.
     static Result<StreamingFile> copy_of(Connection& source, const std::string& path);
     StreamingFile(StreamingFile&& other) noexcept;
@@ -95,7 +107,9 @@ private:
     Status prepare_rows();
     Status enter_wal_mode();
     Status insert(StreamingBatch& batch);
+    Status insert_steps(const StreamingBatch& batch);
     Status insert_graph(const StreamingBatch& batch);
+    Result<bool> has_room_for_chunks(int device) const;
     Status write_chunks(int device);
     Status write_integrity();
     /// Returns whether the trace is one ordinary file now.
@@ -104,8 +118,9 @@ private:
 
     std::string path_;
     int lock_ = -1;
-    std::optional<Connection> connection_;
+    std::unique_ptr<Connection> connection_;
     std::optional<TraceRows> rows_;
+    std::unique_ptr<FileLimit> limit_;  ///< nullptr: none
 };
 
 }  // namespace tidemark

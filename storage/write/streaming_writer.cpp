@@ -5,93 +5,20 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
+#include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
-#include <thread>
 #include <unordered_map>
 
-#include "storage/write/streaming_file.h"
+#include "storage/write/lifetimes.h"
+#include "storage/write/writing_thread.h"
 
 namespace tidemark {
 
-namespace {
-
-/// Writes batches on its own thread, one at a time.
-class WritingThread {
-public:
-    explicit WritingThread(StreamingFile file) : file_(std::move(file)), thread_([this] { run(); }) {}
-    ~WritingThread() { stop(); }
-    WritingThread(const WritingThread&) = delete;
-    WritingThread& operator=(const WritingThread&) = delete;
-
-    bool is_cached() {
-        const std::lock_guard lock(mutex_);
-        return !batch_;
-    }
-    /// Passes a batch to the thread. Requires that the thread is idle.
-    void hand_over(StreamingBatch&& batch) {
-        const std::lock_guard lock(mutex_);
-        batch_ = std::make_unique<StreamingBatch>(std::move(batch));
-        changed_.notify_all();
-    }
-    Status status() {
-        const std::lock_guard lock(mutex_);
-        return status_;
-    }
-    /// Waits until all batches are written. The caller may use the file afterwards.
-    StreamingFile& stop() {
-        if (thread_.joinable()) {
-            {
-                const std::lock_guard lock(mutex_);
-                stopping_ = true;
-                changed_.notify_all();
-            }
-            thread_.join();
-        }
-        return file_;
-    }
-
-private:
-    void run() {
-        std::unique_lock lock(mutex_);
-        for (;;) {
-            changed_.wait(lock, [&] { return batch_ || stopping_; });
-            if (!batch_) {
-                return;
-            }
-            const bool can_write = static_cast<bool>(status_);
-            lock.unlock();
-            Status written = can_write ? file_.write(*batch_) : Status();
-            lock.lock();
-            if (!written) {
-                status_ = written;
-            }
-            batch_.reset();
-        }
-    }
-
-    StreamingFile file_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::unique_ptr<StreamingBatch> batch_;
-    Status status_;
-    bool stopping_ = false;
-    std::thread thread_;
-};
-
-}  // namespace
-
 struct StreamingWriter::State {
-    struct Lifetime {
-        int64_t id = 0;
-        AllocationRow row;
-        bool is_written = false, is_touched = false, is_over = false;
-    };
     struct Device {
         DeviceRow row;
-        EventNumber peak_event = 0;
+        FileEvent peak_event = 0;
         int64_t preexisting = 0;
         uint32_t segments = 0;
         bool is_changed = true;
@@ -99,20 +26,13 @@ struct StreamingWriter::State {
 
     explicit State(StreamingFile file) : writing(std::move(file)) {}
 
-    Lifetime& touch(LifetimeId id) {
-        Lifetime& lifetime = lifetimes[id];
-        if (!lifetime.is_touched) {
-            lifetime.is_touched = true;
-            touched.push_back(id);
-        }
-        return lifetime;
-    }
     void collect_dictionaries();
     void collect_lifetimes();
     void collect_devices();
     StreamingBatch collect(int64_t complete_to);
 
     WritingThread writing;
+    int64_t most_bytes = 0;
     StreamingBatch batch;
     StackTable stacks;
     uint32_t strings_reported = 1, frames_reported = 1, stacks_reported = 1;
@@ -121,8 +41,7 @@ struct StreamingWriter::State {
     uint32_t next_origin = 1;
     std::map<int, Device> devices;
 
-    std::vector<Lifetime> lifetimes;  ///< by LifetimeId: those alive, and those that ended since the last commit
-    std::vector<LifetimeId> unused, touched;
+    Lifetimes lifetimes;
     std::unordered_map<int64_t, SegmentRow> segments;        ///< not removed yet, by row id
     std::unordered_map<int64_t, DriverRow> driver;           ///< not freed yet
     std::unordered_map<int64_t, AnnotationRow> annotations;  ///< not ended yet
@@ -134,8 +53,9 @@ StreamingWriter::StreamingWriter(StreamingWriter&&) noexcept = default;
 StreamingWriter& StreamingWriter::operator=(StreamingWriter&&) noexcept = default;
 StreamingWriter::~StreamingWriter() = default;
 
-Result<StreamingWriter> StreamingWriter::create(const std::string& path, IfExists if_exists, const Trace& head) {
-    auto file = StreamingFile::create(path, if_exists);
+Result<StreamingWriter> StreamingWriter::create(const std::string& path, IfExists if_exists, const Trace& head,
+                                                int64_t most_bytes) {
+    auto file = StreamingFile::create(path, if_exists, most_bytes);
     if (!file) {
         return file.error();
     }
@@ -144,11 +64,16 @@ Result<StreamingWriter> StreamingWriter::create(const std::string& path, IfExist
                   {"writer", head.writer},
                   {"start_utc_ns", fmt::format("{}", head.start_utc_ns)},
                   {"clean_end", "0"}};
+    if (most_bytes > 0) {
+        first.meta.emplace_back("most_bytes", fmt::format("{}", most_bytes));
+    }
     for (const auto& [key, value] : head.settings) {
         first.meta.emplace_back("setting." + key, value);
     }
     TIDEMARK_TRY(file->write(first));
-    return StreamingWriter(std::make_unique<State>(*std::move(file)));
+    auto state = std::make_unique<State>(*std::move(file));
+    state->most_bytes = most_bytes;
+    return StreamingWriter(std::move(state));
 }
 
 StackTable& StreamingWriter::stacks() { return state_->stacks; }
@@ -199,43 +124,24 @@ void StreamingWriter::process(const Process& process) { state_->batch.processes.
 
 StreamingWriter::LifetimeId StreamingWriter::created(int device, const AllocationRow& row) {
     auto& known = state_->devices[device];
-    LifetimeId id = static_cast<LifetimeId>(state_->lifetimes.size());
-    if (state_->unused.empty()) {
-        state_->lifetimes.emplace_back();
-    } else {
-        id = state_->unused.back();
-        state_->unused.pop_back();
-    }
     const bool is_old = row.lifetime.alloc_event == before_history;
-    state_->lifetimes[id] = {
-        is_old ? preexisting_id(device, known.preexisting++) : event_id(device, row.lifetime.alloc_event), row};
-    state_->touch(id);
-    return id;
+    return state_->lifetimes.add(
+        is_old ? preexisting_id(device, known.preexisting++) : event_id(device, row.lifetime.alloc_event), row);
 }
 
-void StreamingWriter::free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack) {
-    AllocationRow& row = state_->touch(lifetime).row;
-    row.lifetime.free_event = event;
-    row.lifetime.free_stack = stack;
-    row.free_time = time;
+void StreamingWriter::free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) {
+    state_->lifetimes.free_requested(lifetime, event, time, stack);
 }
 
-void StreamingWriter::free_completed(LifetimeId lifetime, EventNumber event, int64_t time) {
-    auto& ending = state_->touch(lifetime);
-    ending.row.lifetime.free_completed = event;
-    ending.row.free_completed_time = time;
-    ending.is_over = true;
+void StreamingWriter::free_completed(LifetimeId lifetime, FileEvent event, int64_t time) {
+    state_->lifetimes.free_completed(lifetime, event, time);
 }
 
-int64_t StreamingWriter::row_id(LifetimeId lifetime) const { return state_->lifetimes[lifetime].id; }
-EventNumber StreamingWriter::alloc_event(LifetimeId lifetime) const {
-    return state_->lifetimes[lifetime].row.lifetime.alloc_event;
-}
-EventNumber StreamingWriter::free_event(LifetimeId lifetime) const {
-    return state_->lifetimes[lifetime].row.lifetime.free_event;
-}
+int64_t StreamingWriter::row_id(LifetimeId lifetime) const { return state_->lifetimes.row_id(lifetime); }
+FileEvent StreamingWriter::alloc_event(LifetimeId lifetime) const { return state_->lifetimes.alloc_event(lifetime); }
+FileEvent StreamingWriter::free_event(LifetimeId lifetime) const { return state_->lifetimes.free_event(lifetime); }
 
-uint32_t StreamingWriter::segment_added(int device, const Segment& segment, int64_t time) {
+uint32_t StreamingWriter::segment_added(int device, const FileSegment& segment, int64_t time) {
     const uint32_t position = state_->devices[device].segments++;
     const int64_t id = StreamingFile::segment_id(device, position);
     const SegmentRow row{device, segment, time, 0};
@@ -244,7 +150,7 @@ uint32_t StreamingWriter::segment_added(int device, const Segment& segment, int6
     return position;
 }
 
-void StreamingWriter::segment_removed(int device, uint32_t position, EventNumber event, int64_t time, StackId stack) {
+void StreamingWriter::segment_removed(int device, uint32_t position, FileEvent event, int64_t time, StackId stack) {
     const auto found = state_->segments.find(StreamingFile::segment_id(device, position));
     if (found == state_->segments.end()) {
         return;
@@ -256,7 +162,7 @@ void StreamingWriter::segment_removed(int device, uint32_t position, EventNumber
     state_->segments.erase(found);
 }
 
-void StreamingWriter::other_event(int device, const OtherEvent& event, int64_t time, uint32_t origin) {
+void StreamingWriter::other_event(int device, const FileOtherEvent& event, int64_t time, uint32_t origin) {
     state_->batch.events.push_back({device, event, time, origin});
 }
 
@@ -304,12 +210,12 @@ void StreamingWriter::annotation_ended(int64_t id, int64_t end) {
 
 void StreamingWriter::step(const Step& step) { state_->batch.steps.emplace_back(step.number + 1, step); }
 
-int64_t StreamingWriter::repeated(int device, const RepeatedSteps& steps) {
+int64_t StreamingWriter::repeated(int device, const FileRepeatedSteps& steps) {
     repeated_more(state_->next_repeats, device, steps);
     return state_->next_repeats++;
 }
 
-void StreamingWriter::repeated_more(int64_t id, int device, const RepeatedSteps& steps) {
+void StreamingWriter::repeated_more(int64_t id, int device, const FileRepeatedSteps& steps) {
     auto& rows = state_->batch.repeats;
     if (!rows.empty() && rows.back().first == id) {
         rows.back().second.second = steps;
@@ -318,12 +224,22 @@ void StreamingWriter::repeated_more(int64_t id, int device, const RepeatedSteps&
     }
 }
 
+void StreamingWriter::complete_step(int device, const FileRepeatedSteps& steps, bool is_kept) {
+    state_->batch.complete.push_back({state_->next_repeats++, {device, steps, is_kept}});
+}
+
+void StreamingWriter::keep_last_steps(int count) {
+    state_->batch.kept_rows.emplace_back(state_->next_repeats - count, state_->next_repeats);
+}
+
+void StreamingWriter::keep_step(int device, int64_t end) { state_->batch.kept_ends.emplace_back(device, end); }
+
 void StreamingWriter::drop_steps() {
     state_->batch.steps.clear();
     state_->batch.drop_steps = true;
 }
 
-void StreamingWriter::mark(const Mark& mark) { state_->batch.marks.emplace_back(state_->next_mark++, mark); }
+void StreamingWriter::mark(const FileMark& mark) { state_->batch.marks.emplace_back(state_->next_mark++, mark); }
 
 void StreamingWriter::data_gap(const DataGap& data_gap) { state_->batch.data_gaps.push_back(data_gap); }
 
@@ -358,7 +274,7 @@ void StreamingWriter::referrer(int64_t scan, int64_t node, int64_t allocation, s
     state_->batch.referrers.push_back(std::move(referrer));
 }
 
-void StreamingWriter::progress_of(int device, EventNumber events, EventNumber peak_event) {
+void StreamingWriter::progress_of(int device, FileEvent events, FileEvent peak_event) {
     auto& known = state_->devices[device];
     known.is_changed |= known.row.events != events || known.peak_event != peak_event;
     known.row.events = events;
@@ -378,16 +294,8 @@ void StreamingWriter::State::collect_dictionaries() {
 }
 
 void StreamingWriter::State::collect_lifetimes() {
-    for (const LifetimeId id : touched) {
-        Lifetime& lifetime = lifetimes[id];
-        (lifetime.is_written ? batch.ended : batch.created).emplace_back(lifetime.id, lifetime.row);
-        lifetime.is_written = true;
-        lifetime.is_touched = false;
-        if (lifetime.is_over) {
-            unused.push_back(id);
-        }
-    }
-    touched.clear();
+    lifetimes.take([&](int64_t id, const AllocationRow& row) { batch.created.emplace_back(id, row); },
+                   [&](int64_t id, const AllocationRow& row) { batch.ended.emplace_back(id, row); });
 }
 
 void StreamingWriter::State::collect_devices() {
@@ -430,13 +338,20 @@ Status StreamingWriter::finish(int64_t duration, bool clean_end) {
     return file.finish(devices, clean_end);
 }
 
+size_t StreamingWriter::most_pending_bytes() const {
+    constexpr size_t usual = 16 << 20, least = 512 << 10;
+    const auto part = static_cast<size_t>(state_->most_bytes) / 24;
+    return state_->most_bytes == 0 ? usual : std::clamp(part, least, usual);
+}
+
 size_t StreamingWriter::pending_bytes() const {
     const StreamingBatch& b = state_->batch;
-    return state_->touched.size() * sizeof(State::Lifetime) + b.events.size() * sizeof(StreamingBatch::Event) +
+    return state_->lifetimes.pending_bytes() + b.events.size() * sizeof(StreamingBatch::Event) +
            b.segments.size() * sizeof(SegmentRow) + b.driver.size() * sizeof(DriverRow) +
-           b.annotations.size() * sizeof(AnnotationRow) + b.samples.size() * sizeof(Sample) +
-           (b.nodes.size() + b.changed_nodes.size()) * sizeof(NodeRow) + b.edges.size() * sizeof(EdgeRow) +
-           b.saved.size() * sizeof(SavedTensorRow) + b.categories.size() * sizeof(CategoryRow) +
+           b.complete.size() * sizeof(StreamingBatch::CompleteStep) + b.annotations.size() * sizeof(AnnotationRow) +
+           b.samples.size() * sizeof(Sample) + (b.nodes.size() + b.changed_nodes.size()) * sizeof(NodeRow) +
+           b.edges.size() * sizeof(EdgeRow) + b.saved.size() * sizeof(SavedTensorRow) +
+           b.categories.size() * sizeof(CategoryRow) +
            b.referrers.size() * (sizeof(StreamingBatch::Referrer) + 8 * sizeof(StreamingBatch::Link));
 }
 

@@ -24,7 +24,9 @@ class StreamingWriter {
 public:
     /// Creates the trace directly at `path`, not under a temporary name, so that it can be opened from the first commit
     /// on. Writes the scalars and settings of `head`. Errors: as write_trace.
-    static Result<StreamingWriter> create(const std::string& path, IfExists if_exists, const Trace& head);
+    /// `most_bytes`: the trace stays below this size; 0: any size.
+    static Result<StreamingWriter> create(const std::string& path, IfExists if_exists, const Trace& head,
+                                          int64_t most_bytes = 0);
     StreamingWriter(StreamingWriter&&) noexcept;
     StreamingWriter& operator=(StreamingWriter&&) noexcept;
     ~StreamingWriter();
@@ -47,18 +49,18 @@ public:
     /// Adds an allocation. `row.lifetime.segment` is a position among the device's segments. Allocations from before
     /// the history come first, by address.
     LifetimeId created(int device, const AllocationRow& row);
-    void free_requested(LifetimeId lifetime, EventNumber event, int64_t time, StackId stack);
+    void free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack);
     /// Completes a free. The id may be reused afterwards.
-    void free_completed(LifetimeId lifetime, EventNumber event, int64_t time);
+    void free_completed(LifetimeId lifetime, FileEvent event, int64_t time);
 
     int64_t row_id(LifetimeId lifetime) const;
-    EventNumber alloc_event(LifetimeId lifetime) const;
-    EventNumber free_event(LifetimeId lifetime) const;
+    FileEvent alloc_event(LifetimeId lifetime) const;
+    FileEvent free_event(LifetimeId lifetime) const;
 
     /// Returns the position among the device's segments. Segments must be added by ascending alloc_event.
-    uint32_t segment_added(int device, const Segment& segment, int64_t time);
-    void segment_removed(int device, uint32_t position, EventNumber event, int64_t time, StackId stack);
-    void other_event(int device, const OtherEvent& event, int64_t time, uint32_t origin);
+    uint32_t segment_added(int device, const FileSegment& segment, int64_t time);
+    void segment_removed(int device, uint32_t position, FileEvent event, int64_t time, StackId stack);
+    void other_event(int device, const FileOtherEvent& event, int64_t time, uint32_t origin);
 
     /// `segment`: position among the segments of its device, or no_segment.
     int64_t driver_allocated(const DriverAllocation& allocation, uint32_t segment);
@@ -71,9 +73,14 @@ public:
     void step(const Step& step);  ///< by number; a later call replaces it
     void drop_steps();            ///< removes all steps so far
     /// Adds steps that repeat an earlier one. Returns the row's id.
-    int64_t repeated(int device, const RepeatedSteps& steps);
-    void repeated_more(int64_t id, int device, const RepeatedSteps& steps);  ///< replaces the row
-    void mark(const Mark& mark);
+    int64_t repeated(int device, const FileRepeatedSteps& steps);
+    void repeated_more(int64_t id, int device, const FileRepeatedSteps& steps);  ///< replaces the row
+    /// Adds steps, or a part of a step, of which all events are written. `steps.like` and `events_left_out` do not
+    /// count. If the trace becomes too large, the row replaces the events, the oldest first; not if `is_kept`.
+    void complete_step(int device, const FileRepeatedSteps& steps, bool is_kept);
+    void keep_last_steps(int count);          ///< of all devices together: their events stay
+    void keep_step(int device, int64_t end);  ///< the same for the step that ended at this time
+    void mark(const FileMark& mark);
     void data_gap(const DataGap& data_gap);
     void source_line(const SourceLineRow& row);  ///< each line of a file once
     void recording_cost(const RecordingCost& cost);
@@ -89,7 +96,7 @@ public:
     void referrer(int64_t scan, int64_t node, int64_t allocation, std::span<const PathLinkRow> links);
 
     /// Sets the number of a device's events in the trace so far, and the event with the most allocated bytes.
-    void progress_of(int device, EventNumber events, EventNumber peak_event);
+    void progress_of(int device, FileEvent events, FileEvent peak_event);
 
     /// Passes all rows so far to the writing thread, complete up to trace time `complete_to`, and returns true; the
     /// previous rows are on the disk then. If that thread is still busy with them, passes nothing and returns false:
@@ -103,6 +110,8 @@ public:
 
     /// Returns the approximate bytes of rows and texts that wait for the next commit. They grow if the disk is slow.
     size_t pending_bytes() const;
+    /// Returns how many should wait at most: what waits is written at once, and then exceeds the size of the trace.
+    size_t most_pending_bytes() const;
 
 private:
     struct State;

@@ -13,8 +13,8 @@ namespace {
 
 std::optional<int64_t> allocation_id(int64_t id) { return id == no_allocation_row ? std::nullopt : std::optional(id); }
 std::optional<int64_t> nonzero(int64_t value) { return value == 0 ? std::nullopt : std::optional(value); }
-std::optional<int64_t> event_or_null(EventNumber event) {
-    return event == before_history || event == never ? std::nullopt : std::optional(int64_t{event});
+std::optional<int64_t> event_or_null(FileEvent event) {
+    return event == before_history || event == never_in_file ? std::nullopt : std::optional(event);
 }
 
 /// Returns NULL for times that mean "never" or "before the recording".
@@ -28,17 +28,16 @@ std::string json_text(const DataGapArguments& arguments) {
 
 /// Binds free_after, free_delay, free_completed_after and free_completed_delay, from parameter `first` on.
 void bind_end(Statement& statement, int first, const AllocationRow& row) {
-    const Allocation& lifetime = row.lifetime;
-    if (lifetime.free_event == never) {
+    const FileAllocation& lifetime = row.lifetime;
+    if (lifetime.free_event == never_in_file) {
         statement.bind_null(first).bind_null(first + 1);
     } else {
-        statement.bind(first, int64_t{lifetime.free_event} - lifetime.alloc_event)
-            .bind(first + 1, row.free_time - row.time);
+        statement.bind(first, lifetime.free_event - lifetime.alloc_event).bind(first + 1, row.free_time - row.time);
     }
-    if (lifetime.free_event == never || lifetime.free_completed == never) {
+    if (lifetime.free_event == never_in_file || lifetime.free_completed == never_in_file) {
         statement.bind_null(first + 2).bind_null(first + 3);
     } else {
-        statement.bind(first + 2, int64_t{lifetime.free_completed} - lifetime.free_event)
+        statement.bind(first + 2, lifetime.free_completed - lifetime.free_event)
             .bind(first + 3, row.free_completed_time - row.free_time);
     }
 }
@@ -65,6 +64,7 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT OR REPLACE INTO annotation VALUES(?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO step VALUES(?,?,?,?,?)",
     "INSERT OR REPLACE INTO repeated_steps VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO complete_step VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO mark VALUES(?,?,?,?)",
     "INSERT INTO mark_event VALUES(?,?,?)",
     "INSERT INTO data_gap VALUES(NULL,?,?,?,?,?,?,?,?)",
@@ -158,14 +158,11 @@ Status TraceRows::device(int id, const DeviceRow& device) {
     Statement& row = (*this)[device_row];
     row.bind(0, int64_t{id}).bind(1, std::string_view(device.name));
     device.uuid.empty() ? row.bind_null(2) : row.bind(2, std::string_view(device.uuid));
-    return row.bind(3, nonzero(device.total_bytes))
-        .bind(4, int64_t{device.events})
-        .bind(5, int64_t{device.truncated})
-        .run();
+    return row.bind(3, nonzero(device.total_bytes)).bind(4, device.events).bind(5, int64_t{device.truncated}).run();
 }
 
 Status TraceRows::segment(int64_t id, const SegmentRow& row) {
-    const Segment& s = row.segment;
+    const FileSegment& s = row.segment;
     const auto time_if = [](std::optional<int64_t> event, int64_t time) { return event ? std::optional(time) : event; };
     const auto created = event_or_null(s.alloc_event), freed = event_or_null(s.free_event);
     return (*this)[segment_row]
@@ -186,7 +183,7 @@ Status TraceRows::segment(int64_t id, const SegmentRow& row) {
         .run();
 }
 
-Status TraceRows::event(int device, const OtherEvent& event, int64_t time, uint32_t origin) {
+Status TraceRows::event(int device, const FileOtherEvent& event, int64_t time, uint32_t origin) {
     return (*this)[event_row]
         .bind(0, event_id(device, event.event))
         .bind(1, time)
@@ -199,7 +196,7 @@ Status TraceRows::event(int device, const OtherEvent& event, int64_t time, uint3
 }
 
 Status TraceRows::allocation(int64_t id, const AllocationRow& row, int64_t first_segment) {
-    const Allocation& lifetime = row.lifetime;
+    const FileAllocation& lifetime = row.lifetime;
     Statement& statement = (*this)[allocation_row];
     statement.bind(0, id).bind(1, lifetime.alloc_event == before_history ? std::nullopt : std::optional(row.time));
     bind_end(statement, 2, row);
@@ -252,12 +249,12 @@ Status TraceRows::step(int64_t id, const Step& step) {
         .run();
 }
 
-Status TraceRows::repeated_steps(int64_t id, int device, const RepeatedSteps& steps) {
+Status TraceRows::repeated_steps(int64_t id, int device, const FileRepeatedSteps& steps) {
     Statement& row = (*this)[repeated_steps_row];
     row.bind(0, id)
         .bind(1, int64_t{device})
-        .bind(2, int64_t{steps.event})
-        .bind(3, int64_t{steps.after} - steps.event)
+        .bind(2, steps.event)
+        .bind(3, steps.after - steps.event)
         .bind(4, steps.start)
         .bind(5, steps.end)
         .bind(6, steps.like)
@@ -266,18 +263,34 @@ Status TraceRows::repeated_steps(int64_t id, int device, const RepeatedSteps& st
         .bind(9, steps.peak_allocated)
         .bind(10, steps.peak_active)
         .bind(11, steps.peak_requested);
-    // Numbers of 8 bytes, lowest byte first, as all machines that record have them.
     steps.counters.empty() ? row.bind_null(12) : row.bind_blob(12, std::as_bytes(std::span(steps.counters)));
     return row.run();
 }
 
-Status TraceRows::mark(int64_t id, const Mark& mark) {
+Status TraceRows::complete_step(int64_t id, int device, const FileRepeatedSteps& steps, bool is_kept) {
+    return (*this)[complete_step_row]
+        .bind(0, id)
+        .bind(1, int64_t{device})
+        .bind(2, steps.event)
+        .bind(3, steps.after - steps.event)
+        .bind(4, steps.start)
+        .bind(5, steps.end)
+        .bind(6, steps.count)
+        .bind(7, steps.peak_allocated)
+        .bind(8, steps.peak_active)
+        .bind(9, steps.peak_requested)
+        .bind_blob(10, std::as_bytes(std::span(steps.counters)))
+        .bind(11, int64_t{is_kept})
+        .run();
+}
+
+Status TraceRows::mark(int64_t id, const FileMark& mark) {
     Statement& row = (*this)[mark_row];
     row.bind(0, id).bind(1, std::string_view(mark.name)).bind(2, mark.time);
     mark.value ? row.bind(3, *mark.value) : row.bind_null(3);
     TIDEMARK_TRY(row.run());
     for (const auto& [device, events] : mark.events) {
-        TIDEMARK_TRY((*this)[mark_event_row].bind(0, id).bind(1, int64_t{device}).bind(2, int64_t{events}).run());
+        TIDEMARK_TRY((*this)[mark_event_row].bind(0, id).bind(1, int64_t{device}).bind(2, events).run());
     }
     return {};
 }

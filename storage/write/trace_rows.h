@@ -30,13 +30,13 @@ struct OriginRow {
 struct DeviceRow {
     std::string name, uuid;
     int64_t total_bytes = 0;
-    EventNumber events = 0;
+    FileEvent events = 0;
     bool truncated = false;
 };
 
 struct SegmentRow {
     int device = 0;
-    Segment segment;
+    FileSegment segment;
     int64_t time = 0, free_time = 0;
 };
 
@@ -110,7 +110,7 @@ public:
     Status process(int64_t id, const Process& process);
     Status device(int id, const DeviceRow& device);
     Status segment(int64_t id, const SegmentRow& row);
-    Status event(int device, const OtherEvent& event, int64_t time, uint32_t origin);
+    Status event(int device, const FileOtherEvent& event, int64_t time, uint32_t origin);
     /// Adds an allocation. `first_segment`: id of the first segment row of the device.
     Status allocation(int64_t id, const AllocationRow& row, int64_t first_segment);
     /// Completes an existing allocation: the time and stack of its free.
@@ -118,8 +118,9 @@ public:
     Status chunk(int device, int64_t first, std::span<const AllocationRow> rows);
     Status annotation(int64_t id, const AnnotationRow& row);
     Status step(int64_t id, const Step& step);
-    Status repeated_steps(int64_t id, int device, const RepeatedSteps& steps);
-    Status mark(int64_t id, const Mark& mark);
+    Status repeated_steps(int64_t id, int device, const FileRepeatedSteps& steps);
+    Status complete_step(int64_t id, int device, const FileRepeatedSteps& steps, bool is_kept);
+    Status mark(int64_t id, const FileMark& mark);
     Status data_gap(const DataGap& data_gap);
     Status driver_allocation(int64_t id, const DriverRow& row);
     Status sample(const Sample& sample);
@@ -155,6 +156,7 @@ private:
         annotation_row,
         step_row,
         repeated_steps_row,
+        complete_step_row,
         mark_row,
         mark_event_row,
         data_gap_row,

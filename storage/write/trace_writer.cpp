@@ -151,7 +151,7 @@ private:
         }
         id = 0;
         for (const Mark& mark : trace_.marks) {
-            TIDEMARK_TRY(rows_.mark(++id, mark));
+            TIDEMARK_TRY(rows_.mark(++id, mark.numbered<FileEvent>()));
         }
         id = 0;
         for (const Step& step : trace_.steps) {
@@ -205,14 +205,15 @@ private:
         TIDEMARK_TRY(rows_.meta(fmt::format("peak_event.{}", device.device), fmt::format("{}", peak_event)));
         first_segment_ = next_segment_;
         for (const Segment& s : device.segments) {
-            TIDEMARK_TRY(rows_.segment(
-                next_segment_++, {device.device, s, time_of(device, s.alloc_event), time_of(device, s.free_event)}));
+            TIDEMARK_TRY(
+                rows_.segment(next_segment_++, {device.device, s.numbered<FileEvent>(), time_of(device, s.alloc_event),
+                                                time_of(device, s.free_event)}));
         }
         for (const OtherEvent& e : device.others) {
-            TIDEMARK_TRY(rows_.event(device.device, e, time_of(device, e.event), e.origin));
+            TIDEMARK_TRY(rows_.event(device.device, e.numbered<FileEvent>(), time_of(device, e.event), e.origin));
         }
         for (const RepeatedSteps& steps : device.repeats) {
-            TIDEMARK_TRY(rows_.repeated_steps(next_repeats_++, device.device, steps));
+            TIDEMARK_TRY(rows_.repeated_steps(next_repeats_++, device.device, steps.numbered<FileEvent>()));
         }
         return {};
     }
@@ -221,12 +222,15 @@ private:
         return event == before_history || event == never ? 0 : device.event_time[static_cast<size_t>(event)];
     }
 
+    /// The numbers of events in the new file are those in memory, so the ids may differ from those of the trace's file.
+    static int64_t id_of(const DeviceHistory& device, AllocationIndex i) {
+        const EventNumber event = device.allocations.alloc_event[i];
+        return event == before_history ? preexisting_id(device.device, i) : event_id(device.device, event);
+    }
+
     static AllocationRow row_of(const DeviceHistory& device, uint32_t i) {
         const Allocations& a = device.allocations;
-        return {{a.alloc_event[i], a.free_event[i], a.free_completed[i], a.address[i], a.requested[i], a.block_size[i],
-                 a.stack[i], a.free_stack[i], a.segment[i], a.origin[i]},
-                time_of(device, a.alloc_event[i]),
-                time_of(device, a.free_event[i]),
+        return {a.at(i).numbered<FileEvent>(), time_of(device, a.alloc_event[i]), time_of(device, a.free_event[i]),
                 time_of(device, a.free_completed[i])};
     }
 
@@ -237,7 +241,7 @@ private:
             std::upper_bound(a.alloc_event.begin(), a.alloc_event.end(), before_history) - a.alloc_event.begin());
         for (uint32_t k = 0; k < a.size(); ++k) {
             const uint32_t i = k + before < a.size() ? k + before : k + before - a.size();
-            TIDEMARK_TRY(rows_.allocation(device.allocation_id(i), row_of(device, i), first_segment_));
+            TIDEMARK_TRY(rows_.allocation(id_of(device, i), row_of(device, i), first_segment_));
             if (k % 8192 == 0) {
                 if (progress_.canceled) {
                     return canceled_error();
@@ -262,7 +266,7 @@ private:
     }
 
     int64_t row_id(AllocationRef ref) const {
-        return ref ? trace_.devices[ref.device].allocation_id(ref.index) : no_allocation_row;
+        return ref ? id_of(trace_.devices[ref.device], ref.index) : no_allocation_row;
     }
 
     /// Returns the row id of a text of the graph.

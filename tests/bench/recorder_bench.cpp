@@ -8,7 +8,9 @@
 // recorder_bench graph STEPS OUTPUT: like full, with the autograd graphs of STEPS training steps.
 // recorder_bench steps SECONDS OUTPUT: simulates training steps of 200 ms whose memory is freed in backward.
 // recorder_bench loop STEPS OUTPUT: simulates equal training steps of 1,000 events as fast as possible. Each retains 1
-//   KiB. With TIDEMARK_DETAIL=condensed, most of them are not written.
+//   KiB. With TIDEMARK_DETAIL=adaptive, most of them are not written.
+// recorder_bench vary STEPS OUTPUT: like loop, with steps of 800 to 1,200 events of which no two are equal.
+// TIDEMARK_KEEP limits the size of the trace.
 // TIDEMARK_RECORDER is the path of the recorder program.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -73,7 +75,8 @@ void train(SimulatedAllocator& allocator, SimulatedThread& thread, double second
 
 /// Runs equal steps: 246 activations that are freed in backward, 80 gradients that the next step frees, and 1 KiB that
 /// stays.
-void repeat(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t steps) {
+/// `varies`: the number and the sizes of activations differ from step to step.
+void repeat(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t steps, bool varies) {
     const uint32_t forward = thread.stack({{"forward", 10}, {"main", 3}}),
                    log = thread.stack({{"log", 4}, {"main", 5}});
     const uint32_t op = thread.op(TIDEMARK_SCOPE_OP, "aten::linear", 0);
@@ -81,8 +84,9 @@ void repeat(SimulatedAllocator& allocator, SimulatedThread& thread, int64_t step
         kept{log, 0, 0, 0};
     std::vector<uint64_t> activations, gradients;
     for (int64_t step = 0; step < steps; ++step) {
-        for (uint32_t i = 0; i < 246; ++i) {
-            activations.push_back(allocator.allocate(thread, 512u * (1u + i * 7 % 4000), activation));
+        const auto seed = varies ? static_cast<uint32_t>(step) : 0;
+        for (uint32_t i = 0; i < 246 + seed * 37 % 101 - (varies ? 50 : 0); ++i) {
+            activations.push_back(allocator.allocate(thread, 512u * (1u + (i * 7 + seed) % 4000), activation));
         }
         for (; !gradients.empty(); gradients.pop_back()) {
             allocator.free(thread, gradients.back(), true, gradient);
@@ -162,10 +166,11 @@ private:
 
 int main(int count, char** words) {
     const std::string kind = count == 4 ? words[1] : "";
-    if (kind != "full" && kind != "graph" && kind != "steps" && kind != "loop") {
+    if (kind != "full" && kind != "graph" && kind != "steps" && kind != "loop" && kind != "vary") {
         fmt::print(stderr,
                    "recorder_bench full PAIRS OUTPUT\nrecorder_bench graph STEPS OUTPUT\n"
-                   "recorder_bench steps SECONDS OUTPUT\nrecorder_bench loop STEPS OUTPUT\n");
+                   "recorder_bench steps SECONDS OUTPUT\nrecorder_bench loop STEPS OUTPUT\n"
+                   "recorder_bench vary STEPS OUTPUT\n");
         return 2;
     }
     const int64_t amount = std::atoll(words[2]);
@@ -174,6 +179,7 @@ int main(int count, char** words) {
     SimulatedProgram program({2, std::bit_ceil(static_cast<uint64_t>(records))});
     SimulatedThread thread(program, 1, 1);
     SimulatedAllocator allocator(0);
+    allocator.forget_ended();
     allocator.report_state(thread, TIDEMARK_STATE_START);
     if (kind == "full") {
         Traffic traffic(allocator, thread, 1);
@@ -182,7 +188,7 @@ int main(int count, char** words) {
     } else if (kind == "graph") {
         make_graphs(allocator, thread, amount);
     }
-    const bool runs_while_recorded = kind == "steps" || kind == "loop";
+    const bool runs_while_recorded = kind == "steps" || kind == "loop" || kind == "vary";
     if (!runs_while_recorded) {
         thread.end(TIDEMARK_END_STOPPED);
     }
@@ -196,7 +202,7 @@ int main(int count, char** words) {
         if (kind == "steps") {
             train(allocator, thread, static_cast<double>(amount));
         } else {
-            repeat(allocator, thread, amount);
+            repeat(allocator, thread, amount, kind == "vary");
         }
         thread.end(TIDEMARK_END_STOPPED);
     }

@@ -5,7 +5,7 @@
 
     PYTHONPATH=PREFIX/lib/tidemark/python TIDEMARK_HOME=PREFIX/lib/tidemark step_overhead.py [gpt2|mlp|lstm|bert...]
 
-Blocks of steps alternate in one process: not recorded, recorded with condensed and with full detail, and recorded by
+Blocks of steps alternate in one process: not recorded, recorded with adaptive and with full detail, and recorded by
 PyTorch's own memory history with Python stacks. Prints JSON per workload: medians of wall time per step, and of their
 ratios to the block before that was not recorded. Only such pairs hold on a machine that others use.
 """
@@ -108,7 +108,7 @@ def block(step, count):
 
 def recorded(step, count, detail, trace):
     tidemark.record(trace, force=True, detail=detail)
-    block(step, STEPS_UNTIL_LIGHT if detail == "condensed" else 5)
+    block(step, STEPS_UNTIL_LIGHT if detail == "adaptive" else 5)
     found = block(step, count)
     tidemark.stop()
     return found
@@ -127,7 +127,7 @@ def measure(name, folder, rounds):
     block(step, 100)
     trace = os.path.join(folder, f"{name}.tide")
     kinds = {
-        "condensed": lambda: recorded(step, count, "condensed", trace),
+        "adaptive": lambda: recorded(step, count, "adaptive", trace),
         "full": lambda: recorded(step, count, "full", trace),
         "history": lambda: with_history(step, count),
     }

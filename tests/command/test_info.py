@@ -28,7 +28,7 @@ class Info(CommandTest):
         trace = self.imported("adam_steps")
         info = self.json_of("info", trace)
         self.assertEqual(info["file_bytes"], trace.stat().st_size)
-        self.assertEqual(info["format_version"], 6)
+        self.assertEqual(info["format_version"], 7)
         self.assertEqual(info["annotations"], 6)
         self.assertEqual(info["settings_changed"], [])
         self.assertTrue(info["clean_end"])

@@ -328,9 +328,16 @@ class Record(CommandTest):
         self.assertEqual(self.environment_seen("--no-source")[0]["TIDEMARK_SOURCE"], "0")
 
     def test_detail_is_passed_on(self):
-        self.assertEqual(self.environment_seen()[0]["TIDEMARK_DETAIL"], "full")
-        self.assertEqual(self.environment_seen("--detail", "condensed")[0]["TIDEMARK_DETAIL"], "condensed")
-        self.assert_refused(USAGE, "condensed", "--detail", "some", "--", "true")
+        self.assertEqual(self.environment_seen()[0]["TIDEMARK_DETAIL"], "adaptive")
+        self.assertEqual(self.environment_seen("--detail", "full")[0]["TIDEMARK_DETAIL"], "full")
+        self.assert_refused(USAGE, "adaptive", "--detail", "some", "--", "true")
+
+    def test_limit_of_the_size_is_passed_on(self):
+        self.assertEqual(self.environment_seen()[0]["TIDEMARK_KEEP"], "2GB")
+        self.assertEqual(self.environment_seen("--keep", "64 MiB")[0]["TIDEMARK_KEEP"], "64 MiB")
+        self.assertEqual(self.environment_seen("--keep", "all")[0]["TIDEMARK_KEEP"], "all")
+        self.assert_refused(USAGE, "is not a size", "--keep", "much", "--", "true")
+        self.assert_refused(USAGE, "smallest limit is 16MB", "--keep", "1MB", "--", "true")
 
     def test_parts_that_others_may_change_are_not_used(self):
         self.home.chmod(0o777)

@@ -5,7 +5,7 @@
 
     python tests/gpu/light_steps.py TIDEMARK
 
-Records one program on the GPU with full and with condensed detail. Prints one line per check; exit status 1 if one is
+Records one program on the GPU with full and with adaptive detail. Prints one line per check; exit status 1 if one is
 wrong.
 """
 
@@ -100,7 +100,7 @@ def main():
         program = os.path.join(folder, "program.py")
         with open(program, "w") as file:
             file.write(PROGRAM)
-        for detail in ("full", "condensed"):
+        for detail in ("full", "adaptive"):
             trace = os.path.join(folder, f"{detail}.tide")
             command = [tidemark, "record", "--detail", detail, "-o", trace, "--", sys.executable, program]
             run = subprocess.run(command, capture_output=True, text=True)
@@ -108,8 +108,8 @@ def main():
             expected = dict.fromkeys(EXPECTED, 1) if detail == "full" else EXPECTED
             check(f"{detail}: details are recorded when they should", seen == expected, seen)
             left[detail] = sqlite3.connect(trace).execute(LEFT).fetchall()
-        same = left["full"] == left["condensed"]
-        check("what is left is recorded as in full", same, sorted(set(left["full"]) ^ set(left["condensed"]), key=str))
+        same = left["full"] == left["adaptive"]
+        check("what is left is recorded as in full", same, sorted(set(left["full"]) ^ set(left["adaptive"]), key=str))
         check("something is left", len(left["full"]) > 5, left["full"])
     sys.exit(1 if wrong else 0)
 

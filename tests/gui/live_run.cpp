@@ -112,7 +112,7 @@ private:
             segment.is_large = true;
             segment.stream = stream_;
             segment.pool = pool_;
-            writer_.segment_added(0, segment, time);
+            writer_.segment_added(0, segment.numbered<FileEvent>(), time);
             for (int i = 0; i < 64; ++i) {
                 free_slots_.insert(static_cast<uint32_t>(reserved_ / mib) + i);
             }

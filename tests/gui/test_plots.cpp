@@ -188,14 +188,17 @@ private slots:
             steps.start = start;
             steps.end = end;
             steps.count = count;
+            steps.like = 100;
         }
+        device.repeats.emplace_back(device.repeats.back()).like = std::nullopt;  // it follows at once
         const AnnotationRows rows = lay_out_annotations(trace, 0);
         QCOMPARE(rows.rows.size(), size_t{1});
-        QCOMPARE(rows.rows[0].size(), size_t{2});
+        QCOMPARE(rows.rows[0].size(), size_t{3});
         QCOMPARE(rows.rows[0][0]->start, int64_t{100});
         QCOMPARE(rows.rows[0][0]->end, int64_t{300});
         QVERIFY(QString::fromStdString(rows.rows[0][0]->name).startsWith("7 repeated step"));
         QVERIFY(QString::fromStdString(rows.rows[0][1]->name).startsWith("1 repeated step"));
+        QVERIFY(QString::fromStdString(rows.rows[0][2]->name).startsWith("1 step"));
         QVERIFY(lay_out_annotations(trace, 1).rows.empty());
     }
 

@@ -91,8 +91,14 @@ uint64_t SimulatedAllocator::allocate(SimulatedThread& thread, uint64_t bytes, c
     lifetime.requested = bytes;
     lifetime.block_size = block.size;
     lifetime.segment = segments_[block.segment].index;
-    open_[address] = lifetimes_.size();
-    lifetimes_.push_back(lifetime);
+    if (forgotten_.empty()) {
+        open_[address] = lifetimes_.size();
+        lifetimes_.push_back(lifetime);
+    } else {
+        open_[address] = forgotten_.back();
+        lifetimes_[forgotten_.back()] = lifetime;
+        forgotten_.pop_back();
+    }
     allocated_ += block.size;
     peak_ = std::max(peak_, allocated_);
     emit(thread, Action::alloc, address, bytes, context);
@@ -117,6 +123,9 @@ void SimulatedAllocator::complete_free(SimulatedThread& thread, uint64_t address
     const std::lock_guard lock(mutex_);
     const auto block = blocks_.find(address);
     lifetimes_[open_[address]].free_completed = recording_ ? static_cast<EventNumber>(next_) : before_history;
+    if (forgets_) {
+        forgotten_.push_back(open_[address]);
+    }
     open_.erase(address);
     emit(thread, Action::free_completed, address, block->second.requested, {});
     merge(block);

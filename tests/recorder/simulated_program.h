@@ -134,6 +134,9 @@ public:
     /// Number of tries before an event is dropped because the ring is full; -1 waits forever.
     void set_patience(int64_t tries) { patience_ = tries; }
 
+    /// Forgets lifetimes when they end, for programs that run long: truth() is then not available.
+    void forget_ended() { forgets_ = true; }
+
     /// Thread: any. Events are numbered and pushed under the lock, as in PyTorch.
     uint64_t allocate(SimulatedThread& thread, uint64_t bytes, const EventContext& context = {});
     void free(SimulatedThread& thread, uint64_t address, bool at_once = true, const EventContext& context = {});
@@ -183,6 +186,8 @@ private:
     std::multimap<uint64_t, uint64_t> free_[2];  ///< size -> address, by pool
     std::map<uint64_t, size_t> open_;            ///< address -> index in lifetimes_
     std::vector<Allocation> lifetimes_;
+    bool forgets_ = false;
+    std::vector<size_t> forgotten_;  ///< indexes in lifetimes_
     std::vector<Segment> rows_;
     bool recording_ = false;
     uint64_t next_ = 0, next_address_ = 0x7f0000000000ull, allocated_ = 0, peak_ = 0;

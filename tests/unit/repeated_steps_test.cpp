@@ -9,7 +9,9 @@
 
 #include "storage/export/excerpt.h"
 #include "storage/read/open_trace.h"
+#include "storage/sqlite/sqlite.h"
 #include "storage/timeline/curves.h"
+#include "storage/trace/packed_counters.h"
 #include "storage/write/trace_writer.h"
 #include "tests/unit/run_builder.h"
 
@@ -93,7 +95,7 @@ TEST(RepeatedSteps, AreFoundByTime) {
 TEST(RepeatedSteps, AreWrittenAndRead) {
     test::RunBuilder run = a_run();
     run.device().repeats[1].after = 905;
-    run.device().repeats[1].counters = {1, -2, int64_t{1} << 40};
+    run.device().repeats[1].counters = packed_counters(std::vector<int64_t>{1, 2, int64_t{1} << 40, -2});
     const std::string path =
         (std::filesystem::temp_directory_path() / ("repeated_" + std::to_string(::getpid()) + ".tide")).string();
     Progress progress;
@@ -110,6 +112,95 @@ TEST(RepeatedSteps, AreWrittenAndRead) {
                              found[i].peak_requested, found[i].counters),
                   std::tuple(written[i].count, written[i].events_left_out, written[i].peak_allocated,
                              written[i].peak_active, written[i].peak_requested, written[i].counters));
+    }
+}
+
+/// A file of a_run(), changed with SQL.
+class DeletedDetails : public testing::Test {
+protected:
+    void SetUp() override {
+        path_ = (std::filesystem::temp_directory_path() / ("deleted_" + std::to_string(::getpid()) + ".tide")).string();
+        test::RunBuilder run = a_run();
+        run.device().repeats.clear();
+        run.trace.marks = {{"mark", 600 * millisecond, std::nullopt, {{0, 600}}}};
+        Progress progress;
+        ASSERT_TRUE(write_trace(run.trace, peak_events(run.trace), path_, IfExists::replace, progress));
+        change("DELETE FROM seal; DELETE FROM table_checksum");
+    }
+    void TearDown() override { std::filesystem::remove(path_); }
+
+    void change(const std::string& sql) {
+        auto connection = Connection::open(path_, OpenMode::create);
+        ASSERT_TRUE(connection);
+        const Status changed = connection->execute(sql.c_str());
+        ASSERT_TRUE(changed) << changed.error().sentence.english();
+    }
+    /// Deletes what lived within the events [100, 400), except one allocation.
+    void delete_details() {
+        change(
+            "DELETE FROM allocation WHERE id>=100 AND id<400 AND id+free_after+free_completed_after<400 AND id<>200;"
+            "INSERT INTO repeated_steps VALUES(1, 0, 100, 300, 99000000, 399000000, NULL, 1, 300, 94371840, 94371840, "
+            "94371840, NULL)");
+    }
+    Result<std::shared_ptr<const Trace>> read() {
+        Progress progress;
+        return open_trace(path_, progress);
+    }
+
+    std::string path_;
+};
+
+TEST_F(DeletedDetails, LeaveNoGapInTheNumbers) {
+    const auto whole = read();
+    ASSERT_TRUE(whole);
+    const EventNumber events = (*whole)->devices[0].event_count();
+    const int64_t at_end = Curves((*whole)->devices[0]).value(Series::active, events);
+    for (const char* chunks : {"", "DELETE FROM allocation_chunk"}) {
+        delete_details();
+        change(chunks);
+        const auto trace = read();
+        ASSERT_TRUE(trace) << trace.error().sentence.english();
+        const DeviceHistory& device = (*trace)->devices.at(0);
+        const Allocations& a = device.allocations;
+        ASSERT_EQ(device.repeats.size(), 1u);
+        const RepeatedSteps& steps = device.repeats[0];
+        EXPECT_TRUE(steps.are_details_deleted());
+        EXPECT_EQ(steps.event, 100);
+        EXPECT_EQ(device.event_count(), events - 300 + steps.after - steps.event);
+        EXPECT_LE(steps.after - steps.event, 6) << "one allocation, and those that end or begin at the borders";
+        EXPECT_TRUE(std::is_sorted(device.event_time.begin(), device.event_time.end()));
+        EXPECT_EQ(device.event_time[static_cast<size_t>(steps.after)], 400 * millisecond);
+        EXPECT_EQ(device.events_until(399 * millisecond), steps.after);
+        for (AllocationIndex i = 0; i < a.size(); ++i) {
+            EXPECT_EQ(device.find_allocation(device.allocation_id(i)), i);
+            EXPECT_EQ(device.event_ref[static_cast<size_t>(a.alloc_event[i])].index(), i);
+        }
+        EXPECT_EQ((*trace)->marks.at(0).events.at(0), 300 + steps.after - steps.event);
+        EXPECT_EQ(Curves(device).value(Series::active, device.event_count()), at_end);
+        EXPECT_EQ(Curves(device).peak(Series::allocated).max, 90 * MiB);
+        int64_t deleted = 0, others = 0;
+        for (const DataGap& gap : (*trace)->data_gaps) {
+            (gap.reason == DataGapReason::details_deleted ? deleted : others) += gap.count;
+        }
+        EXPECT_EQ(deleted, 1);
+        TearDown();
+        SetUp();
+    }
+}
+
+TEST_F(DeletedDetails, ForgedRowsAreRefused) {
+    const char* const row = "INSERT INTO repeated_steps VALUES(%s, NULL, %s, 0, 0, 0, 0, x'ffffffffff')";
+    for (const auto& [place, count] :
+         {std::pair("1, 0, 900, 200, 1, 2", "1"), std::pair("1, 0, -1, 5, 1, 2", "1"),
+          std::pair("1, 0, 5, -1, 1, 2", "1"), std::pair("1, 0, 4611686018427387904, 4611686018427387904, 1, 2", "1"),
+          std::pair("1, 0, 5, 10, 2, 1", "1"), std::pair("1, 0, 5, 10, 1, 2", "-1"),
+          std::pair("1, 0, 5, 10, 1, 2, NULL, 1, 0, 0, 0, 0, NULL), (2, 0, 10, 10, 3, 4", "1")}) {
+        char sql[512];
+        std::snprintf(sql, sizeof sql, row, place, count);
+        change(sql);
+        EXPECT_FALSE(read()) << place;
+        change("DELETE FROM repeated_steps");
+        ASSERT_TRUE(read());
     }
 }
 

@@ -89,22 +89,17 @@ private:
         segment.stack = stack(segment.stack);
         segment.free_event = never;
         segment.free_stack = 0;
-        writer_.segment_added(progress.device.device, segment, time);
+        writer_.segment_added(progress.device.device, segment.numbered<FileEvent>(), time);
     }
 
     void add_allocation(DeviceProgress& progress, uint32_t a, int64_t time) {
         const Allocations& all = progress.device.allocations;
         AllocationRow row;
-        row.lifetime = {all.alloc_event[a],
-                        never,
-                        never,
-                        all.address[a],
-                        all.requested[a],
-                        all.block_size[a],
-                        stack(all.stack[a]),
-                        0,
-                        all.segment[a],
-                        0};
+        row.lifetime = {all.alloc_event[a],  never_in_file,
+                        never_in_file,       all.address[a],
+                        all.requested[a],    all.block_size[a],
+                        stack(all.stack[a]), 0,
+                        all.segment[a],      0};
         row.time = time;
         progress.lifetimes[a] = writer_.created(progress.device.device, row);
     }
@@ -136,7 +131,7 @@ private:
             default: {
                 OtherEvent other = device.others[ref.index()];
                 other.stack = stack(other.stack);
-                writer_.other_event(device.device, other, time, 0);
+                writer_.other_event(device.device, other.numbered<FileEvent>(), time, 0);
             }
         }
     }

@@ -18,7 +18,7 @@ from tidemark import _console, _core, _records
 from tidemark._recording import PARTS, WAIT_FOR_TRACE_MS, Recording
 
 WAIT_AT_EXIT_MS = 10_000
-DETAILS = ("full", "condensed")
+DETAILS = ("adaptive", "full")
 # A trace in a scratch folder may be lost with this process: a container removes its folders.
 WAIT_FOR_MOVE_MS = 600_000
 
@@ -52,7 +52,8 @@ def record(
     path: str | os.PathLike[str] = "run.tide",
     *,
     parts: Iterable[str] = PARTS,
-    detail: str = "full",
+    detail: str = "adaptive",
+    keep: str | int = "2GB",
     force: bool = False,
     command_line: bool = True,
     source: bool = True,
@@ -62,8 +63,10 @@ def record(
     path: the trace to write (.tide).
     parts: which of "stacks", "ops", "modules", "graph", "driver", "nvml" to record. Default: all. "graph" also records
     ops.
-    detail: "full" writes every event. "condensed" writes training steps that repeat an earlier one only as their
-    number, times and peaks.
+    detail: "adaptive" writes training steps that repeat an earlier one only as their number, times and peaks, and
+    observes ops and the graph only until steps repeat. "full" writes every event.
+    keep: the size below which to keep the trace, such as "500MB" or a number of bytes; the oldest details go first.
+    "all": any size.
     force: True replaces an existing trace. False records nothing if the trace exists.
     command_line: False leaves the program's command line, which may contain secrets, out of the trace.
     source: False leaves the lines of source files, which reports show, out of the trace.
@@ -83,6 +86,7 @@ def record(
     if running is not None:
         _console.notify(f"already recording into {running.output}" if running.output else "already recording")
         return contextlib.nullcontext(running)
+    os.environ["TIDEMARK_KEEP"] = str(keep)
     if not command_line:
         os.environ["TIDEMARK_COMMAND_LINE"] = "0"
     if not source:

@@ -191,7 +191,7 @@ class Recording:
         parts = _abi.PLUGIN_OPS if "ops" in self.parts or "graph" in self.parts else 0
         if "graph" in self.parts:
             parts |= _abi.PLUGIN_GRAPH
-        if os.environ.get("TIDEMARK_DETAIL") == "condensed":
+        if os.environ.get("TIDEMARK_DETAIL") == "adaptive":
             parts |= _abi.PLUGIN_LIGHT_STEPS
         return parts
 

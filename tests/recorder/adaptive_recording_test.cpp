@@ -27,7 +27,7 @@ struct Loop {
     bool is_labeled = false;
 };
 
-class CondensedRecording : public Recording {
+class AdaptiveRecording : public Recording {
 protected:
     void TearDown() override {
         unsetenv("TIDEMARK_DETAIL");
@@ -87,12 +87,12 @@ protected:
     }
 
     /// Expects that both traces say the same of the end, of each step's peak, and of the counters.
-    static void expect_same(const std::shared_ptr<const Trace>& full, const std::shared_ptr<const Trace>& condensed) {
-        const DeviceHistory &all = full->devices.at(0), &some = condensed->devices.at(0);
+    static void expect_same(const std::shared_ptr<const Trace>& full, const std::shared_ptr<const Trace>& adaptive) {
+        const DeviceHistory &all = full->devices.at(0), &some = adaptive->devices.at(0);
         EXPECT_EQ(left_at_end(all), left_at_end(some));
-        EXPECT_EQ(full->steps.size(), condensed->steps.size());
-        EXPECT_EQ(peaks(*full), peaks(*condensed));
-        const Analysis a(full, all), b(condensed, some);
+        EXPECT_EQ(full->steps.size(), adaptive->steps.size());
+        EXPECT_EQ(peaks(*full), peaks(*adaptive));
+        const Analysis a(full, all), b(adaptive, some);
         const Counters expected = a.statistics().at(all.event_count()), found = b.statistics().at(some.event_count());
         EXPECT_EQ(values_of(expected), values_of(found));
     }
@@ -159,12 +159,12 @@ private:
     }
 };
 
-TEST_F(CondensedRecording, EqualStepsAreCountedAndNotWritten) {
+TEST_F(AdaptiveRecording, EqualStepsAreCountedAndNotWritten) {
     const auto full = record({}, "full");
-    const auto condensed = record({}, "condensed");
-    ASSERT_TRUE(full && condensed);
-    expect_same(full, condensed);
-    const DeviceHistory& device = condensed->devices.at(0);
+    const auto adaptive = record({}, "adaptive");
+    ASSERT_TRUE(full && adaptive);
+    expect_same(full, adaptive);
+    const DeviceHistory& device = adaptive->devices.at(0);
     EXPECT_EQ(repeated_steps(full->devices.at(0)), 0);
     EXPECT_EQ(repeated_steps(device), steps - 20);
     ASSERT_EQ(device.repeats.size(), 1u);
@@ -172,18 +172,18 @@ TEST_F(CondensedRecording, EqualStepsAreCountedAndNotWritten) {
     const RepeatedSteps& repeats = device.repeats[0];
     EXPECT_EQ(device.repeated_at(repeats.end), &repeats);
     EXPECT_EQ(device.repeated_at(repeats.start), nullptr) << "the step before ends there";
-    EXPECT_EQ(repeats.start, condensed->steps[19].end);
-    EXPECT_EQ(repeats.like, condensed->steps[19].end);
-    EXPECT_EQ(repeats.end, condensed->steps.back().end);
+    EXPECT_EQ(repeats.start, adaptive->steps[19].end);
+    EXPECT_EQ(repeats.like, adaptive->steps[19].end);
+    EXPECT_EQ(repeats.end, adaptive->steps.back().end);
 }
 
-TEST_F(CondensedRecording, AStepThatDiffersIsWritten) {
+TEST_F(AdaptiveRecording, AStepThatDiffersIsWritten) {
     const Loop loop{.other_step = 100, .stops_keeping = 150};
     const auto full = record(loop, "full");
-    const auto condensed = record(loop, "condensed");
-    ASSERT_TRUE(full && condensed);
-    expect_same(full, condensed);
-    const DeviceHistory& device = condensed->devices.at(0);
+    const auto adaptive = record(loop, "adaptive");
+    ASSERT_TRUE(full && adaptive);
+    expect_same(full, adaptive);
+    const DeviceHistory& device = adaptive->devices.at(0);
     EXPECT_EQ(repeated_steps(device), steps - 20 - 3)
         << "the other step, the one that frees its gradient, and the one without cache";
     EXPECT_EQ(device.repeats.size(), 3u);
@@ -191,22 +191,22 @@ TEST_F(CondensedRecording, AStepThatDiffersIsWritten) {
     EXPECT_EQ(std::count(requested.begin(), requested.end(), 70 * MiB), 1);
 }
 
-TEST_F(CondensedRecording, WhatOutlivesItsStepIsWritten) {
+TEST_F(AdaptiveRecording, WhatOutlivesItsStepIsWritten) {
     // 1 MiB needs a new segment of the small pool every second time.
     for (const auto& [leak, least] : {std::pair(KiB, 150), std::pair(MiB, 50), std::pair(5 * MiB / 4, 80)}) {
         const Loop loop{.leak = leak};
         const auto full = record(loop, "full");
-        const auto condensed = record(loop, "condensed");
-        ASSERT_TRUE(full && condensed);
-        expect_same(full, condensed);
-        const DeviceHistory& device = condensed->devices.at(0);
+        const auto adaptive = record(loop, "adaptive");
+        ASSERT_TRUE(full && adaptive);
+        expect_same(full, adaptive);
+        const DeviceHistory& device = adaptive->devices.at(0);
         EXPECT_GT(repeated_steps(device), least) << leak;
         const auto& requested = device.allocations.requested;
         EXPECT_EQ(std::count(requested.begin(), requested.end(), leak), steps) << leak;
     }
 }
 
-TEST_F(CondensedRecording, WhatIsLeftKeepsItsLabels) {
+TEST_F(AdaptiveRecording, WhatIsLeftKeepsItsLabels) {
     const char* const labels =
         "SELECT a.requested, category, count(*) FROM allocation_category c JOIN allocation a ON a.id = c.allocation "
         "WHERE a.free_after IS NULL GROUP BY 1, 2 ORDER BY 1, 2";
@@ -214,26 +214,26 @@ TEST_F(CondensedRecording, WhatIsLeftKeepsItsLabels) {
     record(loop, "full");
     const std::vector<std::string> expected = rows(labels);
     ASSERT_EQ((std::vector<std::string>{"1024|input|200", "307200|gradient|12"}), expected);
-    const auto condensed = record(loop, "condensed");
-    ASSERT_TRUE(condensed);
-    EXPECT_GT(repeated_steps(condensed->devices.at(0)), 150);
+    const auto adaptive = record(loop, "adaptive");
+    ASSERT_TRUE(adaptive);
+    EXPECT_GT(repeated_steps(adaptive->devices.at(0)), 150);
     EXPECT_EQ(expected, rows(labels));
 }
 
-TEST_F(CondensedRecording, StatesThatPyTorchReportsAreCompared) {
-    const auto condensed = record({.checked_step = 120}, "condensed");
-    ASSERT_TRUE(condensed);
+TEST_F(AdaptiveRecording, StatesThatPyTorchReportsAreCompared) {
+    const auto adaptive = record({.checked_step = 120}, "adaptive");
+    ASSERT_TRUE(adaptive);
     EXPECT_EQ(std::vector<std::string>{"1"}, rows("SELECT value FROM meta WHERE key='recorded.checks'"));
-    EXPECT_GT(repeated_steps(condensed->devices.at(0)), steps - 30);
+    EXPECT_GT(repeated_steps(adaptive->devices.at(0)), steps - 30);
 }
 
-TEST_F(CondensedRecording, MarksKeepTheirPlace) {
-    const auto condensed = record({.marks_every = 10}, "condensed");
-    ASSERT_TRUE(condensed);
-    ASSERT_EQ(condensed->marks.size(), 20u);
-    const DeviceHistory& device = condensed->devices.at(0);
+TEST_F(AdaptiveRecording, MarksKeepTheirPlace) {
+    const auto adaptive = record({.marks_every = 10}, "adaptive");
+    ASSERT_TRUE(adaptive);
+    ASSERT_EQ(adaptive->marks.size(), 20u);
+    const DeviceHistory& device = adaptive->devices.at(0);
     EXPECT_GT(repeated_steps(device), steps - 30);
-    for (const Mark& mark : condensed->marks) {
+    for (const Mark& mark : adaptive->marks) {
         EXPECT_EQ(mark.events.at(0), device.events_until(mark.time)) << mark.name;
     }
 }
