@@ -80,7 +80,7 @@ Result<StreamingFile> StreamingFile::copy_of(Connection& source, const std::stri
     if (!connection) {
         return file.explain(connection.error());
     }
-    file.connection_ = *std::move(connection);
+    file.connection_ = std::make_unique<Connection>(*std::move(connection));
     TIDEMARK_TRY(file.connection_->execute("PRAGMA synchronous=OFF; PRAGMA cache_size=-16384"));
     sqlite3_backup* backup = sqlite3_backup_init(file.connection_->raw(), "main", source.raw(), "main");
     // One step copies all pages in one transaction, so the recorder's commits meanwhile are no part of the copy.
