@@ -14,12 +14,22 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view module_file = "nn/modules/module.py";
 
+/// Every operation on arrays of these libraries runs through their classes.
+bool is_in_array_library(std::string_view file) {
+    constexpr std::array folders{"-packages/numba"sv, "-packages/jax"sv, "-packages/cupy"sv};
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](std::string_view folder) { return file.find(folder) != file.npos; });
+}
+
 bool is_part_of_iteration(const StackTable& table, const Frame& frame) {
     constexpr std::array functions{"__init__"sv, "<listcomp>"sv, "<dictcomp>"sv, "<genexpr>"sv,
                                    "backward"sv, "forward"sv,    "__call__"sv};
     constexpr std::array files{module_file, "autograd/function.py"sv, "autograd/graph.py"sv};
     const std::string_view function = table.string(frame.function), file = table.string(frame.file);
     const std::string_view name = function.substr(function.rfind('.') + 1);
+    if (is_in_array_library(file)) {
+        return false;
+    }
     return std::find(functions.begin(), functions.end(), name) != functions.end() ||
            std::any_of(files.begin(), files.end(), [&](std::string_view end) { return file.ends_with(end); }) ||
            file.find("torch/optim/") != file.npos;

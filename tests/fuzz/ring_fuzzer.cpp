@@ -81,7 +81,9 @@ bool record(int file, const std::string& output) {
     SessionFolder session("", options.program);
     auto place = TracePlace::prepare(output, IfExists::replace);
     require(place.has_value());
-    return tidemark::recorder::Recorder({options, program, *region, clock, session, *place}, *std::move(writer))
+    ControlServer control(options.program);
+    return tidemark::recorder::Recorder({options, program, *region, clock, session, *place, control},
+                                        *std::move(writer))
         .run(stopped)
         .has_value();
 }

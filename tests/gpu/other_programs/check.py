@@ -167,7 +167,7 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--cuda", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     arguments.output = arguments.output.resolve()
     arguments.output.mkdir(parents=True, exist_ok=True)
     wrong = 0
