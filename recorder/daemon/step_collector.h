@@ -20,7 +20,7 @@ public:
     /// Adds the next event of the step. Returns false if the step has become too long to be collected: all events so
     /// far must be taken, and those that follow are not added.
     bool add(const AllocatorEvent& event);
-    /// Returns whether events are added. After a step was too long, none are until it ends.
+    /// Returns whether events are added. None are before the first step has ended, and while a step is too long.
     bool is_collecting() const { return is_collecting_; }
     size_t size() const { return events_.size(); }
     /// Returns the time of the first event. Requires one.
@@ -49,10 +49,10 @@ private:
 
     std::vector<AllocatorEvent> events_;
     Clock::time_point since_;  ///< the first of them
-    Signature step_;
+    Signature step_{0, 0, false};
     std::deque<KnownStep> known_;  ///< latest first
     int64_t steps_ = 0;
-    bool is_collecting_ = true;
+    bool is_collecting_ = false;  ///< from the end of the first step on: a program may have none
 };
 
 }  // namespace tidemark::recorder

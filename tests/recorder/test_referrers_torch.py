@@ -28,7 +28,8 @@ class Core:
         return False
     def full_scans_wanted(self):
         return 0
-
+    def serve_scans(self, serves):
+        pass
     def scans_wanted(self):
         return 0
     def growing_blocks(self):

@@ -25,7 +25,7 @@ from tidemark._core import Core
 from tidemark._plugin import Place, Plugin
 
 MOST_TENSORS = 20_000
-LONGEST_SEARCH_S = 0.025  # of one part of an automatic scan
+LONGEST_SEARCH_S = 0.04  # of one part of an automatic scan
 _AUTOMATIC = ("memory grows",)  # reasons of scans that nobody asked for
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
 
