@@ -48,8 +48,8 @@ enum tidemark_kind {
     TIDEMARK_NO_ALLOCATOR = 25    /* PyTorch's allocator reports no events: driver allocations are those of devices */
 };
 
-/* In a detail of TIDEMARK_EVENT: belongs to a light step. Stack, op and phase are those of the event that it repeats, and
- * the program sends no nodes and labels for its memory. */
+/* In a detail of TIDEMARK_EVENT: belongs to a light step. Stack, op and phase are those of the event that it repeats,
+ * and the program sends no nodes and labels for its memory. */
 #define TIDEMARK_EVENT_LIGHT 0x80
 
 enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
@@ -281,7 +281,7 @@ struct tidemark_record {
             uint64_t duration_ns;
             uint64_t longest_ns; /* of one part: other threads run between two parts */
             uint64_t objects;    /* visited */
-            uint64_t tensors; /* searched for */
+            uint64_t tensors;    /* searched for */
         } heap_scan;
         struct {
             uint64_t address; /* the tensor's memory; 0: none on a GPU */

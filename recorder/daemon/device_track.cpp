@@ -86,8 +86,7 @@ void DeviceTrack::begin_with_driver() {
 
 void DeviceTrack::begin(const AllocatorState& start, const AllocatorSettings& settings) {
     reported_segments_ = !start.segments.empty();
-    replay_.emplace(device_, context_.writer, settings, start,
-                    AllocationListeners{&context_.sites, &context_.labels});
+    replay_.emplace(device_, context_.writer, settings, start, AllocationListeners{&context_.sites, &context_.labels});
     answer_due_questions(0);
 }
 

@@ -51,7 +51,7 @@ struct TrackContext {
     SiteWatch& sites;
     SiteLabels& labels;
     const std::map<std::string, std::string>& settings;  ///< of the allocator, values as JSON
-    bool is_adaptive = false;                           ///< repeated steps are not written
+    bool is_adaptive = false;                            ///< repeated steps are not written
 };
 
 class DeviceTrack {

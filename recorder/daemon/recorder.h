@@ -139,8 +139,9 @@ private:
     DriverEvents driver_events_;
     SourceLog source_;
     SiteLabels site_labels_{writer_};
-    GraphLog graph_{writer_, definitions_, origins_, clock_,
-                    source_, site_labels_, [this](uint32_t device) { return track_of_tensors(device); }};
+    GraphLog graph_{writer_, definitions_, origins_, clock_, source_, site_labels_, [this](uint32_t device) {
+                        return track_of_tensors(device);
+                    }};
     GpuUsage gpu_usage_;
     NvmlSampler sampler_;
     ScanRequests scan_requests_;
@@ -155,7 +156,7 @@ private:
     int times_kept_ = 0;
     int64_t texts_cut_ = 0, times_refused_ = 0, records_of_refused_devices_ = 0;
     bool sample_is_requested_ = false, torch_uses_cuda_ = false;
-    int64_t read_until_ = 0;   ///< trace time when the rings were last read
+    int64_t read_until_ = 0;  ///< trace time when the rings were last read
     const bool is_adaptive_;  ///< repeated steps are not written
 };
 

@@ -165,8 +165,8 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     const EventOrigin origin = find_origin(entry, device, state, ring);
     tidemark_record record{};
     record.kind = TIDEMARK_EVENT;
-    record.detail = static_cast<uint8_t>(static_cast<unsigned>(entry.action_) |
-                                         (origin.is_light ? TIDEMARK_EVENT_LIGHT : 0));
+    record.detail =
+        static_cast<uint8_t>(static_cast<unsigned>(entry.action_) | (origin.is_light ? TIDEMARK_EVENT_LIGHT : 0));
     record.event.sequence = sequence;
     record.event.address = entry.addr_;
     record.event.size = entry.size_;

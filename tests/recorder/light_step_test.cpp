@@ -47,9 +47,10 @@ protected:
     }
     /// The categories of the allocation at an address, with their names.
     Rows categories(int64_t allocation) const {
-        return rows(fmt::format("SELECT category || ' ' || coalesce((SELECT text FROM string WHERE id = name), '-') "
-                                "FROM allocation_category WHERE allocation = {} ORDER BY id",
-                                allocation));
+        return rows(
+            fmt::format("SELECT category || ' ' || coalesce((SELECT text FROM string WHERE id = name), '-') "
+                        "FROM allocation_category WHERE allocation = {} ORDER BY id",
+                        allocation));
     }
 
     SimulatedProgram program_{{}};

@@ -31,7 +31,8 @@ void SimulatedAllocator::emit(SimulatedThread& thread, Action action, uint64_t a
     if (!recording_) {
         return;
     }
-    tidemark_record record = record_of(TIDEMARK_EVENT, static_cast<int>(action) | (context.is_light ? TIDEMARK_EVENT_LIGHT : 0));
+    tidemark_record record =
+        record_of(TIDEMARK_EVENT, static_cast<int>(action) | (context.is_light ? TIDEMARK_EVENT_LIGHT : 0));
     record.event.sequence = next_++;
     record.event.address = address;
     record.event.size = size;
