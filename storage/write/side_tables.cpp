@@ -5,7 +5,10 @@
 
 namespace tidemark {
 
-Result<int64_t> change_rows(Connection& connection, std::string_view sql, std::initializer_list<int64_t> parameters) {
+namespace {
+
+Result<Statement> with_parameters(Connection& connection, std::string_view sql,
+                                  std::initializer_list<int64_t> parameters) {
     auto statement = connection.prepare(sql);
     if (!statement) {
         return statement.error();
@@ -13,19 +16,25 @@ Result<int64_t> change_rows(Connection& connection, std::string_view sql, std::i
     int at = 0;
     for (const int64_t parameter : parameters) {
         statement->bind(at++, parameter);
+    }
+    return statement;
+}
+
+}  // namespace
+
+Result<int64_t> change_rows(Connection& connection, std::string_view sql, std::initializer_list<int64_t> parameters) {
+    auto statement = with_parameters(connection, sql, parameters);
+    if (!statement) {
+        return statement.error();
     }
     TIDEMARK_TRY(statement->run());
     return connection.query_integer("SELECT changes()");
 }
 
 Result<int64_t> integer_of(Connection& connection, std::string_view sql, std::initializer_list<int64_t> parameters) {
-    auto statement = connection.prepare(sql);
+    auto statement = with_parameters(connection, sql, parameters);
     if (!statement) {
         return statement.error();
-    }
-    int at = 0;
-    for (const int64_t parameter : parameters) {
-        statement->bind(at++, parameter);
     }
     const auto row = statement->step();
     return row ? Result<int64_t>(*row ? statement->integer(0) : 0) : row.error();
