@@ -4,7 +4,6 @@
 #include "recorder/daemon/definitions.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace tidemark::recorder {
@@ -27,7 +26,8 @@ void put(std::vector<Row>& rows, uint32_t id, Row row) {
 
 std::vector<tidemark_frame> frames_of(std::span<const std::byte> payload) {
     std::vector<tidemark_frame> frames(payload.size() / sizeof(tidemark_frame));
-    std::memcpy(frames.data(), payload.data(), frames.size() * sizeof(tidemark_frame));
+    const auto bytes = std::as_writable_bytes(std::span(frames));
+    std::copy_n(payload.begin(), bytes.size(), bytes.begin());
     return frames;
 }
 
