@@ -25,11 +25,13 @@ Report Describer::segment(uint32_t index) {
                   s.stack ? stack_text(trace_.stacks, s.stack) : QString());
     report_.field(Details::tr("Size"), both_bytes_text(s.size));
     report_.code_field(Details::tr("Address"), address_text(s.address));
-    report_.field(Details::tr("Kind"), s.is_expandable ? Details::tr("expandable: grows and shrinks in place")
-                                       : s.is_large    ? Details::tr("for blocks above 1 MiB")
-                                                       : Details::tr("for blocks up to 1 MiB"));
-    report_.field(Details::tr("Stream"), stream_text(trace_, s.stream));
-    report_.field(Details::tr("Pool"), s.pool_known ? pool_text(trace_, s.pool) : Details::tr("not recorded"));
+    if (trace_.event_source == EventSource::caching_allocator) {
+        report_.field(Details::tr("Kind"), s.is_expandable ? Details::tr("expandable: grows and shrinks in place")
+                                           : s.is_large    ? Details::tr("for blocks above 1 MiB")
+                                                           : Details::tr("for blocks up to 1 MiB"));
+        report_.field(Details::tr("Stream"), stream_text(trace_, s.stream));
+        report_.field(Details::tr("Pool"), s.pool_known ? pool_text(trace_, s.pool) : Details::tr("not recorded"));
+    }
     if (s.alloc_event == before_history) {
         report_.field(Details::tr("Allocated from the driver"), Details::tr("before the history begins"));
     } else {

@@ -104,6 +104,9 @@ QString stream_text(const Trace& trace, uint32_t stream) {
 }
 
 QString pool_text(const Trace& trace, uint32_t pool) {
+    if (trace.event_source == EventSource::driver) {
+        return Text::tr("driver");
+    }
     if (pool >= trace.pools.size()) {
         return Text::tr("unknown pool");
     }

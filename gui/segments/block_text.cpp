@@ -27,6 +27,9 @@ QString state_name(BlockState state) {
 
 QString place_lines(const Session& session, const SegmentState& segment, uint64_t address) {
     const Segment& s = session.device().segments[segment.segment];
+    if (session.trace().event_source == EventSource::driver) {
+        return address_text(address);
+    }
     const QString pool = s.pool_known ? pool_text(session.trace(), s.pool) : Map::tr("pool not recorded");
     return Map::tr("%1, %2 into a segment of %3")
                .arg(address_text(address), bytes_text(address - segment.address), bytes_text(segment.size)) +

@@ -147,10 +147,10 @@ void SegmentMap::show_state() {
 void SegmentMap::show_figures() {
     const auto state = state_.state();
     const bool known = session_ && state;
-    figures_->setText(known ? figures_text(*state) : QString());
+    figures_->setText(known ? figures_text(session_->trace(), *state) : QString());
     fragmentation_->setText(known ? fragmentation_text(*session_, *state) : QString());
     figures_->setVisible(known);
-    fragmentation_->setVisible(known);
+    fragmentation_->setVisible(!fragmentation_->text().isEmpty());
 }
 
 void SegmentMap::follow_selection() {
@@ -198,7 +198,7 @@ void SegmentMap::find_address(const QString& text) {
     canvas_->zoom_to_block(*ref);
 }
 
-QString figures_text(const MemoryState& state) {
+QString figures_text(const Trace& trace, const MemoryState& state) {
     const auto figure = [](const QString& name, const QString& value, const QString& tip) {
         return QStringLiteral("<span title='%3'>%1&nbsp;<b>%2</b></span>")
             .arg(name.toHtmlEscaped().replace(u' ', QStringLiteral("&nbsp;")),
@@ -207,6 +207,9 @@ QString figures_text(const MemoryState& state) {
     const auto bytes = [&](const QString& name, uint64_t value) {
         return figure(name, bytes_text(value), exact_bytes_text(value));
     };
+    if (trace.event_source == EventSource::driver) {
+        return bytes(SegmentMap::tr("allocated"), state.allocated);
+    }
     QStringList list;
     list << bytes(SegmentMap::tr("reserved"), state.reserved) << bytes(SegmentMap::tr("allocated"), state.allocated);
     list << bytes(SegmentMap::tr("pending free"), state.pending);
@@ -252,6 +255,9 @@ LargeSegments main_large_segments(const DeviceHistory& device, const MemoryState
 }  // namespace
 
 QString fragmentation_text(const Session& session, const MemoryState& state) {
+    if (session.trace().event_source == EventSource::driver) {
+        return QString();  // each allocation gets memory of its own
+    }
     const LargeSegments room = main_large_segments(session.device(), state);
     if (room.reserved == 0) {
         return SegmentMap::tr(
@@ -286,9 +292,11 @@ void SegmentMap::render_to(QPainter& painter, QSize size) {
         text.setDefaultFont(font());
         text.setDocumentMargin(0);
         text.setTextWidth(size.width() - 20);
-        text.setHtml(QStringLiteral("<div style='color:%1'>%2<br>%3</div>")
-                         .arg(theme.text.name(), figures_text(*state_.state()),
-                              fragmentation_text(*session_, *state_.state()).toHtmlEscaped()));
+        QStringList lines{figures_text(session_->trace(), *state_.state()),
+                          fragmentation_text(*session_, *state_.state()).toHtmlEscaped()};
+        lines.removeAll(QString());
+        text.setHtml(QStringLiteral("<div style='color:%1'>%2</div>")
+                         .arg(theme.text.name(), lines.join(QStringLiteral("<br>"))));
         painter.save();
         painter.translate(10, 8);
         text.drawContents(&painter);

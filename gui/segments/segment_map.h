@@ -64,7 +64,7 @@ private:
 };
 
 /// Returns the header figures of a state as rich text, with the effect of fragmentation on the next large request.
-QString figures_text(const MemoryState& state);
+QString figures_text(const Trace& trace, const MemoryState& state);
 QString fragmentation_text(const Session& session, const MemoryState& state);
 
 }  // namespace tidemark::gui

@@ -50,6 +50,27 @@ QBrush texture_brush(uint8_t texture, QRgb fill, QRgb stripe) {
     return QBrush(tile);
 }
 
+/// Memory of the driver has neither pool nor stream.
+QString place_of(const Trace& trace, const PlacedGroup& group) {
+    if (trace.event_source == EventSource::driver) {
+        return Map::tr("Driver allocations");
+    }
+    const QString where = QStringLiteral("%1 · %2").arg(pool_text(trace, group.pool), stream_text(trace, group.stream));
+    return group.pool_known ? where : where + Map::tr(" (pool not recorded for all: hatched)");
+}
+
+/// Memory of the driver has no free parts.
+QString figures_of(const Trace& trace, const PlacedGroup& group) {
+    if (trace.event_source == EventSource::driver) {
+        const QString count = Map::tr("%1 allocation(s)", nullptr, plural(group.count)).arg(count_text(group.count));
+        return QStringLiteral("%1, %2").arg(count, bytes_text(group.size));
+    }
+    const QString segments = Map::tr("%1 segment(s)", nullptr, plural(group.count)).arg(count_text(group.count));
+    return Map::tr("%1, %2, %3 used")
+        .arg(segments, bytes_text(group.size),
+             percent_text(static_cast<double>(group.active), static_cast<double>(group.size)));
+}
+
 }  // namespace
 
 QBrush striped_brush(const QColor& base, const QColor& stripe) {
@@ -88,14 +109,7 @@ void SegmentPainter::paint(QPainter& painter, const MapScene& scene, const QRect
 void SegmentPainter::paint_header(QPainter& painter, const PlacedGroup& group) const {
     const LayoutOptions& options = scene_->layout->options();
     const Trace& trace = scene_->session->trace();
-    QString where = QStringLiteral("%1 · %2").arg(pool_text(trace, group.pool), stream_text(trace, group.stream));
-    if (!group.pool_known) {
-        where += Map::tr(" (pool not recorded for all: hatched)");
-    }
-    const QString segments = Map::tr("%1 segment(s)", nullptr, plural(group.count)).arg(count_text(group.count));
-    const QString figures = Map::tr("%1, %2, %3 used")
-                                .arg(segments, bytes_text(group.size),
-                                     percent_text(static_cast<double>(group.active), static_cast<double>(group.size)));
+    const QString where = place_of(trace, group), figures = figures_of(trace, group);
     const QRectF area(0, group.top, options.left + options.line_width, options.header_height - 5);
     QFont bold = scene_->font;
     bold.setBold(true);

@@ -54,9 +54,11 @@ struct Compared {
 };
 
 std::optional<Compared> compared_steps(const Trace& trace, const DeviceHistory& device) {
+    // What a repeated step retains gets its rows at the end of the next one.
+    const auto incomplete = device.repeats.empty() ? std::nullopt : std::optional(device.repeats.back().end);
     std::vector<int64_t> ends;
     for (auto step = trace.steps.rbegin(); step != trace.steps.rend() && ends.size() <= steps_compared; ++step) {
-        if (step->end) {
+        if (step->end && step->end != incomplete) {
             ends.push_back(*step->end);
         }
     }

@@ -59,6 +59,13 @@
 <context>
     <name>Map</name>
     <message numerus="yes">
+        <source>%1 allocation(s)</source>
+        <translation>
+            <numerusform>%1 allocation</numerusform>
+            <numerusform>%1 allocations</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%1 segment(s)</source>
         <translation>
             <numerusform>%1 segment</numerusform>

@@ -736,6 +736,16 @@
         <source> (pool not recorded for all: hatched)</source>
         <translation>（部分未记录内存池：斜线）</translation>
     </message>
+    <message>
+        <source>Driver allocations</source>
+        <translation>驱动分配</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 allocation(s)</source>
+        <translation>
+            <numerusform>%1 个分配</numerusform>
+        </translation>
+    </message>
     <message numerus="yes">
         <source>%1 segment(s)</source>
         <translation>
@@ -3510,6 +3520,10 @@
     <message>
         <source>unknown pool</source>
         <translation>未知内存池</translation>
+    </message>
+    <message>
+        <source>driver</source>
+        <translation>驱动</translation>
     </message>
     <message>
         <source>default pool</source>

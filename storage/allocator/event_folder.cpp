@@ -61,7 +61,7 @@ void EventFolder::start(std::span<const StartSegment> segments, std::span<const 
 
 void EventFolder::apply(const AllocatorEvent& event) {
     AllocatorEvent in_order = event;
-    in_order.time = last_time_ = std::max(event.time, last_time_);
+    in_order.time = last_time_ = last_written_time_ = std::max(event.time, last_time_);
     switch (event.action) {
         case Action::alloc: apply_alloc(in_order); break;
         case Action::free_requested: apply_free_request(in_order); break;
@@ -83,7 +83,8 @@ void EventFolder::apply_unwritten(const AllocatorEvent& event) {
             const auto placed = map_.allocate(event.address, event.size);
             inconsistent_ += !placed.consistent;
             const uint64_t size = placed.size != 0 ? placed.size : round_size(settings_, event.size);
-            unwritten_.insert_or_assign(event.address, Unwritten{event, size, false});
+            const auto added = unwritten_.insert_or_assign(event.address, Unwritten{event, size, false}).first;
+            added->second.allocated.time = last_time_;
             break;
         }
         case Action::free_requested:
@@ -91,7 +92,7 @@ void EventFolder::apply_unwritten(const AllocatorEvent& event) {
             if (block != unwritten_.end()) {
                 block->second.is_pending = true;
             } else if (const auto lifetime = lifetimes_.extract(event.address)) {
-                stale_.insert_or_assign(event.address, Stale{lifetime.mapped(), event.stack, false});
+                stale_.insert_or_assign(event.address, Stale{lifetime.mapped(), event.stack, last_time_, false});
             }
             break;
         case Action::free_completed:
@@ -101,16 +102,19 @@ void EventFolder::apply_unwritten(const AllocatorEvent& event) {
             } else if (const auto stale = stale_.find(event.address); stale != stale_.end()) {
                 stale->second.is_complete = true;
             } else if (const auto lifetime = lifetimes_.extract(event.address)) {
-                stale_.emplace(event.address, Stale{lifetime.mapped(), 0, true});
+                stale_.emplace(event.address, Stale{lifetime.mapped(), 0, last_time_, true});
             }
             break;
         default: break;
     }
 }
 
+/// Returns the time of the next row's event, which happened at `time`: times do not decrease.
+int64_t EventFolder::written_at(int64_t time) { return last_written_time_ = std::max(time, last_written_time_); }
+
 void EventFolder::begin_unwritten(const Unwritten& block) {
     AllocationRow row;
-    row.time = last_time_;
+    row.time = written_at(block.allocated.time);
     row.lifetime.alloc_event = next_++;
     row.lifetime.address = block.allocated.address;
     row.lifetime.requested = block.allocated.size;
@@ -120,8 +124,18 @@ void EventFolder::begin_unwritten(const Unwritten& block) {
     row.lifetime.origin = block.allocated.origin;
     begin_lifetime(row, false);
     if (block.is_pending) {
-        request_free(block.allocated.address, next_++, last_time_, 0);
+        request_free(block.allocated.address, next_++, row.time, 0);
     }
+}
+
+void EventFolder::begin_in_order(std::vector<Unwritten> blocks) {
+    std::sort(blocks.begin(), blocks.end(), [](const Unwritten& a, const Unwritten& b) {
+        return std::pair(a.allocated.time, a.allocated.address) < std::pair(b.allocated.time, b.allocated.address);
+    });
+    for (const Unwritten& block : blocks) {
+        begin_unwritten(block);
+    }
+    note_peak(next_);
 }
 
 /// Returns a row that still shows a freed block where this block is now; stale_.end() if there is none.
@@ -148,11 +162,12 @@ EventFolder::Unwritten* EventFolder::choose(uint64_t size) {
 
 void EventFolder::end_stale(uint64_t address, const Stale& stale) {
     lifetimes_.emplace(address, stale.lifetime);
+    const int64_t time = written_at(stale.free_time);
     if (!stale.lifetime.is_pending) {
-        request_free(address, next_++, last_time_, stale.free_stack);
+        request_free(address, next_++, time, stale.free_stack);
     }
     if (stale.is_complete) {
-        end_lifetime(address, next_++, last_time_);
+        end_lifetime(address, next_++, time);
     }
 }
 
@@ -187,30 +202,31 @@ bool EventFolder::write_survivors(int64_t start) {
             }
         }
     }
+    std::vector<Unwritten> survivors;
     for (const Unwritten* block : chosen) {
-        begin_unwritten(*block);
-        const uint64_t address = block->allocated.address;
-        unwritten_.erase(address);
+        survivors.push_back(*block);
     }
-    note_peak(next_);
+    for (const Unwritten& block : survivors) {
+        unwritten_.erase(block.allocated.address);
+    }
+    begin_in_order(std::move(survivors));
     return !rows_show_too_much();
 }
 
 void EventFolder::write_unwritten() {
-    for (const auto& [address, stale] : std::exchange(stale_, {})) {
+    std::vector<std::pair<uint64_t, Stale>> ended(stale_.begin(), stale_.end());
+    stale_.clear();
+    std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) {
+        return a.second.free_time < b.second.free_time;
+    });
+    for (const auto& [address, stale] : ended) {
         end_stale(address, stale);
     }
     std::vector<Unwritten> blocks;
     for (auto& [address, block] : std::exchange(unwritten_, {})) {
         blocks.push_back(std::move(block));
     }
-    std::sort(blocks.begin(), blocks.end(), [](const Unwritten& a, const Unwritten& b) {
-        return std::pair(a.allocated.time, a.allocated.address) < std::pair(b.allocated.time, b.allocated.address);
-    });
-    for (const Unwritten& block : blocks) {
-        begin_unwritten(block);
-    }
-    note_peak(next_);
+    begin_in_order(std::move(blocks));
 }
 
 void EventFolder::keep_as_other(const AllocatorEvent& event) {

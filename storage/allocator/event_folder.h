@@ -115,7 +115,8 @@ public:
     /// Writes the blocks of such steps that were allocated before `start`, the begin of the last one, and still exist:
     /// nothing replaces them. Returns false if the rows show more than there is; then write_unwritten() must follow.
     bool write_survivors(int64_t start);
-    /// Makes the rows show the state. Must precede apply() and the repairs.
+    /// Makes the rows show the state. Must precede apply() and the repairs. Blocks get the times of their events, unless
+    /// a later one has been written.
     void write_unwritten();
     /// Returns whether the block at an address has no row yet.
     bool is_unwritten(uint64_t address) const { return unwritten_.contains(address); }
@@ -163,10 +164,13 @@ private:
     struct Stale {
         Lifetime lifetime;
         StackId free_stack;
+        int64_t free_time;
         bool is_complete;  ///< the free
     };
 
+    int64_t written_at(int64_t time);
     void begin_unwritten(const Unwritten& block);
+    void begin_in_order(std::vector<Unwritten> blocks);
     void end_stale(uint64_t address, const Stale& stale);
     std::map<uint64_t, Stale>::iterator stale_over(const Unwritten& block);
     Unwritten* choose(uint64_t size);
@@ -189,7 +193,7 @@ private:
     std::unordered_map<uint64_t, Unwritten> unwritten_;  ///< by address
     std::map<uint64_t, Stale> stale_;                    ///< by address
     FileEvent next_ = 0;
-    int64_t last_time_ = 0;
+    int64_t last_time_ = 0, last_written_time_ = 0;
     int64_t peak_bytes_ = 0;
     FileEvent peak_event_ = 0;
     int64_t inconsistent_ = 0, unknown_ = 0, unknown_pools_ = 0;

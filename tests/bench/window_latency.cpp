@@ -87,7 +87,7 @@ Status measure_latency(Application& application, const QString& trace, QSize siz
     window.page().follow(std::make_unique<StreamingFeed>(opened->follower));
     Stopwatch stopwatch;
     QObject::connect(window.page().live(), &LiveView::painted, &window,
-                     [&](const std::shared_ptr<const Trace>& trace) { stopwatch.note(*trace); });
+                     [&](const std::shared_ptr<const Trace>& painted) { stopwatch.note(*painted); });
     QEventLoop loop;
     QObject::connect(&window.page(), &TracePage::live_ended, &loop, &QEventLoop::quit);
     QTimer::singleShot(static_cast<int>(seconds * 1000), &loop, &QEventLoop::quit);

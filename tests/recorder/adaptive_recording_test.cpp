@@ -86,12 +86,24 @@ protected:
         return found;
     }
 
-    /// Expects that both traces say the same of the end, of each step's peak, and of the counters.
+    /// Returns the allocated bytes at each step's end.
+    static std::vector<int64_t> levels(const Trace& trace) {
+        const DeviceHistory& device = trace.devices.at(0);
+        const Curves curves(device);
+        std::vector<int64_t> found;
+        for (const Step& step : trace.steps) {
+            found.push_back(curves.value(Series::allocated, device.events_until(*step.end)));
+        }
+        return found;
+    }
+
+    /// Expects that both traces say the same of the end, of each step's peak and end, and of the counters.
     static void expect_same(const std::shared_ptr<const Trace>& full, const std::shared_ptr<const Trace>& adaptive) {
         const DeviceHistory &all = full->devices.at(0), &some = adaptive->devices.at(0);
         EXPECT_EQ(left_at_end(all), left_at_end(some));
         EXPECT_EQ(full->steps.size(), adaptive->steps.size());
         EXPECT_EQ(peaks(*full), peaks(*adaptive));
+        EXPECT_EQ(levels(*full), levels(*adaptive));
         const Analysis a(full, all), b(adaptive, some);
         const Counters expected = a.statistics().at(all.event_count()), found = b.statistics().at(some.event_count());
         EXPECT_EQ(values_of(expected), values_of(found));
