@@ -92,7 +92,7 @@ void EventFolder::apply_unwritten(const AllocatorEvent& event) {
             if (block != unwritten_.end()) {
                 block->second.is_pending = true;
             } else if (const auto lifetime = lifetimes_.extract(event.address)) {
-                stale_.insert_or_assign(event.address, Stale{lifetime.mapped(), event.stack, last_time_, false});
+                stale_.insert_or_assign(event.address, Stale{lifetime.mapped(), event.stack, false});
             }
             break;
         case Action::free_completed:
@@ -102,7 +102,7 @@ void EventFolder::apply_unwritten(const AllocatorEvent& event) {
             } else if (const auto stale = stale_.find(event.address); stale != stale_.end()) {
                 stale->second.is_complete = true;
             } else if (const auto lifetime = lifetimes_.extract(event.address)) {
-                stale_.emplace(event.address, Stale{lifetime.mapped(), 0, last_time_, true});
+                stale_.emplace(event.address, Stale{lifetime.mapped(), 0, true});
             }
             break;
         default: break;
@@ -112,9 +112,9 @@ void EventFolder::apply_unwritten(const AllocatorEvent& event) {
 /// Returns the time of the next row's event, which happened at `time`: times do not decrease.
 int64_t EventFolder::written_at(int64_t time) { return last_written_time_ = std::max(time, last_written_time_); }
 
-void EventFolder::begin_unwritten(const Unwritten& block) {
+void EventFolder::begin_unwritten(const Unwritten& block, int64_t time) {
     AllocationRow row;
-    row.time = written_at(block.allocated.time);
+    row.time = time;
     row.lifetime.alloc_event = next_++;
     row.lifetime.address = block.allocated.address;
     row.lifetime.requested = block.allocated.size;
@@ -124,18 +124,8 @@ void EventFolder::begin_unwritten(const Unwritten& block) {
     row.lifetime.origin = block.allocated.origin;
     begin_lifetime(row, false);
     if (block.is_pending) {
-        request_free(block.allocated.address, next_++, row.time, 0);
+        request_free(block.allocated.address, next_++, time, 0);
     }
-}
-
-void EventFolder::begin_in_order(std::vector<Unwritten> blocks) {
-    std::sort(blocks.begin(), blocks.end(), [](const Unwritten& a, const Unwritten& b) {
-        return std::pair(a.allocated.time, a.allocated.address) < std::pair(b.allocated.time, b.allocated.address);
-    });
-    for (const Unwritten& block : blocks) {
-        begin_unwritten(block);
-    }
-    note_peak(next_);
 }
 
 /// Returns a row that still shows a freed block where this block is now; stale_.end() if there is none.
@@ -149,20 +139,16 @@ std::map<uint64_t, EventFolder::Stale>::iterator EventFolder::stale_over(const U
     return begin < stale->first + stale->second.lifetime.size ? stale : stale_.end();
 }
 
-/// Returns a block of this size that is to get a row; nullptr if there is none.
-EventFolder::Unwritten* EventFolder::choose(uint64_t size) {
-    for (auto& [address, block] : unwritten_) {
-        if (block.size == size && !block.is_pending && !block.is_chosen) {
-            block.is_chosen = true;
-            return &block;
-        }
-    }
-    return nullptr;
+/// Takes a block of this size that has no row; nothing if there is none.
+std::optional<EventFolder::Unwritten> EventFolder::take_unwritten(uint64_t size) {
+    const auto found = std::find_if(unwritten_.begin(), unwritten_.end(), [&](const auto& entry) {
+        return entry.second.size == size && !entry.second.is_pending;
+    });
+    return found == unwritten_.end() ? std::nullopt : std::optional(unwritten_.extract(found).mapped());
 }
 
-void EventFolder::end_stale(uint64_t address, const Stale& stale) {
+void EventFolder::end_stale(uint64_t address, const Stale& stale, int64_t time) {
     lifetimes_.emplace(address, stale.lifetime);
-    const int64_t time = written_at(stale.free_time);
     if (!stale.lifetime.is_pending) {
         request_free(address, next_++, time, stale.free_stack);
     }
@@ -183,50 +169,68 @@ bool EventFolder::rows_show_too_much() const {
     return shown > there;
 }
 
-bool EventFolder::write_survivors(int64_t start) {
-    std::vector<Unwritten*> chosen;
-    for (auto& [address, block] : unwritten_) {
-        if (block.allocated.time < start && !block.is_pending) {
-            block.is_chosen = true;
-            chosen.push_back(&block);
-        }
-    }
-    // A row that is in the way ends, and a block of the same size gets one instead.
-    for (size_t i = 0; i < chosen.size(); ++i) {
-        for (auto stale = stale_over(*chosen[i]); stale != stale_.end(); stale = stale_over(*chosen[i])) {
+/// A row that is in the way ends, and a block of the same size gets one instead.
+void EventFolder::write_survivor(const Unwritten& survivor) {
+    const int64_t time = written_at(survivor.allocated.time);
+    std::vector<Unwritten> blocks{survivor};
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        for (auto stale = stale_over(blocks[i]); stale != stale_.end(); stale = stale_over(blocks[i])) {
             const auto ended = stale_.extract(stale);
-            end_stale(ended.key(), ended.mapped());
-            Unwritten* instead = ended.mapped().lifetime.is_pending ? nullptr : choose(ended.mapped().lifetime.size);
-            if (instead != nullptr) {
-                chosen.push_back(instead);
+            end_stale(ended.key(), ended.mapped(), time);
+            const Lifetime& lifetime = ended.mapped().lifetime;
+            if (auto instead = lifetime.is_pending ? std::nullopt : take_unwritten(lifetime.size)) {
+                blocks.push_back(*std::move(instead));
             }
         }
     }
-    std::vector<Unwritten> survivors;
-    for (const Unwritten* block : chosen) {
-        survivors.push_back(*block);
+    for (const Unwritten& block : blocks) {
+        begin_unwritten(block, time);
     }
-    for (const Unwritten& block : survivors) {
-        unwritten_.erase(block.allocated.address);
+}
+
+std::vector<EventFolder::Unwritten> EventFolder::take_unwritten_before(int64_t time) {
+    std::vector<Unwritten> taken;
+    for (auto block = unwritten_.begin(); block != unwritten_.end();) {
+        const bool is_taken = block->second.allocated.time < time && !block->second.is_pending;
+        if (is_taken) {
+            taken.push_back(std::move(block->second));
+        }
+        block = is_taken ? unwritten_.erase(block) : std::next(block);
     }
-    begin_in_order(std::move(survivors));
+    return taken;
+}
+
+void EventFolder::sort_by_time(std::vector<Unwritten>& blocks) {
+    std::sort(blocks.begin(), blocks.end(), [](const Unwritten& a, const Unwritten& b) {
+        return std::pair(a.allocated.time, a.allocated.address) < std::pair(b.allocated.time, b.allocated.address);
+    });
+}
+
+bool EventFolder::write_survivors(int64_t start) {
+    std::vector<Unwritten> survivors = take_unwritten_before(start);
+    sort_by_time(survivors);
+    for (const Unwritten& survivor : survivors) {
+        write_survivor(survivor);
+    }
+    note_peak(next_);
     return !rows_show_too_much();
 }
 
 void EventFolder::write_unwritten() {
-    std::vector<std::pair<uint64_t, Stale>> ended(stale_.begin(), stale_.end());
-    stale_.clear();
-    std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) {
-        return a.second.free_time < b.second.free_time;
-    });
-    for (const auto& [address, stale] : ended) {
-        end_stale(address, stale);
+    // What replaces stale rows has existed for as long as those show.
+    const bool replaces = !stale_.empty();
+    for (const auto& [address, stale] : std::exchange(stale_, {})) {
+        end_stale(address, stale, written_at(last_time_));
     }
     std::vector<Unwritten> blocks;
     for (auto& [address, block] : std::exchange(unwritten_, {})) {
         blocks.push_back(std::move(block));
     }
-    begin_in_order(std::move(blocks));
+    sort_by_time(blocks);
+    for (const Unwritten& block : blocks) {
+        begin_unwritten(block, written_at(replaces ? last_time_ : block.allocated.time));
+    }
+    note_peak(next_);
 }
 
 void EventFolder::keep_as_other(const AllocatorEvent& event) {

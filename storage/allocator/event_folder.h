@@ -113,10 +113,10 @@ public:
     /// Applies an alloc or a free of such a step.
     void apply_unwritten(const AllocatorEvent& event);
     /// Writes the blocks of such steps that were allocated before `start`, the begin of the last one, and still exist:
-    /// nothing replaces them. Returns false if the rows show more than there is; then write_unwritten() must follow.
+    /// nothing replaces them. Their rows have the times of their events, unless a later event has a row. Returns false
+    /// if the rows show more than there is; then write_unwritten() must follow.
     bool write_survivors(int64_t start);
-    /// Makes the rows show the state. Must precede apply() and the repairs. Blocks get the times of their events, unless
-    /// a later one has been written.
+    /// Makes the rows show the state. Must precede apply() and the repairs.
     void write_unwritten();
     /// Returns whether the block at an address has no row yet.
     bool is_unwritten(uint64_t address) const { return unwritten_.contains(address); }
@@ -158,22 +158,22 @@ private:
         AllocatorEvent allocated;
         uint64_t size;
         bool is_pending;
-        bool is_chosen = false;  ///< to get a row
     };
     /// An allocation whose row does not show yet that it was freed.
     struct Stale {
         Lifetime lifetime;
         StackId free_stack;
-        int64_t free_time;
         bool is_complete;  ///< the free
     };
 
     int64_t written_at(int64_t time);
-    void begin_unwritten(const Unwritten& block);
-    void begin_in_order(std::vector<Unwritten> blocks);
-    void end_stale(uint64_t address, const Stale& stale);
+    void begin_unwritten(const Unwritten& block, int64_t time);
+    void end_stale(uint64_t address, const Stale& stale, int64_t time);
+    void write_survivor(const Unwritten& survivor);
     std::map<uint64_t, Stale>::iterator stale_over(const Unwritten& block);
-    Unwritten* choose(uint64_t size);
+    std::optional<Unwritten> take_unwritten(uint64_t size);
+    std::vector<Unwritten> take_unwritten_before(int64_t time);
+    static void sort_by_time(std::vector<Unwritten>& blocks);
     bool rows_show_too_much() const;
 
     void apply_alloc(const AllocatorEvent& event);
