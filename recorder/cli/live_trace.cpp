@@ -58,7 +58,8 @@ std::optional<Compared> compared_steps(const Trace& trace, const DeviceHistory& 
     const auto incomplete = device.repeats.empty() ? std::nullopt : std::optional(device.repeats.back().end);
     std::vector<int64_t> ends;
     for (auto step = trace.steps.rbegin(); step != trace.steps.rend() && ends.size() <= steps_compared; ++step) {
-        if (step->end && step->end != incomplete) {
+        const bool is_incomplete = ends.empty() && step->end == incomplete;
+        if (step->end && !is_incomplete) {
             ends.push_back(*step->end);
         }
     }
