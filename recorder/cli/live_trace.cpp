@@ -53,13 +53,15 @@ struct Compared {
     int64_t steps = 0;
 };
 
+/// What a repeated step retains gets its rows at the end of the next one. `end`: of the last step.
+bool is_incomplete(const DeviceHistory& device, int64_t end) {
+    return !device.repeats.empty() && device.repeats.back().end == end;
+}
+
 std::optional<Compared> compared_steps(const Trace& trace, const DeviceHistory& device) {
-    // What a repeated step retains gets its rows at the end of the next one.
-    const auto incomplete = device.repeats.empty() ? std::nullopt : std::optional(device.repeats.back().end);
     std::vector<int64_t> ends;
     for (auto step = trace.steps.rbegin(); step != trace.steps.rend() && ends.size() <= steps_compared; ++step) {
-        const bool is_incomplete = ends.empty() && step->end == incomplete;
-        if (step->end && !is_incomplete) {
+        if (step->end && !(ends.empty() && is_incomplete(device, *step->end))) {
             ends.push_back(*step->end);
         }
     }
