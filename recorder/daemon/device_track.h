@@ -6,6 +6,7 @@
 // that repeats the one before without writing it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -69,7 +70,7 @@ public:
     /// Handles the end of a step: events after `time` (ns since trace start) belong to the next one.
     void step_ends(int64_t time);
     /// Keeps the events of this step and the next one, even if the trace becomes too large.
-    void keep_details() { steps_to_keep_ = 2; }
+    void keep_details() { steps_to_keep_ = std::max(steps_to_keep_, 2); }
 
     /// Returns the row id of the allocation, or no_allocation_row if there is none. Returns nothing if those events
     /// have not arrived; take_answers() returns the answer later.

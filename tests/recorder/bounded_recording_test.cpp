@@ -217,6 +217,15 @@ TEST_F(BoundedRecording, FirstAndLastStepsKeepTheirDetails) {
     EXPECT_NE(device.repeated_at(*trace->steps[150].end), nullptr);
 }
 
+TEST_F(BoundedRecording, AnEarlyOutOfMemoryErrorDoesNotShortenTheFirstSteps) {
+    record({.oom_step = 5}, "16MB");
+    const auto trace = opened();
+    ASSERT_TRUE(trace);
+    for (const size_t step : {size_t{0}, size_t{10}, size_t{19}}) {
+        EXPECT_EQ(trace->devices.at(0).repeated_at(*trace->steps[step].end), nullptr) << step;
+    }
+}
+
 TEST_F(BoundedRecording, ProgramsWithoutStepsAreLimitedToo) {
     const uint64_t largest = record_and_measure({.takes_steps = false}, "16MB");
     EXPECT_LE(largest, static_cast<uint64_t>(limit));
