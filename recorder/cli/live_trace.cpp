@@ -312,6 +312,7 @@ void LiveTrace::explain(const std::shared_ptr<const Analysis>& analysis) {
         return;
     }
     std::vector<LiveFinding> findings;
+    findings.reserve(explanation.findings.size());
     for (const Finding& finding : explanation.findings) {
         findings.push_back({finding.severity, finding.title});
     }

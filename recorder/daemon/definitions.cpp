@@ -76,6 +76,7 @@ void ThreadDefinitions::define_native_stack(uint32_t id, std::span<const std::by
     }
     leave_out_runtime(named);
     std::vector<FrameId> frames;
+    frames.reserve(named.size());
     for (const NativeFrame& frame : named) {
         frames.push_back(table.intern(Frame{table.intern(frame.function), table.intern(frame.file), frame.line}));
     }
