@@ -256,7 +256,7 @@ LargeSegments main_large_segments(const DeviceHistory& device, const MemoryState
 
 QString fragmentation_text(const Session& session, const MemoryState& state) {
     if (session.trace().event_source == EventSource::driver) {
-        return QString();  // each allocation gets memory of its own
+        return QString();
     }
     const LargeSegments room = main_large_segments(session.device(), state);
     if (room.reserved == 0) {

@@ -63,8 +63,10 @@ private:
     MapLegend* legend_;
 };
 
-/// Returns the header figures of a state as rich text, with the effect of fragmentation on the next large request.
+/// Returns the header figures of a state as rich text.
 QString figures_text(const Trace& trace, const MemoryState& state);
+/// Returns the effect of fragmentation on the next large request. Empty for driver allocations: each has memory of its
+/// own.
 QString fragmentation_text(const Session& session, const MemoryState& state);
 
 }  // namespace tidemark::gui
