@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// A program runs the script between two instructions of Python: not before a long call into C++ has returned.
-constexpr auto patience = seconds(20);
+constexpr auto attach_patience = seconds(20);
 
 struct AttachOptions {
     std::string pid, output;
@@ -121,7 +121,7 @@ Status make_it_listen(int64_t pid, const Interpreter& interpreter, const Recorde
                                          20);
     const std::string socket = recorder::socket_path(*folder, pid, recorder::Listener::program);
     std::error_code error;
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + attach_patience;
     while (answer == "accepted" && !fs::exists(socket, error) && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::sleep_for(milliseconds(20));
     }
@@ -134,7 +134,7 @@ Status make_it_listen(int64_t pid, const Interpreter& interpreter, const Recorde
                : environment_error(
                      "Process {pid} did not run Python code for {seconds} seconds: it is in a call into C++, or "
                      "suspended. Try again later.",
-                     with("pid", pid), with("seconds", patience.count()));
+                     with("pid", pid), with("seconds", attach_patience.count()));
 }
 
 /// Returns the program once it listens.

@@ -175,21 +175,21 @@ Result<Difference> differ(const DiffOptions& options, const Words& words, Progre
 std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
 
 std::string where(const CompareRow& row, const Words& words) {
-    const Change change = row.change();
-    return change == Change::only_a   ? words("only in A")
-           : change == Change::only_b ? words("only in B")
+    const RowChange change = row.change();
+    return change == RowChange::only_a   ? words("only in A")
+           : change == RowChange::only_b ? words("only in B")
                                       : words("{a} in A, {b} in B", with("a", format_bytes(row.a.bytes)),
                                               with("b", format_bytes(row.b.bytes)));
 }
 
 /// Returns the word of a change for the table. change_word() returns that for JSON.
-std::string change_title(Change change, const Words& words) {
+std::string change_title(RowChange change, const Words& words) {
     switch (change) {
-        case Change::only_a: return words("only in A");
-        case Change::only_b: return words("only in B");
-        case Change::grown: return words("grown");
-        case Change::shrunk: return words("shrunk");
-        case Change::same: return words("same");
+        case RowChange::only_a: return words("only in A");
+        case RowChange::only_b: return words("only in B");
+        case RowChange::grown: return words("grown");
+        case RowChange::shrunk: return words("shrunk");
+        case RowChange::same: return words("same");
     }
     return {};
 }

@@ -11,12 +11,12 @@ namespace tidemark::cli {
 namespace {
 
 /// The first recording with a PyTorch version compiles the plugin, which takes a minute or two.
-constexpr auto patience = std::chrono::minutes(5);
+constexpr auto start_patience = std::chrono::minutes(5);
 
 }  // namespace
 
 Status start_recording(const RecordedProgram& program, const nlohmann::json& request, const Words& words) {
-    const auto answer = request_of(program, request, patience);
+    const auto answer = request_of(program, request, start_patience);
     if (!answer) {
         return answer.error();
     }

@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr auto patience = seconds(5);
+constexpr auto steer_patience = seconds(5);
 /// Above that of the recorder, which answers in any case.
 constexpr auto snapshot_patience = seconds(35);
 
@@ -45,7 +45,7 @@ Status run_pause(const std::string& pid, const Words& words) {
         return usage_error("Nothing is recorded of process {pid} yet. Start it with: tidemark resume {pid}",
                            with("pid", program->pid));
     }
-    const auto answer = request_of(*program, {{"request", "pause"}}, patience);
+    const auto answer = request_of(*program, {{"request", "pause"}}, steer_patience);
     if (!answer) {
         return answer.error();
     }
@@ -65,7 +65,7 @@ Status run_resume(const std::string& pid, const Words& words) {
     if (!program->is_recorded()) {
         return start_recording(*program, {{"request", "record"}}, words);
     }
-    const auto answer = request_of(*program, {{"request", "resume"}}, patience);
+    const auto answer = request_of(*program, {{"request", "resume"}}, steer_patience);
     if (!answer) {
         return answer.error();
     }

@@ -13,8 +13,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Messages of other threads about PyTorch may be read later than the first allocations.
-constexpr auto wait_for_other_rings = milliseconds(100);
+/// Messages of other threads about PyTorch may be read later than the first allocations: it looks again.
+constexpr auto time_between_looks = milliseconds(100);
 constexpr auto longest_wait_for_torch = milliseconds(2000);
 /// Limit of allocations and frees that wait. PyTorch needs no driver memory before it initializes CUDA.
 constexpr size_t most_waiting = 1 << 18;
@@ -66,7 +66,7 @@ void DriverEvents::decide(const std::function<TorchUse()>& torch, bool at_end) {
         return;
     }
     const auto now = Clock::now();
-    if (!at_end && now - last_look_ < wait_for_other_rings) {
+    if (!at_end && now - last_look_ < time_between_looks) {
         return;
     }
     last_look_ = now;

@@ -10,10 +10,6 @@ namespace tidemark::recorder {
 
 namespace {
 
-/// Commits to wait for the node that names a gradient, because its message is in another ring.
-constexpr uint32_t commits_for_other_rings = 2;
-/// Commits after which memory counts as unknown if its events have not arrived.
-constexpr uint32_t commits_for_memory = 100;
 constexpr size_t most_pending = 1 << 18;
 constexpr size_t most_remembered = 1 << 17;
 

@@ -16,10 +16,8 @@ constexpr int64_t short_lifetime = 2'000'000'000;
 constexpr uint32_t few_steps = 2;
 /// Steps of as many nodes as the larger one of the last two.
 constexpr uint64_t most_steps_of_nodes = 4;
-/// Commits after which messages in other rings have arrived.
-constexpr uint32_t commits_for_other_rings = 2;
-/// Commits to wait for the creation of a node whose destruction arrived first, and for events that memory refers to.
-constexpr uint32_t commits_for_creation = 20, commits_for_memory = 100;
+/// Commits to wait for the creation of a node whose destruction arrived first.
+constexpr uint32_t commits_for_creation = 20;
 /// Ids are consecutive, but nodes may have been lost. An id this far ahead of the others is damaged.
 constexpr uint32_t longest_jump = 1 << 24;
 constexpr size_t most_not_created = 1 << 16;

@@ -25,6 +25,11 @@
 
 namespace tidemark::recorder {
 
+/// Commits after which messages in other rings have arrived, such as the node that names a gradient.
+inline constexpr uint32_t commits_for_other_rings = 2;
+/// Commits after which memory counts as unknown if its events have not arrived.
+inline constexpr uint32_t commits_for_memory = 100;
+
 /// The commit for which rows are written.
 struct CommitTimePoint {
     uint32_t number = 0;   ///< from 1

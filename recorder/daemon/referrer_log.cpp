@@ -14,7 +14,6 @@ namespace tidemark::recorder {
 
 namespace {
 
-constexpr uint32_t commits_for_memory = 100;
 constexpr size_t most_pending_bytes = 16 << 20;
 constexpr size_t texts_of_link = 5;
 

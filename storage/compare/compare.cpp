@@ -111,23 +111,23 @@ void pair_moved(Rows& rows) {
 
 }  // namespace
 
-std::string_view change_word(Change change) {
+std::string_view change_word(RowChange change) {
     switch (change) {
-        case Change::only_a: return "only in A";
-        case Change::only_b: return "only in B";
-        case Change::grown: return "grown";
-        case Change::shrunk: return "shrunk";
-        case Change::same: return "same";
+        case RowChange::only_a: return "only in A";
+        case RowChange::only_b: return "only in B";
+        case RowChange::grown: return "grown";
+        case RowChange::shrunk: return "shrunk";
+        case RowChange::same: return "same";
     }
     return {};
 }
 
-Change CompareRow::change() const {
-    return b.count == 0       ? Change::only_a
-           : a.count == 0     ? Change::only_b
-           : difference() > 0 ? Change::grown
-           : difference() < 0 ? Change::shrunk
-                              : Change::same;
+RowChange CompareRow::change() const {
+    return b.count == 0       ? RowChange::only_a
+           : a.count == 0     ? RowChange::only_b
+           : difference() > 0 ? RowChange::grown
+           : difference() < 0 ? RowChange::shrunk
+                              : RowChange::same;
 }
 
 Comparison compare(const StateOf& a, const StateOf& b, GroupBy by, const GroupOptions& options) {

@@ -33,9 +33,9 @@ struct Amounts {
 };
 
 /// How the memory of a group differs between A and B.
-enum class Change : uint8_t { only_a, only_b, grown, shrunk, same };
+enum class RowChange : uint8_t { only_a, only_b, grown, shrunk, same };
 /// Returns "only in A", ..., "grown", "shrunk", "same".
-std::string_view change_word(Change change);
+std::string_view change_word(RowChange change);
 
 struct CompareRow {
     std::string name;                 ///< as in AttributionGroup
@@ -44,7 +44,7 @@ struct CompareRow {
     bool moved = false;  ///< same functions, other line numbers: the program was edited between the runs
 
     int64_t difference() const { return b.bytes - a.bytes; }
-    Change change() const;
+    RowChange change() const;
 };
 
 struct Comparison {

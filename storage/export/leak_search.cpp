@@ -15,7 +15,7 @@ constexpr size_t hash_bits = 20;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool is_letter(char c) { return (lower(c) >= 'a' && lower(c) <= 'z') || static_cast<unsigned char>(c) >= 0x80; }
-bool is_word_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
+bool is_name_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
 
 uint32_t hash_of(std::string_view bytes) {
     uint32_t value = 0;
@@ -28,7 +28,7 @@ uint32_t hash_of(std::string_view bytes) {
 }  // namespace
 
 void LeakSearch::add(std::string_view text) {
-    all_words(text, is_word_char, [&](std::string_view word) {
+    all_words(text, is_name_char, [&](std::string_view word) {
         if (word.size() >= shortest_word && std::any_of(word.begin(), word.end(), is_letter)) {
             std::string lowered(word);
             std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);

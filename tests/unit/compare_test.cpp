@@ -56,14 +56,14 @@ TEST(Compare, ReportsAddedRemovedGrownAndUnchangedRows) {
     const Comparison found = compare(a.end(), b.end(), GroupBy::stack);
     ASSERT_EQ(found.rows.size(), 4u);
     EXPECT_EQ(found.rows[0].name, "d.py:4 step");
-    EXPECT_EQ(found.rows[0].change(), Change::only_b);
-    EXPECT_EQ(found.rows[1].change(), Change::only_a);
+    EXPECT_EQ(found.rows[0].change(), RowChange::only_b);
+    EXPECT_EQ(found.rows[1].change(), RowChange::only_a);
     EXPECT_EQ(found.rows[1].difference(), -1000);
     const CompareRow& grown = row_of(found, "b.py:2 step");
-    EXPECT_EQ(grown.change(), Change::grown);
+    EXPECT_EQ(grown.change(), RowChange::grown);
     EXPECT_EQ(grown.a.bytes, 500);
     EXPECT_EQ(grown.b.count, 2);
-    EXPECT_EQ(row_of(found, "c.py:3 step").change(), Change::same);
+    EXPECT_EQ(row_of(found, "c.py:3 step").change(), RowChange::same);
     EXPECT_EQ(found.a.bytes, 1564);
     EXPECT_EQ(found.b.count, 4);
     EXPECT_EQ(found.difference(), 9764 - 1564);
@@ -87,7 +87,7 @@ TEST(Compare, MatchesStacksWhoseLinesMoved) {
     ASSERT_EQ(found.rows.size(), 2u);
     EXPECT_TRUE(found.rows[0].moved);
     EXPECT_EQ(found.rows[0].name, "model.py:12 step");
-    EXPECT_EQ(found.rows[0].change(), Change::grown);
+    EXPECT_EQ(found.rows[0].change(), RowChange::grown);
     EXPECT_EQ(found.rows[0].difference(), 40);
     EXPECT_FALSE(found.rows[1].moved);
 }
