@@ -114,13 +114,13 @@ TIDEMARK_EXPORT tidemark_heap_scan* tidemark_heap_begin(const tidemark_heap_plan
 }
 
 TIDEMARK_EXPORT int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const tidemark_heap_root* roots,
-                                                  int64_t count) {
-    return run(*scan, [&] { scan->search_from({roots, static_cast<size_t>(count)}); });
+                                                  int64_t count, int64_t longest_ns) {
+    return run(*scan, [&] { scan->search_from({roots, static_cast<size_t>(count)}, longest_ns); });
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan) {
+TIDEMARK_EXPORT int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan, int64_t longest_ns) {
     const TrackedObjects collected(call, count_down, get_objects);
-    return run(*scan, [&] { scan->drop_unreferenced(collected.objects()); });
+    return run(*scan, [&] { scan->drop_unreferenced(collected.objects(), longest_ns); });
 }
 
 TIDEMARK_EXPORT int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan) {

@@ -74,7 +74,6 @@ struct tidemark_heap_plan {
     int64_t barrier_count;
     const struct tidemark_heap_type* types;
     int64_t type_count;
-    int64_t longest_ns; /* a search from roots stops after this time; 0: never */
 };
 
 enum tidemark_heap_path_start {
@@ -101,13 +100,14 @@ typedef struct tidemark_heap_scan tidemark_heap_scan;
 tidemark_heap_scan* tidemark_heap_begin(const struct tidemark_heap_plan* plan);
 
 /* The next three functions return the number of targets and blocks without a path, or -1 if out of memory. A path never
- * changes once it is found. */
+ * changes once it is found. longest_ns: they stop after this time; 0: never. */
 
 /* Searches from the roots. Of several paths, it selects that of the smallest distance; of equally distant ones, that of
  * the earlier root. */
-int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const struct tidemark_heap_root* roots, int64_t count);
-/* Drops targets that no object of the garbage collector refers to. */
-int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan);
+int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const struct tidemark_heap_root* roots, int64_t count,
+                                  int64_t longest_ns);
+/* Drops targets that no object of the garbage collector refers to; none if it stops. */
+int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan, int64_t longest_ns);
 /* Searches among the objects that no root reaches. */
 int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan);
 

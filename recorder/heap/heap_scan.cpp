@@ -17,9 +17,7 @@ constexpr size_t prefetched_objects = 6;
 constexpr uint32_t longest_path = 2 * TIDEMARK_HEAP_NEAR_ROOT;
 constexpr size_t objects_between_clock_reads = 256;
 
-uint64_t now_ns() {
-    return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-}
+int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
 std::span<const Address> span_of(const uint64_t* first, int64_t count) { return {first, static_cast<size_t>(count)}; }
 
@@ -52,7 +50,6 @@ HeapScan::HeapScan(const FrameLayout& layout, IsSubtype is_subtype, const tidema
       has_node_(reinterpret_cast<int (*)(uint64_t)>(plan.has_node)),
       left_with_node_(plan.has_node == 0 ? 0 : plan.most_with_node),
       impl_offset_(static_cast<size_t>(plan.impl_offset)),
-      longest_ns_(static_cast<uint64_t>(plan.longest_ns)),
       missing_(0) {
     for (const Address target : span_of(plan.targets, plan.target_count)) {
         add_target(target);
@@ -74,7 +71,8 @@ void HeapScan::add_target(Address object) {
     paths_.emplace_back();
 }
 
-void HeapScan::search_from(std::span<const tidemark_heap_root> roots) {
+void HeapScan::search_from(std::span<const tidemark_heap_root> roots, int64_t longest_ns) {
+    be_late_after(longest_ns);
     nodes_.clear();
     starts_.clear();
     reached_.clear();
@@ -151,7 +149,6 @@ bool HeapScan::is_wanted_root(Address impl) {
 
 void HeapScan::expand(std::span<const tidemark_heap_root> roots) {
     queue_ = {};
-    late_after_ns_ = now_ns() + longest_ns_;
     for (size_t i = 0; i < roots.size(); ++i) {
         queue_.push(root_flag | static_cast<uint32_t>(i), static_cast<uint32_t>(roots[i].distance));
     }
@@ -188,8 +185,10 @@ void HeapScan::expand_node(uint32_t node) {
     }
 }
 
+void HeapScan::be_late_after(int64_t longest_ns) { late_after_ns_ = longest_ns == 0 ? never : now_ns() + longest_ns; }
+
 bool HeapScan::is_late() const {
-    return longest_ns_ != 0 && objects_ % objects_between_clock_reads == 0 && now_ns() > late_after_ns_;
+    return late_after_ns_ != never && objects_ % objects_between_clock_reads == 0 && now_ns() > late_after_ns_;
 }
 
 int HeapScan::visit(void* object, void* context) noexcept {
@@ -233,13 +232,17 @@ void HeapScan::store(size_t target, tidemark_heap_path path, std::vector<Address
     new_paths_.push_back(target);
 }
 
-void HeapScan::drop_unreferenced(std::span<const Address> objects) {
+void HeapScan::drop_unreferenced(std::span<const Address> objects, int64_t longest_ns) {
+    be_late_after(longest_ns);
     AddressSet referenced;
     Referenced marked{targets_, referenced};
     for (const Address object : objects) {
         if (!visited_.contains(object)) {  // the search knows the references of visited objects
             for_each_child(object, mark_target, &marked);
             ++objects_;
+            if (is_late()) {
+                return;
+            }
         }
     }
     if (marked.out_of_memory) {

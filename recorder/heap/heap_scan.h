@@ -26,8 +26,9 @@ class HeapScan {
 public:
     HeapScan(const FrameLayout& layout, IsSubtype is_subtype, const tidemark_heap_plan& plan);
 
-    void search_from(std::span<const tidemark_heap_root> roots);
-    void drop_unreferenced(std::span<const Address> objects);
+    // `longest_ns`: see heap.h.
+    void search_from(std::span<const tidemark_heap_root> roots, int64_t longest_ns);
+    void drop_unreferenced(std::span<const Address> objects, int64_t longest_ns);
     void search_unreachable(std::span<const Address> objects);
 
     size_t missing() const { return missing_ + blocks_missing_; }
@@ -56,6 +57,7 @@ private:
         bool is_missing = true;
     };
     static constexpr uint32_t root_flag = uint32_t{1} << 31;
+    static constexpr int64_t never = INT64_MAX;
 
     void enter(const tidemark_heap_root& root, int32_t number);
     void start(Address object, int32_t root, int32_t variable);
@@ -66,6 +68,7 @@ private:
     void add_target(Address object);
     void expand(std::span<const tidemark_heap_root> roots);
     void expand_node(uint32_t node);
+    void be_late_after(int64_t longest_ns);
     bool is_late() const;
     void found(size_t target, uint32_t node);
     bool is_target(Address object) const { return targets_.contains(object); }
@@ -80,8 +83,7 @@ private:
     int (*has_node_)(uint64_t impl);
     int64_t left_with_node_;
     size_t impl_offset_;
-    const uint64_t longest_ns_;   ///< of one search from roots; 0: unlimited
-    uint64_t late_after_ns_ = 0;  ///< on the steady clock
+    int64_t late_after_ns_ = never;  ///< on the steady clock
     std::unordered_map<Address, size_t> target_numbers_;
     std::vector<Path> paths_;  ///< by target
     std::vector<size_t> new_paths_;

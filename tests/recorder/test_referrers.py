@@ -425,5 +425,29 @@ class Harmless(unittest.TestCase):
         self.assertEqual(named, list(map(str, range(5000))))
 
 
+class Limits(unittest.TestCase):
+    def test_a_search_stops(self):
+        target = Thing()
+        chain = [target]
+        for _ in range(2000):
+            chain = [chain]
+        for longest_s, missing in ((1e-9, 1), (60.0, 0), (0.0, 0)):
+            with HEAP.search([target], []) as search:
+                self.assertEqual(search.search_from([_heap.Root(chain, -1)], longest_s), missing)
+                self.assertEqual(search.path_to(0) is None, bool(missing))
+
+    def test_targets_stay_if_the_look_for_references_stops(self):
+        target = Thing()  # a variable of this frame alone refers to it
+        for longest_s, missing in ((1e-9, 1), (60.0, 0), (0.0, 0)):
+            with HEAP.search([target], []) as search:
+                self.assertEqual(search.drop_unreferenced(longest_s), missing)
+
+    def test_parts_leave_time_for_a_search(self):
+        parts = _referrers._Parts()
+        self.assertEqual(parts.left(0.0), 0.0)
+        self.assertGreater(parts.left(60.0), 30.0)
+        self.assertGreater(parts.left(1e-9), 1e-9)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -88,6 +88,10 @@ def variables_of(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames + cells + code.co_freevars
 
 
+def _ns(seconds: float) -> int:
+    return int(seconds * 1e9)
+
+
 def _addresses(items: Iterable[int]) -> Any:
     numbers = list(items)
     return (ctypes.c_uint64 * len(numbers))(*numbers)
@@ -143,11 +147,11 @@ class Heap:
 
     @contextlib.contextmanager
     def search(
-        self, targets: Sequence[Any], barriers: Sequence[Any], blocks: Blocks | None = None, longest_s: float = 0.0
+        self, targets: Sequence[Any], barriers: Sequence[Any], blocks: Blocks | None = None
     ) -> Iterator[Search]:
         """Yields a Search for paths to `targets`, to one tensor of each of `blocks`, and with `blocks` to the nearest
         tensors that a node created. It follows references of
-        `barriers` only if they are roots, and stops after `longest_s`; 0: never. Raises MemoryError."""
+        `barriers` only if they are roots. Raises MemoryError."""
         wanted, shut = (_addresses(map(id, items)) for items in (targets, barriers))
         kinds = [_abi.HeapType(id(kind), distance, reference) for kind, distance, reference in _kinds()]
         plan = _abi.HeapPlan(
@@ -157,7 +161,6 @@ class Heap:
             barrier_count=len(shut),
             types=(_abi.HeapType * len(kinds))(*kinds),
             type_count=len(kinds),
-            longest_ns=int(longest_s * 1e9),
         )
         if blocks is not None:
             plan.blocks, plan.block_count = _addresses(blocks.addresses), len(blocks.addresses)
@@ -174,21 +177,22 @@ class Heap:
 
 
 class Search:
-    """A search in progress. Its calls return how many targets have no path yet, and raise MemoryError."""
+    """A search in progress. Its calls return how many targets have no path yet, and raise MemoryError. longest_s: they
+    stop after this time; 0: never."""
 
     def __init__(self, library: Any, handle: int) -> None:
         self._library = library
         self._handle = handle
         self._addresses = (ctypes.c_uint64 * _LONGEST_PATH)()
 
-    def search_from(self, roots: Sequence[Root]) -> int:
+    def search_from(self, roots: Sequence[Root], longest_s: float = 0.0) -> int:
         """Searches from roots, the nearest objects first."""
         array = (_abi.HeapRoot * len(roots))(*[_abi.HeapRoot(id(item), *how) for item, *how in roots])
-        return self._missing(self._library.tidemark_heap_search_from(self._handle, array, len(array)))
+        return self._missing(self._library.tidemark_heap_search_from(self._handle, array, len(array), _ns(longest_s)))
 
-    def drop_unreferenced(self) -> int:
-        """Drops targets that no object of the garbage collector refers to."""
-        return self._missing(self._library.tidemark_heap_drop_unreferenced(self._handle))
+    def drop_unreferenced(self, longest_s: float = 0.0) -> int:
+        """Drops targets that no object of the garbage collector refers to; none if it stops."""
+        return self._missing(self._library.tidemark_heap_drop_unreferenced(self._handle, _ns(longest_s)))
 
     def search_unreachable(self) -> int:
         """Searches among the objects that no root reaches."""

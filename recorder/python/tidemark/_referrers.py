@@ -25,7 +25,8 @@ from tidemark._core import Core
 from tidemark._plugin import Place, Plugin
 
 MOST_TENSORS = 20_000
-LONGEST_SEARCH_S = 0.04  # of one part of an automatic scan
+LONGEST_PART_S = 0.04  # of an automatic scan
+_SHORTEST_SEARCH_S = 0.01
 _AUTOMATIC = ("memory grows",)  # reasons of scans that nobody asked for
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
 
@@ -44,6 +45,11 @@ class _Parts:
         self._longest = self.longest()
         time.sleep(0)  # releases the interpreter lock
         self._part_began = time.perf_counter_ns()
+
+    def left(self, longest_s: float) -> float:
+        """Returns the time in s for a search in this part, so that the part takes `longest_s`; 0: unlimited."""
+        passed_s = (time.perf_counter_ns() - self._part_began) / 1e9
+        return max(longest_s - passed_s, _SHORTEST_SEARCH_S) if longest_s else 0.0
 
     def longest(self) -> int:
         """Returns the duration of the longest part so far, in ns."""
@@ -86,7 +92,7 @@ def find(
     Empties the list `targets` as soon as the search knows their addresses, so that the list is not a referrer
     itself."""
     count, modules = len(targets), _roots.namespaces()
-    with heap.search(targets, _roots.barriers(modules), None, longest_s) as search:
+    with heap.search(targets, _roots.barriers(modules)) as search:
         targets.clear()
         roots, is_complete = _search_all(search, modules, given, parts or _Parts(), longest_s)
         places = _links.Places(heap)
@@ -110,11 +116,11 @@ def _search_all(
     )
     for stage in stages:
         found = stage()
-        began = time.perf_counter()
-        missing = search.search_from([root.for_search() for root in found])
-        is_complete &= longest_s == 0.0 or time.perf_counter() - began < longest_s
+        began, left_s = time.perf_counter(), parts.left(longest_s)
+        missing = search.search_from([root.for_search() for root in found], left_s)
+        is_complete &= not left_s or time.perf_counter() - began < left_s
         if missing and not roots and is_complete:
-            missing = search.drop_unreferenced()
+            missing = search.drop_unreferenced(parts.left(longest_s))
         roots += found
         if not missing:
             return roots, True
@@ -159,7 +165,7 @@ class Referrers:
         traceback: of an exception; the variables of its frames are roots, too."""
         # An error follows from what this thread did; any thread may scan for another reason.
         thread = threading.get_ident() if reason == "out of memory" else None
-        longest_s = LONGEST_SEARCH_S if reason in _AUTOMATIC else 0.0
+        longest_s = LONGEST_PART_S if reason in _AUTOMATIC else 0.0
         self._scan_all(reason, set(self._core.growing_blocks()), False, Roots((), traceback, (), thread), longest_s)
 
     def scan_growing(self, reason: str) -> bool:
@@ -174,12 +180,15 @@ class Referrers:
         wanted = self._wanted(blocks)
         modules = _roots.namespaces()
         roots = _roots.nearest(modules, None)
-        with self._heap.search((), _roots.barriers(modules), wanted, LONGEST_SEARCH_S) as search:
-            if search.search_from([root.for_search() for root in roots]):
+        with self._heap.search((), _roots.barriers(modules), wanted) as search:
+            parts.next()
+            if search.search_from([root.for_search() for root in roots], LONGEST_PART_S):
                 parts.next()
                 further = _roots.furthest(modules)
-                search.search_from([root.for_search() for root in further])
+                parts.next()
+                search.search_from([root.for_search() for root in further], LONGEST_PART_S)
                 roots += further
+            parts.next()
             found = list(self._found(search, roots, set(blocks)))
             self._send(reason, parts, search.objects(), len(blocks), found)
         return 2 * len({target.place.address for target, _ in found}.intersection(blocks)) >= len(blocks)
@@ -238,7 +247,8 @@ class Referrers:
         self, reason: str, parts: _Parts, visited: int, tensors: int, found: list[tuple[_Target, _Links]]
     ) -> None:
         duration = time.perf_counter_ns() - parts.began
-        self._core.push(_records.heap_scan(reason, duration, parts.longest(), visited, tensors))
+        longest = 0 if reason == "end" else parts.longest()  # the program has ended: nothing waits
+        self._core.push(_records.heap_scan(reason, duration, longest, visited, tensors))
         for target, links in found:
             # A tensor that only C++ retains is worth a record only if it belongs to the graph.
             if links or target.place.node != 0:
