@@ -13,9 +13,11 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -77,8 +79,7 @@ bool has_started(const Layout& l, uint64_t frame) {
 struct RawStack {
     std::array<RawFrame, deepest_stack> frames;  ///< innermost first
     int count = 0;
-    uint64_t code = 0;  ///< hash of the instructions
-    uint64_t hash = 0;  ///< of all
+    uint64_t hash = 0;  ///< of instructions and modules
     bool has_module = false;
 };
 
@@ -103,8 +104,7 @@ void walk(RawStack& stack) {
         code = code * 0xff51afd7ed558ccdu + (own ^ (own >> 29));
         modules = modules * 0xd6e8feb86659fd93u + frame.module;
     }
-    stack.code = code ^ (code >> 32);
-    const uint64_t all = (stack.code ^ std::rotl(modules, 17)) * 0x9fb21c651e98df25u;
+    const uint64_t all = ((code ^ (code >> 32)) ^ std::rotl(modules, 17)) * 0x9fb21c651e98df25u;
     stack.hash = all ^ (all >> 32);
 }
 
@@ -127,6 +127,7 @@ Place place_of(const Layout& l, uint64_t code, uint64_t instruction) {
 /// The stacks that one thread has sent. Ids are odd when a module is on the stack, else even.
 class ReportedStacks {
 public:
+    /// Returns the id of a stack, 0 if it could not be sent.
     uint32_t number(tidemark_ring* ring, const RawStack& stack) {
         const uint32_t generation = identities.generation();
         if (ring != ring_ || generation != generation_ || ring->serial != serial_) {
@@ -136,11 +137,22 @@ public:
         return known != 0 ? known : report(stack);
     }
 
+    /// Returns the hash of the lines of a stack. Instructions would not do: the interpreter replaces those that run
+    /// often, and a frame that waits for a call is then at another one of the same line.
+    uint16_t lines(uint32_t number) const { return lines_[number >> 1]; }
+
 private:
+    /// What is sent of a frame, nothing if it belongs to this package.
+    struct Frame {
+        std::optional<tidemark_frame> reported;
+        uint64_t line = 0;  ///< hash of function, file and line
+    };
+
     /// Ids are never reused within a ring, so earlier ones stay valid.
     void restart(tidemark_ring* ring, uint32_t generation) {
         if (ring != ring_ || ring->serial != serial_) {
             last_number_ = 0;
+            lines_.assign(1, 0);
         }
         ring_ = ring;
         serial_ = ring->serial;
@@ -152,9 +164,14 @@ private:
 
     uint32_t report(const RawStack& stack) {
         std::vector<tidemark_frame> frames;
+        uint64_t lines = 0;
         for (int i = 0; i < stack.count; ++i) {
-            if (const auto reported = frame(stack.frames[static_cast<size_t>(i)])) {
-                frames.push_back(*reported);
+            const RawFrame& raw = stack.frames[static_cast<size_t>(i)];
+            if (const Frame& known = frame(raw); known.reported) {
+                frames.push_back(*known.reported);
+                frames.back().module = raw.module;
+                lines = (lines ^ known.line) * 0x9fb21c651e98df25u;
+                lines ^= lines >> 32;
             }
         }
         tidemark_record record{};
@@ -165,32 +182,30 @@ private:
             return 0;
         }
         ++last_number_;
+        lines_.push_back(static_cast<uint16_t>(lines >> 16 ^ lines));
         numbers_.add(stack.hash, record.define.id);
         note_modules(stack);
         return record.define.id;
     }
 
-    /// Returns nothing for frames of this package.
-    std::optional<tidemark_frame> frame(const RawFrame& raw) {
+    const Frame& frame(const RawFrame& raw) {
         auto known = frames_.find(raw.instruction);
         if (known == frames_.end()) {
             identities.watch(raw.code);
             known = frames_.emplace(raw.instruction, report(place_of(*layout, raw.code, raw.instruction))).first;
         }
-        std::optional<tidemark_frame> reported = known->second;
-        if (reported) {
-            reported->module = raw.module;
-        }
-        return reported;
+        return known->second;
     }
 
-    std::optional<tidemark_frame> report(const Place& place) {
+    Frame report(const Place& place) {
         if (!hidden_folder.empty() && place.file.starts_with(hidden_folder)) {
-            return std::nullopt;
+            return {};
         }
-        return tidemark_frame{api->text(ring_, place.function.data(), place.function.size()),
-                              api->text(ring_, place.file.data(), place.file.size()), static_cast<uint32_t>(place.line),
-                              0, 0};
+        const std::hash<std::string_view> hash;
+        return {tidemark_frame{api->text(ring_, place.function.data(), place.function.size()),
+                               api->text(ring_, place.file.data(), place.file.size()),
+                               static_cast<uint32_t>(place.line), 0, 0},
+                (hash(place.function) * 31 + hash(place.file)) * 31 + static_cast<uint64_t>(place.line)};
     }
 
     void note_modules(const RawStack& stack) {
@@ -210,7 +225,8 @@ private:
     uint16_t serial_ = 0;
     uint32_t generation_ = 0, last_number_ = 0;
     NumberTable numbers_;
-    std::unordered_map<uint64_t, std::optional<tidemark_frame>> frames_;  ///< by instruction
+    std::vector<uint16_t> lines_{0};              ///< by number
+    std::unordered_map<uint64_t, Frame> frames_;  ///< by instruction
     std::unordered_set<uint64_t> modules_;
 };
 
@@ -223,13 +239,14 @@ uint32_t stack_of_this_thread(tidemark_ring* ring, uint16_t* lines) {
     if (stack.count == 0) {
         return 0;
     }
-    if (lines != nullptr) {
-        *lines = static_cast<uint16_t>(stack.code >> 48 ^ stack.code);
-    }
     if (reported_by_thread == nullptr) {
         reported_by_thread = new ReportedStacks;
     }
-    return reported_by_thread->number(ring, stack);
+    const uint32_t number = reported_by_thread->number(ring, stack);
+    if (lines != nullptr) {
+        *lines = reported_by_thread->lines(number);
+    }
+    return number;
 }
 
 /// Reads memory that may not exist: a wrong layout must not crash the program.

@@ -3,6 +3,7 @@
 
 """Compares Python stacks that the recorder reads from memory with those that Python reports. Needs no torch, no GPU."""
 
+import ctypes
 import os
 import sqlite3
 import sys
@@ -150,6 +151,28 @@ class Frames(unittest.TestCase):
             exec(compile(source, file, "exec"), own)
             own["hook"](recorded)
             recorded.expected[-1] = [frame for frame in recorded.expected[-1] if frame[1] != file]
+
+        self.recorded(program)
+
+    def test_lines_do_not_depend_on_instructions(self):
+        def program(recorded):
+            ring, lines = recorded.api.this_thread(), ctypes.c_uint16()
+
+            def read():
+                return recorded.api.stack(ring, ctypes.byref(lines)), lines.value
+
+            def one_line():
+                return [read(), read()]
+
+            def another_line():
+                return read()
+
+            first, second = one_line()
+            self.assertNotEqual(first[0], second[0])
+            self.assertEqual(first[1], second[1])
+            self.assertNotEqual(first[1], another_line()[1])
+            # The interpreter replaces instructions that run often.
+            self.assertEqual(len({found[1] for _ in range(5000) for found in one_line()}), 1)
 
         self.recorded(program)
 
