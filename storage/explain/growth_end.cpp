@@ -58,7 +58,7 @@ bool are_of_one_function(const Site& a, const Site& b, const Trace& trace) {
 }  // namespace
 
 bool has_stopped(const Site& site, const DeviceHistory& device, const Iterations& iterations, EventNumber now) {
-    constexpr int64_t longer = 2, least_part = 10, least_part_after = 2;
+    constexpr int64_t longer = 2, least_part = 10, least_part_of_last = 4, least_part_after = 2;
     int64_t longest = 0, last = device.alloc_time(site.now.front());
     const int64_t first = last;
     for (const AllocationIndex a : site.now) {
@@ -66,11 +66,14 @@ bool has_stopped(const Site& site, const DeviceHistory& device, const Iterations
         longest = std::max(longest, time - last);
         last = time;
     }
-    const int64_t since = device.time_of_state(iterations.all().back().last) - last;
-    if (since > longer * longest && since * least_part > last - first) {
+    const auto& made = device.allocations.alloc_event;
+    const Iteration& last_iteration = iterations.all().back();
+    const int64_t since = device.time_of_state(last_iteration.last) - last;
+    // Of a loop that was found from stacks, the last iteration contains what the program does after it.
+    const bool grows_in_last = made[site.now.back()] >= last_iteration.first;
+    if (since > longer * longest && since * (grows_in_last ? least_part_of_last : least_part) > last - first) {
         return true;
     }
-    const auto& made = device.allocations.alloc_event;
     const int64_t events = made[site.now.back()] - made[site.now.front()], later = now - made[site.now.back()];
     const int64_t to_now = device.time_of_state(now) - last;
     return to_now > longer * longest && to_now * least_part_after > last - first && later * least_part > events;

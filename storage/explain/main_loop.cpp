@@ -75,27 +75,36 @@ public:
         return found;
     }
 
-    /// Returns the lines that allocate again and again. One that stands for a whole loop cannot be told from a
-    /// comprehension, or from an operator that allocates several times.
+    /// Returns the lines that allocate again and again, each with all of its allocations, and with those of one size: an
+    /// operator may allocate several times. One line that stands for a whole loop cannot be told from a comprehension.
     std::vector<Candidate> single_lines() const {
         std::unordered_map<PathId, std::vector<EventNumber>> all, after_backward;
+        std::map<std::pair<PathId, uint64_t>, std::vector<EventNumber>> of_one_size;
         for_each_allocation([&](const Step& step) {
             if (!paths_.is_part_of_iteration(step.now)) {
                 all[step.now].push_back(step.event);
+                of_one_size[{step.now, step.size}].push_back(step.event);
                 if (step.after_native) {
                     after_backward[step.now].push_back(step.event);
                 }
             }
         });
         std::vector<Candidate> found;
+        const auto add = [&](PathId path, std::vector<EventNumber> iterations) {
+            if (iterations.size() >= fewest_iterations_of_one_line) {
+                const FrameId frame = paths_.frame_id(path);
+                found.push_back({paths_.caller(path), {}, {frame, frame, std::move(iterations), {}}});
+            }
+        };
+        for (auto& [line, iterations] : of_one_size) {
+            if (iterations.size() < all[line.first].size()) {
+                add(line.first, std::move(iterations));
+            }
+        }
         for (auto& [path, iterations] : all) {
             std::vector<EventNumber>& sure = after_backward[path];
             const bool is_training = sure.size() >= fewest_iterations_of_one_line;
-            if (iterations.size() >= fewest_iterations_of_one_line) {
-                const FrameId frame = paths_.frame_id(path);
-                found.push_back(
-                    {paths_.caller(path), {}, {frame, frame, std::move(is_training ? sure : iterations), {}}});
-            }
+            add(path, std::move(is_training ? sure : iterations));
         }
         std::sort(found.begin(), found.end(),
                   [](const Candidate& a, const Candidate& b) { return a.loop.iterations < b.loop.iterations; });
@@ -122,6 +131,7 @@ private:
     /// An allocation with a Python stack, after another one of its thread.
     struct Step {
         EventNumber event = 0;
+        uint64_t size = 0;  ///< requested bytes
         PathId before = 0, now = 0;
         bool after_native = false;  ///< whether code without Python frames, as in backward(), allocated between them
     };
@@ -148,7 +158,7 @@ private:
             const Frame& outermost = paths_.frame(paths_.outermost(path));
             Step& last =
                 last_of_thread[{trace_.origins[allocations.origin[a]].thread, outermost.function, outermost.file}];
-            last = {events[a], last.now, path, native > last.event};
+            last = {events[a], allocations.requested[a], last.now, path, native > last.event};
             visit(std::as_const(last));
         }
     }

@@ -103,6 +103,26 @@ TEST(ExplainOtherPrograms, EveryOtherRoundOfACppProgramIsALeak) {
     expect_no_word_of_pytorch(text_of(explanation));
 }
 
+// Each operator of JAX allocates scratch memory and its result. The first result is replaced, the second is retained.
+TEST(ExplainOtherPrograms, OneOfSeveralAllocationsOfALineIsALeak) {
+    OtherProgram run;
+    const StackId times = run.called_through("jax/_src/ufunc_mul.py"), plus = run.called_through("jax/_src/ufunc_add.py");
+    std::optional<AllocationIndex> product;
+    for (int i = 0; i < 40; ++i) {
+        run.give_back(run.take(2 * MiB, times));
+        const AllocationIndex next = run.take(4 * MiB, times);
+        if (product) {
+            run.give_back(*product);
+        }
+        product = next;
+        run.give_back(run.take(2 * MiB, plus));
+        run.take(4 * MiB, plus);
+    }
+    const Explanation explanation = explained(*run.make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "unexplained-growth") << text_of(explanation);
+    EXPECT_NE(text_of(explanation).find("jax.live_arrays()"), std::string::npos) << text_of(explanation);
+}
+
 TEST(ExplainOtherPrograms, WhatIsFreedOrAllocatedOnceIsNoLeak) {
     OtherProgram run;
     run.take(64 * MiB, run.line("main", "/home/anna/solver.cu"));
