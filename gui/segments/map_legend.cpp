@@ -53,8 +53,10 @@ std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
     if (by_ == MapColors::state) {
         list.push_back({theme.allocated_line, tr("allocated")});
     }
-    list.push_back({striped_brush(base, theme.pending), tr("pending free")});
-    list.push_back({theme.rounding, tr("allocator rounding")});
+    if (!session_ || session_->trace().event_source != EventSource::driver) {
+        list.push_back({striped_brush(base, theme.pending), tr("pending free")});
+        list.push_back({theme.rounding, tr("allocator rounding")});
+    }
     list.push_back({theme.cached, tr("free")});
     if (session_ && session_->has_device() && session_->device().truncated) {
         list.push_back({hatched_brush(theme.plot_background, theme.faint_text), tr("not recorded")});
