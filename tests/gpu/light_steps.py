@@ -36,6 +36,7 @@ def train(steps, after_forward=lambda: None):
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
+        del loss  # else the last one is freed when the function returns, which no step before did
 
 def note(name):
     seen[name] = _api.current()._plugin.records_details() if _api.current() else None
@@ -46,7 +47,7 @@ def keep_scratch():
 def keep_graph():
     left.append(model(data).mean())
 
-train(150); note("equal steps")  # Python takes a while to settle the instructions of its frames
+train(150); note("equal steps")
 train(1, keep_scratch); note("a step that retains memory")
 train(40); note("equal steps again")
 train(1, lambda: (torch.zeros(3 << 20, device="cuda"), note("within a step that differs")))
