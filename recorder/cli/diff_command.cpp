@@ -178,8 +178,8 @@ std::string where(const CompareRow& row, const Words& words) {
     const RowChange change = row.change();
     return change == RowChange::only_a   ? words("only in A")
            : change == RowChange::only_b ? words("only in B")
-                                      : words("{a} in A, {b} in B", with("a", format_bytes(row.a.bytes)),
-                                              with("b", format_bytes(row.b.bytes)));
+                                         : words("{a} in A, {b} in B", with("a", format_bytes(row.a.bytes)),
+                                                 with("b", format_bytes(row.b.bytes)));
 }
 
 /// Returns the word of a change for the table. change_word() returns that for JSON.

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <span>
+#include <unordered_map>
 
 #include "recorder/core/core.h"
 #include "recorder/core/ring.h"
@@ -18,6 +20,8 @@
 using namespace tidemark::heap;
 
 namespace {
+
+constexpr size_t prefetched_objects = 8;
 
 // A process has one interpreter: its layout and its functions.
 const FrameLayout* layout = nullptr;
@@ -47,13 +51,38 @@ int64_t run(HeapScan& scan, Part part) {
     return static_cast<int64_t>(scan.missing());
 }
 
-/// Returns the index of the first of `types` that is `type` or a base of it; types.size(): none.
-size_t base_among(std::span<const Address> types, Address type) {
-    const auto is_base = [&](Address base) {
-        return is_subtype(reinterpret_cast<void*>(type), reinterpret_cast<void*>(base)) != 0;
-    };
-    return static_cast<size_t>(std::find_if(types.begin(), types.end(), is_base) - types.begin());
-}
+/// Finds the first of some types that is a type or a base of it. Looks at each type once, since a heap has far fewer
+/// types than objects.
+class FirstBase {
+public:
+    explicit FirstBase(std::span<const Address> bases) : bases_(bases) {}
+
+    /// Returns the index of the base; the number of bases: none.
+    size_t of(Address type) {
+        if (type != last_type_) {
+            const auto [entry, is_new] = known_.try_emplace(type);
+            if (is_new) {
+                entry->second = find(type);
+            }
+            last_type_ = type;
+            last_ = entry->second;
+        }
+        return last_;
+    }
+
+private:
+    size_t find(Address type) const {
+        const auto is_base = [&](Address base) {
+            return is_subtype(reinterpret_cast<void*>(type), reinterpret_cast<void*>(base)) != 0;
+        };
+        return static_cast<size_t>(std::find_if(bases_.begin(), bases_.end(), is_base) - bases_.begin());
+    }
+
+    std::span<const Address> bases_;
+    std::unordered_map<Address, size_t> known_;
+    Address last_type_ = 0;
+    size_t last_ = 0;
+};
 
 }  // namespace
 
@@ -85,15 +114,13 @@ TIDEMARK_EXPORT int tidemark_heap_prepare(int major, int minor, const tidemark_h
 TIDEMARK_EXPORT void tidemark_heap_instances(const uint64_t* types, const uint64_t* lists, int32_t count) {
     const std::span bases(types, static_cast<size_t>(count));
     const TrackedObjects collected(call, count_down, get_objects);
-    Address last_type = 0;
-    size_t last_list = bases.size();
-    for (const Address object : collected.objects()) {
-        if (const auto type = read(object, object_type); type != last_type) {
-            last_type = type;
-            last_list = base_among(bases, type);
-        }
-        if (last_list < bases.size()) {
-            append(reinterpret_cast<void*>(lists[last_list]), reinterpret_cast<void*>(object));
+    const std::span<const Address> objects = collected.objects();
+    FirstBase first_base(bases);
+    for (size_t i = 0; i < objects.size(); ++i) {
+        __builtin_prefetch(
+            reinterpret_cast<const void*>(objects[std::min(i + prefetched_objects, objects.size() - 1)]));
+        if (const size_t list = first_base.of(read(objects[i], object_type)); list < bases.size()) {
+            append(reinterpret_cast<void*>(lists[list]), reinterpret_cast<void*>(objects[i]));
         }
     }
 }
@@ -118,9 +145,9 @@ TIDEMARK_EXPORT int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, cons
     return run(*scan, [&] { scan->search_from({roots, static_cast<size_t>(count)}, longest_ns); });
 }
 
-TIDEMARK_EXPORT int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan, int64_t longest_ns) {
+TIDEMARK_EXPORT int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan) {
     const TrackedObjects collected(call, count_down, get_objects);
-    return run(*scan, [&] { scan->drop_unreferenced(collected.objects(), longest_ns); });
+    return run(*scan, [&] { scan->drop_unreferenced(collected.objects()); });
 }
 
 TIDEMARK_EXPORT int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan) {

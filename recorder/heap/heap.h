@@ -100,14 +100,14 @@ typedef struct tidemark_heap_scan tidemark_heap_scan;
 tidemark_heap_scan* tidemark_heap_begin(const struct tidemark_heap_plan* plan);
 
 /* The next three functions return the number of targets and blocks without a path, or -1 if out of memory. A path never
- * changes once it is found. longest_ns: they stop after this time; 0: never. */
+ * changes once it is found. */
 
-/* Searches from the roots. Of several paths, it selects that of the smallest distance; of equally distant ones, that of
- * the earlier root. */
+/* Searches from the roots, for at most longest_ns (0: any time). Of several paths, it selects that of the smallest
+ * distance; of equally distant ones, that of the earlier root. */
 int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const struct tidemark_heap_root* roots, int64_t count,
                                   int64_t longest_ns);
-/* Drops targets that no object of the garbage collector refers to; none if it stops. */
-int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan, int64_t longest_ns);
+/* Drops targets that no object of the garbage collector refers to. */
+int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan);
 /* Searches among the objects that no root reaches. */
 int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan);
 

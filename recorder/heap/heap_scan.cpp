@@ -72,7 +72,7 @@ void HeapScan::add_target(Address object) {
 }
 
 void HeapScan::search_from(std::span<const tidemark_heap_root> roots, int64_t longest_ns) {
-    be_late_after(longest_ns);
+    late_after_ns_ = longest_ns == 0 ? never : now_ns() + longest_ns;
     nodes_.clear();
     starts_.clear();
     reached_.clear();
@@ -185,8 +185,6 @@ void HeapScan::expand_node(uint32_t node) {
     }
 }
 
-void HeapScan::be_late_after(int64_t longest_ns) { late_after_ns_ = longest_ns == 0 ? never : now_ns() + longest_ns; }
-
 bool HeapScan::is_late() const {
     return late_after_ns_ != never && objects_ % objects_between_clock_reads == 0 && now_ns() > late_after_ns_;
 }
@@ -232,17 +230,13 @@ void HeapScan::store(size_t target, tidemark_heap_path path, std::vector<Address
     new_paths_.push_back(target);
 }
 
-void HeapScan::drop_unreferenced(std::span<const Address> objects, int64_t longest_ns) {
-    be_late_after(longest_ns);
+void HeapScan::drop_unreferenced(std::span<const Address> objects) {
     AddressSet referenced;
     Referenced marked{targets_, referenced};
     for (const Address object : objects) {
         if (!visited_.contains(object)) {  // the search knows the references of visited objects
             for_each_child(object, mark_target, &marked);
             ++objects_;
-            if (is_late()) {
-                return;
-            }
         }
     }
     if (marked.out_of_memory) {

@@ -26,9 +26,9 @@ class HeapScan {
 public:
     HeapScan(const FrameLayout& layout, IsSubtype is_subtype, const tidemark_heap_plan& plan);
 
-    // `longest_ns`: see heap.h.
+    /// `longest_ns`: 0: any time.
     void search_from(std::span<const tidemark_heap_root> roots, int64_t longest_ns);
-    void drop_unreferenced(std::span<const Address> objects, int64_t longest_ns);
+    void drop_unreferenced(std::span<const Address> objects);
     void search_unreachable(std::span<const Address> objects);
 
     size_t missing() const { return missing_ + blocks_missing_; }
@@ -68,7 +68,6 @@ private:
     void add_target(Address object);
     void expand(std::span<const tidemark_heap_root> roots);
     void expand_node(uint32_t node);
-    void be_late_after(int64_t longest_ns);
     bool is_late() const;
     void found(size_t target, uint32_t node);
     bool is_target(Address object) const { return targets_.contains(object); }

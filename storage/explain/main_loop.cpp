@@ -75,8 +75,9 @@ public:
         return found;
     }
 
-    /// Returns the lines that allocate again and again, each with all of its allocations, and with those of one size: an
-    /// operator may allocate several times. One line that stands for a whole loop cannot be told from a comprehension.
+    /// Returns the lines that allocate again and again, each with all of its allocations, and with those of one size:
+    /// an operator may allocate several times. One line that stands for a whole loop cannot be told from a
+    /// comprehension.
     std::vector<Candidate> single_lines() const {
         std::unordered_map<PathId, std::vector<EventNumber>> all, after_backward;
         std::map<std::pair<PathId, uint64_t>, std::vector<EventNumber>> of_one_size;

@@ -436,17 +436,21 @@ class Limits(unittest.TestCase):
                 self.assertEqual(search.search_from([_heap.Root(chain, -1)], longest_s), missing)
                 self.assertEqual(search.path_to(0) is None, bool(missing))
 
-    def test_targets_stay_if_the_look_for_references_stops(self):
-        target = Thing()  # a variable of this frame alone refers to it
-        for longest_s, missing in ((1e-9, 1), (60.0, 0), (0.0, 0)):
-            with HEAP.search([target], []) as search:
-                self.assertEqual(search.drop_unreferenced(longest_s), missing)
+    def test_limited_scans_say_that_they_are_incomplete(self):
+        target = Thing()
+        found = _referrers.find(HEAP, [target], longest_s=60.0)
+        self.assertTrue(found.is_complete and found.links[0])
+        alone = _referrers.find(HEAP, [Thing()], longest_s=60.0)  # only the search knew it
+        self.assertFalse(alone.is_complete or alone.links[0])
+        self.assertTrue(_referrers.find(HEAP, [Thing()]).is_complete)
 
     def test_parts_leave_time_for_a_search(self):
         parts = _referrers._Parts()
         self.assertEqual(parts.left(0.0), 0.0)
         self.assertGreater(parts.left(60.0), 30.0)
         self.assertGreater(parts.left(1e-9), 1e-9)
+        self.assertTrue(parts.is_over(1e-9))
+        self.assertFalse(parts.is_over(60.0) or parts.is_over(0.0))
 
 
 if __name__ == "__main__":

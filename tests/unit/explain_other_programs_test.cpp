@@ -106,7 +106,8 @@ TEST(ExplainOtherPrograms, EveryOtherRoundOfACppProgramIsALeak) {
 // Each operator of JAX allocates scratch memory and its result. The first result is replaced, the second is retained.
 TEST(ExplainOtherPrograms, OneOfSeveralAllocationsOfALineIsALeak) {
     OtherProgram run;
-    const StackId times = run.called_through("jax/_src/ufunc_mul.py"), plus = run.called_through("jax/_src/ufunc_add.py");
+    const StackId times = run.called_through("jax/_src/ufunc_mul.py"),
+                  plus = run.called_through("jax/_src/ufunc_add.py");
     std::optional<AllocationIndex> product;
     for (int i = 0; i < 40; ++i) {
         run.give_back(run.take(2 * MiB, times));

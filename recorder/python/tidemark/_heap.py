@@ -88,10 +88,6 @@ def variables_of(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames + cells + code.co_freevars
 
 
-def _ns(seconds: float) -> int:
-    return int(seconds * 1e9)
-
-
 def _addresses(items: Iterable[int]) -> Any:
     numbers = list(items)
     return (ctypes.c_uint64 * len(numbers))(*numbers)
@@ -146,9 +142,7 @@ class Heap:
         return list(addresses)
 
     @contextlib.contextmanager
-    def search(
-        self, targets: Sequence[Any], barriers: Sequence[Any], blocks: Blocks | None = None
-    ) -> Iterator[Search]:
+    def search(self, targets: Sequence[Any], barriers: Sequence[Any], blocks: Blocks | None = None) -> Iterator[Search]:
         """Yields a Search for paths to `targets`, to one tensor of each of `blocks`, and with `blocks` to the nearest
         tensors that a node created. It follows references of
         `barriers` only if they are roots. Raises MemoryError."""
@@ -177,8 +171,7 @@ class Heap:
 
 
 class Search:
-    """A search in progress. Its calls return how many targets have no path yet, and raise MemoryError. longest_s: they
-    stop after this time; 0: never."""
+    """A search in progress. Its calls return how many targets have no path yet, and raise MemoryError."""
 
     def __init__(self, library: Any, handle: int) -> None:
         self._library = library
@@ -186,13 +179,15 @@ class Search:
         self._addresses = (ctypes.c_uint64 * _LONGEST_PATH)()
 
     def search_from(self, roots: Sequence[Root], longest_s: float = 0.0) -> int:
-        """Searches from roots, the nearest objects first."""
+        """Searches from roots, the nearest objects first, for at most longest_s; 0: any time."""
         array = (_abi.HeapRoot * len(roots))(*[_abi.HeapRoot(id(item), *how) for item, *how in roots])
-        return self._missing(self._library.tidemark_heap_search_from(self._handle, array, len(array), _ns(longest_s)))
+        return self._missing(
+            self._library.tidemark_heap_search_from(self._handle, array, len(array), int(longest_s * 1e9))
+        )
 
-    def drop_unreferenced(self, longest_s: float = 0.0) -> int:
-        """Drops targets that no object of the garbage collector refers to; none if it stops."""
-        return self._missing(self._library.tidemark_heap_drop_unreferenced(self._handle, _ns(longest_s)))
+    def drop_unreferenced(self) -> int:
+        """Drops targets that no object of the garbage collector refers to."""
+        return self._missing(self._library.tidemark_heap_drop_unreferenced(self._handle))
 
     def search_unreachable(self) -> int:
         """Searches among the objects that no root reaches."""

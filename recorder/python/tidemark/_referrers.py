@@ -14,7 +14,7 @@ import ctypes
 import threading
 import time
 import typing
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import Context
 from types import TracebackType
 from typing import Any
@@ -50,6 +50,10 @@ class _Parts:
         """Returns the time in s for a search in this part, so that the part takes `longest_s`; 0: unlimited."""
         passed_s = (time.perf_counter_ns() - self._part_began) / 1e9
         return max(longest_s - passed_s, _SHORTEST_SEARCH_S) if longest_s else 0.0
+
+    def is_over(self, longest_s: float) -> bool:
+        """Returns whether this part has taken `longest_s`; 0: never."""
+        return 0.0 < longest_s < (time.perf_counter_ns() - self._part_began) / 1e9
 
     def longest(self) -> int:
         """Returns the duration of the longest part so far, in ns."""
@@ -87,7 +91,8 @@ def find(
     parts: _Parts | None = None,
     longest_s: float = 0.0,
 ) -> Found:
-    """Searches for the targets. longest_s: of one part of the search; 0: unlimited.
+    """Searches for the targets. longest_s: of one part of the search, which then is never complete as long as a target
+    has no path; 0: unlimited.
 
     Empties the list `targets` as soon as the search knows their addresses, so that the list is not a referrer
     itself."""
@@ -107,7 +112,6 @@ def _search_all(
     """Searches from the roots with the best names first, until all targets have a path. Returns the roots used, and
     whether the search is complete."""
     roots: list[_roots.Root] = []
-    is_complete = True
     of_objects = _roots.of_objects(given.autograd_contexts, given.contexts)
     stages = (
         lambda: _roots.nearest(modules, given.traceback, given.thread),
@@ -116,18 +120,16 @@ def _search_all(
     )
     for stage in stages:
         found = stage()
-        began, left_s = time.perf_counter(), parts.left(longest_s)
-        missing = search.search_from([root.for_search() for root in found], left_s)
-        is_complete &= not left_s or time.perf_counter() - began < left_s
-        if missing and not roots and is_complete:
-            missing = search.drop_unreferenced(parts.left(longest_s))
+        missing = search.search_from([root.for_search() for root in found], parts.left(longest_s))
+        if missing and not roots and not longest_s:
+            missing = search.drop_unreferenced()
         roots += found
         if not missing:
             return roots, True
         parts.next()
-    if is_complete:
+    if not longest_s:  # lists all objects, which takes as long as a part may
         search.search_unreachable()
-    return roots, is_complete
+    return roots, not longest_s
 
 
 class _Target(typing.NamedTuple):
@@ -185,10 +187,8 @@ class Referrers:
             if search.search_from([root.for_search() for root in roots], LONGEST_PART_S):
                 parts.next()
                 further = _roots.furthest(modules)
-                parts.next()
-                search.search_from([root.for_search() for root in further], LONGEST_PART_S)
+                search.search_from([root.for_search() for root in further], parts.left(LONGEST_PART_S))
                 roots += further
-            parts.next()
             found = list(self._found(search, roots, set(blocks)))
             self._send(reason, parts, search.objects(), len(blocks), found)
         return 2 * len({target.place.address for target, _ in found}.intersection(blocks)) >= len(blocks)
@@ -223,14 +223,15 @@ class Referrers:
         longest_s: float = 0.0,
     ) -> None:
         parts, types = _Parts(), self._torch._C
-        (modules,) = self._heap.instances(self._torch.nn.Module)
+        # No pause from here to the search: a tensor that the program replaces meanwhile would live longer, and would have
+        # no referrer.
+        modules, tensors, autograd_contexts, contexts = self._heap.instances(
+            self._torch.nn.Module, types.TensorBase, types._FunctionBase, Context
+        )
         self._modules.add(modules)
         del modules  # it would be a referrer itself
         self._labels.find_new()
-        parts.next()
-        # No pause from here to the search: a running sum that the program replaces meanwhile would have no referrer.
-        tensors, autograd_contexts, contexts = self._heap.instances(types.TensorBase, types._FunctionBase, Context)
-        tensors, targets = self._choose(tensors, growing, only_growing)
+        tensors, targets = self._choose(tensors, growing, only_growing, lambda: parts.is_over(longest_s))
         given = given._replace(autograd_contexts=autograd_contexts, contexts=contexts)
         result = find(self._heap, tensors, given, parts, longest_s)
         found = [
@@ -256,7 +257,7 @@ class Referrers:
                 self._core.push(_records.referrer(target.place[:4], own))
 
     def _choose(
-        self, all_tensors: list[Any], growing: Collection[int], only_growing: bool
+        self, all_tensors: list[Any], growing: Collection[int], only_growing: bool, is_late: Callable[[], bool]
     ) -> tuple[list[Any], list[list[_Target]]]:
         """Returns the tensors to search for, and what each of them is the path of."""
         tensors, targets = [], []
@@ -271,7 +272,7 @@ class Referrers:
                 if of_tensor:
                     tensors.append(tensor)
                     targets.append(of_tensor)
-                    if len(tensors) == MOST_TENSORS:
+                    if len(tensors) == MOST_TENSORS or is_late():
                         all_tensors.clear()
         return tensors, targets
 
