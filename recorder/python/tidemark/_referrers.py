@@ -223,8 +223,8 @@ class Referrers:
         longest_s: float = 0.0,
     ) -> None:
         parts, types = _Parts(), self._torch._C
-        # No pause from here to the search: a tensor that the program replaces meanwhile would live longer, and would have
-        # no referrer.
+        # No pause from here to the search: a tensor that the program replaces meanwhile would live longer, without a
+        # referrer.
         modules, tensors, autograd_contexts, contexts = self._heap.instances(
             self._torch.nn.Module, types.TensorBase, types._FunctionBase, Context
         )
