@@ -15,9 +15,12 @@ namespace {
 constexpr int64_t first_steps = 20;
 /// Steps of different kinds may alternate: accumulation, logging, lengths of a few buckets.
 constexpr size_t most_known_steps = 16;
-/// Limits of what waits for the end of a step: readers follow the trace, and other rows refer to the events.
+/// Limits of what waits for the end of a step: readers follow the trace, and other rows refer to the events. Those of a
+/// step that repeats a known one so far are few, and are worth more patience: large models take many seconds for a
+/// step.
 constexpr size_t most_events = 1 << 16;
-constexpr auto longest_wait = std::chrono::seconds(2);
+constexpr auto longest_wait = std::chrono::seconds(2), longest_wait_of_repeat = std::chrono::seconds(60);
+constexpr size_t events_between_prefixes = 16;
 
 bool can_be_left_out(Action action) {
     return action == Action::alloc || action == Action::free_requested || action == Action::free_completed;
@@ -41,14 +44,29 @@ bool StepCollector::add(const AllocatorEvent& event) {
     step_.hash = mixed(step_.hash, static_cast<uint64_t>(event.action) << 32 | event.stream);
     step_.hash = mixed(step_.hash, is_completion ? 0 : event.size);
     step_.hash = mixed(step_.hash, is_completion ? 0 : uint64_t{event.stack} << 32 | event.origin);
-    ++step_.events;
+    if (++step_.events % events_between_prefixes == 0) {
+        prefixes_.push_back(step_.hash);
+    }
     return events_.size() < most_events;
 }
 
-bool StepCollector::is_overdue() const { return !events_.empty() && Clock::now() - since_ > longest_wait; }
+bool StepCollector::is_overdue(Clock::time_point now) const {
+    return !events_.empty() && now - since_ > longest_wait &&
+           (!is_like_known() || now - since_ > longest_wait_of_repeat);
+}
+
+/// Returns whether the step may still turn out to repeat a known one, and would be left out.
+bool StepCollector::is_like_known() const {
+    const auto begins_like_this = [&](const KnownStep& known) {
+        return prefixes_.empty() ||
+               (known.prefixes.size() >= prefixes_.size() && known.prefixes[prefixes_.size() - 1] == prefixes_.back());
+    };
+    return step_.is_whole && steps_ >= first_steps && std::any_of(known_.begin(), known_.end(), begins_like_this);
+}
 
 std::optional<int64_t> StepCollector::end_step(int64_t time) {
     const Signature step = std::exchange(step_, {});
+    std::vector<uint64_t> prefixes = std::exchange(prefixes_, {});
     is_collecting_ = true;
     ++steps_;
     if (!step.is_whole) {
@@ -63,7 +81,7 @@ std::optional<int64_t> StepCollector::end_step(int64_t time) {
     if (known != known_.end()) {
         known_.erase(known);
     }
-    known_.push_front({step, time});
+    known_.push_front({step, std::move(prefixes), time});
     if (known_.size() > most_known_steps) {
         known_.pop_back();
     }

@@ -17,6 +17,8 @@ namespace tidemark::recorder {
 
 class StepCollector {
 public:
+    using Clock = std::chrono::steady_clock;
+
     /// Adds the next event of the step. Returns false if the step has become too long to be collected: all events so
     /// far must be taken, and those that follow are not added.
     bool add(const AllocatorEvent& event);
@@ -25,8 +27,9 @@ public:
     size_t size() const { return events_.size(); }
     /// Returns the time of the first event. Requires one.
     int64_t first_time() const { return events_.front().time; }
-    /// Returns whether the events have waited so long that they should be written before the step ends.
-    bool is_overdue() const;
+    /// Returns whether the events have waited so long that they should be written before the step ends: longer for one
+    /// that has been like a known step so far.
+    bool is_overdue(Clock::time_point now = Clock::now()) const;
 
     /// Ends the step at `time`. Returns the end of the step that it repeats; nothing if there is none, or if it is one
     /// of the first steps.
@@ -35,8 +38,6 @@ public:
     std::vector<AllocatorEvent> take();
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     struct Signature {
         uint64_t hash = 0, events = 0;
         bool is_whole = true;  ///< only allocations and frees, all of them collected
@@ -44,13 +45,17 @@ private:
 
     struct KnownStep {
         Signature signature;
+        std::vector<uint64_t> prefixes;
         int64_t end;  ///< ns since trace start
     };
+
+    bool is_like_known() const;
 
     std::vector<AllocatorEvent> events_;
     Clock::time_point since_;  ///< the first of them
     Signature step_{0, 0, false};
-    std::deque<KnownStep> known_;  ///< latest first
+    std::vector<uint64_t> prefixes_;  ///< hashes of this step's beginnings, one each few events
+    std::deque<KnownStep> known_;     ///< latest first
     int64_t steps_ = 0;
     bool is_collecting_ = false;  ///< from the end of the first step on: a program may have none
 };

@@ -12,7 +12,7 @@ namespace {
 /// Steps of different kinds alternate: accumulation, logging, a smaller last batch.
 constexpr size_t most_known_steps = 8;
 /// Limit of the memory that steps take: 32 bytes an event.
-constexpr size_t most_events = 1 << 15;
+constexpr size_t most_events = 1 << 16;
 /// A step that retains more is worth all details, above all the graph.
 constexpr int64_t most_bytes_left = 64 << 10;
 

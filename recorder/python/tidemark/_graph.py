@@ -30,6 +30,7 @@ _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
 _GROWTH = 1.5  # factor by which retained bytes grow before the next scan
 _POLLS = 3  # retained bytes are the minimum over this number of polls
+_POLLS_OF_NODES = 16  # and retained nodes, once there was a scan, over this one: nodes come and go in each step
 _POLLS_WITHOUT_STEP = 2  # before polls update the labels, as steps do
 _ALWAYS_SCANNED_OOMS = 8  # retries with ever smaller inputs fail a few times before the error that ends the program
 _LONGEST_WAIT_S = 5.0
@@ -94,8 +95,10 @@ class Graph:
         self._full_scans_served = core.full_scans_wanted()
         core.serve_scans(1)
         self._growth_scans = 0
-        self._nodes_at_scan = self._bytes_at_scan = 0
+        self._nodes_at_scan: int | None = None  # none: there was no scan
+        self._bytes_at_scan = 0
         self._allocated: collections.deque[int] = collections.deque(maxlen=_POLLS)
+        self._alive: collections.deque[int] = collections.deque(maxlen=_POLLS_OF_NODES)  # nodes
         # Ids of the newest nodes at the last two steps, and at the last two marks.
         self._newest_at_steps: collections.deque[int] = collections.deque(maxlen=2)
         self._newest_at_marks: collections.deque[int] = collections.deque(maxlen=2)
@@ -225,9 +228,12 @@ class Graph:
         self._update_labels_without_steps()
         self._serve_request()
         alive, _ = self._plugin.live_nodes()
+        self._alive.append(alive)
+        if self._nodes_at_scan is not None:
+            alive = min(self._alive) if len(self._alive) == _POLLS_OF_NODES else 0
         self._allocated.append(self._allocated_bytes())
         retained = min(self._allocated) if len(self._allocated) == _POLLS else 0
-        if alive >= max(_FEWEST_NODES, 2 * self._nodes_at_scan) or retained >= max(
+        if alive >= max(_FEWEST_NODES, 2 * (self._nodes_at_scan or 0)) or retained >= max(
             _FEWEST_BYTES, _GROWTH * self._bytes_at_scan
         ):
             self._scan_if_affordable("memory grows")
@@ -296,7 +302,7 @@ class Graph:
     def _scan(self, reason: str, traceback: TracebackType | None = None, wait_s: float = 0.0) -> None:
         with self._exclusively(wait_s) as is_free:
             if is_free:
-                self._nodes_at_scan = self._plugin.live_nodes()[0]
+                self._nodes_at_scan = min(self._alive, default=self._plugin.live_nodes()[0])
                 self._bytes_at_scan = min(self._allocated, default=0)
                 self._referrers.scan(reason, traceback)
 
