@@ -71,10 +71,10 @@ uint64_t SimulatedAllocator::allocate(SimulatedThread& thread, uint64_t bytes, c
     const uint64_t rounded = round_size(settings, bytes);
     const bool is_large = rounded > small_size;
     auto& pool = free_[is_large];
-    auto found = pool.lower_bound(rounded);
+    auto found = pool.lower_bound({rounded, 0});
     if (found == pool.end()) {
         new_segment(thread, rounded, is_large);
-        found = pool.lower_bound(rounded);
+        found = pool.lower_bound({rounded, 0});
     }
     const uint64_t address = found->second;
     pool.erase(found);
@@ -136,10 +136,7 @@ void SimulatedAllocator::merge(std::map<uint64_t, Block>::iterator block) {
     block->second.state = 0;
     block->second.requested = 0;
     auto& pool = free_[segments_[block->second.segment].is_large];
-    const auto take_out = [&](std::map<uint64_t, Block>::iterator b) {
-        auto [at, end] = pool.equal_range(b->second.size);
-        pool.erase(std::find_if(at, end, [&](const auto& entry) { return entry.second == b->first; }));
-    };
+    const auto take_out = [&](std::map<uint64_t, Block>::iterator b) { pool.erase({b->second.size, b->first}); };
     if (const auto next = std::next(block);
         next != blocks_.end() && next->second.state == 0 && next->second.segment == block->second.segment) {
         take_out(next);
@@ -166,9 +163,7 @@ void SimulatedAllocator::empty_cache(SimulatedThread& thread) {
             ++segment;
             continue;
         }
-        auto& pool = free_[segment->second.is_large];
-        auto [at, end] = pool.equal_range(block->second.size);
-        pool.erase(std::find_if(at, end, [&](const auto& entry) { return entry.second == block->first; }));
+        free_[segment->second.is_large].erase({block->second.size, block->first});
         rows_[segment->second.index].free_event = static_cast<EventNumber>(next_);
         emit(thread, expandable_ ? Action::segment_unmap : Action::segment_free, segment->first, segment->second.size,
              {});

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -183,8 +184,8 @@ private:
     mutable std::mutex mutex_;
     std::map<uint64_t, Block> blocks_;
     std::map<uint64_t, Seg> segments_;
-    std::multimap<uint64_t, uint64_t> free_[2];  ///< size -> address, by pool
-    std::map<uint64_t, size_t> open_;            ///< address -> index in lifetimes_
+    std::set<std::pair<uint64_t, uint64_t>> free_[2];  ///< sizes and addresses, by pool
+    std::map<uint64_t, size_t> open_;                  ///< address -> index in lifetimes_
     std::vector<Allocation> lifetimes_;
     bool forgets_ = false;
     std::vector<size_t> forgotten_;  ///< indexes in lifetimes_
