@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "storage/explain/analysis_context.h"
@@ -19,6 +20,7 @@
 #include "storage/explain/grown_part.h"
 #include "storage/explain/growth_end.h"
 #include "storage/explain/model_bound.h"
+#include "storage/explain/paused_details.h"
 #include "storage/explain/shared_lifetimes.h"
 #include "storage/text/referrer_words.h"
 
@@ -342,6 +344,13 @@ private:
         std::sort(suspect.sites.begin(), suspect.sites.end(),
                   [](const Site* a, const Site* b) { return a->trend.per_iteration > b->trend.per_iteration; });
         suspect.since = std::min(suspect.since, interval_.iterations.size() - 1);
+        if (const auto recorded = iterations_with_details(suspect.since)) {
+            int64_t rise = 0;
+            for (const Site* site : suspect.sites) {
+                rise += site->trend.rise;
+            }
+            suspect.per_iteration = rise / *recorded;
+        }
         suspect.referrer = suspect.retention.referrer;
         if (suspect.referrer) {
             suspect.paths = growth_paths(*graph_, suspect.sites, *suspect.referrer, position_);
@@ -363,8 +372,19 @@ private:
         }
     }
 
+    /// Returns the number of iterations from `since` on that have details, if some have none: no site has what these
+    /// allocate.
+    std::optional<int64_t> iterations_with_details(size_t since) const {
+        const auto& all = interval_.iterations.all();
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(since);
+        const auto is_paused = [&](const Iteration& iteration) { return paused_.contains(iteration.end); };
+        const std::ptrdiff_t paused = paused_.any() ? std::count_if(begin, all.end(), is_paused) : 0;
+        return paused == 0 || paused == all.end() - begin ? std::nullopt : std::optional(all.end() - begin - paused);
+    }
+
     const Trace& trace_;
     const DeviceHistory& device_;
+    const PausedDetails paused_{trace_};
     const Interval& interval_;
     const GraphContext* graph_;
     uint32_t position_;

@@ -55,6 +55,28 @@ TEST(ExplainGrowth, ReportsMemoryThatStaysInEachIteration) {
     }
 }
 
+TEST(ExplainGrowth, StepsWithoutDetailsDoNotCount) {
+    RunBuilder run;
+    run.segment(4096 * mib);
+    loop(run, 12, 2 * mib, true);
+    const int64_t begin = run.now();
+    for (int i = 0; i < 8; ++i) {
+        run.alloc(2 * mib, 0);
+        run.step();
+    }
+    Annotation pause;
+    pause.kind = AnnotationKind::details_paused;
+    pause.start = begin;
+    pause.end = run.now();
+    pause.closed = true;
+    run.trace.annotations.push_back(pause);
+    loop(run, 12, 2 * mib, true);
+    const Explanation explanation = explained(*run.make_context());
+    ASSERT_FALSE(explanation.findings.empty());
+    EXPECT_EQ(explanation.findings.front().kind, FindingKind::unexplained_growth);
+    EXPECT_NEAR(static_cast<double>(explanation.findings.front().per_iteration.value_or(0)), 2.0 * mib, 0.15 * mib);
+}
+
 TEST(ExplainGrowth, ReportsNothingIfNothingStays) {
     RunBuilder run;
     run.segment(4096 * mib);
