@@ -161,6 +161,7 @@ void GrowthFinder::count_reachable(uint32_t d, SliceSums& reachable, SliceSums& 
     const DeviceHistory& device = index_.trace().devices[d];
     const Allocations& all = device.allocations;
     std::vector<EventNumber> events;
+    events.reserve(ends_.size());
     for (const int64_t end : ends_) {
         events.push_back(device.events_until(end));
     }
