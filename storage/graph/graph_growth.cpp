@@ -11,7 +11,7 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t slices_without_steps = 100;
-constexpr size_t most_types = 64, most_edge_groups = 252;
+constexpr size_t most_types = 64, most_root_groups = 252;
 
 std::vector<GraphSlice> slices_of(const Trace& trace) {
     std::vector<GraphSlice> slices;
@@ -274,7 +274,7 @@ std::vector<NeverExecutedRoots> roots_never_executed(const GraphState& time_poin
     std::stable_sort(groups.begin(), groups.end(), [](const NeverExecutedRoots& a, const NeverExecutedRoots& b) {
         return a.roots.size() > b.roots.size();
     });
-    groups.resize(std::min(groups.size(), most_edge_groups));
+    groups.resize(std::min(groups.size(), most_root_groups));
     std::vector<ReferrerTargets> retains;
     for (NeverExecutedRoots& group : groups) {
         std::sort(group.roots.begin(), group.roots.end());

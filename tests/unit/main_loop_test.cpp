@@ -154,6 +154,18 @@ TEST(MainLoop, MayBeOneLine) {
     EXPECT_EQ(8u, program.iterations());
 }
 
+TEST(MainLoop, MayBeOneLineThatAllocatesSeveralSizes) {
+    Program program;
+    for (int step = 0; step < 12; ++step) {
+        program.use({in_main(10)}, 1 << 20);
+        program.use({in_main(10)}, 4 << 20);
+        for (int layer = 0; layer < 3; ++layer) {
+            program.use({in_main(10), module_call});
+        }
+    }
+    EXPECT_EQ(12u, program.iterations());
+}
+
 /// One forward pass: its layers free what they allocate, or keep it for backward.
 void forward(Program& program, bool keeps, std::vector<AllocationIndex>& kept) {
     const Call layers{"/home/anna/model.py", "forward", 31}, head{"/home/anna/model.py", "forward", 33};
@@ -169,18 +181,6 @@ void forward(Program& program, bool keeps, std::vector<AllocationIndex>& kept) {
         }
     }
     kept.push_back(program.at({in_main(10), module_call, head}));
-}
-
-TEST(MainLoop, MayBeOneLineThatAllocatesSeveralSizes) {
-    Program program;
-    for (int step = 0; step < 12; ++step) {
-        program.use({in_main(10)}, 1 << 20);
-        program.use({in_main(10)}, 4 << 20);
-        for (int layer = 0; layer < 3; ++layer) {
-            program.use({in_main(10), module_call});
-        }
-    }
-    EXPECT_EQ(12u, program.iterations());
 }
 
 TEST(MainLoop, MayBeOneLineThatCallsAModelIfAllIterationsAreEqual) {

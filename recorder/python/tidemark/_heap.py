@@ -144,8 +144,7 @@ class Heap:
     @contextlib.contextmanager
     def search(self, targets: Sequence[Any], barriers: Sequence[Any], blocks: Blocks | None = None) -> Iterator[Search]:
         """Yields a Search for paths to `targets`, to one tensor of each of `blocks`, and with `blocks` to the nearest
-        tensors that a node created. It follows references of
-        `barriers` only if they are roots. Raises MemoryError."""
+        tensors that a node created. It follows references of `barriers` only if they are roots. Raises MemoryError."""
         wanted, shut = (_addresses(map(id, items)) for items in (targets, barriers))
         kinds = [_abi.HeapType(id(kind), distance, reference) for kind, distance, reference in _kinds()]
         plan = _abi.HeapPlan(
