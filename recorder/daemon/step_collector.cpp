@@ -4,8 +4,9 @@
 #include "recorder/daemon/step_collector.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
+
+#include "recorder/core/mixed_hash.h"
 
 namespace tidemark::recorder {
 
@@ -24,11 +25,6 @@ constexpr size_t events_between_prefixes = 16;
 
 bool can_be_left_out(Action action) {
     return action == Action::alloc || action == Action::free_requested || action == Action::free_completed;
-}
-
-uint64_t mixed(uint64_t hash, uint64_t value) {
-    hash = (std::rotl(hash, 23) ^ value) * 0x9fb21c651e98df25u;
-    return hash ^ (hash >> 31);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "recorder/torch/detail_level.h"
+#include "recorder/torch/light_steps.h"
+#include "recorder/torch/repeated_work.h"
 #include "recorder/torch/step_patterns.h"
 #include "recorder/torch/thread_state.h"
 
@@ -85,12 +87,15 @@ bool describe(const TraceEntry& entry, uint16_t thread, EventShape& shape) {
 EventOrigin origin_of(const TraceEntry& entry, ThreadState& state, tidemark_ring* ring) {
     EventOrigin origin;
     if (has_stack(entry.action_)) {
-        const StackRef stack = state.attributed_stack();
-        origin.stack = stack.id;
-        origin.stack_thread = stack.thread;
-        origin.lines = stack.lines;
-        origin.op = state.current_op();
-        origin.phase = state.phase(stack);
+        const Caller caller = state.caller();
+        if (entry.action_ == TraceEntry::ALLOC && !caller.is_evaluating) {
+            allocates_in_forward();
+        }
+        origin.stack = caller.stack.id;
+        origin.stack_thread = caller.stack.thread;
+        origin.lines = caller.stack.lines;
+        origin.op = state.op_of_event(static_cast<uint8_t>(entry.action_), caller);
+        origin.phase = state.phase(caller);
         const auto pool = pool_of(entry, 0);
         origin.pool = state.pool(pool.first, pool.second);
         const std::string& context = compile_context_of(entry, 0);
@@ -132,6 +137,10 @@ EventOrigin find_origin(const TraceEntry& entry, int device, ThreadState& state,
     if (are_details_paused()) {
         steps.set_unlike();
         return {};
+    }
+    if (!steps_may_be_light()) {
+        note_memory_of_op(entry, device, state.op_memory());
+        return origin_of(entry, state, ring);
     }
     EventShape shape;
     bool can_repeat = describe(entry, ring->serial, shape) && ring->serial != 0;
@@ -201,7 +210,9 @@ void on_event(const TraceEntry& entry) noexcept {
         return;
     }
     follow_pause();
-    end_steps(events);
+    if (steps_may_be_light()) {
+        end_steps(events);
+    }
     const uint64_t sequence = events.next.load(std::memory_order_relaxed);
     events.next.store(sequence + 1, std::memory_order_relaxed);
     report(entry, device, sequence);

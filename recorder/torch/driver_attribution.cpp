@@ -16,11 +16,11 @@ void attribute(tidemark_ring* ring, tidemark_record* record) noexcept {
     if (state.ring() != ring) {
         return;
     }
-    const StackRef stack = state.attributed_stack();
-    driver.stack = stack.id;
-    driver.stack_thread = stack.thread;
-    driver.op = state.current_op();
-    driver.phase = state.phase(stack);
+    const Caller caller = state.caller();
+    driver.stack = caller.stack.id;
+    driver.stack_thread = caller.stack.thread;
+    driver.op = state.op_of_event(record->detail, caller);
+    driver.phase = state.phase(caller);
     const DeviceAddress place{driver.address, driver.device};
     if (record->detail == TIDEMARK_DRIVER_ALLOC && driver.events > 0) {
         state.op_memory().allocated(place);

@@ -3,6 +3,7 @@
 
 #include "recorder/torch/graph_recorder.h"
 
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/functions/tensor.h>
 #include <torch/csrc/autograd/graph_task.h>
@@ -15,12 +16,14 @@
 #include <cstring>
 #include <mutex>
 #include <typeinfo>
+#include <utility>
 
 #include "recorder/torch/allocator_tracker.h"
 #include "recorder/torch/detail_level.h"
 #include "recorder/torch/forward_links.h"
 #include "recorder/torch/labels.h"
 #include "recorder/torch/node_types.h"
+#include "recorder/torch/repeated_work.h"
 
 namespace tidemark::plugin {
 
@@ -40,7 +43,10 @@ std::atomic<uint32_t> regions_reported{0};  ///< number of the recording that re
 
 class NodeTag final : public FunctionPreHook {
 public:
-    NodeTag(Node& node, bool accumulates) : node_(node), accumulates_(accumulates) {
+    NodeTag(Node& node, NodeType::Kind kind)
+        : node_(node),
+          accumulates_(kind == NodeType::Kind::accumulate_grad),
+          runs_python_(kind == NodeType::Kind::python || kind == NodeType::Kind::cpp_function) {
         nodes_alive.fetch_add(!accumulates_, std::memory_order_relaxed);
     }
     NodeTag(const NodeTag&) = delete;
@@ -54,14 +60,17 @@ public:
         if (records_details() && number_ != 0 && recording_ == current_recording.load(std::memory_order_relaxed)) {
             ThreadState& state = ThreadState::here();
             const MeasuredCallback measured(state);
-            ExecutedNode executed{number_};
+            node_begins(runs_python_ || c10::GradMode::is_enabled());  // which creates a graph of derivatives
+            state.enter_node();
+            ExecutedNode executed{number_, torch::autograd::get_current_graph_task_id(),
+                                  torch::autograd::get_current_graph_task_keep_graph()};
             if (accumulates_) {
                 executed.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
             }
             if (!node_.retains_grad_hooks().empty()) {
                 report_retained_gradient();
             }
-            state.node_executes(executed);
+            state.node_executes(std::move(executed));
         }
         return grads;
     }
@@ -79,6 +88,9 @@ public:
     void set_output(const c10::TensorImpl& output) {
         output_ = WeakTensor(StrongTensor::reclaim_copy(const_cast<c10::TensorImpl*>(&output)));
     }
+
+    /// Hooks unpack its saved tensors when it is executed: they may recompute a part of the forward pass.
+    void has_hooks() { runs_python_ = true; }
 
 private:
     void report_retained_gradient() const {
@@ -105,6 +117,7 @@ private:
 
     Node& node_;
     const bool accumulates_;  ///< such nodes are not counted, because parameters retain them
+    bool runs_python_;        ///< or other code that may call any op
     WeakTensor output_{StrongTensor()};
     uint32_t number_ = 0;
     uint32_t recording_ = 0;
@@ -128,7 +141,7 @@ Tagged tag(Node& node, uint32_t recording) {
         }
     }
     if (existing == nullptr) {
-        auto added = std::make_unique<NodeTag>(node, type_of(node).kind == NodeType::Kind::accumulate_grad);
+        auto added = std::make_unique<NodeTag>(node, type_of(node).kind);
         existing = added.get();
         node.add_pre_hook(std::move(added));
     } else if (const uint32_t number = existing->number(recording)) {
@@ -200,11 +213,11 @@ public:
         }
         tagged.tag->set_output(output);
         recording_ = recording;
-        to_report_.push_back({&root, tagged.number});
+        to_report_.push_back({&root, tagged.tag, tagged.number});
         for (bool is_root = true; !to_report_.empty(); is_root = false) {
             const Found found = to_report_.back();
             to_report_.pop_back();
-            report_one(*found.node, found.number, is_root ? allocated : TensorPlace{}, is_root);
+            report_one(found, is_root ? allocated : TensorPlace{}, is_root);
         }
         return tagged.number;
     }
@@ -212,6 +225,7 @@ public:
 private:
     struct Found {
         Node* node;
+        NodeTag* tag;
         uint32_t number;
     };
 
@@ -228,13 +242,14 @@ private:
         }
     }
 
-    void report_one(Node& node, uint32_t number, const TensorPlace& allocated, bool is_root) {
+    void report_one(const Found& found, const TensorPlace& allocated, bool is_root) {
+        Node& node = *found.node;
         const NodeType& type = type_of(node);
         report_compiled_region(type);
         const TypeTexts::Texts& texts = texts_.of(type, ring_);
         tidemark_record record{};
         record.kind = TIDEMARK_NODE;
-        record.node.id = number;
+        record.node.id = found.number;
         record.node.type = texts.name;
         record.node.op = is_root ? ThreadState::here().current_op() : 0;
         record.node.number = node.sequence_nr();
@@ -249,6 +264,9 @@ private:
         record.node.device = place.device;
         collect_edges(node, type);
         collect_saved(node, type, texts, record.node.device);
+        if (std::any_of(slots_.begin(), slots_.end(), [](const SavedSlot& slot) { return is_packed(*slot.saved); })) {
+            found.tag->has_hooks();
+        }
         record.node.edges = static_cast<uint16_t>(edges_.size());
         record.node.saved = static_cast<uint16_t>(saved_.size());
         if (record.node.device != TIDEMARK_NO_DEVICE) {
@@ -296,7 +314,7 @@ private:
     void add_edge(Node& next, uint16_t slot, uint16_t input) {
         const Tagged tagged = tag(next, recording_);
         if (tagged.is_new) {
-            to_report_.push_back({&next, tagged.number});
+            to_report_.push_back({&next, tagged.tag, tagged.number});
         }
         edges_.push_back({tagged.number, slot, input});
     }
@@ -403,7 +421,7 @@ void report_executed_node(const ExecutedNode& executed) {
     }
     tidemark_record record{};
     record.kind = TIDEMARK_NODE_RUN;
-    record.detail = !torch::autograd::get_current_graph_task_keep_graph();
+    record.detail = !executed.retains_graph;
     record.node_run.id = executed.number;
     record.node_run.device = TIDEMARK_NO_DEVICE;
     const StrongTensor variable = executed.variable.lock();

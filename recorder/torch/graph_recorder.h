@@ -30,7 +30,7 @@ uint32_t report_node(torch::autograd::Node& node, const c10::TensorImpl& output,
 /// node.
 torch::autograd::Node* node_of(const c10::TensorImpl& tensor);
 
-/// Records that the engine executed a node on this thread. Unless the pass retains the graph, the engine has released
+/// Records that the engine executed a node, on any thread. Unless the pass retains the graph, the engine has released
 /// the node's saved tensors.
 void report_executed_node(const ExecutedNode& executed);
 

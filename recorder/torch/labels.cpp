@@ -67,13 +67,13 @@ void report_new_gradient(const c10::TensorImpl& tensor, LabeledTensor& labeled) 
 }
 
 /// Sends what changed. Returns false if the tensor was destroyed.
-bool update(LabeledTensor& labeled) {
+bool update(LabeledTensor& labeled, bool with_gradient) {
     const StrongTensor tensor = labeled.tensor.lock();
     if (!tensor) {
         return false;
     }
     report_if_moved(*tensor, labeled);
-    if (const c10::TensorImpl* gradient = gradient_of(*tensor)) {
+    if (const c10::TensorImpl* gradient = with_gradient ? gradient_of(*tensor) : nullptr) {
         report_new_gradient(*gradient, labeled);
     }
     return true;
@@ -113,17 +113,18 @@ void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& nam
     labeled_tensors().all.push_back(std::move(labeled));
 }
 
-void update_labels() {
+void update_labels(bool with_gradients) {
     const std::lock_guard lock(labeled_tensors().mutex);
     auto& all = labeled_tensors().all;
-    all.erase(std::remove_if(all.begin(), all.end(), [](LabeledTensor& each) { return !update(each); }), all.end());
+    const auto is_gone = [&](LabeledTensor& each) { return !update(each, with_gradients); };
+    all.erase(std::remove_if(all.begin(), all.end(), is_gone), all.end());
 }
 
 void update_labels_of_parameters() {
     const std::lock_guard lock(labeled_tensors().mutex);
     for (LabeledTensor& each : labeled_tensors().all) {
         if (each.category == TIDEMARK_CATEGORY_PARAMETER) {
-            update(each);
+            update(each, true);
         }
     }
 }

@@ -24,7 +24,8 @@ const c10::TensorImpl* gradient_of(c10::TensorImpl& tensor);
 /// thread may call.
 void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name);
 /// Sends the labels of tensors whose memory moved since the last call, and of new gradients. Removes destroyed tensors.
-void update_labels();
+/// `with_gradients`: no other thread may replace them meanwhile.
+void update_labels(bool with_gradients);
 /// The same for parameters alone. Removes nothing.
 void update_labels_of_parameters();
 /// Removes all labeled tensors, for a new recording.

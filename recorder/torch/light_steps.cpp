@@ -3,6 +3,8 @@
 
 #include "recorder/torch/light_steps.h"
 
+#include <atomic>
+
 #include "recorder/torch/allocator_tracker.h"
 #include "recorder/torch/detail_level.h"
 #include "recorder/torch/graph_recorder.h"
@@ -19,22 +21,24 @@ constexpr int fewest_repeats = 2;
 constexpr int longest_light = 254;
 
 struct Steps {
-    bool may_be_light = false;
     int seen = 0;
     int light = 0;             ///< in a row
     uint64_t nodes_alive = 0;  ///< at the end of the step before
 };
 Steps steps;
+std::atomic<bool> may_be_light{false};
 
 }  // namespace
 
 void begin_steps(bool allowed) {
     steps = {};
-    steps.may_be_light = allowed;
+    may_be_light.store(allowed, std::memory_order_relaxed);
 }
 
+bool steps_may_be_light() { return may_be_light.load(std::memory_order_relaxed); }
+
 void step_ends() {
-    if (!steps.may_be_light) {
+    if (!steps_may_be_light()) {
         return;
     }
     count_step();

@@ -9,6 +9,8 @@ namespace tidemark::plugin {
 
 /// Starts again with all details, and with light steps later if `allowed`. One thread at a time may call.
 void begin_steps(bool allowed);
+/// Returns whether steps of this recording may be light.
+bool steps_may_be_light();
 /// Handles the end of a training step, on the thread that reports them.
 void step_ends();
 

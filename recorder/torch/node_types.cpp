@@ -71,17 +71,18 @@ public:
         const char* python_name = kind == Kind::python ? static_cast<const char*>(key) : nullptr;
         auto& known = types_[key];
         if (known == nullptr || (python_name != nullptr && known->name != python_name)) {
-            known = make(kind, python_name != nullptr ? python_name : without_namespaces(node.name()));
+            known = make(kind, python_name != nullptr ? python_name : node.name());
         }
         return *known;
     }
 
 private:
-    const NodeType* make(Kind kind, std::string name) {
+    const NodeType* make(Kind kind, std::string engine_name) {
         auto* type = new NodeType;  // never destroyed: threads cache pointers to it
         type->number = count_++;
         type->kind = kind;
-        type->name = std::move(name);
+        type->name = kind == Kind::python ? engine_name : without_namespaces(engine_name);
+        type->engine_name = std::move(engine_name);
         switch (kind) {
             case Kind::plain: type->saved = generated_fields(type->name); break;
             case Kind::python:

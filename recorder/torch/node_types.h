@@ -27,6 +27,7 @@ struct NodeType {
     uint32_t number = 0;  ///< consecutive, from 0, in order of appearance
     Kind kind = Kind::plain;
     std::string name;
+    std::string engine_name;  ///< with namespaces: "torch::autograd::AccumulateGrad"
     std::vector<SavedField> saved;
 };
 

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 #include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/labels.h"
@@ -63,7 +64,7 @@ std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
         }
     } else {
         state.enter_op(op.name(), TIDEMARK_SCOPE_NODE);
-        state.enter_node(forward_op(op.forwardThreadId(), op.seqNr()));
+        state.enter_node();
     }
     return nullptr;
 }
@@ -74,7 +75,7 @@ uint8_t category_of_result(ThreadState& state, const char* op) {
     if (std::strncmp(op, "c10d::", 6) == 0) {
         return TIDEMARK_CATEGORY_COMMUNICATION;
     }
-    if (state.is_evaluating() || state.in_optimizer) {
+    if (state.in_optimizer || executing_node() != nullptr) {
         return TIDEMARK_CATEGORY_NONE;
     }
     return (state.caller_of_op().id & stack_has_module) == 0 ? TIDEMARK_CATEGORY_INPUT : TIDEMARK_CATEGORY_OUTPUT;
@@ -163,13 +164,33 @@ void set_observed(bool observe, at::CallbackHandle& handle, const at::RecordFunc
     }
 }
 
+/// Whether ops are observed is decided at two places.
+struct Ops {
+    std::mutex mutex;
+    bool are_observed = false, are_suspended = false;
+    at::CallbackHandle handle = 0;
+
+    /// Requires the lock.
+    void update() {
+        set_observed(are_observed && !are_suspended, handle,
+                     at::RecordFunctionCallback(begins, ends)
+                         .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+    }
+};
+Ops ops;
+
 }  // namespace
 
 void observe_ops(bool observe) {
-    static at::CallbackHandle handle = 0;
-    set_observed(observe, handle,
-                 at::RecordFunctionCallback(begins, ends)
-                     .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+    const std::lock_guard lock(ops.mutex);
+    ops.are_observed = observe;
+    ops.update();
+}
+
+void suspend_ops(bool suspended) {
+    const std::lock_guard lock(ops.mutex);
+    ops.are_suspended = suspended;
+    ops.update();
 }
 
 void observe_ranges(bool observe) {

@@ -15,6 +15,7 @@
 #include "recorder/torch/labels.h"
 #include "recorder/torch/light_steps.h"
 #include "recorder/torch/op_observer.h"
+#include "recorder/torch/repeated_work.h"
 #include "recorder/torch/saved_variables.h"
 #include "recorder/torch/thread_state.h"
 
@@ -149,6 +150,7 @@ void attach(const tidemark_api* api, int parts) {
         record_graph(records_graph);
     }
     observed_parts = parts;
+    begin_repeated_work();
     observe(true);
     attribute_driver_allocations((parts & TIDEMARK_PLUGIN_DRIVER) != 0);
     begin_steps((parts & TIDEMARK_PLUGIN_LIGHT_STEPS) != 0);
@@ -216,26 +218,31 @@ int tidemark_plugin_sequences(uint64_t* sequences, int count) {
 
 void tidemark_plugin_phase(uint32_t phase) { set_named_phase(phase); }
 
-void tidemark_plugin_optimizer(int inside) { ThreadState::here().in_optimizer = inside != 0; }
+void tidemark_plugin_optimizer(int inside) {
+    bool& in_optimizer = ThreadState::here().in_optimizer;
+    if (in_optimizer) {
+        work_ends(Work::optimizer);  // also of a step that an exception ended, which nothing reports
+    }
+    in_optimizer = inside != 0;
+    if (in_optimizer) {
+        work_begins(Work::optimizer);
+    }
+}
 
 void tidemark_plugin_step_ended(void) {
     follow_pause();
     step_ends();
 }
 
-int tidemark_plugin_end_light_step(int source, uint64_t number) {
-    follow_pause();
-    tidemark_ring* ring = records_details() || core() == nullptr ? nullptr : core()->this_thread();
-    if (ring == nullptr) {
-        return 0;
+void tidemark_plugin_end_step(int source, uint64_t number) {
+    if (tidemark_ring* ring = core() == nullptr ? nullptr : core()->this_thread()) {
+        tidemark_record record{};
+        record.kind = TIDEMARK_STEP;
+        record.detail = static_cast<uint8_t>(source);
+        record.step.number = number;
+        core()->push(ring, &record, nullptr, 0);
     }
-    tidemark_record record{};
-    record.kind = TIDEMARK_STEP;
-    record.detail = static_cast<uint8_t>(source);
-    record.step.number = number;
-    core()->push(ring, &record, nullptr, 0);
-    step_ends();
-    return 1;
+    tidemark_plugin_step_ended();
 }
 
 int tidemark_plugin_records_details(void) {
@@ -246,6 +253,15 @@ int tidemark_plugin_records_details(void) {
 void tidemark_plugin_backward_begins(void) {
     if (core() != nullptr && core()->recording()) {
         remember_backward_call();
+        if (graph_is_recorded()) {  // else nothing tells when a node begins
+            work_begins(Work::backward);
+        }
+    }
+}
+
+void tidemark_plugin_backward_ends(void) {
+    if (work_ends(Work::backward)) {
+        report_last_executed_nodes();
     }
 }
 
@@ -276,7 +292,9 @@ void tidemark_plugin_label(uint64_t tensor, int category, const char* name) {
     label_tensor(tensor, static_cast<uint8_t>(category), name);
 }
 
-void tidemark_plugin_update_labels(void) { update_labels(); }
+void tidemark_plugin_update_labels(void) { update_labels(true); }
+
+void tidemark_plugin_update_labels_of_tensors(void) { update_labels(false); }
 
 void tidemark_plugin_update_labels_of_parameters(void) { update_labels_of_parameters(); }
 

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_PLUGIN_VERSION 6u
+#define TIDEMARK_PLUGIN_VERSION 7u
 
 uint32_t tidemark_plugin_version(void);
 
@@ -52,15 +52,16 @@ void tidemark_plugin_optimizer(int inside);
 
 /* Handles the end of a training step, whose TIDEMARK_STEP was sent. */
 void tidemark_plugin_step_ended(void);
-/* Ends a training step that was light, and sends its TIDEMARK_STEP: one call costs less than several between two light
- * steps. Returns 0, and does nothing, if the step was not light. In a pause, every step is. */
-int tidemark_plugin_end_light_step(int source, uint64_t number);
+/* Sends the TIDEMARK_STEP of a training step that ends, and handles that: one call costs less than two. */
+void tidemark_plugin_end_step(int source, uint64_t number);
 /* Returns 0 in light steps and while the user has paused the details: then nothing needs to be recorded but allocator
  * events. */
 int tidemark_plugin_records_details(void);
 
 /* Reports that this thread starts a backward pass. Memory whose forward op is unknown gets the stack of this call. */
 void tidemark_plugin_backward_begins(void);
+/* Reports that it ends, also after an exception. */
+void tidemark_plugin_backward_ends(void);
 
 /* The functions below take a tensor as its `_cdata`: the address of its TensorImpl. The caller retains the tensor. */
 
@@ -79,7 +80,8 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out);
 uint64_t tidemark_plugin_block_of(uint64_t tensor);
 /* Returns whether a node created the tensor. */
 int tidemark_plugin_has_node(uint64_t tensor);
-/* Returns the tensor in .grad, read from the field; of a sparse one its values. 0: none. */
+/* Returns the tensor in .grad, read from the field; of a sparse one its values. 0: none. No other thread may replace
+ * the gradient. */
 uint64_t tidemark_plugin_gradient_of(uint64_t tensor);
 
 /* Labels the memory of a parameter, buffer or optimizer state (`category`: tidemark_category). Stores a weak reference
@@ -87,6 +89,9 @@ uint64_t tidemark_plugin_gradient_of(uint64_t tensor);
 void tidemark_plugin_label(uint64_t tensor, int category, const char* name);
 /* Sends the labels of all labeled tensors whose memory moved, and of their gradients. */
 void tidemark_plugin_update_labels(void);
+/* The same without gradients, for a thread that is not the program's: a gradient that is being replaced may be read on
+ * the thread that replaces it only, because PyTorch releases the interpreter lock while it destroys it. */
+void tidemark_plugin_update_labels_of_tensors(void);
 /* The same for parameters alone, after a backward pass, which neither creates nor moves buffers and optimizer state. */
 void tidemark_plugin_update_labels_of_parameters(void);
 

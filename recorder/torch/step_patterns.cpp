@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "recorder/core/mixed_hash.h"
+
 namespace tidemark::plugin {
 
 namespace {
@@ -16,14 +18,9 @@ constexpr size_t most_events = 1 << 16;
 /// A step that retains more is worth all details, above all the graph.
 constexpr int64_t most_bytes_left = 64 << 10;
 
-uint64_t mixed(uint64_t hash, uint64_t value) {
-    hash = ((hash << 23 | hash >> 41) ^ value) * 0x9fb21c651e98df25u;
-    return hash ^ (hash >> 31);
-}
-
 uint64_t hash_of(const EventShape& shape) {
-    uint64_t hash = mixed(shape.stream, uint64_t{shape.action} << 16 | shape.thread);
-    return mixed(hash ^ shape.metadata, shape.size);
+    uint64_t hash = recorder::mixed(shape.stream, uint64_t{shape.action} << 16 | shape.thread);
+    return recorder::mixed(hash ^ shape.metadata, shape.size);
 }
 
 }  // namespace
@@ -32,7 +29,7 @@ void StepPatterns::add(const EventShape& shape, const EventOrigin& origin) {
     if (is_as_expected_) {
         take_expected_part();
     }
-    prefix_ = mixed(prefix_, hash_of(shape));
+    prefix_ = recorder::mixed(prefix_, hash_of(shape));
     change_ += shape.change;
     if (++position_ > most_events) {
         is_unlike_ = true;
@@ -45,7 +42,7 @@ void StepPatterns::add(const EventShape& shape, const EventOrigin& origin) {
 
 const EventOrigin* StepPatterns::expect(const EventShape& shape) {
     const bool may_follow = !is_unlike_ && (is_as_expected_ || position_ == 0);
-    const uint64_t prefix = mixed(prefix_, hash_of(shape));
+    const uint64_t prefix = recorder::mixed(prefix_, hash_of(shape));
     size_t found = may_follow ? expected_ : none;
     if (may_follow && (found == none || !known_[found].has(position_, prefix))) {
         found = find_beginning(prefix);

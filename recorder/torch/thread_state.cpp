@@ -5,9 +5,14 @@
 
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <utility>
 
 #include "recorder/torch/graph_recorder.h"
+#include "recorder/torch/node_types.h"
+#include "recorder/torch/repeated_work.h"
 
 namespace tidemark::plugin {
 
@@ -18,9 +23,26 @@ std::atomic<const tidemark_api*> core_api{nullptr};
 std::atomic<uint32_t> named_phase{0};
 std::atomic<uint64_t> backward_call{0};  ///< a packed StackRef
 
+constexpr size_t most_nested_passes = 64;
+
 thread_local ThreadState* state_of_thread = nullptr;
 
+// Threads that have executed nodes since the last backward pass ended. Never destroyed: other threads may still use it
+// while the process exits.
+struct Executing {
+    std::mutex mutex;
+    std::vector<ThreadState*> threads;
+};
+Executing& executing() {
+    static auto* all = new Executing;
+    return *all;
+}
+
 }  // namespace
+
+torch::autograd::Node* executing_node() {
+    return torch::autograd::get_current_node().get();  // the engine retains it while it executes it
+}
 
 const tidemark_api* core() { return core_api.load(std::memory_order_acquire); }
 void set_core(const tidemark_api* api) { core_api.store(api, std::memory_order_release); }
@@ -41,23 +63,30 @@ tidemark_ring* ThreadState::ring() {
         paths_ = {};
         pools_.clear();
         current_ = 0;
-        op_caller_ = node_stack_ = {};
+        op_caller_ = {};
+        learned_ops_.clear();
     }
     return ring;
 }
 
+uint32_t ThreadState::parent_of_op(const char* name, uint8_t scope) {
+    const torch::autograd::Node* node = open_.empty() ? executing_node() : nullptr;
+    const bool is_inside = node != nullptr && scope == TIDEMARK_SCOPE_OP && !kind_of(name, scope).is_evaluation;
+    return is_inside ? path_of(*node) : current_;
+}
+
 void ThreadState::enter_op(const char* name, uint8_t scope) {
     tidemark_ring* own = ring();
+    const uint32_t parent = parent_of_op(name, scope);
     const OpPaths::Path path =
-        own == nullptr ? OpPaths::Path{0, kind_of(name, scope)} : paths_.child(*core(), own, current_, name, scope);
+        own == nullptr ? OpPaths::Path{0, kind_of(name, scope)} : paths_.child(*core(), own, parent, name, scope);
     const auto [is_evaluation, is_dispatched] = path.kind;
     const bool is_outermost = is_dispatched && !in_op_;
-    open_.push_back({current_, is_evaluation, is_outermost, in_op_, {}});
+    open_.push_back({current_, is_outermost, in_op_});
     in_op_ = is_dispatched || (in_op_ && scope == TIDEMARK_SCOPE_OP && !is_evaluation);
     if (is_outermost) {
         op_memory_.clear();
     }
-    evaluations_ += is_evaluation;
     if (own != nullptr) {
         current_ = path.id;
     }
@@ -66,12 +95,6 @@ void ThreadState::enter_op(const char* name, uint8_t scope) {
 void ThreadState::leave_op() {
     if (open_.empty()) {
         return;  // the op began on another thread
-    }
-    if (open_.back().executed.number != 0) {
-        report_executed_node(open_.back().executed);
-    }
-    if (open_.back().is_evaluation) {
-        leave_evaluation();
     }
     if (open_.back().is_outermost) {
         op_memory_.clear();
@@ -85,34 +108,90 @@ void ThreadState::leave_op() {
 }
 
 StackRef ThreadState::caller_of_op() {
-    if (op_caller_.id == 0 || evaluations_ > 0) {
-        op_caller_ = attributed_stack();
+    if (op_caller_.id == 0 || executing_node() != nullptr) {
+        op_caller_ = caller().stack;
     }
     return op_caller_;
 }
 
-void ThreadState::enter_node(StackRef forward_stack) {
-    node_stack_ = forward_stack;
-    stack_at_node_ = own_stack().id;
+void ThreadState::enter_node() {
+    stack_at_node_ = ring() == nullptr ? 0 : own_stack().id;
+    node_is_observed_ = ops_are_observed();
+    events_ = {};
 }
 
-void ThreadState::leave_evaluation() {
-    if (--evaluations_ == 0) {
-        node_stack_ = {};
-        stack_at_node_ = 0;
-    }
-}
-
-bool ThreadState::is_in_derivative() { return is_evaluating() && own_stack().id == stack_at_node_; }
-
-void ThreadState::node_executes(const ExecutedNode& node) {
-    for (auto op = open_.rbegin(); op != open_.rend(); ++op) {
-        if (op->is_evaluation) {
-            op->executed = node;
-            return;
+void ThreadState::node_executes(ExecutedNode node) {
+    {
+        const std::lock_guard lock(executed_mutex_);
+        if (executed_.size() == 1 && executed_.front().pass == node.pass) {
+            std::swap(executed_.front(), node);  // no pass is nested: most often
+        } else {
+            end_executed_nodes(node.pass);
+            executed_.push_back(std::exchange(node, {}));
         }
     }
-    report_executed_node(node);  // its evaluation began before the recording
+    if (node.number != 0) {
+        report_executed_node(node);
+    }
+}
+
+/// Reports the last node of this pass and those of passes inside it. Requires the lock.
+void ThreadState::end_executed_nodes(int pass) {
+    if (executed_.empty()) {
+        const std::lock_guard registration(executing().mutex);
+        executing().threads.push_back(this);
+    }
+    auto ended =
+        std::find_if(executed_.begin(), executed_.end(), [&](const ExecutedNode& each) { return each.pass == pass; });
+    if (executed_.size() == most_nested_passes) {
+        ended = executed_.begin();  // passes that C++ code began, whose end is not reported
+    }
+    std::for_each(std::make_reverse_iterator(executed_.end()), std::make_reverse_iterator(ended), report_executed_node);
+    executed_.erase(ended, executed_.end());
+}
+
+void ThreadState::report_executed_nodes() {
+    std::vector<ExecutedNode> ended;
+    {
+        const std::lock_guard lock(executed_mutex_);
+        ended.swap(executed_);
+    }
+    std::for_each(ended.rbegin(), ended.rend(), report_executed_node);
+}
+
+uint32_t ThreadState::path_of(const torch::autograd::Node& node) {
+    const char* name = type_of(node).engine_name.c_str();  // name() of a Python function waits for the interpreter lock
+    return ring_ == nullptr ? 0 : paths_.child(*core(), ring_, 0, name, TIDEMARK_SCOPE_NODE).id;
+}
+
+EventPlace ThreadState::place_of_event(uint8_t action, const Caller& caller) {
+    const torch::autograd::Node* node = caller.derivative;
+    const uint32_t stack = node == nullptr ? caller.stack.id : 0;
+    if (events_.node != node || events_.stack != stack) {
+        events_ = {node, stack, {}};
+    }
+    uint16_t& count = events_.counts[action % events_.counts.size()];
+    return {node == nullptr ? EventPlace::no_node : type_of(*node).number, caller.stack, action, count++};
+}
+
+uint32_t ThreadState::op_of_event(uint8_t action, const Caller& caller) {
+    const bool is_optimizer = in_optimizer && !caller.is_evaluating && !c10::GradMode::is_enabled();
+    if (caller.derivative == nullptr && !is_optimizer) {
+        if (open_.empty()) {
+            observe_rest_of_work();  // Python code in a node or in a closure of an optimizer may do anything
+        }
+        return current_;
+    }
+    const EventPlace place = place_of_event(action, caller);
+    if (caller.derivative != nullptr ? node_is_observed_ : ops_are_observed()) {
+        learned_ops_.learn(place, current_);
+        return current_;
+    }
+    const LearnedOps::Known known = learned_ops_.find(place);
+    if (!known.is_known) {
+        observe_rest_of_work();
+    }
+    return known.op == 0 && caller.derivative != nullptr ? path_of(*caller.derivative) : known.op;
 }
 
 StackRef ThreadState::own_stack() {
@@ -124,22 +203,22 @@ StackRef ThreadState::own_stack() {
     return stack;
 }
 
-StackRef ThreadState::attributed_stack() {
+Caller ThreadState::caller() {
     const StackRef own = own_stack();
-    if (evaluations_ > 0 && node_stack_.id != 0 && own.id == stack_at_node_) {
-        return node_stack_;  // no Python code runs inside the node, so the stack of the forward op is more specific
+    const torch::autograd::Node* node = executing_node();
+    if (node == nullptr || (own.id != 0 && own.id != stack_at_node_)) {
+        return {own, node != nullptr, nullptr};
     }
-    if (own.id != 0) {
-        return own;
+    // No Python code runs inside the node, so the stack of the forward op is more specific.
+    const StackRef forward = forward_op(node->thread_id(), static_cast<int64_t>(node->sequence_nr()));
+    if (forward.id != 0 || own.id != 0) {
+        return {forward.id != 0 ? forward : own, true, node};
     }
-    if (evaluations_ == 0) {
-        return {};
-    }
-    return StackRef::unpacked(backward_call.load(std::memory_order_relaxed));
+    return {StackRef::unpacked(backward_call.load(std::memory_order_relaxed)), true, node};
 }
 
-uint8_t ThreadState::phase(StackRef stack) const {
-    if (evaluations_ > 0) {
+uint8_t ThreadState::phase(const Caller& caller) const {
+    if (caller.is_evaluating) {
         return TIDEMARK_PHASE_BACKWARD;
     }
     if (in_optimizer) {
@@ -148,7 +227,7 @@ uint8_t ThreadState::phase(StackRef stack) const {
     if (const uint32_t named = named_phase.load(std::memory_order_relaxed)) {
         return static_cast<uint8_t>(named);
     }
-    if ((stack.id & stack_has_module) == 0) {
+    if ((caller.stack.id & stack_has_module) == 0) {
         return TIDEMARK_PHASE_NONE;
     }
     return c10::GradMode::is_enabled() ? TIDEMARK_PHASE_FORWARD : TIDEMARK_PHASE_EVAL;
@@ -199,9 +278,20 @@ void send_cost(ThreadState& state) {
 
 void set_named_phase(uint32_t phase) { named_phase.store(phase, std::memory_order_relaxed); }
 
+void report_last_executed_nodes() {
+    std::vector<ThreadState*> threads;
+    {
+        const std::lock_guard lock(executing().mutex);
+        threads.swap(executing().threads);
+    }
+    for (ThreadState* thread : threads) {
+        thread->report_executed_nodes();
+    }
+}
+
 void remember_backward_call() {
     ThreadState& state = ThreadState::here();
-    if (const StackRef here = state.ring() == nullptr ? StackRef{} : state.attributed_stack(); here.id != 0) {
+    if (const StackRef here = state.ring() == nullptr ? StackRef{} : state.caller().stack; here.id != 0) {
         backward_call.store(here.packed(), std::memory_order_relaxed);
     }
 }

@@ -4,11 +4,16 @@
 // The plugin's state of the calling thread: its ring, its open ops, its phase.
 #pragma once
 
+#include <torch/csrc/autograd/function.h>
+
+#include <array>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "recorder/core/callback_cost.h"
 #include "recorder/torch/forward_links.h"
+#include "recorder/torch/learned_ops.h"
 #include "recorder/torch/op_memory.h"
 #include "recorder/torch/op_paths.h"
 #include "recorder/torch/tensor_place.h"
@@ -22,10 +27,22 @@ void set_core(const tidemark_api* api);
 /// The bit of a stack id that marks stacks with a torch.nn.Module in them (frames/walker.h).
 constexpr uint32_t stack_has_module = 1;
 
-/// A node that the engine executes. `variable`: the tensor whose gradient an AccumulateGrad node sets.
+/// Returns the node that the engine executes on this thread, or nullptr. Nodes nest: this is the innermost one.
+torch::autograd::Node* executing_node();
+
+/// A node that the engine executes.
 struct ExecutedNode {
     uint32_t number = 0;
-    WeakTensor variable{StrongTensor()};
+    int pass = 0;                         ///< the engine's number of the backward pass
+    bool retains_graph = false;           ///< that pass
+    WeakTensor variable{StrongTensor()};  ///< whose gradient an AccumulateGrad node sets
+};
+
+/// What runs on a thread.
+struct Caller {
+    StackRef stack;              ///< for memory that is allocated or freed now; see ThreadState::caller()
+    bool is_evaluating = false;  ///< the engine executes a node, or sums its gradients
+    const torch::autograd::Node* derivative = nullptr;  ///< that node; nullptr while Python code runs inside
 };
 
 class ThreadState {
@@ -38,10 +55,13 @@ public:
     /// from PyTorch calls this first.
     tidemark_ring* ring();
 
-    /// Begins or ends an op, a node or a named range. They nest.
+    /// Begins or ends an observed op or node. They nest.
     void enter_op(const char* name, uint8_t scope);
     void leave_op();
     uint32_t current_op() const { return current_; }
+    /// Returns the op of an event of this action. If ops are not observed now (repeated_work.h), it is the one that the
+    /// event at the same place had, or else the node.
+    uint32_t op_of_event(uint8_t action, const Caller& caller);
     /// Returns whether the current op was called by the program or by a node, not by another op.
     bool in_outermost_op() const { return !open_.empty() && open_.back().is_outermost; }
     OpMemory& op_memory() { return op_memory_; }
@@ -50,19 +70,20 @@ public:
     /// same.
     StackRef caller_of_op();
 
-    /// Begins the execution of a node. `forward_stack`: that of the op that created it.
-    void enter_node(StackRef forward_stack);
-    void leave_evaluation();
-    bool is_evaluating() const { return evaluations_ > 0; }
+    /// Begins the execution of a node. May be called twice.
+    void enter_node();
     /// Returns whether the node's own ops run, not Python code that it calls, such as a recomputed forward pass.
-    bool is_in_derivative();
-    /// Handles the start of a tagged node's execution. Records the node when its evaluation ends.
-    void node_executes(const ExecutedNode& node);
+    bool is_in_derivative() { return caller().derivative != nullptr; }
+    /// Handles the start of a tagged node's execution. Records it when the next node begins on this thread, or when
+    /// the pass ends.
+    void node_executes(ExecutedNode node);
+    /// Records the nodes that no other node followed. Any thread may call, when no backward pass runs.
+    void report_executed_nodes();
 
-    /// Returns the stack for memory that is allocated or freed now: the Python stack of this thread. On a backward
-    /// thread without Python frames: the stack of the forward op or, if unknown, of the call that started the pass.
-    StackRef attributed_stack();
-    uint8_t phase(StackRef stack) const;
+    /// Returns what runs now. Its stack is the Python stack of this thread. On a backward thread without Python
+    /// frames, it is that of the forward op or, if unknown, of the call that started the pass.
+    Caller caller();
+    uint8_t phase(const Caller& caller) const;
     /// Returns whether the program may be in this phase now, as far as it has named its phase.
     bool may_be_in(uint8_t phase) const;
 
@@ -75,30 +96,46 @@ public:
 private:
     struct OpenOp {
         uint32_t previous;
-        bool is_evaluation;  ///< the engine's op around a node and the sums of its gradients
         bool is_outermost;
         bool was_in_op;
-        ExecutedNode executed;  ///< in that evaluation
     };
     struct Pool {
         int64_t first, second;
     };
 
+    /// Where events happen, by node or by stack, and the number of events so far, by action.
+    struct EventsAtPlace {
+        const torch::autograd::Node* node = nullptr;
+        uint32_t stack = 0;  ///< without a node
+        std::array<uint16_t, 16> counts{};
+    };
+
     StackRef own_stack();
+    /// Returns the parent of an op that begins: the op around it, or a node that was not observed from its begin.
+    uint32_t parent_of_op(const char* name, uint8_t scope);
+    void end_executed_nodes(int pass);
+    EventPlace place_of_event(uint8_t action, const Caller& caller);
+    uint32_t path_of(const torch::autograd::Node& node);
 
     tidemark_ring* ring_ = nullptr;
     uint16_t serial_ = 0;
     uint32_t current_ = 0;
-    int evaluations_ = 0;
     bool in_op_ = false;  ///< inside an op that PyTorch's dispatcher called, below any node
     OpMemory op_memory_;
     StackRef op_caller_;  ///< cached by caller_of_op() while an op is open
-    StackRef node_stack_;
     uint32_t stack_at_node_ = 0;
+    bool node_is_observed_ = false;  ///< from its begin
+    EventsAtPlace events_;
+    LearnedOps learned_ops_;
     OpPaths paths_;
     std::vector<OpenOp> open_;
     std::vector<Pool> pools_;
+    std::mutex executed_mutex_;
+    std::vector<ExecutedNode> executed_;  ///< not reported yet; several where passes nest
 };
+
+/// Records the executed nodes of all threads that no other node followed. No backward pass runs.
+void report_last_executed_nodes();
 
 /// Measures one callback from PyTorch, from its begin to the end of this object's scope.
 class MeasuredCallback {

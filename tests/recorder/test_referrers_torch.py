@@ -50,7 +50,7 @@ class Plugin:
     def live_nodes(self):
         return self.alive, self.alive
 
-    update_labels_of_parameters = update_labels
+    update_labels_of_parameters = update_labels_of_tensors = update_labels
 
 def made(tensor):
     plugin.made[tensor._cdata] = len(plugin.made) + 1
@@ -202,10 +202,10 @@ class WithTorch(unittest.TestCase):
             "        self.register_buffer('mask', torch.ones(2))\n"
             "net, free = Net(), torch.ones(2, requires_grad=True)\n"
             "optimizer = torch.optim.AdamW([*net.parameters(), free])\n"
-            "graph.backward_begins(()); graph.backward_begins(()); graph.backward_ends()\n"
+            "graph.backward_begins(); graph.backward_begins(); graph.backward_ends()\n"
             "print(plugin.updates); graph.backward_ends(); print(plugin.updates)\n"
             "plugin.details = 0\n"
-            "graph.backward_begins(()); graph.backward_ends(); graph.step_ended(); print(plugin.updates)\n"
+            "graph.backward_begins(); graph.backward_ends(); graph.step_ended(); print(plugin.updates)\n"
             "plugin.details = 1\n"
             "free.grad = torch.ones(2); net.h[0].weight.grad = torch.ones(2, 2)\n"
             "optimizer.step()\n"

@@ -524,11 +524,11 @@ reasons, scan = [], graph._referrers.scan_growing
 graph._referrers.scan_growing = lambda reason: reasons.append(reason) or True
 graph._growth_scans = 0; graph._newest_at_steps.clear()
 core.scans_wanted = lambda: 100
-graph.backward_begins(()); graph.backward_ends()
+graph.backward_begins(); graph.backward_ends()
 graph._serve_request(); print(len(reasons))
 graph.step_ended(); print(len(reasons))
 core.scans_wanted = lambda: 101
-graph.backward_begins(()); graph._serve_request(); print(len(reasons))
+graph.backward_begins(); graph._serve_request(); print(len(reasons))
 graph.backward_ends()
 graph._referrers.scan_growing = scan
 """,

@@ -126,15 +126,21 @@ class Graph:
 
     @_stops_program
     @_reports_failures
-    def backward_begins(self, roots: Iterable[Any]) -> None:
-        """Handles the begin of a backward pass from these tensors."""
+    def record_roots(self, roots: Iterable[Any]) -> None:
+        """Records the nodes of these tensors, from which a backward pass begins: no op reports the node of an
+        autograd.Function."""
+        for root in roots if self._plugin.records_details() else ():
+            if _introspect.is_tensor(root):
+                self._plugin.identify(self._cdata(root))
+
+    @_stops_program
+    @_reports_failures
+    def backward_begins(self) -> None:
+        """Handles the begin of a backward pass."""
         self._backwards.append(None)
         if not self._newest_at_steps and self._first_backward is None:
             self._first_backward = time.monotonic()
         self._labels.find_new()
-        for root in roots if self._plugin.records_details() else ():
-            if _introspect.is_tensor(root):
-                self._plugin.identify(self._cdata(root))  # records the node of an autograd.Function: no op reports it
 
     def is_in_backward(self) -> bool:
         """Returns whether a backward pass began that has not ended."""
@@ -164,6 +170,10 @@ class Graph:
         self._newest_at_steps.append(self._plugin.live_nodes()[1])
         self._first_backward = None
         self._serve_request()
+
+    def has_steps(self) -> None:
+        """Handles the end of a training step whose labels are updated later."""
+        self._polls_since_step = 0
 
     def _update_labels_of_step(self, update: Callable[[], None]) -> None:
         """Updates the labels, except in light steps: their memory is labeled in the step that they repeat."""
@@ -218,15 +228,17 @@ class Graph:
         self._polls_since_step += 1
         if self._polls_since_step >= _POLLS_WITHOUT_STEP and self._plugin.records_details():
             self._labels.find_new()
-            self._plugin.update_labels()
+            self._plugin.update_labels_of_tensors()
 
     @_reports_failures
     def _poll(self) -> None:
+        self._referrers.polling_thread = threading.get_ident()
         self._serve_full_request()
         if not self._plugin.records_details() and self._core.details_paused():
             return
         self._update_labels_without_steps()
-        self._serve_request()
+        if self._polls_since_step >= _POLLS_WITHOUT_STEP:
+            self._serve_request()  # else a step serves it soon, on a thread that may read gradients
         alive, _ = self._plugin.live_nodes()
         self._alive.append(alive)
         if self._nodes_at_scan is not None:

@@ -37,13 +37,15 @@ class Plugin:
         self.check = self._library.tidemark_plugin_check
         self.detach = self._library.tidemark_plugin_detach
         self.backward_begins = self._library.tidemark_plugin_backward_begins
+        self.backward_ends = self._library.tidemark_plugin_backward_ends
         self.optimizer = self._library.tidemark_plugin_optimizer
         self.step_ended = self._library.tidemark_plugin_step_ended
-        self.end_light_step = self._library.tidemark_plugin_end_light_step
+        self.end_step = self._library.tidemark_plugin_end_step
         self.records_details = self._library.tidemark_plugin_records_details
         self.phase = self._library.tidemark_plugin_phase
         self.gradient_of = self._library.tidemark_plugin_gradient_of
         self.update_labels = self._library.tidemark_plugin_update_labels
+        self.update_labels_of_tensors = self._library.tidemark_plugin_update_labels_of_tensors
         self.update_labels_of_parameters = self._library.tidemark_plugin_update_labels_of_parameters
 
     def attach(self, torch: Any, core_table: Any, parts: int) -> None:

@@ -18,10 +18,14 @@ import tidemark._abi as _abi
 from tidemark import _console, _core, _hooks, _modules, _pauses, _records, _torch_import
 
 PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
-CHECK_EVERY_S = 10.0
-# Between two light steps, the program's own code has replaced that of the hooks in the caches of the processor, so each
+# The allocator's state is compared after the first time, then after pauses that grow to the second: a step in which it is
+# compared is written whole, also amid steps that are left out.
+CHECK_AFTER_S, CHECK_EVERY_S = 10.0, 120.0
+CHECKS_SLOW_DOWN = 1.5
+# Between two steps, the program's own code has replaced that of the hooks in the caches of the processor, so each
 # statement of a hook costs about ten times as much as in a loop. They do what can wait this often only.
-LIGHT_HOUSEKEEPING_EVERY_S = 0.2
+HOUSEKEEPING_EVERY_S = 0.2
+FIRST_STEPS = 10  # create gradients and optimizer state, whose names do not wait
 WAIT_FOR_TRACE_MS = 60_000
 LAST_SAMPLE_MS = 1_000  # NVML itself takes some 400 ms to start
 
@@ -46,7 +50,8 @@ class Recording:
         self._phases: dict[str, int] = {}
         self._phase: str | None = None
         self._steps = {_records.STEP_SEEN: 0, _records.STEP_REPORTED: 0}
-        self._last_check = time.monotonic()
+        self._next_check = time.monotonic() + CHECK_AFTER_S
+        self._check_pause = CHECK_AFTER_S
         self._last_housekeeping = 0.0
         self._end_is_reported = False
         self.gaps: list[str] = []  # sentences about the parts that are not recorded
@@ -275,18 +280,26 @@ class Recording:
 
     def step_ended(self, source: int) -> None:
         """Ends a training step. source: _records.STEP_SEEN or STEP_REPORTED."""
-        number, now = self._steps[source], time.monotonic()
+        number = self._steps[source]
+        is_due = self._is_due()
         self._steps[source] = number + 1
-        is_due = now - self._last_housekeeping > LIGHT_HOUSEKEEPING_EVERY_S
-        if self._plugin and not is_due and self._plugin.end_light_step(source, number):
+        if self._plugin and not is_due:
+            self._plugin.end_step(source, number)
+            if self._graph:
+                self._graph.has_steps()
             return
         self.core.push(_records.step(source, number))
         if not self.core.details_paused():
-            self._do_housekeeping(now)
+            self._do_housekeeping(time.monotonic())
             if self._graph:
                 self._graph.step_ended()
         if self._plugin:
             self._plugin.step_ended()
+
+    def _is_due(self) -> bool:
+        """Returns whether a step does what others leave to it: it names what is new or has moved."""
+        is_first = max(self._steps.values()) < FIRST_STEPS
+        return is_first or time.monotonic() - self._last_housekeeping > HOUSEKEEPING_EVERY_S
 
     def phase(self, name: str | None) -> contextlib.AbstractContextManager[None]:
         """Names the phase; None: detects it. Returns a context manager whose exit restores the phase before."""
@@ -322,16 +335,21 @@ class Recording:
         if self._plugin:
             self._plugin.backward_begins()
         if graph := self._detailed_graph():
-            graph.backward_begins(roots)
+            graph.record_roots(roots)
+            if self._is_due():
+                graph.backward_begins()
 
     def backward_ends(self) -> None:
         """Handles the end of the backward pass."""
+        if self._plugin:
+            self._plugin.backward_ends()
         if self._graph and self._graph.is_in_backward():
             self._graph.backward_ends()
 
     def optimizer_stepped(self, optimizer: Any) -> None:
         """Handles the end of this optimizer's step."""
-        if graph := self._detailed_graph():
+        graph = self._detailed_graph()
+        if graph and self._is_due():
             graph.optimizer_stepped(optimizer)
 
     def _detailed_graph(self) -> Any:
@@ -379,8 +397,9 @@ class Recording:
             self._name_new_modules()
             if self._driver:
                 self._driver.retry_resume()
-            if self._records_allocator and now - self._last_check > CHECK_EVERY_S:
-                self._last_check = now
+            if self._records_allocator and now >= self._next_check:
+                self._check_pause = min(self._check_pause * CHECKS_SLOW_DOWN, CHECK_EVERY_S)
+                self._next_check = now + self._check_pause
                 self._plugin.check()
         finally:
             self._pauses.end()

@@ -159,6 +159,9 @@ class Referrers:
         self._labels = labels
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._offset_of_impl = _offset_of_impl(torch, self._cdata)
+        # A scan on this thread does not read gradients: PyTorch releases the interpreter lock while it destroys one that
+        # the program's thread replaces, and its field has the old address until then.
+        self.polling_thread = 0
 
     def scan(self, reason: str, traceback: TracebackType | None = None) -> None:
         """Records the retention path of each tensor on a GPU or created by a recorded node. Labeled tensors are left
@@ -286,7 +289,7 @@ class Referrers:
         if blocks is None:
             return [_Target(place)] if place.node != 0 or place.device != _abi.NO_DEVICE else []
         found = [_Target(place)] if place.address in blocks or (with_nodes and place.node != 0) else []
-        gradient = self._plugin.gradient_of(impl)
+        gradient = self._plugin.gradient_of(impl) if threading.get_ident() != self.polling_thread else 0
         if gradient:
             place = self._plugin.identify(gradient)
             found += [_Target(place, True)] if place.address in blocks else []

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "recorder/torch/repeated_work.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "recorder/torch/op_observer.h"
+
+namespace tidemark::plugin {
+
+namespace {
+
+/// Gradients, optimizer state, workspaces and caches of libraries are created at first.
+constexpr uint64_t first_observed = 3;
+constexpr uint64_t observed_every = 64;
+
+/// Backward passes, or optimizer steps.
+struct Repeated {
+    uint64_t count = 0;  ///< that have begun
+    uint64_t observed_until = first_observed;
+    uint64_t observed_after_new = 1;  ///< so many are observed after one that did something new
+    int depth = 0;                    ///< that run now: nested ones, and those of other threads
+    bool is_skipped = false;          ///< the one that runs now is not observed
+
+    void begin(bool may_skip) {
+        if (depth++ == 0) {
+            ++count;
+            is_skipped = may_skip && count > observed_until && count % observed_every != 0;
+        }
+    }
+
+    /// Returns whether none runs any more.
+    bool end() {
+        if (depth == 0 || --depth > 0) {
+            return false;
+        }
+        observed_after_new = is_skipped ? 1 : observed_after_new;
+        is_skipped = false;
+        return true;
+    }
+
+    void observe_rest() {
+        if (is_skipped) {
+            observed_after_new = std::min(2 * observed_after_new, observed_every);
+            observed_until = count + observed_after_new;
+            is_skipped = false;
+        }
+    }
+};
+
+// PyTorch calls plain functions without a context, so this state belongs to the process.
+std::mutex mutex;
+std::array<Repeated, 2> all_work;
+int nodes_to_observe = 0;          ///< that run now
+std::atomic<uint64_t> skipped{0};  ///< number of the work that is not observed now; 0: it is
+uint64_t last_skipped = 0;
+std::atomic<const void*> forward_thread{nullptr};
+std::atomic<bool> several_threads{false};  ///< have allocated in forward since the last work
+
+/// What the calling thread wishes in the skipped work of this number.
+struct Wish {
+    uint64_t work = 0;
+    bool observes_node = false;
+};
+thread_local Wish wish;
+
+Repeated& repeated(Work work) { return all_work[static_cast<size_t>(work)]; }
+
+/// Observes ops or not, as the work that runs now needs. Requires the lock.
+void follow() {
+    const bool skips =
+        std::any_of(all_work.begin(), all_work.end(), [](const Repeated& each) { return each.is_skipped; });
+    if (skips != (skipped.load(std::memory_order_relaxed) != 0)) {
+        nodes_to_observe = 0;
+        skipped.store(skips ? ++last_skipped : 0, std::memory_order_relaxed);
+    }
+    suspend_ops(skips && nodes_to_observe == 0);
+}
+
+}  // namespace
+
+void begin_repeated_work() {
+    const std::lock_guard lock(mutex);
+    all_work = {};
+    forward_thread.store(nullptr, std::memory_order_relaxed);
+    several_threads.store(false, std::memory_order_relaxed);
+    follow();
+}
+
+void work_begins(Work work) {
+    const std::lock_guard lock(mutex);
+    repeated(work).begin(!several_threads.exchange(false, std::memory_order_relaxed));
+    follow();
+}
+
+bool work_ends(Work work) {
+    const std::lock_guard lock(mutex);
+    const bool is_last = repeated(work).end();
+    follow();
+    return is_last;
+}
+
+bool ops_are_observed() {
+    const uint64_t work = skipped.load(std::memory_order_relaxed);
+    return work == 0 || (wish.work == work && wish.observes_node);
+}
+
+void node_begins(bool runs_python) {
+    const uint64_t work = skipped.load(std::memory_order_relaxed);
+    if (work == 0 || runs_python == (wish.work == work && wish.observes_node)) {
+        return;
+    }
+    const std::lock_guard lock(mutex);
+    if (skipped.load(std::memory_order_relaxed) == work) {
+        wish = {work, runs_python};
+        nodes_to_observe += runs_python ? 1 : -1;
+        follow();
+    }
+}
+
+void observe_rest_of_work() {
+    if (skipped.load(std::memory_order_relaxed) != 0) {
+        const std::lock_guard lock(mutex);
+        for (Repeated& each : all_work) {
+            each.observe_rest();
+        }
+        follow();
+    }
+}
+
+void allocates_in_forward() {
+    const void* here = &wish;
+    if (forward_thread.load(std::memory_order_relaxed) != here &&
+        forward_thread.exchange(here, std::memory_order_relaxed) != nullptr) {
+        several_threads.store(true, std::memory_order_relaxed);
+    }
+}
+
+}  // namespace tidemark::plugin

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "recorder/torch/repeated_work.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "recorder/torch/op_observer.h"
+
+namespace tidemark::plugin {
+
+namespace {
+
+bool is_suspended = false;
+
+}  // namespace
+
+// In place of PyTorch's.
+void suspend_ops(bool suspended) { is_suspended = suspended; }
+
+namespace {
+
+class RepeatedWork : public testing::Test {
+protected:
+    RepeatedWork() { begin_repeated_work(); }
+    ~RepeatedWork() override { begin_repeated_work(); }
+
+    /// Runs one piece of work to its end. Returns whether ops were observed at its begin.
+    static bool is_observed(Work work = Work::backward, bool does_something_new = false) {
+        work_begins(work);
+        const bool observed = !is_suspended;
+        if (does_something_new) {
+            observe_rest_of_work();
+            EXPECT_FALSE(is_suspended);
+        }
+        work_ends(work);
+        EXPECT_FALSE(is_suspended) << "between two pieces of work";
+        return observed;
+    }
+
+    static int observed_of(int count) {
+        int observed = 0;
+        for (int i = 0; i < count; ++i) {
+            observed += is_observed();
+        }
+        return observed;
+    }
+};
+
+TEST_F(RepeatedWork, TheFirstPassesAndEvery64thAreObserved) {
+    EXPECT_EQ(observed_of(3), 3);
+    EXPECT_EQ(observed_of(60), 0);
+    EXPECT_TRUE(is_observed());
+    EXPECT_EQ(observed_of(63), 0);
+}
+
+TEST_F(RepeatedWork, OptimizerStepsAreCountedByThemselves) {
+    observed_of(10);
+    EXPECT_TRUE(is_observed(Work::optimizer));
+}
+
+TEST_F(RepeatedWork, APassThatDoesSomethingNewIsObservedAndSoAreTheNext) {
+    observed_of(3);
+    is_observed(Work::backward, true);
+    EXPECT_EQ(observed_of(10), 2);
+    is_observed(Work::backward, true);
+    EXPECT_EQ(observed_of(10), 2) << "passes were left out between the two";
+    is_observed(Work::backward, true);
+    observed_of(2);
+    is_observed(Work::backward, true);
+    EXPECT_EQ(observed_of(10), 4) << "each time that the first pass after them does something new, it is twice as many";
+}
+
+TEST_F(RepeatedWork, NodesThatRunPythonAreObserved) {
+    observed_of(3);
+    work_begins(Work::backward);
+    EXPECT_TRUE(is_suspended);
+    EXPECT_FALSE(ops_are_observed());
+    node_begins(true);
+    EXPECT_FALSE(is_suspended);
+    EXPECT_TRUE(ops_are_observed());
+    std::thread([] {
+        EXPECT_FALSE(ops_are_observed()) << "for certain";
+        node_begins(false);
+    }).join();
+    EXPECT_FALSE(is_suspended) << "a node of another thread does not matter";
+    node_begins(false);
+    EXPECT_TRUE(is_suspended);
+    node_begins(true);
+    work_ends(Work::backward);
+    EXPECT_FALSE(is_suspended);
+    work_begins(Work::backward);
+    EXPECT_TRUE(is_suspended) << "the wishes of the last pass are forgotten";
+    work_ends(Work::backward);
+}
+
+TEST_F(RepeatedWork, NestedPassesEndWithTheOuterOne) {
+    observed_of(3);
+    work_begins(Work::backward);
+    work_begins(Work::backward);
+    EXPECT_FALSE(work_ends(Work::backward));
+    EXPECT_TRUE(is_suspended);
+    EXPECT_TRUE(work_ends(Work::backward));
+    EXPECT_FALSE(work_ends(Work::backward)) << "an end without a begin changes nothing";
+    EXPECT_FALSE(is_suspended);
+}
+
+TEST_F(RepeatedWork, WhileSeveralThreadsAllocateAllIsObserved) {
+    observed_of(3);
+    allocates_in_forward();
+    EXPECT_EQ(observed_of(2), 0);
+    std::thread([] { allocates_in_forward(); }).join();
+    EXPECT_TRUE(is_observed());
+    EXPECT_EQ(observed_of(2), 0);
+    allocates_in_forward();
+    EXPECT_TRUE(is_observed());
+}
+
+}  // namespace
+
+}  // namespace tidemark::plugin
