@@ -5,9 +5,10 @@
 
     PYTHONPATH=PREFIX/lib/tidemark/python TIDEMARK_HOME=PREFIX/lib/tidemark step_overhead.py [gpt2|mlp|lstm|bert...]
 
-Blocks of steps alternate in one process: not recorded, recorded with adaptive and with full detail, and recorded by
-PyTorch's own memory history with Python stacks. Prints JSON per workload: medians of wall time per step, and of their
-ratios to the block before that was not recorded. Only such pairs hold on a machine that others use.
+Short blocks of steps alternate in one process: not recorded, recorded with adaptive and with full detail, recorded by
+PyTorch's own memory history with Python stacks, and not recorded again, which shows the noise. Prints per workload, as JSON:
+the median wall time of a step, and per kind the median and the quartiles of its ratios to the blocks before and after
+it, which were not recorded. Only such pairs hold on a machine that others use.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from torch import nn
 import tidemark
 
 DEVICE = "cuda"
-STEPS_UNTIL_LIGHT = 60
+STEPS_BEFORE = {"adaptive": 70, "full": 8}  # until steps are light, and until backward passes are not observed
 
 
 def gpt2():
@@ -41,7 +42,7 @@ def gpt2():
         optimizer.step()
         optimizer.zero_grad()
 
-    return step, 15
+    return step
 
 
 def bert():
@@ -58,7 +59,7 @@ def bert():
         optimizer.step()
         optimizer.zero_grad()
 
-    return step, 30
+    return step
 
 
 def mlp():
@@ -72,7 +73,7 @@ def mlp():
         optimizer.step()
         optimizer.zero_grad()
 
-    return step, 80
+    return step
 
 
 def lstm():
@@ -88,16 +89,17 @@ def lstm():
         optimizer.step()
         optimizer.zero_grad()
 
-    return step, 20
+    return step
 
 
 WORKLOADS = {"gpt2": gpt2, "bert": bert, "mlp": mlp, "lstm": lstm}
 
 
-def block(step, count):
+def block(step, seconds):
     """Returns the median wall time of a step in us."""
     times = []
-    for _ in range(count):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < 5:
         torch.cuda.synchronize()
         begin = time.perf_counter()
         step()
@@ -106,52 +108,63 @@ def block(step, count):
     return statistics.median(times) * 1e6
 
 
-def recorded(step, count, detail, trace):
-    tidemark.record(trace, force=True, detail=detail)
-    block(step, STEPS_UNTIL_LIGHT if detail == "adaptive" else 5)
-    found = block(step, count)
-    tidemark.stop()
-    return found
+def not_recorded(step, seconds, trace):
+    return block(step, seconds)
 
 
-def with_history(step, count):
+def recorded(detail):
+    def run(step, seconds, trace):
+        tidemark.record(trace, force=True, detail=detail)
+        for _ in range(STEPS_BEFORE[detail]):
+            step()
+        found = block(step, seconds)
+        tidemark.stop()
+        return found
+
+    return run
+
+
+def with_history(step, seconds, trace):
     torch.cuda.memory._record_memory_history(stacks="python", max_entries=1_000_000)
-    block(step, 3)
-    found = block(step, count)
+    for _ in range(3):
+        step()
+    found = block(step, seconds)
     torch.cuda.memory._record_memory_history(enabled=None)
     return found
 
 
-def measure(name, folder, rounds):
-    step, count = WORKLOADS[name]()
-    block(step, 100)
+KINDS = {"bare": not_recorded, "adaptive": recorded("adaptive"), "full": recorded("full"), "history": with_history}
+
+
+def measure(name, folder, options):
+    step = WORKLOADS[name]()
+    block(step, 2)
     trace = os.path.join(folder, f"{name}.tide")
-    kinds = {
-        "adaptive": lambda: recorded(step, count, "adaptive", trace),
-        "full": lambda: recorded(step, count, "full", trace),
-        "history": lambda: with_history(step, count),
-    }
-    bare: list[float] = []
-    ratios: dict[str, list[float]] = {kind: [] for kind in kinds}
-    for _ in range(rounds):
-        for kind, run in kinds.items():
-            bare.append(block(step, count))
-            ratios[kind].append(run() / bare[-1])
+    bare: list[float] = [block(step, options.seconds)]
+    ratios: dict[str, list[float]] = {kind: [] for kind in options.kinds}
+    for _ in range(options.rounds):
+        for kind in options.kinds:
+            found = KINDS[kind](step, options.seconds, trace)
+            bare.append(block(step, options.seconds))
+            ratios[kind].append(found / statistics.mean(bare[-2:]))
     result = {"workload": name, "bare_us": round(statistics.median(bare))}
     for kind, found in ratios.items():
-        result[kind] = round(statistics.median(found), 3)
-        result[f"{kind}_pairs"] = [round(ratio, 2) for ratio in found]
+        quartiles = statistics.quantiles(found)
+        result[kind] = round(quartiles[1], 3)
+        result[f"{kind}_quartiles"] = [round(quartiles[0], 2), round(quartiles[2], 2)]
     print(json.dumps(result), flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("workloads", nargs="*", default=list(WORKLOADS), metavar="gpt2|mlp|lstm|bert")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--seconds", type=float, default=0.4, help="of each block")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     options = parser.parse_args(sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
         for workload in options.workloads:
-            measure(workload, folder, options.rounds)
+            measure(workload, folder, options)
 
 
 if __name__ == "__main__":
