@@ -77,8 +77,8 @@ struct Options {
                                   .arg(view_names().join(QStringLiteral(", "))),
                               "view"};
     QCommandLineOption at{
-        "at", QApplication::translate("main", "The point in time: event:N, time:T, mark:NAME, peak or end."), "point",
-        "peak"};
+        "at", QApplication::translate("main", "The point in time: event:N, time:T, mark:NAME, step:N, peak or end."),
+        "point", "peak"};
     QCommandLineOption stack_by{
         "stack-by", QApplication::translate("main", "The grouping of stacked pictures: stack, category, module, ..."),
         "kind"};

@@ -20,6 +20,7 @@
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/qcp.h"
 #include "storage/base/units.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -261,16 +262,18 @@ void MainWindow::update_status() {
         status_data_gaps_->clear();
         return;
     }
-    const EventNumber n = session->selection().state().time_point;
+    const TimePoint& point = session->selection().state().time_point;
     const DeviceHistory& device = session->device();
     const Curves& curves = session->analysis().curves();
     const auto count = [](int64_t number) { return QString::fromStdString(format_count(number)); };
-    status_time_->setText(tr("cursor %1 · event %2 of %3")
-                              .arg(QString::fromStdString(format_time_point(device.time_of_state(n))), count(n),
-                                   count(device.event_count())));
-    QStringList memory{tr("allocated %1").arg(bytes_text(curves.value(Series::allocated, n))),
-                       tr("active %1").arg(bytes_text(curves.value(Series::active, n))),
-                       tr("reserved %1").arg(bytes_text(curves.value(Series::reserved, n)))};
+    const QString place = place_text(point.repeated);
+    status_time_->setText(
+        tr("cursor %1 · event %2 of %3")
+            .arg(time_point_text(time_of(device, point)), count(point.event), count(device.event_count())) +
+        (place.isEmpty() ? QString() : QStringLiteral(" · ") + place));
+    QStringList memory{tr("allocated %1").arg(bytes_text(curves.value(Series::allocated, point))),
+                       tr("active %1").arg(bytes_text(curves.value(Series::active, point))),
+                       tr("reserved %1").arg(bytes_text(curves.value(Series::reserved, point)))};
     memory << (device.total_bytes > 0 ? tr("device %1").arg(bytes_text(device.total_bytes))
                                       : tr("device size not recorded"));
     status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));

@@ -4,6 +4,7 @@
 // What menus, keys and the header do with a trace page.
 #include "gui/app/trace_page.h"
 #include "gui/model/grouping.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -49,7 +50,15 @@ void TracePage::follow_selection() {
 
 void TracePage::step_event(int events) {
     Selection& selection = session_->selection();
-    selection.set_time_point(selection.state().time_point + events);
+    const TimePoint& point = selection.state().time_point;
+    const auto step =
+        point.repeated ? RepeatedStep::at(session_->trace(), session_->device(), point.repeated->time) : std::nullopt;
+    const EventNumber like = point.repeated ? point.repeated->state + events : 0;
+    if (step && like >= step->like_begin() && like <= step->like_end()) {
+        selection.set_time_point(step->at_state(like));
+    } else {
+        selection.set_time_point(last_state(session_->device(), point) + events);
+    }
     reveal_time_point();
 }
 
@@ -59,7 +68,7 @@ void TracePage::go_to_peak() {
 }
 
 void TracePage::go_to_oom(int direction) {
-    const EventNumber now = session_->selection().state().time_point;
+    const EventNumber now = last_state(session_->device(), session_->selection().state().time_point);
     std::optional<EventNumber> best;
     for (const OtherEvent& other : session_->device().others) {
         const bool ahead = direction > 0 ? other.event > now : other.event < now;

@@ -176,7 +176,7 @@ void BreakdownPane::schedule() {
 }
 
 std::shared_ptr<const BreakdownPane::Answer> BreakdownPane::answer(const LazyBreakdown& breakdown,
-                                                                   EventNumber time_point) {
+                                                                   const TimePoint& time_point) {
     return std::make_shared<const Answer>(Answer{breakdown.get().at(time_point), breakdown.get().gaps()});
 }
 
@@ -244,6 +244,9 @@ void BreakdownPane::show_sentences() {
                "recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA "
                "context and other processes.")
                 .arg(time_point_text(row->time));
+    }
+    if (const QString place = row ? place_text(row->repeated) : QString(); !place.isEmpty()) {
+        text += QStringLiteral("<br>") + place;
     }
     time_point_->setText(text);
     notes_->setText(gaps_text());

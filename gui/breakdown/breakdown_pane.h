@@ -49,7 +49,7 @@ private:
         BreakdownRow row;
         std::vector<BreakdownGap> gaps;
     };
-    static std::shared_ptr<const Answer> answer(const LazyBreakdown& breakdown, EventNumber time_point);
+    static std::shared_ptr<const Answer> answer(const LazyBreakdown& breakdown, const TimePoint& time_point);
     QWidget* make_table();
     void schedule();
     void request();

@@ -10,6 +10,7 @@
 #include "gui/model/lazy_breakdown.h"
 #include "gui/widgets/column_canvas.h"
 #include "storage/base/saturated.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -24,11 +25,12 @@ std::vector<int64_t> times_of(const PictureRequest& r, const Columns& columns) {
     const double step = (r.to - r.from) / static_cast<double>(columns->size());
     for (size_t x = 0; x < columns->size(); ++x) {
         const Column& column = (*columns)[x];
-        int64_t time = device.time_of_state(column.time_point);
+        int64_t time = time_of(device, column.time_point);
         if (r.axis == TimeAxis::wall_clock) {
             const auto left = saturated<int64_t>(r.from + static_cast<double>(x) * step);
             const auto right = std::max(left, saturated<int64_t>(r.from + static_cast<double>(x + 1) * step) - 1);
-            time = column.first == column.last ? left + (right - left) / 2 : std::clamp(time, left, right);
+            time = column.first == column.last && !column.time_point.repeated ? left + (right - left) / 2
+                                                                              : std::clamp(time, left, right);
         }
         times.push_back(times.empty() ? time : std::max(time, times.back()));
     }
@@ -42,7 +44,7 @@ std::vector<BreakdownRow> rows_of(const PictureRequest& r) {
     for (size_t x = 0; x < rows.size(); ++x) {
         // Clocks are coarser than events, so a peak between two events of one time is looked up by its event.
         const Column& column = (*columns)[x];
-        if (column.first != column.last && rows[x].event != column.time_point) {
+        if (column.first != column.last && rows[x].event != column.time_point.event) {
             rows[x] = breakdown.at(column.time_point);
         }
     }

@@ -69,14 +69,15 @@ QString fold_text(const StackTable& stacks, const FrameRow& first, size_t count)
 
 }  // namespace
 
-StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber time_point) {
+StackTotals stack_totals(const Analysis& analysis, StackId stack, const TimePoint& time_point) {
     StackTotals totals;
     totals.stack = stack;
     const Allocations& all = analysis.device().allocations;
     totals.allocations = std::count(all.stack.begin(), all.stack.end(), stack);
-    analysis.live().for_each_active(time_point, [&](AllocationIndex a) {
+    for (const ActiveAllocation& active : active_allocations(analysis.device(), analysis.live(), time_point)) {
+        const AllocationIndex a = active.allocation;
         if (all.stack[a] != stack) {
-            return;
+            continue;
         }
         ++totals.alive;
         totals.alive_bytes += all.block_size[a];
@@ -84,7 +85,7 @@ StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber ti
             totals.largest_alive_bytes = all.block_size[a];
             totals.largest_alive = a;
         }
-    });
+    }
     return totals;
 }
 
@@ -131,16 +132,25 @@ void Describer::add_size(AllocationIndex a) {
                                                                percent_text(static_cast<double>(rounding),
                                                                             static_cast<double>(all_.block_size[a]))));
     report_.field(Details::tr("At the cursor"), state_at_cursor(a));
+    add_place_note();
+}
+
+/// Says so if the cursor shows another step's memory.
+void Describer::add_place_note() {
+    if (const QString place = place_text(time_point_.repeated); !place.isEmpty()) {
+        report_.note(place);
+    }
 }
 
 QString Describer::state_at_cursor(AllocationIndex a) const {
-    if (time_point_ <= all_.alloc_event[a]) {
+    const EventNumber now = state_at(all_, a, time_point_);
+    if (now <= all_.alloc_event[a]) {
         return Details::tr("not allocated yet");
     }
-    if (time_point_ <= all_.free_event[a]) {
+    if (now <= all_.free_event[a]) {
         return Details::tr("allocated");
     }
-    return time_point_ <= all_.free_completed[a] ? Details::tr("pending free") : Details::tr("freed");
+    return now <= all_.free_completed[a] ? Details::tr("pending free") : Details::tr("freed");
 }
 
 QString Describer::time_point_of(EventNumber event) const {

@@ -28,7 +28,7 @@ struct StackTotals {
     uint64_t alive_bytes = 0, largest_alive_bytes = 0;
     AllocationIndex largest_alive = no_allocation;
 };
-StackTotals stack_totals(const Analysis& analysis, StackId stack, EventNumber time_point);
+StackTotals stack_totals(const Analysis& analysis, StackId stack, const TimePoint& time_point);
 
 class Describer {
 public:
@@ -66,6 +66,7 @@ private:
     void add_event(EventNumber event, const QString& name);
     void add_figures();
     QString state_at_cursor(AllocationIndex a) const;
+    void add_place_note();
     QString time_point_of(EventNumber event) const;
     QString owner_text(AllocationIndex a) const;
 
@@ -74,7 +75,7 @@ private:
     const DeviceHistory& device_;
     const Allocations& all_;
     const MemoryState* state_;
-    EventNumber time_point_;
+    TimePoint time_point_;
     SourceLines& sources_;
     DescribeOptions options_;
     Report report_;

@@ -11,6 +11,7 @@
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/graph/referrer_groups.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -44,7 +45,7 @@ Report Describer::segment(uint32_t index) {
         report_.field(Details::tr("Released"), time_point_of(s.free_event), link_to("time_point", s.free_event + 1));
     }
     const SegmentState* now = nullptr;
-    for (size_t i = 0; state_ && s.alive_at(time_point_) && i < state_->segments.size(); ++i) {
+    for (size_t i = 0; state_ && s.alive_at(time_point_.event) && i < state_->segments.size(); ++i) {
         const SegmentState& candidate = state_->segments[i];
         if (s.address >= candidate.address && s.address < candidate.address + candidate.size) {
             now = &candidate;
@@ -129,13 +130,15 @@ void Describer::add_figures() {
 }
 
 Report Describer::time_point() {
-    report_.title(Details::tr("Time %1").arg(time_point_text(device_.time_of_state(time_point_))),
+    report_.title(Details::tr("Time %1").arg(time_point_text(time_of(device_, time_point_))),
                   Details::tr("after %1 of %2 event(s)", nullptr, plural(device_.event_count()))
-                      .arg(count_text(time_point_), count_text(device_.event_count())));
+                      .arg(count_text(time_point_.event), count_text(device_.event_count())));
+    add_place_note();
     add_figures();
     report_.section(Details::tr("Events"));
-    add_event(time_point_ - 1, Details::tr("Before"));
-    add_event(time_point_, Details::tr("After"));
+    const EventNumber state = time_point_.repeated ? time_point_.repeated->state : time_point_.event;
+    add_event(state - 1, Details::tr("Before"));
+    add_event(state, Details::tr("After"));
     const auto sites = attribution_at(trace_, device_, session_.analysis().live(), time_point_, GroupBy::stack);
     report_.section(Details::tr("Largest allocation sites"));
     if (sites.empty()) {

@@ -25,12 +25,32 @@ std::optional<BlockRef> find_block_at(const MemoryState& state, uint64_t address
     return std::nullopt;
 }
 
+namespace {
+
+/// Within a repeated step, a block may lie at another address than its allocation.
+std::optional<BlockRef> find_moved_block(const MemoryState& state, AllocationIndex a) {
+    for (uint32_t s = 0; s < state.segments.size(); ++s) {
+        const auto& blocks = state.segments[s].blocks;
+        const auto found =
+            std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) { return block.allocation == a; });
+        if (found != blocks.end()) {
+            return BlockRef{s, static_cast<uint32_t>(found - blocks.begin())};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<BlockRef> find_block(const MemoryState& state, const DeviceHistory& device, AllocationIndex a) {
     if (a == no_allocation || a >= device.allocations.size()) {
         return std::nullopt;
     }
     const auto ref = find_block_at(state, device.allocations.address[a]);
-    return ref && state.segments[ref->segment].blocks[ref->block].allocation == a ? ref : std::nullopt;
+    if (ref && block_of(state, *ref).allocation == a) {
+        return ref;
+    }
+    return state.point.repeated ? find_moved_block(state, a) : std::nullopt;
 }
 
 }  // namespace tidemark::gui

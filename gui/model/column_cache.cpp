@@ -16,8 +16,8 @@ Columns ColumnCache::get(const Analysis& analysis, TimeAxis axis, double from, d
         auto columns = std::make_shared<std::vector<Column>>(static_cast<size_t>(count));
         in_halves(count, [&](int first, int last) {
             const double step = (to - from) / count;
-            const auto part = make_columns(analysis.device(), analysis.curves(), axis, from + first * step,
-                                           last == count ? to : from + last * step, last - first);
+            const auto part = make_columns(analysis.trace(), analysis.device(), analysis.curves(), axis,
+                                           from + first * step, last == count ? to : from + last * step, last - first);
             std::copy(part.begin(), part.end(), columns->begin() + first);
         });
         columns_ = std::move(columns);

@@ -44,7 +44,7 @@ void CursorState::set_active(bool active) {
 }
 
 void CursorState::ensure_current() {
-    if (session_ && (!state_ || stale_ || state_->event != session_->selection().state().time_point)) {
+    if (session_ && (!state_ || stale_ || state_->point != session_->selection().state().time_point)) {
         task_.abandon();
         compute_now();
     }
@@ -75,15 +75,15 @@ void CursorState::refresh() {
         return;
     }
     stale_ = false;
-    task_.start([analysis = session_->shared_analysis(), n = session_->selection().state().time_point](Progress&) {
-        return compute(*analysis, n);
+    task_.start([analysis = session_->shared_analysis(), point = session_->selection().state().time_point](Progress&) {
+        return compute(*analysis, point);
     });
 }
 
-std::shared_ptr<const CursorState::Answer> CursorState::compute(const Analysis& analysis, EventNumber n) {
+std::shared_ptr<const CursorState::Answer> CursorState::compute(const Analysis& analysis, const TimePoint& point) {
     QElapsedTimer timer;
     timer.start();
-    MemoryState state = memory_state(analysis.device(), analysis.live(), n);
+    MemoryState state = memory_state(analysis.device(), analysis.live(), point);
     return std::make_shared<const Answer>(Answer{std::move(state), static_cast<double>(timer.nsecsElapsed()) / 1e6});
 }
 

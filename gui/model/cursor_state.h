@@ -40,7 +40,7 @@ private:
         MemoryState state;
         double milliseconds;
     };
-    static std::shared_ptr<const Answer> compute(const Analysis& analysis, EventNumber n);
+    static std::shared_ptr<const Answer> compute(const Analysis& analysis, const TimePoint& point);
     void take(const std::shared_ptr<const Answer>& answer);
 
     QPointer<Session> session_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gui/model/explained.h"
+#include "storage/replay/active_walk.h"
 
 namespace tidemark::gui {
 
@@ -42,16 +43,12 @@ std::optional<NodeIndex> node_now(const Session& session, const Explained& expla
     return found == no_node ? std::nullopt : std::optional(found);
 }
 
-bool is_alive(const Allocations& all, AllocationIndex a, EventNumber time_point) {
-    return all.alloc_event[a] < time_point && time_point <= all.free_completed[a];
-}
-
 void add_allocation(const DeviceHistory& device, AllocationIndex allocation, bool has_no_time, SelectionState& state) {
     const Allocations& all = device.allocations;
     state.allocation = allocation;
     state.stack = all.stack[allocation] != 0 ? std::optional(all.stack[allocation]) : std::nullopt;
     state.segment = all.segment[allocation];
-    if (has_no_time && !is_alive(all, allocation, state.time_point)) {
+    if (has_no_time && !is_active_at(all, allocation, state.time_point)) {
         state.time_point = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
     }
 }

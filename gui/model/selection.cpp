@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/replay/active_walk.h"
+#include "storage/replay/repeated_step.h"
+
 namespace tidemark::gui {
 
 namespace {
@@ -40,7 +43,7 @@ void Selection::apply(const SelectionState& next, bool remember) {
         emit device_changed();
     }
     if (before.time_point != next.time_point || before.device != next.device) {
-        emit time_point_changed(next.time_point);
+        emit time_point_changed();
     }
     if (!same_selection(before, next)) {
         emit selected_changed();
@@ -48,11 +51,12 @@ void Selection::apply(const SelectionState& next, bool remember) {
     }
 }
 
-void Selection::set_time_point(EventNumber time_point) {
+void Selection::set_time_point(TimePoint time_point) {
     SelectionState next = state_;
     const EventNumber last =
         trace_ && !trace_->devices.empty() ? trace_->devices[static_cast<size_t>(state_.device)].event_count() : 0;
-    next.time_point = std::clamp<EventNumber>(time_point, 0, last);
+    time_point.event = std::clamp<EventNumber>(time_point.event, 0, last);
+    next.time_point = time_point;
     apply(next, false);
 }
 
@@ -71,9 +75,7 @@ void Selection::select_allocation(AllocationIndex allocation) {
         }
         next.stack = all.stack[allocation] ? std::optional(all.stack[allocation]) : std::nullopt;
         next.segment = all.segment[allocation];
-        const bool alive =
-            all.alloc_event[allocation] < next.time_point && next.time_point <= all.free_completed[allocation];
-        if (!alive) {
+        if (!is_active_at(all, allocation, next.time_point)) {
             next.time_point = std::min<EventNumber>(all.alloc_event[allocation] + 1, device.event_count());
         }
     }
@@ -168,7 +170,7 @@ void Selection::set_trace(const Trace* trace) {
     hovered_.clear();
     state_ = {};
     emit device_changed();
-    emit time_point_changed(0);
+    emit time_point_changed();
     emit selected_changed();
     emit history_changed();
 }
@@ -189,7 +191,9 @@ void move_to(SelectionState& state, const Trace& before, const Trace& after) {
     }
     state.device = static_cast<int>(found - after.devices.begin());
     // If the writer deleted details before it, the state has another number in memory.
-    state.time_point = found->numbers.state(device.numbers.in_file(state.time_point));
+    state.time_point = state.time_point.repeated
+                           ? time_point_at(after, *found, state.time_point.repeated->time)
+                           : TimePoint(found->numbers.state(device.numbers.in_file(state.time_point.event)));
     if (state.allocation != no_allocation) {
         state.allocation = found->find_allocation(device.allocation_id(state.allocation)).value_or(no_allocation);
     }

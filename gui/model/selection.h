@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/read/open_trace.h"
+#include "storage/replay/time_point.h"
 #include "storage/trace/graph_tables.h"
 
 namespace tidemark::gui {
@@ -19,7 +20,7 @@ namespace tidemark::gui {
 /// The selection and the cursor. A value type, so that the history is a list of these.
 struct SelectionState {
     int device = 0;                                  ///< position in Trace::devices
-    EventNumber time_point = 0;                      ///< the cursor: a state of that device
+    TimePoint time_point;                            ///< the cursor: a state of that device, or a repeated place
     AllocationIndex allocation = no_allocation;      ///< the selected allocation
     std::optional<StackId> stack;                    ///< the selected stack; all its allocations are highlighted
     uint32_t segment = no_segment;                   ///< the selected segment
@@ -34,7 +35,7 @@ public:
     explicit Selection(QObject* parent = nullptr);
 
     const SelectionState& state() const { return state_; }
-    void set_time_point(EventNumber time_point);  ///< scrubbing: not a history step
+    void set_time_point(TimePoint time_point);  ///< scrubbing: not a history step
     void select_allocation(
         AllocationIndex allocation);  ///< also selects its stack and segment; moves the cursor into its lifetime
     void select_stack(std::optional<StackId> stack);
@@ -64,7 +65,7 @@ public:
     void forward();
 
 signals:
-    void time_point_changed(tidemark::EventNumber time_point);
+    void time_point_changed();
     void selected_changed();  ///< allocation, stack, segment, node or range
     void device_changed();
     void history_changed();

@@ -10,6 +10,7 @@
 #include "gui/model/grouping.h"
 #include "gui/model/lazy_breakdown.h"
 #include "storage/base/saturated.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
 
@@ -70,7 +71,7 @@ void Session::show_device() {
         return;
     }
     selected_group_ = -1;
-    time_view_.set_history(&device(), known_time());
+    time_view_.set_history(trace_.get(), &device(), known_time());
     show_events();
     go_to_peak();
     emit grouping_changed();
@@ -114,7 +115,7 @@ int64_t Session::known_time() const { return std::max(trace_->duration, trace_->
 // ---- a growing run -------------------------------------------------------------------------------------------
 
 void Session::grow(Content content, const DeviceGroups& groups) {
-    const bool at_end = selection_.state().time_point == device().event_count();
+    const bool at_end = selection_.state().time_point == TimePoint(device().event_count());
     // The old trace stays alive until every pane shows the new one.
     const Content before{std::exchange(trace_, std::move(content.trace)),
                          std::exchange(analyses_, std::move(content.analyses))};
@@ -125,7 +126,7 @@ void Session::grow(Content content, const DeviceGroups& groups) {
     if (groups.groups && groups.choice == group_option_ && groups.device == device().device) {
         groups_[{device_position(), group_option_}] = groups.groups;
     }
-    time_view_.grow(&device(), known_time());
+    time_view_.grow(trace_.get(), &device(), known_time());
     if (at_end && time_view_.follows_tail()) {
         selection_.set_time_point(device().event_count());
     }
@@ -167,7 +168,10 @@ void Session::rename_groups() {
     }
 }
 
-int64_t Session::cursor_time() const { return device().time_until(selection_.state().time_point, trace_->duration); }
+int64_t Session::cursor_time() const {
+    const TimePoint& point = selection_.state().time_point;
+    return point.repeated ? point.repeated->time : device().time_until(point.event, trace_->duration);
+}
 
 CategoryLookup Session::categories() const { return {graph(), device().device, cursor_time()}; }
 
@@ -184,7 +188,7 @@ void Session::take_graph(const std::shared_ptr<const Graph>& before) {
 
 void Session::go_to_peak() {
     if (has_device()) {
-        selection_.set_time_point(analysis().curves().peak(Series::allocated).max_event);
+        selection_.set_time_point(peak_time_point(*trace_, device(), analysis().curves()));
     }
 }
 

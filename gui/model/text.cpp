@@ -12,6 +12,7 @@
 #include "storage/base/utf8.h"
 #include "storage/text/data_gap_words.h"
 #include "storage/text/fact_words.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
 
@@ -182,6 +183,10 @@ std::optional<uint64_t> parse_address(const QString& text) {
         value = digits.toULongLong(&ok, 16);
     }
     return ok ? std::optional<uint64_t>(value) : std::nullopt;
+}
+
+QString place_text(const std::optional<RepeatedPlace>& place) {
+    return place && !place->is_at_end() ? to_qstring(reader_words().translate(describe_place(*place))) : QString();
 }
 
 QString category_text(Category category) { return to_qstring(category_name(reader_words(), category)); }

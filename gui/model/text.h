@@ -10,6 +10,7 @@
 
 #include "storage/base/result.h"
 #include "storage/read/open_trace.h"
+#include "storage/replay/time_point.h"
 #include "storage/text/words.h"
 #include "storage/trace/graph_tables.h"
 
@@ -36,6 +37,8 @@ QString count_text(int64_t count);         ///< "1,234,567"
 QString percent_text(double part, double whole);
 QString time_point_text(int64_t nanoseconds);
 QString duration_text(int64_t nanoseconds);
+/// Returns a sentence about a place within a repeated step; empty at other points.
+QString place_text(const std::optional<RepeatedPlace>& place);
 QString address_text(uint64_t address);
 
 QString category_text(Category category);  ///< "saved for backward"

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "storage/base/saturated.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -19,7 +20,8 @@ constexpr double room_at_the_end = 0.008;   // the last event (often the OOM) is
 constexpr double room_for_the_next = 0.02;  // of a followed span: the next events appear inside
 }  // namespace
 
-void TimeView::set_history(const DeviceHistory* device, int64_t duration) {
+void TimeView::set_history(const Trace* trace, const DeviceHistory* device, int64_t duration) {
+    trace_ = trace;
     device_ = device;
     duration_ = duration;
     past_.clear();
@@ -118,7 +120,8 @@ double TimeView::known_to() const {
     return axis_ == TimeAxis::event_index ? device_->event_count() : static_cast<double>(last_time());
 }
 
-void TimeView::grow(const DeviceHistory* device, int64_t duration) {
+void TimeView::grow(const Trace* trace, const DeviceHistory* device, int64_t duration) {
+    trace_ = trace;
     const bool whole = from_ <= whole_from_ && to_ >= whole_to_;
     device_ = device;
     duration_ = duration;
@@ -222,11 +225,11 @@ void TimeView::redo() {
     emit history_changed();
 }
 
-double TimeView::position_of(EventNumber n) const {
+double TimeView::position_of(const TimePoint& point) const {
     if (axis_ == TimeAxis::event_index || device_ == nullptr) {
-        return n;
+        return point.event;
     }
-    return static_cast<double>(device_->time_of_state(n));
+    return static_cast<double>(time_of(*device_, point));
 }
 
 double TimeView::position_of_time(int64_t time) const {
@@ -236,21 +239,21 @@ double TimeView::position_of_time(int64_t time) const {
     return device_->events_until(time);
 }
 
-EventNumber TimeView::state_at(double position) const {
+TimePoint TimeView::point_at(double position) const {
     if (device_ == nullptr) {
-        return 0;
+        return {};
     }
     if (axis_ == TimeAxis::event_index) {
         return std::clamp(saturated<EventNumber>(std::floor(position)), 0, device_->event_count());
     }
-    return device_->events_until(saturated<int64_t>(std::floor(position)));
+    return time_point_at(*trace_, *device_, saturated<int64_t>(std::floor(position)));
 }
 
 int64_t TimeView::time_at(double position) const {
     if (axis_ == TimeAxis::wall_clock || device_ == nullptr) {
         return saturated<int64_t>(position);
     }
-    return device_->time_of_state(state_at(position));
+    return time_of(*device_, point_at(position));
 }
 
 void TimeView::set_pointer(std::optional<double> position) {

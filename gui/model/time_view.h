@@ -18,7 +18,7 @@ public:
     explicit TimeView(QObject* parent = nullptr) : QObject(parent) {}
 
     /// Sets the limits of the axis (the whole trace). Resets the view and its history.
-    void set_history(const DeviceHistory* device, int64_t duration);
+    void set_history(const Trace* trace, const DeviceHistory* device, int64_t duration);
     TimeAxis axis() const { return axis_; }
     void set_axis(TimeAxis axis);  ///< converts the shown span; clears the zoom history
 
@@ -44,7 +44,7 @@ public:
 
     /// Takes a longer run. While the tail is followed the newest events stay in view, else the span stays. Emits
     /// nothing: receivers of Session::grown read it again.
-    void grow(const DeviceHistory* device, int64_t duration);
+    void grow(const Trace* trace, const DeviceHistory* device, int64_t duration);
     /// While a run is recorded, the right edge may follow its end; moving the span away from the end stops this,
     /// moving it back to the end resumes it.
     void set_live(bool live);
@@ -53,10 +53,10 @@ public:
     int64_t tail_length() const { return tail_length_; }  ///< ns before the end that are shown; 0: the whole run
     void set_tail_length(int64_t nanoseconds);            ///< follows the tail
 
-    double position_of(EventNumber n) const;      ///< a state's place on the axis
-    double position_of_time(int64_t time) const;  ///< a wall-clock time's place on the axis
-    EventNumber state_at(double position) const;  ///< the state at a place on the axis
-    int64_t time_at(double position) const;       ///< the wall-clock time at a place on the axis
+    double position_of(const TimePoint& point) const;  ///< its place on the axis
+    double position_of_time(int64_t time) const;       ///< a wall-clock time's place on the axis
+    TimePoint point_at(double position) const;         ///< the point in time at a place on the axis
+    int64_t time_at(double position) const;            ///< the wall-clock time at a place on the axis
 
     /// Returns the position of the pointer, shared by all plots; nothing if it is elsewhere.
     std::optional<double> pointer() const { return pointer_; }
@@ -80,6 +80,7 @@ private:
     Span tail_span() const;
     void notice_tail();
 
+    const Trace* trace_ = nullptr;
     const DeviceHistory* device_ = nullptr;
     int64_t duration_ = 0;
     TimeAxis axis_ = TimeAxis::wall_clock;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gui/model/grouping.h"
+#include "storage/replay/active_walk.h"
 
 namespace tidemark::gui {
 
@@ -14,12 +15,12 @@ namespace {
 constexpr int scale_steps = 64;
 }
 
-void BlockColors::prepare(const Session& session, const Theme& theme, MapColors by, EventNumber time_point) {
+void BlockColors::prepare(const Session& session, const Theme& theme, MapColors by, const TimePoint& time_point) {
     by_ = by;
     time_point_ = time_point;
     device_ = &session.device();
     plain_ = theme.allocated_line.rgb();
-    age_factor_ = 1 / std::log2(2.0 + std::max<EventNumber>(time_point, 0));
+    age_factor_ = 1 / std::log2(2.0 + std::max<EventNumber>(time_point.event, 0));
     grouping_ = nullptr;
     if (by == MapColors::group) {
         grouping_ = &session.grouping();
@@ -29,7 +30,7 @@ void BlockColors::prepare(const Session& session, const Theme& theme, MapColors 
             groups_[static_cast<size_t>(i)] = color_of_group(theme, *groups, i).rgb();
         }
     } else if (by == MapColors::category) {
-        category_of_ = {session.graph(), device_->device, device_->time_until(time_point, session.trace().duration)};
+        category_of_ = {session.graph(), device_->device, session.cursor_time()};
         categories_.clear();
         for (int c = 0; c < category_count; ++c) {
             categories_.push_back(category_color(theme, static_cast<Category>(c)).rgb());
@@ -55,10 +56,13 @@ QRgb BlockColors::of(AllocationIndex a) const {
     const Allocations& allocations = device_->allocations;
     switch (by_) {
         case MapColors::group:
-            return a < grouping_->group_of.size() ? groups_[grouping_->group_at(a, time_point_)] : plain_;
+            return a < grouping_->group_of.size()
+                       ? groups_[grouping_->group_at(a, state_at(allocations, a, time_point_))]
+                       : plain_;
         case MapColors::category: return categories_[static_cast<size_t>(category_of_(a))];
         case MapColors::age: {
-            const double events = std::max(0.0, static_cast<double>(time_point_) - allocations.alloc_event[a]);
+            const double events =
+                std::max(0.0, static_cast<double>(state_at(allocations, a, time_point_)) - allocations.alloc_event[a]);
             return allocations.alloc_event[a] == before_history ? scale_.back()
                                                                 : scaled(std::log2(1 + events) * age_factor_);
         }

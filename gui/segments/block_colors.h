@@ -18,7 +18,7 @@ enum class MapColors { group, category, age, size, stream, state };
 class BlockColors {
 public:
     /// Looks up the inputs of the colors; cheap enough for every frame.
-    void prepare(const Session& session, const Theme& theme, MapColors by, EventNumber time_point);
+    void prepare(const Session& session, const Theme& theme, MapColors by, const TimePoint& time_point);
 
     QRgb of(AllocationIndex a) const;
     /// Returns whether neither a stack nor the history explains a block; it is drawn hatched.
@@ -28,7 +28,7 @@ private:
     QRgb scaled(double value) const;
 
     MapColors by_ = MapColors::group;
-    EventNumber time_point_ = 0;
+    TimePoint time_point_;
     const DeviceHistory* device_ = nullptr;
     const Grouping* grouping_ = nullptr;
     CategoryLookup category_of_;

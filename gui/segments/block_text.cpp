@@ -7,6 +7,7 @@
 
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
+#include "storage/replay/active_walk.h"
 
 namespace tidemark::gui {
 
@@ -70,11 +71,11 @@ QString describe_block(const Session& session, const MemoryState& state, BlockRe
         if (all.alloc_event[a] == before_history) {
             lines << Map::tr("allocated before the history begins");
         } else {
-            lines << Map::tr("allocated at %1, %2 (%3 event(s)) ago", nullptr, plural(state.event - all.alloc_event[a]))
+            const EventNumber now = state_at(all, a, state.point);
+            lines << Map::tr("allocated at %1, %2 (%3 event(s)) ago", nullptr, plural(now - all.alloc_event[a]))
                          .arg(time_point_text(device.alloc_time(a)),
-                              duration_text(
-                                  std::max<int64_t>(0, device.time_of_state(state.event) - device.alloc_time(a))),
-                              count_text(state.event - all.alloc_event[a]));
+                              duration_text(std::max<int64_t>(0, device.time_of_state(now) - device.alloc_time(a))),
+                              count_text(now - all.alloc_event[a]));
         }
         lines << allocation_text(device, a);
     } else if (segment.cached()) {

@@ -11,6 +11,7 @@
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/base/saturated.h"
+#include "storage/replay/active_walk.h"
 
 namespace tidemark::gui {
 
@@ -92,7 +93,7 @@ void SegmentPainter::paint(QPainter& painter, const MapScene& scene, const QRect
     free_ = scene.theme.cached.rgb();
     dim_ = scene.theme.plot_background.rgb();
     edge_ = scene.theme.plot_background.rgb();
-    colors_.prepare(*scene.session, scene.theme, scene.color_by, scene.state->event);
+    colors_.prepare(*scene.session, scene.theme, scene.color_by, scene.state->point);
     painter.setFont(scene.font);
     for (const PlacedGroup& group : scene.layout->groups()) {
         if (group.top <= visible.bottom() && group.top + scene.layout->options().header_height >= visible.top()) {
@@ -215,7 +216,8 @@ bool SegmentPainter::lit(const Block& block) const {
         return true;
     }
     if (selected_group_ >= 0) {
-        return grouping_->group_at(block.allocation, scene_->state->event) == selected_group_;
+        return grouping_->group_at(block.allocation, state_at(scene_->session->device().allocations, block.allocation,
+                                                              scene_->state->point)) == selected_group_;
     }
     // Stack 0 means "no frames", so two blocks with stack 0 have nothing in common.
     return selected.stack && (*selected.stack != 0 || selected.allocation == no_allocation) &&

@@ -29,11 +29,11 @@ std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQu
         query.text.empty() ? std::vector<bool>{} : stacks_matching(analysis.trace().stacks, query.text);
     std::vector<AllocationIndex> rows;
     if (query.alive_at) {
-        analysis.live().for_each_active(*query.alive_at, [&](AllocationIndex a) {
+        for (const auto& [a, state] : active_allocations(analysis.device(), analysis.live(), *query.alive_at)) {
             if (matches(query, stack_matches, all, a)) {
                 rows.push_back(a);
             }
-        });
+        }
         std::sort(rows.begin(), rows.end());
         return rows;
     }

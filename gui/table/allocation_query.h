@@ -41,8 +41,8 @@ std::string origin_text(const Origin& origin, AllocationColumn column);
 struct AllocationQuery {
     std::string text;  ///< part of a function, file or "file:line" of any frame; case-insensitive
     uint64_t min_block_size = 0, max_block_size = UINT64_MAX;
-    std::optional<uint64_t> address;      ///< inside the block
-    std::optional<EventNumber> alive_at;  ///< active in that state
+    std::optional<uint64_t> address;    ///< inside the block
+    std::optional<TimePoint> alive_at;  ///< active at that point
     std::optional<StackId> stack;
     bool never_freed = false;
     AllocationColumn sort_by = AllocationColumn::block_size;

@@ -191,9 +191,11 @@ void AllocationTable::update_colors() {
     const Theme theme = Theme::current();
     model_->set_color_of([groups = session_->shared_groups(), theme, session = session_](AllocationIndex a) {
         const Grouping& grouping = groups->grouping;
-        const EventNumber time_point = session ? session->selection().state().time_point : 0;
-        return a < grouping.group_of.size() ? color_of_group(theme, *groups, grouping.group_at(a, time_point))
-                                            : theme.unknown;
+        const TimePoint time_point = session ? session->selection().state().time_point : TimePoint();
+        return session && a < grouping.group_of.size()
+                   ? color_of_group(theme, *groups,
+                                    grouping.group_at(a, state_at(session->device().allocations, a, time_point)))
+                   : theme.unknown;
     });
 }
 

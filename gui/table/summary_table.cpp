@@ -25,6 +25,7 @@
 #include "gui/widgets/delimited.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -213,7 +214,8 @@ void SummaryTable::update_colors() {
         // A group has the color of its largest allocation in the plots, if the plots show the same grouping.
         return same_groups && session && g.largest < grouping.group_of.size()
                    ? color_of_group(theme, *groups,
-                                    grouping.group_at(g.largest, session->selection().state().time_point))
+                                    grouping.group_at(g.largest, state_at(session->device().allocations, g.largest,
+                                                                          session->selection().state().time_point)))
                    : QColor();
     });
 }
@@ -238,10 +240,12 @@ void SummaryTable::request() {
         return;
     }
     const auto analysis = session_->shared_analysis();
-    const EventNumber time_point = session_->selection().state().time_point;
+    const TimePoint time_point = session_->selection().state().time_point;
+    const QString place = place_text(time_point.repeated);
     time_point_->setText(
-        tr("%1, after %2 event(s)", nullptr, plural(session_->selection().state().time_point))
-            .arg(time_point_text(session_->device().time_of_state(time_point)), count_text(time_point)));
+        tr("%1, after %2 event(s)", nullptr, plural(time_point.event))
+            .arg(time_point_text(time_of(session_->device(), time_point)), count_text(time_point.event)) +
+        (place.isEmpty() ? QString() : QStringLiteral(" · ") + place));
     if (front() == counters_table_) {
         // The first answer walks the whole history; later ones are quick.
         counters_task_.start([analysis, time_point](Progress&) {

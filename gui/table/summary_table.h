@@ -52,7 +52,7 @@ private:
     };
     struct CountersAnswer {
         Counters counters;
-        EventNumber time_point;
+        TimePoint time_point;
     };
     QTableView* make_table(QAbstractItemModel* model, const QString& name);
     void make_controls();

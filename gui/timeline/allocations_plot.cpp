@@ -116,11 +116,13 @@ bool AllocationsPlot::focus_selected() {
     const double margin = std::max((to - from) * 0.15, view.smallest_span() / 2);
     view.show(from - margin, to + margin);
     std::vector<Band> bands;
-    const EventNumber time_point = std::clamp<EventNumber>(session()->selection().state().time_point, created + 1,
-                                                           std::max(created + 1, destroyed));
-    AliveIndex::Walk live(session()->analysis().live());
+    TimePoint time_point = session()->selection().state().time_point;
+    if (!is_active_at(all, a, time_point)) {
+        time_point = std::clamp<EventNumber>(time_point.event, created + 1, std::max(created + 1, destroyed));
+    }
+    ActiveWalk live(session()->device(), session()->analysis().live());
     bands_at(session()->device(), live, time_point, 0, INT64_MAX, bands);
-    const auto band = std::find_if(bands.begin(), bands.end(), [a](const Band& b) { return b.allocation == a; });
+    const auto band = std::find_if(bands.begin(), bands.end(), [a](const Band& b) { return b.active.allocation == a; });
     if (band != bands.end()) {
         const double size = static_cast<double>(all.block_size[a]);
         const double shown = std::max(size * 12, 64.0 * 1024);
@@ -145,9 +147,9 @@ AllocationIndex AllocationsPlot::allocation_at(QPoint point) const {
         return no_allocation;
     }
     std::vector<Band> bands;
-    AliveIndex::Walk live(session()->analysis().live());
+    ActiveWalk live(session()->device(), session()->analysis().live());
     bands_at(session()->device(), live, (*picture_.columns)[*column].time_point, center, center + 1, bands);
-    return bands.empty() ? no_allocation : bands.front().allocation;
+    return bands.empty() ? no_allocation : bands.front().active.allocation;
 }
 
 QString AllocationsPlot::lifetime_text(AllocationIndex a) const {
@@ -180,7 +182,8 @@ QString AllocationsPlot::describe(QPoint point) {
                              ? bytes(all.block_size[a])
                              : tr("%1, requested %2").arg(bytes(all.block_size[a]), bytes(all.requested[a]));
     const QString line = to_qstring(group_name(session()->trace(), device, a, GroupBy::line));
-    const QColor color = allocation_color(picture_.request, a, (*picture_.columns)[*column].time_point);
+    const QColor color =
+        allocation_color(picture_.request, {a, state_at(all, a, (*picture_.columns)[*column].time_point)});
     return QStringLiteral("%1<b>%2</b><br>%3<br>%4<hr>%5")
         .arg(swatch(color), size, line.toHtmlEscaped(), lifetime_text(a), time_point);
 }

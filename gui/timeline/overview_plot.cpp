@@ -98,8 +98,8 @@ void OverviewPlot::paint_run(QPainter& painter, double ratio) const {
     const Curves& curves = session_->analysis().curves();
     const TimeView& view = session_->time_view();
     const int count = static_cast<int>(frame.width() * ratio);
-    const std::vector<Column> columns =
-        make_columns(session_->device(), curves, view.axis(), view.whole_from(), view.whole_to(), count);
+    const std::vector<Column> columns = make_columns(session_->trace(), session_->device(), curves, view.axis(),
+                                                     view.whole_from(), view.whole_to(), count);
     const double top = std::max<double>(static_cast<double>(curves.peak(Series::reserved).max) * 1.1, 512);
     const AxisMap heights = byte_map(0, top, frame);
     const auto y = [&](int64_t bytes) { return heights.pixel(static_cast<double>(bytes)); };
@@ -407,9 +407,9 @@ void OverviewPlot::mouseReleaseEvent(QMouseEvent* event) {
     if (click && grip_ == Grip::outside) {
         // A click beside the brush moves it there; if everything is shown, the click moves the cursor.
         view.show(at - (to_ - from_) / 2, at + (to_ - from_) / 2);
-        session_->selection().set_time_point(view.state_at(at));
+        session_->selection().set_time_point(view.point_at(at));
     } else if (click && grip_ == Grip::inside) {
-        session_->selection().set_time_point(view.state_at(at));
+        session_->selection().set_time_point(view.point_at(at));
     }
     view.end_gesture();
     grip_ = Grip::none;

@@ -119,8 +119,9 @@ std::vector<int64_t> bytes_in_columns(const Allocations& all, const std::vector<
                                       const std::vector<Column>& columns) {
     std::vector<int64_t> bytes(columns.size() + 1);
     const auto after = [&](EventNumber event) {
-        const auto found = std::upper_bound(columns.begin(), columns.end(), event,
-                                            [](EventNumber e, const Column& column) { return e < column.time_point; });
+        const auto found =
+            std::upper_bound(columns.begin(), columns.end(), event,
+                             [](EventNumber e, const Column& column) { return e < column.time_point.event; });
         return static_cast<size_t>(found - columns.begin());
     };
     for (const AllocationIndex a : allocations) {

@@ -49,10 +49,10 @@ void Legend::update_rows() {
         for (int g = 0; g < groups->count(); ++g) {
             rows_.push_back({g, 0});
         }
-        session_->analysis().live().for_each_active(session_->selection().state().time_point, [&](AllocationIndex a) {
-            rows_[groups->grouping.group_at(a, session_->selection().state().time_point)].bytes +=
-                static_cast<int64_t>(all.block_size[a]);
-        });
+        for (const auto& [a, state] : active_allocations(session_->device(), session_->analysis().live(),
+                                                         session_->selection().state().time_point)) {
+            rows_[groups->grouping.group_at(a, state)].bytes += static_cast<int64_t>(all.block_size[a]);
+        }
     }
     setMinimumHeight(title_height() + static_cast<int>(rows_.size()) * row_height());
     update();

@@ -99,7 +99,8 @@ public:
         }
     }
 
-    bool lit(AllocationIndex a, EventNumber time_point) const {
+    bool lit(const ActiveAllocation& active) const {
+        const AllocationIndex a = active.allocation;
         if (!r_.hovered.empty()) {
             return std::binary_search(r_.hovered.begin(), r_.hovered.end(), a);
         }
@@ -109,12 +110,12 @@ public:
         if (r_.selected_stack != 0) {
             return all_.stack[a] == r_.selected_stack;
         }
-        return r_.selected_group >= 0 && r_.groups->grouping.group_at(a, time_point) == r_.selected_group;
+        return r_.selected_group >= 0 && r_.groups->grouping.group_at(a, active.state) == r_.selected_group;
     }
 
-    QRgb operator()(AllocationIndex a, EventNumber time_point) const {
-        const QRgb color = plain(a, time_point);
-        return lit(a, time_point) ? color : mixed(color, background_, 0.72);
+    QRgb operator()(const ActiveAllocation& active) const {
+        const QRgb color = plain(active);
+        return lit(active) ? color : mixed(color, background_, 0.72);
     }
 
     QRgb separator(QRgb color) const { return mixed(color, r_.theme.dark ? 0xff000000 : 0xffffffff, 0.45); }
@@ -122,16 +123,17 @@ public:
 private:
     static constexpr size_t shades = 4;
 
-    QRgb plain(AllocationIndex a, EventNumber time_point) const {
+    QRgb plain(const ActiveAllocation& active) const {
+        const AllocationIndex a = active.allocation;
         switch (r_.color_by) {
             case ColorBy::group:
                 // Shades distinguish neighbors of one group; the hue stays the group's.
-                return group_[r_.groups->grouping.group_at(a, time_point)][(a * 2654435761u >> 20) % shades];
+                return group_[r_.groups->grouping.group_at(a, active.state)][(a * 2654435761u >> 20) % shades];
             case ColorBy::stack: return id_color(r_.theme, all_.stack[a]).rgb();
             case ColorBy::size:
                 return scale_color(r_.theme, (std::log2(static_cast<double>(all_.block_size[a] + 1)) - 9) / 24).rgb();
             case ColorBy::age: {
-                const double age = time_point - std::max<double>(all_.alloc_event[a], 0);
+                const double age = active.state - std::max<double>(all_.alloc_event[a], 0);
                 const double whole = std::max<double>(r_.analysis->device().event_count(), 2);
                 return scale_color(r_.theme, std::log2(1 + age) / std::log2(1 + whole)).rgb();
             }
@@ -150,11 +152,11 @@ private:
     std::vector<std::array<QRgb, shades>> group_;
 };
 
-void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int x,
-                  AliveIndex::Walk& live, std::vector<Band>& bands) {
+void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int x, ActiveWalk& live,
+                  std::vector<Band>& bands) {
     const PictureRequest& r = picture.request;
     const Allocations& all = r.analysis->device().allocations;
-    const EventNumber time_point = (*picture.columns)[static_cast<size_t>(x)].time_point;
+    const TimePoint& time_point = (*picture.columns)[static_cast<size_t>(x)].time_point;
     const int separator_from = 5 * r.line_width;
     const AxisMap rows = row_map(r);
     const auto row = [&](int64_t bytes) {
@@ -168,14 +170,15 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
     for (size_t i = 0; i < bands.size(); ++i) {
         const Band& band = bands[i];
         // Bands are stacked, so a band ends where the next begins.
-        const int64_t top = i + 1 < bands.size() ? bands[i + 1].bottom
-                                                 : band.bottom + static_cast<int64_t>(all.block_size[band.allocation]);
-        if (band.allocation == r.selected) {
+        const int64_t top = i + 1 < bands.size()
+                                ? bands[i + 1].bottom
+                                : band.bottom + static_cast<int64_t>(all.block_size[band.active.allocation]);
+        if (band.active.allocation == r.selected) {
             picture.selected_band[static_cast<size_t>(x)] = {band.bottom, top};
         }
         const int end = row(top);
         if (begin < end) {
-            const QRgb color = colors(band.allocation, time_point);
+            const QRgb color = colors(band.active);
             canvas.fill(x, {begin, end}, color);
             if (end - begin >= separator_from && static_cast<double>(band.bottom) >= r.low) {
                 canvas.fill(x, {begin, begin + r.line_width}, colors.separator(color));
@@ -189,7 +192,7 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
 void paint_columns(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int first, int last) {
     const std::vector<Column>& columns = *picture.columns;
     std::vector<Band> bands;
-    AliveIndex::Walk live(picture.request.analysis->live());
+    ActiveWalk live(picture.request.analysis->device(), picture.request.analysis->live());
     for (int x = first; x < last; ++x) {
         const auto at = static_cast<size_t>(x);
         if (x > first && columns[at].time_point == columns[at - 1].time_point) {
@@ -233,13 +236,13 @@ AllocationsPicture paint_allocations(const PictureRequest& request) {
     return picture;
 }
 
-QColor allocation_color(const PictureRequest& request, AllocationIndex allocation, EventNumber time_point) {
+QColor allocation_color(const PictureRequest& request, const ActiveAllocation& active) {
     PictureRequest plain = request;
     plain.selected = no_allocation;
     plain.selected_stack = 0;
     plain.selected_group = -1;
     plain.hovered.clear();
-    return QColor::fromRgb(BandColors(plain)(allocation, time_point));
+    return QColor::fromRgb(BandColors(plain)(active));
 }
 
 }  // namespace tidemark::gui

@@ -61,6 +61,6 @@ struct AllocationsPicture {
 AllocationsPicture paint_allocations(const PictureRequest& request);
 
 /// Returns the color of an allocation in pictures.
-QColor allocation_color(const PictureRequest& request, AllocationIndex allocation, EventNumber time_point);
+QColor allocation_color(const PictureRequest& request, const ActiveAllocation& active);
 
 }  // namespace tidemark::gui

@@ -9,6 +9,7 @@
 
 #include "gui/model/text.h"
 #include "storage/base/units.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -165,9 +166,12 @@ QString TimePlot::values_at_cursor() const {
         return QString::fromStdString(format_bytes(curves.value(series, state.time_point)));
     };
     QString text = tr("At the cursor, %1, event %2: allocated %3, active %4, reserved %5.")
-                       .arg(QString::fromStdString(format_time_point(device.time_of_state(state.time_point))),
-                            count_text(state.time_point), value(Series::allocated), value(Series::active),
+                       .arg(QString::fromStdString(format_time_point(time_of(device, state.time_point))),
+                            count_text(state.time_point.event), value(Series::allocated), value(Series::active),
                             value(Series::reserved));
+    if (const QString place = place_text(state.time_point.repeated); !place.isEmpty()) {
+        text += ' ' + place;
+    }
     if (state.allocation != no_allocation) {
         text += ' ' + tr("Selected: allocation %1, %2.")
                           .arg(allocation_text(device, state.allocation),
@@ -342,7 +346,7 @@ void TimePlot::paint_range_label(QCPPainter& painter, std::pair<double, double> 
     const TimeView& view = session_->time_view();
     const Curves& curves = session_->analysis().curves();
     const auto allocated = [&](double at) {
-        return QString::fromStdString(format_bytes(curves.value(Series::allocated, view.state_at(at))));
+        return QString::fromStdString(format_bytes(curves.value(Series::allocated, view.point_at(at))));
     };
     const int64_t length = view.time_at(range.second) - view.time_at(range.first);
     const QString text =
@@ -367,11 +371,13 @@ QString TimePlot::describe_column(const Column& column) const {
         return QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td align=right>%2</td></tr>")
             .arg(name, high == low ? high : low + QStringLiteral(" – ") + high);
     };
-    const QString time = QString::fromStdString(format_time_point(device.time_of_state(column.time_point)));
-    const QString event = QString::fromStdString(format_count(column.time_point));
+    const QString time = QString::fromStdString(format_time_point(time_of(device, column.time_point)));
+    const QString event = QString::fromStdString(format_count(column.time_point.event));
+    const QString place = place_text(column.time_point.repeated);
     return QStringLiteral("<b>%1</b> · %2<table cellspacing=0>").arg(time, tr("event %1").arg(event)) +
            row(tr("allocated"), Series::allocated) + row(tr("active"), Series::active) +
-           row(tr("requested"), Series::requested) + row(tr("reserved"), Series::reserved) + QStringLiteral("</table>");
+           row(tr("requested"), Series::requested) + row(tr("reserved"), Series::reserved) +
+           QStringLiteral("</table>") + place;
 }
 
 }  // namespace tidemark::gui

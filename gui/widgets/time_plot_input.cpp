@@ -31,7 +31,7 @@ bool TimePlot::on_cursor(QPoint point) const {
 }
 
 void TimePlot::set_time_point_at(QPoint point) {
-    session_->selection().set_time_point(session_->time_view().state_at(position_at(point.x())));
+    session_->selection().set_time_point(session_->time_view().point_at(position_at(point.x())));
 }
 
 void TimePlot::mousePressEvent(QMouseEvent* event) {

@@ -46,7 +46,7 @@ struct Page {
             gaps.push_back(breakdown_gap_words(words, gap));
         }
         const std::optional<int64_t> time = named_time(analysis->trace(), at);
-        row = time ? breakdown.at_time(*time) : breakdown.at(time_point.event);
+        row = time ? breakdown.at_time(*time) : breakdown.at(time_point.point);
     }
 
     int64_t total() const {
@@ -155,6 +155,9 @@ std::string page_text(const Words& words, const Page& page) {
                                "changes until then are subtracted.",
                                duration));
     }
+    if (page.row.repeated && !page.row.repeated->is_at_end()) {
+        note(words("Note: {text}", with("text", describe_place(*page.row.repeated))));
+    }
     for (const std::string& gap : page.gaps) {
         note(words("Note: {text}", with("text", gap)));
     }
@@ -174,13 +177,19 @@ ordered_json component_json(const Words& words, const Page& page, const Componen
     return json;
 }
 
+ordered_json time_point_json(const BreakdownRow& row) {
+    ordered_json json = {{"event", row.event}, {"time_ns", row.time}};
+    add_place(json, row.repeated);
+    return json;
+}
+
 ordered_json page_json(const Words& words, const Page& page) {
     auto components = ordered_json::array();
     for (const Component& component : page.row.components) {
         components.push_back(component_json(words, page, component));
     }
     return {{"device", page.device.device},
-            {"time_point", {{"event", page.row.event}, {"time_ns", page.row.time}}},
+            {"time_point", time_point_json(page.row)},
             {"device_used_bytes", or_null(page.row.device_used)},
             {"process_used_bytes", or_null(page.row.process_used)},
             {"device_total_bytes", page.row.device_total == 0 ? ordered_json() : ordered_json(page.row.device_total)},

@@ -88,7 +88,7 @@ struct Side {
     std::string when;  ///< "at its peak"
 
     StateOf state() const {
-        return {time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.event,
+        return {time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.point,
                 graph == nullptr ? nullptr : &graph->categories};
     }
 };
@@ -127,7 +127,7 @@ Result<Side> open_side(const std::shared_ptr<const Trace>& trace, const Selected
         if (!event) {
             return event.error();
         }
-        time_point->event = *event;
+        time_point->point = *event;
     }
     Side side{std::move(*time_point), nullptr, words_about_time_point(selected, words)};
     if (needs_graph(way.by)) {
@@ -347,9 +347,9 @@ void add_diff_command(CommandLine& line) {
          "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
     command.add_option("A", options->a, words("A trace (.tide)"))->required();
     command.add_option("B", options->b, words("The second trace (default: A)"));
-    auto* at_a =
-        command.add_option("--at-a", options->at_a,
-                           words("The point in time of A: event:N, time:T, mark:NAME, peak or end (default: peak)"));
+    auto* at_a = command.add_option(
+        "--at-a", options->at_a,
+        words("The point in time of A: event:N, time:T, mark:NAME, step:N, peak or end (default: peak)"));
     auto* at_b = command.add_option("--at-b", options->at_b, words("The point in time of B (default: peak)"));
     command
         .add_option("--steps", options->steps,

@@ -121,7 +121,7 @@ void add_explain_command(CommandLine& line) {
         ->required();
     command.add_option(
         "--at", options->input.at,
-        words("The point in time to explain: event:N, time:T, mark:NAME, peak or end (default: the end of "
+        words("The point in time to explain: event:N, time:T, mark:NAME, step:N, peak or end (default: the end of "
               "the work, or an out-of-memory error that ended it)"));
     command.add_option("--from", options->from,
                        words("Only iterations after this point in time count, as in --at (default: all)"));

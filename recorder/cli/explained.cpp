@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "recorder/cli/graph_view.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
@@ -14,9 +15,12 @@ namespace {
 
 /// Returns the part of the run that the user chose.
 Result<RunPart> part_of(const DeviceTimePoint& time_point, const std::string& at, const std::string& from) {
+    // An explanation needs the events around its point in time.
+    const EventNumber state = at == "peak" ? time_point.analysis->curves().peak(Series::allocated).max_event
+                                           : last_state(time_point.device(), time_point.point);
     RunPart part;
     if (!at.empty()) {
-        part.at = time_point.event;
+        part.at = state;
     }
     if (!from.empty()) {
         const auto first =
@@ -24,9 +28,9 @@ Result<RunPart> part_of(const DeviceTimePoint& time_point, const std::string& at
         if (!first) {
             return first.error();
         }
-        part.from = *first;
+        part.from = last_state(time_point.device(), *first);
     }
-    if (part.from && *part.from >= time_point.event) {
+    if (part.from && *part.from >= state) {
         return usage_error("--from {from} is not before the point in time to explain.", with("from", from));
     }
     return part;

@@ -13,6 +13,7 @@
 #include "recorder/cli/describe.h"
 #include "storage/base/units.h"
 #include "storage/read/read_graph.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark::cli {
@@ -55,8 +56,8 @@ Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions&
         return time_point.error();
     }
     const DeviceHistory& device = time_point->device();
-    return std::unique_ptr<const GraphView>(
-        std::make_unique<GraphView>(std::move(*graph), device, time_point->event, time_point->time, words));
+    return std::unique_ptr<const GraphView>(std::make_unique<GraphView>(
+        std::move(*graph), device, last_state(device, time_point->point), time_point->time, words));
 }
 
 GraphView::GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time,

@@ -82,13 +82,17 @@ int64_t repeated_steps(const DeviceHistory& device) {
 struct DeviceFacts {
     const DeviceHistory& device;
     uint32_t earlier_allocations = 0;  ///< alive before the first event
-    Extremes peak_allocated, peak_reserved;
+    struct Peak {
+        int64_t bytes = 0;
+        TimePoint point;
+    };
+    Peak peak_allocated, peak_reserved;
     std::array<int64_t, series_count> at_end{};
 
-    DeviceFacts(const DeviceHistory& history, const Curves& curves)
+    DeviceFacts(const Trace& trace, const DeviceHistory& history, const Curves& curves)
         : device(history),
-          peak_allocated(curves.peak(Series::allocated)),
-          peak_reserved(curves.peak(Series::reserved)) {
+          peak_allocated{curves.peak(Series::allocated).max, peak_time_point(trace, history, curves)},
+          peak_reserved{curves.peak(Series::reserved).max, curves.peak(Series::reserved).max_event} {
         const auto& events = history.allocations.alloc_event;
         earlier_allocations = static_cast<uint32_t>(std::count(events.begin(), events.end(), before_history));
         for (int s = 0; s < series_count; ++s) {
@@ -114,9 +118,10 @@ std::string start_text(const Trace& trace, const Words& words) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(start));
 }
 
-std::string peak_text(const Trace& trace, const DeviceHistory& device, const Extremes& peak, const Words& words) {
-    return words("{bytes} at {time_point}", with("bytes", format_bytes(peak.max)),
-                 with("time_point", time_point_text(words, trace, device, peak.max_event)));
+std::string peak_text(const Trace& trace, const DeviceHistory& device, const DeviceFacts::Peak& peak,
+                      const Words& words) {
+    return words("{bytes} at {time_point}", with("bytes", format_bytes(peak.bytes)),
+                 with("time_point", time_point_text(words, trace, device, peak.point)));
 }
 
 /// "  title           value"
@@ -272,8 +277,9 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
     return text + settings_text(trace, words) + data_gaps_text(trace, words);
 }
 
-ordered_json peak_json(const Trace& trace, const DeviceHistory& device, const Extremes& peak, const Words& words) {
-    return {{"bytes", peak.max}, {"time_point", time_point_json(words, trace, device, peak.max_event)}};
+ordered_json peak_json(const Trace& trace, const DeviceHistory& device, const DeviceFacts::Peak& peak,
+                       const Words& words) {
+    return {{"bytes", peak.bytes}, {"time_point", time_point_json(words, trace, device, peak.point)}};
 }
 
 ordered_json device_json(const Trace& trace, const DeviceFacts& facts, const Words& words) {
@@ -396,7 +402,7 @@ Status run_info(const InfoOptions& options, const Words& words, Progress& progre
     const Cost cost = summarize(*costs, (*trace)->duration);
     std::vector<DeviceFacts> facts;
     for (const DeviceHistory& device : (*trace)->devices) {
-        facts.emplace_back(device, Curves(device));
+        facts.emplace_back(**trace, device, Curves(device));
     }
     if (options.format == "json") {
         ordered_json json = info_json(**trace, facts, cost, words);

@@ -267,7 +267,7 @@ void add_referrers_command(CommandLine& line) {
     command
         .add_option("--at", options->at,
                     words("The heap scan: latest (the last one with referrers), scan:N, or the last one before "
-                          "event:N, time:T, mark:NAME, peak or end"))
+                          "event:N, time:T, mark:NAME, step:N, peak or end"))
         ->capture_default_str();
     add_limit_option(command, words("Number of referrers to show; 0 shows all"), options->limit);
     command.add_flag("--all", options->all, words("Also show referrers of tensors without an autograd graph"));

@@ -156,7 +156,8 @@ void add_render_command(CommandLine& line) {
                     words("The view: {views}", with("views", fmt::format("{}", fmt::join(views, ", ")))))
         ->check(CLI::IsMember(views))
         ->capture_default_str();
-    command.add_option("--at", options->at, words("The point in time: event:N, time:T, mark:NAME, peak or end"))
+    command
+        .add_option("--at", options->at, words("The point in time: event:N, time:T, mark:NAME, step:N, peak or end"))
         ->capture_default_str();
     command.add_option("--stack-by", options->stack_by,
                        words("How to group the stacked plots: a value of --by of top, such as stack, category or "

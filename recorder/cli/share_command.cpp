@@ -101,9 +101,9 @@ void add_share_command(CommandLine& line) {
     command.add_option("-o,--output", options->output, words("The trace to write"))->required();
     command.add_option("--redact", options->redact,
                        words("What to redact: paths, source, names, times, separated by commas (default: nothing)"));
-    command.add_option(
-        "--from", options->request.from,
-        words("Start of the part to write: event:N, time:T, mark:NAME, peak or end (default: the start of the trace)"));
+    command.add_option("--from", options->request.from,
+                       words("Start of the part to write: event:N, time:T, mark:NAME, step:N, peak or end (default: "
+                             "the start of the trace)"));
     command.add_option("--to", options->request.to, words("End of the part to write (default: the end of the trace)"));
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     set_job(line, command, [options, words](Progress& progress) { return run_share(*options, words, progress); });

@@ -72,7 +72,7 @@ Status print_table(const std::vector<DeviceTimePoint>& time_points, const Words&
     std::string text;
     for (const DeviceTimePoint& time_point : time_points) {
         text += words("State at {time_point}", with("time_point", time_point_text(words, time_point))) + '\n';
-        text += memory_summary(time_point.analysis->statistics().at(time_point.event), time_point.device().device);
+        text += memory_summary(time_point.analysis->statistics().at(time_point.point), time_point.device().device);
         for (const std::string& note : notes_about(time_point, words)) {
             text += words("Note: {text}", with("text", visible_text(note))) + '\n';
         }
@@ -84,7 +84,10 @@ Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_li
     auto list = nlohmann::ordered_json::array();
     for (const DeviceTimePoint& time_point : time_points) {
         auto stats =
-            memory_stats(time_point.analysis->statistics().at(time_point.event), max_split_size(time_point.trace()));
+            memory_stats(time_point.analysis->statistics().at(time_point.point), max_split_size(time_point.trace()));
+        if (const auto& place = time_point.point.repeated; place && !place->is_at_end()) {
+            print_note(words, words.translate(describe_place(*place)));
+        }
         for (const std::string& note : notes_about(time_point, words)) {
             print_note(words, note);
         }

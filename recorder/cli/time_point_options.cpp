@@ -12,6 +12,7 @@
 #include "recorder/cli/file_kind.h"
 #include "storage/base/units.h"
 #include "storage/read/open_trace.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
@@ -48,12 +49,12 @@ Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std
 Result<DeviceTimePoint> time_point_of(const std::shared_ptr<const Trace>& trace, const DeviceHistory& device,
                                       const std::string& at) {
     auto analysis = std::make_unique<Analysis>(trace, device);
-    const auto event = find_time_point(*trace, device, analysis->curves(), at);
-    if (!event) {
-        return event.error();
+    const auto point = find_time_point(*trace, device, analysis->curves(), at);
+    if (!point) {
+        return point.error();
     }
-    const int64_t time = named_time(*trace, at).value_or(device.time_of_state(*event));
-    return DeviceTimePoint{std::move(analysis), *event, time};
+    const int64_t time = named_time(*trace, at).value_or(time_of(device, *point));
+    return DeviceTimePoint{std::move(analysis), *point, time};
 }
 
 }  // namespace
@@ -70,7 +71,8 @@ void add_time_point_options(CommandLine& line, CLI::App& command, TimePointOptio
     add_trace_option(line, command, options.trace);
     command
         .add_option("--at", options.at,
-                    line.words("The point in time: event:N, time:T, mark:NAME (also mark:NAME#2), peak or end"))
+                    line.words("The point in time: event:N, time:T, mark:NAME (also mark:NAME#2), step:N (its end), "
+                               "step:N:peak, peak or end"))
         ->capture_default_str();
     command.add_option("--device", options.device, device_help);
 }
@@ -110,26 +112,37 @@ Result<DeviceTimePoint> main_time_point(const std::shared_ptr<const Trace>& trac
     return time_point_of(trace, options.device ? *devices->front() : trace->main_device(), options.at);
 }
 
-std::string time_point_text(const Words& words, const Trace& trace, const DeviceHistory& device, EventNumber event) {
-    return words.translate(describe_time_point(trace, device, event));
+std::string time_point_text(const Words& words, const Trace& trace, const DeviceHistory& device,
+                            const TimePoint& point) {
+    return words.translate(describe_time_point(trace, device, point));
 }
 
 std::string time_point_text(const Words& words, const DeviceTimePoint& time_point) {
     return words.translate(
-        describe_time_point(time_point.trace(), time_point.device(), time_point.event, time_point.time));
+        describe_time_point(time_point.trace(), time_point.device(), time_point.point, time_point.time));
+}
+
+void add_place(nlohmann::ordered_json& json, const std::optional<RepeatedPlace>& place) {
+    if (place && !place->is_at_end()) {
+        json["repeated_step"] = {{"number", place->step}, {"repeats", place->like}};
+    }
 }
 
 nlohmann::ordered_json time_point_json(const Words& words, const DeviceTimePoint& time_point) {
-    return {{"event", time_point.event},
-            {"time_ns", time_point.device().time_of_state(time_point.event)},
-            {"text", time_point_text(words, time_point)}};
+    nlohmann::ordered_json json = {{"event", time_point.point.event},
+                                   {"time_ns", time_of(time_point.device(), time_point.point)},
+                                   {"text", time_point_text(words, time_point)}};
+    add_place(json, time_point.point.repeated);
+    return json;
 }
 
 nlohmann::ordered_json time_point_json(const Words& words, const Trace& trace, const DeviceHistory& device,
-                                       EventNumber event) {
-    return {{"event", event},
-            {"time_ns", device.time_of_state(event)},
-            {"text", time_point_text(words, trace, device, event)}};
+                                       const TimePoint& point) {
+    nlohmann::ordered_json json = {{"event", point.event},
+                                   {"time_ns", time_of(device, point)},
+                                   {"text", time_point_text(words, trace, device, point)}};
+    add_place(json, point.repeated);
+    return json;
 }
 
 }  // namespace tidemark::cli

@@ -35,7 +35,7 @@ std::string only_device_help(const Words& words);
 /// One device at the selected point in time.
 struct DeviceTimePoint {
     std::unique_ptr<Analysis> analysis;
-    EventNumber event = 0;
+    TimePoint point;
     int64_t time = 0;  ///< ns since the start of the trace; the last event may be earlier
 
     const Trace& trace() const { return analysis->trace(); }
@@ -50,13 +50,18 @@ Result<std::vector<DeviceTimePoint>> open_time_points(const TimePointOptions& op
 Result<DeviceTimePoint> main_time_point(const std::shared_ptr<const Trace>& trace, const TimePointOptions& options);
 
 /// "event 1,234 of 607,632, 12.345678 s"
-std::string time_point_text(const Words& words, const Trace& trace, const DeviceHistory& device, EventNumber event);
+std::string time_point_text(const Words& words, const Trace& trace, const DeviceHistory& device,
+                            const TimePoint& point);
 
 std::string time_point_text(const Words& words, const DeviceTimePoint& time_point);
 
-/// {"event": 12, "time_ns": 345, "text": "event 12 of 20, ..."}
+/// {"event": 12, "time_ns": 345, "text": "event 12 of 20, ..."}; within a repeated step also
+/// "repeated_step": {"number": 120, "repeats": 19}
 nlohmann::ordered_json time_point_json(const Words& words, const Trace& trace, const DeviceHistory& device,
-                                       EventNumber event);
+                                       const TimePoint& point);
 nlohmann::ordered_json time_point_json(const Words& words, const DeviceTimePoint& time_point);
+
+/// Adds "repeated_step" within such a step.
+void add_place(nlohmann::ordered_json& json, const std::optional<RepeatedPlace>& place);
 
 }  // namespace tidemark::cli

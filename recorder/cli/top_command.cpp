@@ -80,7 +80,7 @@ struct Listing {
     size_t shown = 0;
 
     Listing(const DeviceTimePoint& time_point, const Way& way, size_t limit)
-        : groups(attribution_at(time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.event,
+        : groups(attribution_at(time_point.trace(), time_point.device(), time_point.analysis->live(), time_point.point,
                                 way.by, way.options)),
           shown(limited(groups.size(), limit)) {}
 

@@ -930,8 +930,8 @@
 <context>
     <name>main</name>
     <message>
-        <source>The point in time: event:N, time:T, mark:NAME, peak or end.</source>
-        <translation>时间点：event:N、time:T、mark:名称、peak 或 end。</translation>
+        <source>The point in time: event:N, time:T, mark:NAME, step:N, peak or end.</source>
+        <translation>时间点：event:N、time:T、mark:名称、step:N、peak 或 end。</translation>
     </message>
     <message>
         <source>Size of the picture.</source>
@@ -2961,6 +2961,10 @@
     <message>
         <source>There is no segment for large blocks: any request above 1 MiB needs new memory from the driver.</source>
         <translation>没有大块用的段：任何大于 1 MiB 的请求都要向驱动申请新显存。</translation>
+    </message>
+    <message>
+        <source>%1. Its addresses were not recorded, so free gaps may differ.</source>
+        <translation>%1。其中的地址没有记录，所以空闲间隙可能不同。</translation>
     </message>
     <message>
         <source>Any request above 1 MiB (%1) needs new memory from the driver.</source>

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "storage/base/units.h"
+#include "storage/replay/active_walk.h"
 
 namespace tidemark {
 namespace {
@@ -184,6 +185,7 @@ public:
     }
 
     GroupBy by() const { return by_; }
+    void set_time(int64_t time) { options_.time = time; }
     uint64_t key_of(AllocationIndex a);
     std::string name_of(AllocationIndex a);
 
@@ -364,17 +366,24 @@ uint32_t Grouper::group_of(AllocationIndex a) {
     return entry->second;
 }
 
+void Grouper::set_time(int64_t time) { keys_->set_time(time); }
+
 const std::string& Grouper::name(uint32_t group) const { return names_[group]; }
 uint32_t Grouper::group_count() const { return static_cast<uint32_t>(names_.size()); }
 
 std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const AliveIndex& live,
-                                             EventNumber n, GroupBy by, GroupOptions options) {
+                                             const TimePoint& point, GroupBy by, const GroupOptions& options) {
     const Allocations& allocations = device.allocations;
     const bool has_stack = by == GroupBy::stack || by == GroupBy::line || by == GroupBy::file;
-    options.time = device.time_until(n, trace.duration);
     Grouper grouper(trace, device, by, options);
     std::vector<AttributionGroup> groups;
-    live.for_each_active(n, [&](AllocationIndex a) {
+    std::optional<EventNumber> state;
+    for (const ActiveAllocation& active : active_allocations(device, live, point)) {
+        const AllocationIndex a = active.allocation;
+        if (active.state != state) {
+            state = active.state;
+            grouper.set_time(device.time_until(*state, trace.duration));
+        }
         const uint32_t index = grouper.group_of(a);
         if (index == groups.size()) {
             groups.emplace_back().name = grouper.name(index);
@@ -384,12 +393,12 @@ std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHis
         ++group.allocations;
         group.requested += static_cast<int64_t>(allocations.requested[a]);
         group.block_bytes += bytes;
-        group.pending += allocations.free_event[a] < n ? bytes : 0;
+        group.pending += active.is_pending(allocations) ? bytes : 0;
         if (group.largest == no_allocation || allocations.block_size[a] > allocations.block_size[group.largest]) {
             group.largest = a;
             group.stack = has_stack ? allocations.stack[a] : 0;
         }
-    });
+    }
     std::stable_sort(groups.begin(), groups.end(), [](const AttributionGroup& a, const AttributionGroup& b) {
         return a.block_bytes > b.block_bytes;
     });

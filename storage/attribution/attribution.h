@@ -13,6 +13,7 @@
 #include "storage/base/result.h"
 #include "storage/graph/categories.h"
 #include "storage/replay/alive_index.h"
+#include "storage/replay/time_point.h"
 
 namespace tidemark {
 
@@ -57,9 +58,9 @@ struct AttributionGroup {
     AllocationIndex largest = no_allocation;
 };
 
-/// Returns all groups, most bytes first. Their sum is the active bytes at event n. Event n also sets options.time.
+/// Returns all groups, most bytes first. Their sum is the active bytes at the point, which also sets options.time.
 std::vector<AttributionGroup> attribution_at(const Trace& trace, const DeviceHistory& device, const AliveIndex& live,
-                                             EventNumber n, GroupBy by, GroupOptions options = {});
+                                             const TimePoint& point, GroupBy by, const GroupOptions& options = {});
 
 /// Assigns allocations to groups. Builds and stores a name once per stack, size, stream, ..., so use one grouper for
 /// many allocations. Keeps references to the trace, the device and the categories. Not thread-safe.
@@ -70,6 +71,8 @@ public:
 
     /// Returns a small number that is the same for all allocations of one group: 0, 1, 2, ... in order of first use.
     uint32_t group_of(AllocationIndex a);
+    /// Changes GroupOptions::time for the allocations that follow.
+    void set_time(int64_t time);
     const std::string& name(uint32_t group) const;
     uint32_t group_count() const;
 

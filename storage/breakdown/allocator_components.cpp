@@ -3,6 +3,9 @@
 
 #include "storage/breakdown/allocator_components.h"
 
+#include <algorithm>
+#include <array>
+
 #include "storage/breakdown/segment_walk.h"
 
 namespace tidemark {
@@ -54,6 +57,20 @@ void apply(BlockSums& sums, const DeviceHistory& device, EventNumber event) {
     }
 }
 
+constexpr std::array block_sums{&BlockSums::requested, &BlockSums::rounding, &BlockSums::blocks, &BlockSums::pending,
+                                &BlockSums::pending_blocks};
+constexpr std::array segment_sums{&SegmentSums::reserved,         &SegmentSums::cached,
+                                  &SegmentSums::cached_segments,  &SegmentSums::private_free,
+                                  &SegmentSums::private_segments, &SegmentSums::partial_segments};
+
+/// Changes the sums as they changed between two states.
+template <class Sums, size_t count>
+void add_change(Sums& sums, const Sums& from, const Sums& to, const std::array<int64_t Sums::*, count>& members) {
+    for (const auto member : members) {
+        sums.*member = std::max<int64_t>(sums.*member + to.*member - from.*member, 0);
+    }
+}
+
 }  // namespace
 
 AllocatorComponents::AllocatorComponents(const Trace& trace, const DeviceHistory& device) : device_(device) {
@@ -71,11 +88,29 @@ AllocatorComponents::AllocatorComponents(const Trace& trace, const DeviceHistory
     }
 }
 
-BlockSums AllocatorComponents::blocks(EventNumber n) const {
+BlockSums AllocatorComponents::blocks_after(EventNumber n) const {
     const EventNumber checkpoint = n / states_per_checkpoint;
     BlockSums sums = checkpoints_[static_cast<size_t>(checkpoint)];
     for (EventNumber e = checkpoint * states_per_checkpoint; e < n; ++e) {
         apply(sums, device_, e);
+    }
+    return sums;
+}
+
+BlockSums AllocatorComponents::blocks(const TimePoint& point) const {
+    BlockSums sums = blocks_after(point.event);
+    if (point.repeated) {
+        add_change(sums, blocks_after(point.repeated->begin), blocks_after(point.repeated->state), block_sums);
+    }
+    return sums;
+}
+
+/// The segments that have blocks may be others than in the step that is repeated; the memory of all of them is the
+/// same.
+SegmentSums AllocatorComponents::segments(const TimePoint& point) const {
+    SegmentSums sums = segments_.at(point.event);
+    if (point.repeated) {
+        add_change(sums, segments_.at(point.repeated->begin), segments_.at(point.repeated->state), segment_sums);
     }
     return sums;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/breakdown/segment_sums.h"
+#include "storage/replay/time_point.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
@@ -25,11 +26,14 @@ class AllocatorComponents {
 public:
     AllocatorComponents(const Trace& trace, const DeviceHistory& device);
 
-    /// Returns the sums in the state after the first n events. Thread: any. Replays at most 63 events.
-    BlockSums blocks(EventNumber n) const;
-    SegmentSums segments(EventNumber n) const { return segments_.at(n); }
+    /// Returns the sums at a point in time. Within a repeated step, they are those of the state in which it begins,
+    /// changed as the step that it repeats changed them. Thread: any. Replays at most 63 events of a state.
+    BlockSums blocks(const TimePoint& point) const;
+    SegmentSums segments(const TimePoint& point) const;
 
 private:
+    BlockSums blocks_after(EventNumber n) const;
+
     const DeviceHistory& device_;
     std::vector<BlockSums> checkpoints_;  ///< every 64th state
     SegmentSumsHistory segments_;

@@ -12,6 +12,7 @@
 #include "storage/breakdown/device_samples.h"
 #include "storage/breakdown/driver_components.h"
 #include "storage/breakdown/sample_fit.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark {
 
@@ -30,7 +31,7 @@ std::optional<int64_t> first_segment_time(const DeviceHistory& device) {
     return event == before_history ? device.time_of_state(0) : device.event_time[static_cast<size_t>(event)];
 }
 
-int64_t time_of(const DeviceHistory& device, EventNumber event) {
+int64_t time_of_event(const DeviceHistory& device, EventNumber event) {
     return event == before_history ? INT64_MIN : device.event_time[static_cast<size_t>(event)];
 }
 
@@ -39,9 +40,9 @@ Amount certain_memory(const DeviceHistory& device, const std::vector<DriverCompo
     Amount certain;
     for (const Segment& segment : device.segments) {
         const auto bytes = static_cast<int64_t>(segment.size);
-        certain.change(time_of(device, segment.alloc_event), bytes, 1);
+        certain.change(time_of_event(device, segment.alloc_event), bytes, 1);
         if (segment.free_event != never) {
-            certain.change(time_of(device, segment.free_event), -bytes, -1);
+            certain.change(time_of_event(device, segment.free_event), -bytes, -1);
         }
     }
     for (const DriverComponent& component : driver) {
@@ -92,7 +93,7 @@ struct Breakdown::Index {
         }
     }
 
-    BreakdownRow row(EventNumber event, int64_t time) const;
+    BreakdownRow row(const TimePoint& point, int64_t time) const;
 
 private:
     /// Bytes of a row that the records do not name.
@@ -107,7 +108,7 @@ private:
     int64_t estimated(int64_t time) const { return sum_of(false, time); }
     int64_t sum_of(bool is_certain, int64_t time) const;
     Rest rest(const BreakdownRow& row, const FittedSample* sample, int64_t certain) const;
-    void add_allocator(BreakdownRow& row) const;
+    void add_allocator(BreakdownRow& row, const TimePoint& point) const;
     void add_driver(BreakdownRow& row, int64_t overestimated) const;
     void add_beside(BreakdownRow& row, const FittedSample& fitted, const Rest& rest) const;
 };
@@ -139,15 +140,16 @@ int64_t Breakdown::Index::sum_of(bool is_certain, int64_t time) const {
     return bytes;
 }
 
-BreakdownRow Breakdown::Index::row(EventNumber event, int64_t time) const {
+BreakdownRow Breakdown::Index::row(const TimePoint& point, int64_t time) const {
     BreakdownRow row;
-    row.event = event;
+    row.event = point.event;
+    row.repeated = point.repeated;
     row.time = time;
     row.device_total = std::max(device.total_bytes, samples.total_bytes());
     const FittedSample* sample = fit.nearest(time);
-    const int64_t certain = allocator.segments(event).reserved + sum_of(true, time);
+    const int64_t certain = allocator.segments(point).reserved + sum_of(true, time);
     const Rest beyond = rest(row, sample, certain);
-    add_allocator(row);
+    add_allocator(row, point);
     add_driver(row, beyond.overestimated);
     if (sample != nullptr) {
         add_beside(row, *sample, beyond);
@@ -178,20 +180,23 @@ Breakdown::Index::Rest Breakdown::Index::rest(const BreakdownRow& row, const Fit
     return rest;
 }
 
-void Breakdown::Index::add_allocator(BreakdownRow& row) const {
-    const BlockSums blocks = allocator.blocks(row.event);
-    const SegmentSums segments = allocator.segments(row.event);
+void Breakdown::Index::add_allocator(BreakdownRow& row, const TimePoint& point) const {
+    const BlockSums blocks = allocator.blocks(point);
+    const SegmentSums segments = allocator.segments(point);
     if (event_source == EventSource::driver) {
         row.components = {{ComponentKind::requested, std::string(driver_name), segments.reserved, blocks.blocks, 0}};
         return;
     }
-    const int64_t partial = segments.reserved - blocks.active() - segments.cached - segments.private_free;
-    row.components = {{ComponentKind::requested, "", blocks.requested, blocks.blocks, 0},
-                      {ComponentKind::rounding, "", blocks.rounding, 0, 0},
-                      {ComponentKind::pending, "", blocks.pending, blocks.pending_blocks, 0},
-                      {ComponentKind::free_in_segments, "", partial, segments.partial_segments, 0},
-                      {ComponentKind::cached_segments, "", segments.cached, segments.cached_segments, 0},
-                      {ComponentKind::private_pools, "", segments.private_free, segments.private_segments, 0}};
+    // Within a repeated step, blocks may lie in segments that were cached.
+    const int64_t unused = segments.reserved - blocks.active() - segments.private_free;
+    const int64_t cached = std::min(segments.cached, std::max<int64_t>(unused, 0));
+    row.components = {
+        {ComponentKind::requested, "", blocks.requested, blocks.blocks, 0},
+        {ComponentKind::rounding, "", blocks.rounding, 0, 0},
+        {ComponentKind::pending, "", blocks.pending, blocks.pending_blocks, 0},
+        {ComponentKind::free_in_segments, "", std::max<int64_t>(unused, 0) - cached, segments.partial_segments, 0},
+        {ComponentKind::cached_segments, "", cached, segments.cached_segments, 0},
+        {ComponentKind::private_pools, "", segments.private_free, segments.private_segments, 0}};
 }
 
 /// Estimates that exceed what NVML shows become smaller: managed memory first, the context last.
@@ -248,14 +253,15 @@ void Breakdown::Index::add_beside(BreakdownRow& row, const FittedSample& fitted,
 Breakdown::Breakdown(std::shared_ptr<const Analysis> analysis)
     : analysis_(std::move(analysis)), index_(std::make_shared<Index>(analysis_->trace(), analysis_->device())) {}
 
-BreakdownRow Breakdown::at(EventNumber event) const {
+BreakdownRow Breakdown::at(const TimePoint& point) const {
     const DeviceHistory& device = analysis_->device();
-    const EventNumber n = std::clamp(event, 0, device.event_count());
-    return index_->row(n, device.time_of_state(n));
+    TimePoint clamped = point;
+    clamped.event = std::clamp(point.event, 0, device.event_count());
+    return index_->row(clamped, time_of(device, clamped));
 }
 
 BreakdownRow Breakdown::at_time(int64_t time) const {
-    return index_->row(analysis_->device().events_until(time), time);
+    return index_->row(time_point_at(analysis_->trace(), analysis_->device(), time), time);
 }
 
 std::vector<BreakdownRow> Breakdown::band(const std::vector<int64_t>& times) const {

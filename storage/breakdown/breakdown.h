@@ -46,6 +46,7 @@ struct Component {
 
 struct BreakdownRow {
     EventNumber event = 0;
+    std::optional<RepeatedPlace> repeated;  ///< of the allocator's components
     int64_t time = 0;
     /// NVML's figure for the device at this time: that of the nearest sample, with what the allocator and the driver
     /// allocated and freed in between. Never above `device_total`. Nothing if there is no sample; the components then
@@ -87,8 +88,9 @@ public:
     /// Visits every event once (about 100 ns each).
     explicit Breakdown(std::shared_ptr<const Analysis> analysis);
 
-    BreakdownRow at(EventNumber event) const;
-    /// Returns the row at any time, also between events, because driver memory and samples change then too.
+    BreakdownRow at(const TimePoint& point) const;
+    /// Returns the row at any time, also between events, because driver memory and samples change then too. Within a
+    /// repeated step, the allocator's components are those of time_point_at().
     BreakdownRow at_time(int64_t time) const;
     /// Returns one row per time.
     std::vector<BreakdownRow> band(const std::vector<int64_t>& times) const;

@@ -53,7 +53,7 @@ public:
         GroupOptions of_state = options;
         of_state.categories = state.categories;
         for (const AttributionGroup& group :
-             attribution_at(state.trace, state.device, state.live, state.event, by, of_state)) {
+             attribution_at(state.trace, state.device, state.live, state.point, by, of_state)) {
             std::vector<std::string> frames;
             if (by == GroupBy::stack) {
                 frames = frame_texts(state.trace.stacks, group.stack);

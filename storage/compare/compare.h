@@ -18,7 +18,7 @@ struct StateOf {
     const Trace& trace;
     const DeviceHistory& device;
     const AliveIndex& live;
-    EventNumber event = 0;
+    TimePoint point;
     const Categories* categories = nullptr;  ///< see GroupOptions
 };
 

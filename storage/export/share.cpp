@@ -19,6 +19,7 @@
 #include "storage/read/database.h"
 #include "storage/read/open_trace.h"
 #include "storage/read/read_graph.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/timeline/curves.h"
 #include "storage/timeline/time_point.h"
 
@@ -39,19 +40,20 @@ Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
     if (!last) {
         return last.error();
     }
-    if (*last <= *first) {
+    const EventNumber begin = last_state(main, *first), end = last_state(main, *last);
+    if (end <= begin) {
         return usage_error("Between {first} and {last} there is no event.",
                            with("first", describe_time_point(trace, main, *first)),
                            with("last", describe_time_point(trace, main, *last)));
     }
     Stretch stretch;
-    stretch.start = request.from.empty() ? 0 : main.time_of_state(*first);
-    stretch.end = request.to.empty() ? trace.duration : main.time_of_state(*last);
+    stretch.start = request.from.empty() ? 0 : main.time_of_state(begin);
+    stretch.end = request.to.empty() ? trace.duration : main.time_of_state(end);
     for (const DeviceHistory& device : trace.devices) {
         stretch.events[device.device] = {request.from.empty() ? 0 : device.events_until(stretch.start),
                                          request.to.empty() ? device.event_count() : device.events_until(stretch.end)};
     }
-    stretch.events[main.device] = {*first, *last};
+    stretch.events[main.device] = {begin, end};
     return stretch;
 }
 

@@ -7,6 +7,8 @@
 #include <span>
 #include <tuple>
 
+#include "storage/replay/block_places.h"
+
 namespace tidemark {
 
 namespace {
@@ -45,29 +47,36 @@ std::vector<SegmentState> segments_alive(const DeviceHistory& device, EventNumbe
 }
 
 /// Adds the active blocks of a segment (sorted by address) and free blocks between them.
-void fill_segment(SegmentState& segment, const DeviceHistory& device, EventNumber n,
-                  std::span<const AllocationIndex> active) {
-    const Allocations& a = device.allocations;
+void fill_segment(SegmentState& segment, std::span<const PlacedBlock> active) {
     uint64_t at = segment.address;
     const uint64_t end = segment.address + segment.size;
-    for (AllocationIndex i : active) {
-        const uint64_t start = std::max(a.address[i], at);
-        const uint64_t stop = std::min(a.address[i] + a.block_size[i], end);
+    for (const PlacedBlock& block : active) {
+        const uint64_t start = std::max(block.address, at);
+        const uint64_t stop = std::min(block.address + block.size, end);
         if (start >= stop) {
             continue;
         }
         if (start > at) {
             segment.blocks.push_back({at, start - at, BlockState::inactive, no_allocation});
         }
-        const bool pending = a.free_event[i] < n;
-        segment.blocks.push_back({start, stop - start, pending ? BlockState::pending_free : BlockState::allocated, i});
-        (pending ? segment.pending : segment.allocated) += stop - start;
-        segment.requested += std::min(a.requested[i], stop - start);
+        segment.blocks.push_back({start, stop - start,
+                                  block.is_pending ? BlockState::pending_free : BlockState::allocated,
+                                  block.allocation});
+        (block.is_pending ? segment.pending : segment.allocated) += stop - start;
+        segment.requested += std::min(block.requested, stop - start);
         at = stop;
     }
     if (at < end) {
         segment.blocks.push_back({at, end - at, BlockState::inactive, no_allocation});
     }
+}
+
+std::vector<SegmentRange> ranges_of(const std::vector<SegmentState>& segments) {
+    std::vector<SegmentRange> ranges;
+    std::transform(segments.begin(), segments.end(), std::back_inserter(ranges), [](const SegmentState& segment) {
+        return SegmentRange{segment.address, segment.size, segment.segment};
+    });
+    return ranges;
 }
 
 void add_figures(MemoryState& state, const SegmentState& segment) {
@@ -90,23 +99,22 @@ void add_figures(MemoryState& state, const SegmentState& segment) {
 
 }  // namespace
 
-MemoryState memory_state(const DeviceHistory& device, const AliveIndex& live, EventNumber n) {
+MemoryState memory_state(const DeviceHistory& device, const AliveIndex& live, TimePoint point) {
     MemoryState state;
-    state.event = n = std::clamp(n, 0, device.event_count());
-    state.segments = segments_alive(device, n);
-    const auto& address = device.allocations.address;
-    std::vector<AllocationIndex> active = live.active_at(n);
-    std::sort(active.begin(), active.end(), [&](uint32_t a, uint32_t b) { return address[a] < address[b]; });
+    point.event = std::clamp(point.event, 0, device.event_count());
+    state.point = point;
+    state.segments = segments_alive(device, point.event);
+    const std::vector<PlacedBlock> blocks = placed_blocks(device, live, point, ranges_of(state.segments));
     size_t next = 0;
     for (SegmentState& segment : state.segments) {
-        while (next < active.size() && address[active[next]] < segment.address) {
+        while (next < blocks.size() && blocks[next].address < segment.address) {
             ++next;
         }
         const size_t first = next;
-        while (next < active.size() && address[active[next]] < segment.address + segment.size) {
+        while (next < blocks.size() && blocks[next].address < segment.address + segment.size) {
             ++next;
         }
-        fill_segment(segment, device, n, std::span(active).subspan(first, next - first));
+        fill_segment(segment, std::span(blocks).subspan(first, next - first));
         add_figures(state, segment);
     }
     std::stable_sort(state.segments.begin(), state.segments.end(), [&](const auto& a, const auto& b) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/replay/alive_index.h"
+#include "storage/replay/time_point.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
@@ -34,7 +35,7 @@ struct SegmentState {
 };
 
 struct MemoryState {
-    EventNumber event = 0;
+    TimePoint point;
     std::vector<SegmentState> segments;  ///< by pool, stream, address
     /// Fragmentation: free bytes inside segments that also contain active blocks, the number of free gaps, the largest
     /// gap.
@@ -45,9 +46,9 @@ struct MemoryState {
     uint64_t reserved = 0, allocated = 0, pending = 0, requested = 0;
 };
 
-/// Returns the state after the first `n` events, with n clamped to [0, event_count]. Takes milliseconds at most.
-/// Thread: any.
-MemoryState memory_state(const DeviceHistory& device, const AliveIndex& live, EventNumber n);
+/// Returns the state at a point, with its event clamped to [0, event_count]. Within a repeated step, a block whose
+/// address something else has since taken lies in free gaps, maybe in parts. Takes milliseconds at most. Thread: any.
+MemoryState memory_state(const DeviceHistory& device, const AliveIndex& live, TimePoint point);
 
 /// Returns the allocations whose blocks contained an address, oldest first.
 std::vector<AllocationIndex> owners_of_address(const DeviceHistory& device, uint64_t address);

@@ -4,8 +4,10 @@
 #include "storage/replay/statistics.h"
 
 #include <algorithm>
+#include <map>
 
 #include "storage/allocator/block_map.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/trace/packed_counters.h"
 
 namespace tidemark {
@@ -63,10 +65,12 @@ public:
         }
     }
 
-    /// Takes the counters after repeated steps that end in the state at event n. To be called for each n in turn.
-    void pass_repeats(EventNumber n) {
+    /// Takes the counters after repeated steps that end in the state at event n, of the first `rows` of them. To be
+    /// called for each n in turn.
+    void pass_repeats(EventNumber n, size_t rows = SIZE_MAX) {
         const auto& repeats = device_.repeats;
-        for (; next_repeats_ < repeats.size() && repeats[next_repeats_].after == n; ++next_repeats_) {
+        const size_t end = std::min(rows, repeats.size());
+        for (; next_repeats_ < end && repeats[next_repeats_].after == n; ++next_repeats_) {
             const auto values = unpacked_counters(repeats[next_repeats_].counters);
             if (values.size() == counter_values) {
                 set_values(map_.counters(), values);
@@ -126,6 +130,38 @@ private:
     size_t next_repeats_ = 0;
 };
 
+/// The counters at the begin of a step, and at its end or within it, with the peaks between the two.
+struct StepCounters {
+    Counters begin, end;
+};
+
+/// Returns the counters after `count` steps that change them alike.
+Counters with_steps(Counters counters, const StepCounters& step, int64_t count) {
+    for (size_t m = 0; count > 0 && m < counters.stats.size(); ++m) {
+        for (size_t p = 0; p < counters.stats[m].size(); ++p) {
+            Stat& stat = counters.stats[m][p];
+            const Stat &begin = step.begin.stats[m][p], &end = step.end.stats[m][p];
+            const int64_t growth = end.current - begin.current;
+            const int64_t highest_start = stat.current + std::max<int64_t>(growth, 0) * (count - 1);
+            stat.peak = std::max(stat.peak, highest_start + end.peak - begin.current);
+            stat.current += growth * count;
+            stat.allocated += (end.allocated - begin.allocated) * count;
+            stat.freed += (end.freed - begin.freed) * count;
+        }
+    }
+    return counters;
+}
+
+/// Lets the peaks begin anew.
+Counters with_new_peaks(Counters counters) {
+    for (auto& kinds : counters.stats) {
+        for (Stat& stat : kinds) {
+            stat.peak = stat.current;
+        }
+    }
+    return counters;
+}
+
 }  // namespace
 
 Statistics::Statistics(const Trace& trace, const DeviceHistory& device, const AliveIndex& live)
@@ -143,10 +179,14 @@ Statistics::Statistics(const Trace& trace, const DeviceHistory& device, const Al
     checkpoints_.push_back({device.event_count(), replay.counters()});
 }
 
-Counters Statistics::at(EventNumber n) const {
+/// Returns the counters after n events. Ignores those that the trace has of repeated steps from `rows` on.
+Counters Statistics::after(EventNumber n, size_t rows) const {
     n = std::clamp(n, 0, device_.event_count());
-    const auto next = std::upper_bound(checkpoints_.begin(), checkpoints_.end(), n,
-                                       [](EventNumber value, const Checkpoint& c) { return value < c.event; });
+    const bool is_before_repeats = rows < device_.repeats.size();
+    // The counters of a checkpoint are those after the repeated steps in its state.
+    const auto next = std::partition_point(checkpoints_.begin() + 1, checkpoints_.end(), [&](const Checkpoint& c) {
+        return is_before_repeats ? c.event < n : c.event <= n;
+    });
     const Checkpoint& checkpoint = *std::prev(next);
     if (checkpoint.event == n) {
         return checkpoint.counters;
@@ -155,11 +195,58 @@ Counters Statistics::at(EventNumber n) const {
     replay.start_at(checkpoint.event, live_);
     replay.counters() = checkpoint.counters;
     for (EventNumber e = checkpoint.event; e < n; ++e) {
-        replay.pass_repeats(e);
+        replay.pass_repeats(e, rows);
         replay.apply(e);
     }
-    replay.pass_repeats(n);
+    replay.pass_repeats(n, rows);
     return replay.counters();
 }
+
+/// Returns the counters in state `to`, with the peaks since state `from`.
+Counters Statistics::between(EventNumber from, EventNumber to) const {
+    Replayer replay(device_, AllocatorSettings::from_text(trace_.settings));
+    replay.start_at(from, live_);
+    replay.counters() = with_new_peaks(after(from));
+    for (EventNumber e = from; e < to; ++e) {
+        replay.apply(e);
+    }
+    return replay.counters();
+}
+
+/// Repeated steps that follow each other may have counters only after the last of them. Returns the first row of those
+/// that have none and end where `row` begins.
+size_t Statistics::first_uncounted(size_t row) const {
+    const auto& repeats = device_.repeats;
+    while (row > 0 && repeats[row - 1].counters.empty() && repeats[row - 1].end == repeats[row].start &&
+           RepeatedStep::at(trace_, device_, repeats[row - 1].end)) {
+        --row;
+    }
+    return row;
+}
+
+Counters Statistics::within(const TimePoint& point) const {
+    const auto step = RepeatedStep::at(trace_, device_, point.repeated->time);
+    if (!step) {
+        return after(point.event);
+    }
+    const auto& repeats = device_.repeats;
+    const size_t first = first_uncounted(step->row());
+    Counters counters = after(repeats[first].event, first);
+    std::map<EventNumber, StepCounters> known;
+    const auto add = [&](const RepeatedStep& of, int64_t count) {
+        const auto [entry, is_new] = known.try_emplace(of.like_begin());
+        if (is_new) {
+            entry->second = {after(of.like_begin()), between(of.like_begin(), of.like_end())};
+        }
+        counters = with_steps(counters, entry->second, count);
+    };
+    for (size_t row = first; row < step->row(); ++row) {
+        add(*RepeatedStep::at(trace_, device_, repeats[row].end), repeats[row].count);
+    }
+    add(*step, step->steps_before());
+    return with_steps(counters, {after(step->like_begin()), between(step->like_begin(), point.repeated->state)}, 1);
+}
+
+Counters Statistics::at(const TimePoint& point) const { return point.repeated ? within(point) : after(point.event); }
 
 }  // namespace tidemark

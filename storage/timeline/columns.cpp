@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "storage/base/saturated.h"
+#include "storage/timeline/repeated_columns.h"
 
 namespace tidemark {
 
@@ -30,13 +31,15 @@ EventNumber snapped(EventNumber n, EventNumber last, double events_per_column) {
 
 }  // namespace
 
-std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from,
-                                 double to, int count) {
+std::vector<Column> make_columns(const Trace& trace, const DeviceHistory& device, const Curves& curves, TimeAxis axis,
+                                 double from, double to, int count) {
     std::vector<Column> columns(static_cast<size_t>(std::max(count, 0)));
     const double width = (to - from) / std::max(count, 1);
     EventNumber before = state_at(device, axis, from);
     const EventNumber end = state_at(device, axis, to);
     const double events_per_column = static_cast<double>(end - before) / std::max(count, 1);
+    const bool has_repeats = axis == TimeAxis::wall_clock && !device.repeats.empty();
+    RepeatedColumns repeats(trace, device, curves);
     for (int i = 0; i < count; ++i) {
         Column& column = columns[static_cast<size_t>(i)];
         const EventNumber edge = i + 1 == count ? end : state_at(device, axis, from + (i + 1) * width);
@@ -44,12 +47,16 @@ std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curv
         // The previous column includes the first state of this column, unless no event happens in this column.
         column.first = i > 0 && after > before ? before + 1 : before;
         column.last = std::max(after, column.first);
-        const Curves::All all = curves.extremes(column.first, column.last);
+        const Curves::All all = has_repeats ? curves.extremes_of_states(column.first, column.last)
+                                            : curves.extremes(column.first, column.last);
         for (size_t s = 0; s < series_count; ++s) {
             column.min[s] = all[s].min;
             column.max[s] = all[s].max;
         }
         column.time_point = all[static_cast<size_t>(Series::active)].max_event;
+        if (has_repeats) {
+            repeats.add(column, saturated<int64_t>(from + i * width), saturated<int64_t>(from + (i + 1) * width));
+        }
         before = after;
     }
     return columns;
@@ -60,28 +67,27 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex
     const size_t groups = grouping.names.size();
     std::vector<int64_t> result(columns.size() * groups, 0);
     const auto& size = device.allocations.block_size;
-    AliveIndex::Walk walk(live);
+    ActiveWalk walk(device, live);
     for (size_t c = 0; c < columns.size(); ++c) {
         int64_t* sums = result.data() + c * groups;
         if (c > 0 && columns[c].time_point == columns[c - 1].time_point) {
             std::copy(sums - groups, sums, sums);
             continue;
         }
-        const EventNumber time_point = columns[c].time_point;
-        walk.for_each_active(time_point, [&](AllocationIndex a) {
-            sums[grouping.group_at(a, time_point)] += static_cast<int64_t>(size[a]);
+        walk.for_each_active(columns[c].time_point, [&](const ActiveAllocation& active) {
+            sums[grouping.group_at(active.allocation, active.state)] += static_cast<int64_t>(size[active.allocation]);
         });
     }
     return result;
 }
 
-void bands_at(const DeviceHistory& device, AliveIndex::Walk& live, EventNumber time_point, int64_t low, int64_t high,
+void bands_at(const DeviceHistory& device, ActiveWalk& live, const TimePoint& point, int64_t low, int64_t high,
               std::vector<Band>& out) {
     int64_t bottom = 0;
-    live.for_each_active(time_point, [&](AllocationIndex a) {
-        const int64_t top = bottom + static_cast<int64_t>(device.allocations.block_size[a]);
+    live.for_each_active(point, [&](const ActiveAllocation& active) {
+        const int64_t top = bottom + static_cast<int64_t>(device.allocations.block_size[active.allocation]);
         if (top > low && bottom < high) {
-            out.push_back({a, bottom});
+            out.push_back({active, bottom});
         }
         bottom = top;
     });

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "storage/replay/alive_index.h"
+#include "storage/replay/active_walk.h"
 #include "storage/timeline/curves.h"
 
 namespace tidemark {
@@ -17,14 +17,15 @@ enum class TimeAxis : uint8_t { wall_clock, event_index };
 
 struct Column {
     EventNumber first = 0, last = 0;  ///< states of the column
-    EventNumber time_point = 0;       ///< the state that is drawn: the one with most active memory
+    TimePoint time_point;             ///< what is drawn: the point with most active memory
     std::array<int64_t, series_count> min{}, max{};
 };
 
 /// Divides a window into columns. `from` and `to` are ns since trace start, or event numbers, depending on `axis`. A
-/// column without events repeats the previous state.
-std::vector<Column> make_columns(const DeviceHistory& device, const Curves& curves, TimeAxis axis, double from,
-                                 double to, int count);
+/// column without events repeats the previous state. On the wall clock, repeated steps have the curves of the steps
+/// that they repeat.
+std::vector<Column> make_columns(const Trace& trace, const DeviceHistory& device, const Curves& curves, TimeAxis axis,
+                                 double from, double to, int count);
 
 /// The allocation belongs to another group from the state at `event` on.
 struct GroupChange {
@@ -58,11 +59,11 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex
 
 /// A rectangle of the allocations chart. The bands of a column are its active allocations from bottom to top.
 struct Band {
-    AllocationIndex allocation;
+    ActiveAllocation active;
     int64_t bottom;  ///< bytes below it; the height is its block size
 };
 /// Appends the column's bands whose range [bottom, top) overlaps [low, high), in bytes.
-void bands_at(const DeviceHistory& device, AliveIndex::Walk& live, EventNumber time_point, int64_t low, int64_t high,
+void bands_at(const DeviceHistory& device, ActiveWalk& live, const TimePoint& point, int64_t low, int64_t high,
               std::vector<Band>& out);
 
 }  // namespace tidemark

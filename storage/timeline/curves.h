@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "storage/replay/time_point.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
@@ -38,6 +39,8 @@ public:
 
     /// Returns all series over the states first..last (inclusive, clamped), and over the repeated steps between them.
     All extremes(EventNumber first, EventNumber last) const;
+    /// The same without the repeated steps.
+    All extremes_of_states(EventNumber first, EventNumber last) const;
     Extremes extremes(Series series, EventNumber first, EventNumber last) const {
         return extremes(first, last)[static_cast<size_t>(series)];
     }
@@ -46,13 +49,19 @@ public:
         n = std::clamp(n, 0, device_.event_count());
         return extremes_of_states(n, n)[static_cast<size_t>(series)].max_of_states;
     }
+    /// Returns the value at a point in time: within a repeated step, what the step that it repeats had at the same
+    /// place, with what lives longer.
+    int64_t value(Series series, const TimePoint& point) const {
+        const int64_t own =
+            point.repeated ? value(series, point.repeated->state) - value(series, point.repeated->begin) : 0;
+        return value(series, point.event) + own;
+    }
     /// Returns the extremes over the whole trace.
     Extremes peak(Series series) const { return extremes(series, 0, device_.event_count()); }
 
 private:
     using Values = std::array<int64_t, series_count>;
     static void add(All& result, const All& bucket);
-    All extremes_of_states(EventNumber first, EventNumber last) const;
     void index_repeats();
     void add_repeats(All& result, EventNumber first, EventNumber last) const;
     /// Includes states one by one, within one leaf.

@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "storage/base/units.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark {
 namespace {
 
 constexpr size_t names_listed = 12;
+constexpr int most_steps_tried = 64;
 
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
@@ -32,26 +34,30 @@ bool belongs_to(const Annotation& annotation, const DeviceHistory& device) {
     return annotation.device < 0 || annotation.device == device.device;
 }
 
-EventNumber event_of(const Mark& mark, const DeviceHistory& device) {
+TimePoint point_of(const Trace& trace, const Mark& mark, const DeviceHistory& device) {
     const auto known = mark.events.find(device.device);
-    return known != mark.events.end() ? std::clamp(known->second, 0, device.event_count())
-                                      : device.events_until(mark.time);
+    if (known == mark.events.end() || RepeatedStep::at(trace, device, mark.time)) {
+        return time_point_at(trace, device, mark.time);
+    }
+    return std::clamp(known->second, 0, device.event_count());
 }
 
 /// Returns all time points of that name, earliest first.
-std::vector<EventNumber> time_points_named(const Trace& trace, const DeviceHistory& device, std::string_view name) {
-    std::vector<EventNumber> found;
+std::vector<TimePoint> time_points_named(const Trace& trace, const DeviceHistory& device, std::string_view name) {
+    std::vector<TimePoint> found;
     for (const Mark& mark : trace.marks) {
         if (mark.name == name) {
-            found.push_back(event_of(mark, device));
+            found.push_back(point_of(trace, mark, device));
         }
     }
     for (const Annotation& annotation : trace.annotations) {
         if (annotation.name == name && belongs_to(annotation, device)) {
-            found.push_back(device.events_until(annotation.start));
+            found.push_back(time_point_at(trace, device, annotation.start));
         }
     }
-    std::sort(found.begin(), found.end());
+    std::stable_sort(found.begin(), found.end(), [&](const TimePoint& a, const TimePoint& b) {
+        return std::pair(a.event, time_of(device, a)) < std::pair(b.event, time_of(device, b));
+    });
     return found;
 }
 
@@ -78,7 +84,7 @@ Sentence list_names(const Trace& trace, const DeviceHistory& device) {
                                             with("count", names.size() - count));
 }
 
-Result<EventNumber> find_event(const DeviceHistory& device, std::string_view text) {
+Result<TimePoint> find_event(const DeviceHistory& device, std::string_view text) {
     const auto number = parse_number<int64_t>(text);
     if (!number) {
         return usage_error("\"event:{text}\" is not an event number; use event:0 to event:{last}.", with("text", text),
@@ -95,7 +101,7 @@ Result<EventNumber> find_event(const DeviceHistory& device, std::string_view tex
     return static_cast<EventNumber>(*number);
 }
 
-Result<EventNumber> find_time(const Trace& trace, const DeviceHistory& device, std::string_view text) {
+Result<TimePoint> find_time(const Trace& trace, const DeviceHistory& device, std::string_view text) {
     const auto time = parse_duration(text);
     if (!time) {
         return usage_error("\"time:{text}\" is not a time; use time:1.5s, time:300ms or time:20us.",
@@ -105,10 +111,10 @@ Result<EventNumber> find_time(const Trace& trace, const DeviceHistory& device, s
         return usage_error("There is nothing at time {time}: the trace goes from 0 to {end}.", with("time", text),
                            with("end", format_time_point(trace.duration)));
     }
-    return device.events_until(*time);
+    return time_point_at(trace, device, *time);
 }
 
-Result<EventNumber> find_mark(const Trace& trace, const DeviceHistory& device, std::string_view text) {
+Result<TimePoint> find_mark(const Trace& trace, const DeviceHistory& device, std::string_view text) {
     // A name may contain '#', so the whole text is tried first.
     if (const auto time_points = time_points_named(trace, device, text); !time_points.empty()) {
         return time_points.front();
@@ -116,7 +122,7 @@ Result<EventNumber> find_mark(const Trace& trace, const DeviceHistory& device, s
     const size_t hash = text.rfind('#');
     const std::string_view name = text.substr(0, hash);
     const auto ordinal = hash == text.npos ? std::nullopt : parse_number<uint32_t>(text.substr(hash + 1));
-    const auto time_points = ordinal ? time_points_named(trace, device, name) : std::vector<EventNumber>{};
+    const auto time_points = ordinal ? time_points_named(trace, device, name) : std::vector<TimePoint>{};
     if (time_points.empty()) {
         return usage_error("There is no mark or annotation \"{name}\": {known}.", with("name", text),
                            with("known", list_names(trace, device)));
@@ -128,22 +134,59 @@ Result<EventNumber> find_mark(const Trace& trace, const DeviceHistory& device, s
     return time_points[*ordinal - 1];
 }
 
-Sentence describe_state(const Trace& trace, const DeviceHistory& device, EventNumber n) {
-    const auto event = with("event", format_count(n)), count = with("count", format_count(device.event_count()));
-    return has_times(trace, device) ? Sentence("event {event} of {count}, {time}", event, count,
-                                               with("time", format_time_point(device.time_of_state(n))))
-                                    : Sentence("event {event} of {count}", event, count);
+const Step* find_step(const Trace& trace, int64_t number) {
+    const auto found = std::find_if(trace.steps.begin(), trace.steps.end(),
+                                    [&](const Step& step) { return step.number == number && step.end; });
+    return found == trace.steps.end() ? nullptr : &*found;
+}
+
+/// Returns the place of a repeated step with the most allocated bytes.
+TimePoint peak_of(const RepeatedStep& step, const Curves& curves) {
+    return step.at_state(curves.extremes(Series::allocated, step.like_begin(), step.like_end()).max_event);
+}
+
+Result<TimePoint> find_step_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
+                                  std::string_view text) {
+    constexpr std::string_view suffix = ":peak";
+    const bool is_peak = text.ends_with(suffix);
+    const auto number = parse_number<int64_t>(is_peak ? text.substr(0, text.size() - suffix.size()) : text);
+    const Step* step = number ? find_step(trace, *number) : nullptr;
+    if (step == nullptr) {
+        return trace.steps.empty()
+                   ? usage_error("There is no step {step}: this trace has no steps.", with("step", text))
+                   : usage_error("There is no step {step}: step:{first} to step:{last} exist, and step:{first}:peak.",
+                                 with("step", text), with("first", trace.steps.front().number),
+                                 with("last", trace.steps.back().number));
+    }
+    if (!is_peak) {
+        return time_point_at(trace, device, *step->end);
+    }
+    if (const auto repeated = RepeatedStep::at(trace, device, *step->end)) {
+        return peak_of(*repeated, curves);
+    }
+    return TimePoint(
+        curves.extremes(Series::allocated, device.events_until(step->start), device.events_until(*step->end))
+            .max_event);
+}
+
+Sentence describe_state(const Trace& trace, const DeviceHistory& device, const TimePoint& point, int64_t time) {
+    const auto event = with("event", format_count(point.event)),
+               count = with("count", format_count(device.event_count()));
+    return has_times(trace, device)
+               ? Sentence("event {event} of {count}, {time}", event, count,
+                          with("time", format_time_point(point.repeated ? time : device.time_of_state(point.event))))
+               : Sentence("event {event} of {count}", event, count);
 }
 
 }  // namespace
 
-Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
-                                    std::string_view text) {
+Result<TimePoint> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
+                                  std::string_view text) {
     if (text == "end") {
         return device.event_count();
     }
     if (text == "peak") {
-        return curves.peak(Series::allocated).max_event;
+        return peak_time_point(trace, device, curves);
     }
     const size_t colon = text.find(':');
     const std::string_view form = text.substr(0, colon);
@@ -157,8 +200,39 @@ Result<EventNumber> find_time_point(const Trace& trace, const DeviceHistory& dev
     if (colon != text.npos && form == "mark") {
         return find_mark(trace, device, rest);
     }
-    return usage_error("\"{text}\" is not a time point; use event:N, time:T (such as time:1.5s), mark:NAME, peak, end.",
-                       with("text", text));
+    if (colon != text.npos && form == "step") {
+        return find_step_point(trace, device, curves, rest);
+    }
+    return usage_error(
+        "\"{text}\" is not a time point; use event:N, time:T (such as time:1.5s), mark:NAME, step:N, step:N:peak, "
+        "peak, "
+        "end.",
+        with("text", text));
+}
+
+TimePoint peak_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves) {
+    const Extremes peak = curves.peak(Series::allocated);
+    const auto& repeats = device.repeats;
+    const auto highest = std::find_if(repeats.begin(), repeats.end(), [&](const RepeatedSteps& steps) {
+        return steps.peak_allocated == peak.max && !steps.are_details_deleted();
+    });
+    TimePoint found = peak.max_event;
+    int64_t bytes = peak.max_of_states;
+    if (highest == repeats.end()) {
+        return found;
+    }
+    // Rows of steps that had other peaks may have been joined.
+    int tried = 0;
+    for (auto step = RepeatedStep::at(trace, device, highest->start + 1);
+         step && step->end() <= highest->end && bytes < peak.max && tried < most_steps_tried;
+         step = RepeatedStep::at(trace, device, step->end() + 1), ++tried) {
+        const TimePoint point = peak_of(*step, curves);
+        if (const int64_t there = curves.value(Series::allocated, point); there > bytes) {
+            found = point;
+            bytes = there;
+        }
+    }
+    return found;
 }
 
 std::optional<int64_t> named_time(const Trace& trace, std::string_view text) {
@@ -175,10 +249,20 @@ bool has_times(const Trace& trace, const DeviceHistory& device) {
     });
 }
 
-Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, EventNumber n,
+Sentence describe_place(const RepeatedPlace& place) {
+    return Sentence("step {step} repeats step {like}: its own memory is shown as that of step {like} at the same place",
+                    with("step", place.step), with("like", place.like));
+}
+
+Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, const TimePoint& point,
                              std::optional<int64_t> time) {
-    const Sentence state = describe_state(trace, device, n);
-    const int64_t at = time.value_or(device.time_of_state(n));
+    const int64_t at = time.value_or(time_of(device, point));
+    const Sentence state = describe_state(trace, device, point, at);
+    if (point.repeated) {
+        return point.repeated->is_at_end() ? state
+                                           : Sentence("{state} ({place})", with("state", state),
+                                                      with("place", describe_place(*point.repeated)));
+    }
     const RepeatedSteps* steps = device.repeated_at(at);
     if (steps == nullptr || at == steps->end) {
         return state;

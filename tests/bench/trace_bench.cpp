@@ -77,12 +77,12 @@ nlohmann::json measure(const std::string& path) {
     const auto columns_of_random_window = [&] {
         const double span = whole * static_cast<double>(1 + random() % 1000) / 1000;
         const double from = (whole - span) * static_cast<double>(random() % 1000) / 1000;
-        return make_columns(device, analysis->curves(), TimeAxis::wall_clock, from, from + span, 1600);
+        return make_columns(*trace, device, analysis->curves(), TimeAxis::wall_clock, from, from + span, 1600);
     };
     result["columns_1600"] = spread(100, [&] { columns_of_random_window(); });
     result["bands_1600"] = spread(100, [&] {
         std::vector<Band> bands;
-        AliveIndex::Walk walk(analysis->live());
+        ActiveWalk walk(device, analysis->live());
         for (const Column& column : columns_of_random_window()) {
             bands.clear();
             bands_at(device, walk, column.time_point, 0, INT64_MAX, bands);

@@ -100,7 +100,7 @@ private slots:
         pane.follow("allocation:2");
         QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
         pane.follow("time_point:4");
-        QCOMPARE(session->selection().state().time_point, 4);
+        QCOMPARE(session->selection().state().time_point.event, 4);
         pane.follow("segment:1");
         QCOMPARE(session->selection().state().segment, 1u);
         pane.follow("stack:1");

@@ -203,7 +203,7 @@ private slots:
         QVERIFY(button->isVisible());
         QTest::mouseClick(button, Qt::LeftButton);
         QTRY_VERIFY(pane->note_text().isEmpty());
-        QVERIFY(session->device().time_of_state(session->selection().state().time_point) >=
+        QVERIFY(session->device().time_of_state(session->selection().state().time_point.event) >=
                 *graph_peak(graph.graph->index));
 
         const auto bare = std::make_shared<Session>(graph.trace, Session::analyze(graph.trace));

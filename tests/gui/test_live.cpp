@@ -72,19 +72,19 @@ private slots:
         const double before = view.to();
         const EventNumber events = session.device().event_count();
         QTRY_VERIFY(view.to() > before && session.device().event_count() > events);
-        QCOMPARE(session.selection().state().time_point, session.device().event_count());
+        QCOMPARE(session.selection().state().time_point.event, session.device().event_count());
 
         view.show(0, view.whole_to() / 4);
         QVERIFY(!view.follows_tail());
         const double from = view.from(), to = view.to();
         const EventNumber then = session.device().event_count();
         session.selection().select_allocation(7);
-        const EventNumber time_point = session.selection().state().time_point;
+        const EventNumber time_point = session.selection().state().time_point.event;
         QTRY_VERIFY(session.device().event_count() > then + 400);
         QCOMPARE(view.from(), from);
         QCOMPARE(view.to(), to);
         QCOMPARE(session.selection().state().allocation, AllocationIndex{7});
-        QCOMPARE(session.selection().state().time_point, time_point);
+        QCOMPARE(session.selection().state().time_point.event, time_point);
 
         view.set_tail_length(200'000'000);
         QTRY_VERIFY(view.follows_tail() && view.to() > to && view.span() < 260e6);

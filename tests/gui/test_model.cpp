@@ -7,10 +7,12 @@
 #include <QUrl>
 #include <cmath>
 
+#include "gui/model/cursor_state.h"
 #include "gui/model/file_name.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "synthetic_trace.h"
+#include "tests/unit/run_builder.h"
 
 using namespace tidemark;
 using namespace tidemark::gui;
@@ -25,6 +27,36 @@ double luminance(const QColor& color) {
 double contrast(const QColor& a, const QColor& b) {
     const double x = luminance(a), y = luminance(b);
     return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
+constexpr uint64_t MiB = uint64_t{1} << 20;
+constexpr int64_t millisecond = tidemark::test::RunBuilder::millisecond;
+
+/// Returns a run of 1 MiB that stays. Its step 1 allocates 2 and 4 MiB and frees them; steps 2 and 3, of 20 ms each,
+/// repeat that.
+std::shared_ptr<const Trace> run_with_repeated_steps() {
+    tidemark::test::RunBuilder run;
+    run.segment(64 * MiB);
+    run.alloc(MiB);
+    run.step();
+    const AllocationIndex a = run.alloc(2 * MiB), b = run.alloc(4 * MiB);
+    run.free(b);
+    run.free(a);
+    run.step();
+    RepeatedSteps& steps = run.device().repeats.emplace_back();
+    steps.event = steps.after = run.device().event_count();
+    steps.start = run.now();
+    steps.like = run.now();
+    steps.end = run.now() + 40 * millisecond;
+    steps.count = 2;
+    steps.events_left_out = 12;
+    steps.peak_allocated = steps.peak_active = steps.peak_requested = 7 * MiB;
+    for (const int64_t number : {2, 3}) {
+        const int64_t start = *run.trace.steps.back().end;
+        run.trace.steps.push_back({number, StepSource::optimizer, start, start + 20 * millisecond});
+    }
+    run.trace.duration = steps.end + 10 * millisecond;
+    return std::make_shared<const Trace>(run.trace);
 }
 
 }  // namespace
@@ -123,9 +155,38 @@ private slots:
         for (const TimeAxis axis : {TimeAxis::wall_clock, TimeAxis::event_index}) {
             view.set_axis(axis);
             for (EventNumber n = 1; n <= session->device().event_count(); n += 7) {
-                QCOMPARE(view.state_at(view.position_of(n)), n);
+                QCOMPARE(view.point_at(view.position_of(n)).event, n);
             }
         }
+    }
+
+    void the_cursor_stays_within_a_repeated_step() {
+        const auto trace = run_with_repeated_steps();
+        const auto session = std::make_unique<Session>(trace, Session::analyze(trace));
+        const TimeView& view = session->time_view();
+        Selection& selection = session->selection();
+        const auto at = static_cast<double>(session->trace().steps[3].start + 8 * millisecond);
+        const TimePoint point = view.point_at(at);
+        QVERIFY(point.repeated);
+        QCOMPARE(point.repeated->step, int64_t{3});
+        QCOMPARE(point.repeated->like, int64_t{1});
+        QCOMPARE(view.position_of(point), at);
+        selection.set_time_point(point);
+        QCOMPARE(session->cursor_time(), static_cast<int64_t>(at));
+        QVERIFY(place_text(selection.state().time_point.repeated).startsWith("step 3 repeats step 1"));
+        CursorState cursor;
+        cursor.set_session(session.get());
+        cursor.ensure_current();
+        QCOMPARE(cursor.state()->allocated, 7 * MiB);
+        // What the repeated step shows can be selected there.
+        selection.select_allocation(2);
+        QVERIFY(selection.state().time_point == point);
+        selection.set_time_point(view.point_at(static_cast<double>(session->trace().steps[3].start + millisecond)));
+        cursor.ensure_current();
+        QCOMPARE(cursor.state()->allocated, MiB);
+        selection.set_time_point(session->device().event_count());
+        cursor.ensure_current();
+        QVERIFY(place_text(selection.state().time_point.repeated).isEmpty());
     }
 
     void selecting_an_allocation_moves_the_cursor_into_its_lifetime() {
@@ -135,7 +196,7 @@ private slots:
         selection.set_time_point(1);
         const AllocationIndex a = all.size() - 2;
         selection.select_allocation(a);
-        QCOMPARE(selection.state().time_point, all.alloc_event[a] + 1);
+        QCOMPARE(selection.state().time_point.event, all.alloc_event[a] + 1);
         QCOMPARE(*selection.state().stack, all.stack[a]);
         QCOMPARE(selection.state().segment, 0u);
     }
@@ -150,7 +211,7 @@ private slots:
         selection.select_allocation(3);
         selection.back();
         QCOMPARE(selection.state().allocation, 0u);
-        QCOMPARE(selection.state().time_point, 41);
+        QCOMPARE(selection.state().time_point.event, 41);
         selection.back();
         QCOMPARE(selection.state().allocation, no_allocation);
         QVERIFY(!selection.can_go_back());
@@ -183,7 +244,7 @@ private slots:
         QCOMPARE(spy.count(), 1);
         QCOMPARE(session->device().device, 1);
         QCOMPARE(session->time_view().to(), session->time_view().whole_to());
-        QCOMPARE(session->selection().state().time_point,
+        QCOMPARE(session->selection().state().time_point.event,
                  session->analysis().curves().peak(Series::allocated).max_event);
     }
 

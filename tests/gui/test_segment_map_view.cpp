@@ -25,8 +25,8 @@ private:
         options.bytes_per_pixel = bytes_per_pixel;
         return options;
     }
-    static MemoryState state_of(const Session& session, EventNumber n) {
-        return memory_state(session.device(), session.analysis().live(), n);
+    static MemoryState state_of(const Session& session, const TimePoint& point) {
+        return memory_state(session.device(), session.analysis().live(), point);
     }
 
 private slots:

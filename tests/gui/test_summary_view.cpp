@@ -24,7 +24,7 @@ private slots:
             if (!session) {
                 QSKIP("no recorded snapshots");
             }
-            const EventNumber n = session->selection().state().time_point;
+            const EventNumber n = session->selection().state().time_point.event;
             for (const GroupBy by : {GroupBy::stack, GroupBy::line, GroupBy::file, GroupBy::size, GroupBy::stream,
                                      GroupBy::pool, GroupBy::annotation}) {
                 AttributionModel model;

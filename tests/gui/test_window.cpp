@@ -41,7 +41,8 @@ private slots:
         window->open(trace_);
         QVERIFY(shown.wait(10000));
         Session& session = *window->page().session();
-        QCOMPARE(session.selection().state().time_point, session.analysis().curves().peak(Series::allocated).max_event);
+        QCOMPARE(session.selection().state().time_point.event,
+                 session.analysis().curves().peak(Series::allocated).max_event);
         QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) >
                 512 << 20);
         session.selection().set_time_point(33);
@@ -68,13 +69,13 @@ private slots:
         QVERIFY(view.span() < view.whole_to());
         QTest::keyClick(window, Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(view.span(), view.whole_to());
-        const EventNumber time_point = session.selection().state().time_point;
+        const EventNumber time_point = session.selection().state().time_point.event;
         QTest::keyClick(window, Qt::Key_Period);
-        QCOMPARE(session.selection().state().time_point, time_point + 1);
+        QCOMPARE(session.selection().state().time_point.event, time_point + 1);
         QTest::keyClick(window, Qt::Key_Comma);
-        QCOMPARE(session.selection().state().time_point, time_point);
+        QCOMPARE(session.selection().state().time_point.event, time_point);
         QTest::keyClick(window, Qt::Key_O);
-        QCOMPARE(session.selection().state().time_point, session.device().others.front().event);
+        QCOMPARE(session.selection().state().time_point.event, session.device().others.front().event);
         QTest::keyClick(window, Qt::Key_W);
         QTest::keyClick(window, Qt::Key_H);
         QCOMPARE(view.span(), view.whole_to());

@@ -113,7 +113,7 @@ TEST_P(ReplayedTrace, ColumnsKeepThePeakAtEveryWidth) {
         const double end =
             axis == TimeAxis::wall_clock ? static_cast<double>(trace_->duration) : device().event_count();
         for (int width = 1; width < 3000; width = width * 3 + 1) {
-            const auto columns = make_columns(device(), analysis_->curves(), axis, 0, end, width);
+            const auto columns = make_columns(analysis_->trace(), device(), analysis_->curves(), axis, 0, end, width);
             int64_t highest = 0;
             for (const Column& c : columns) {
                 highest = std::max(highest, c.max[static_cast<size_t>(Series::active)]);
@@ -151,8 +151,8 @@ TEST_P(ReplayedTrace, StackedBytesAddUpToTheCurve) {
     for (AllocationIndex i = 0; i < device().allocations.size(); ++i) {
         grouping.group_of.push_back(static_cast<uint16_t>(i % 2));
     }
-    const auto columns =
-        make_columns(device(), analysis_->curves(), TimeAxis::event_index, 0, device().event_count(), 97);
+    const auto columns = make_columns(analysis_->trace(), device(), analysis_->curves(), TimeAxis::event_index, 0,
+                                      device().event_count(), 97);
     const auto bytes = stacked_bytes(device(), analysis_->live(), columns, grouping);
     for (size_t c = 0; c < columns.size(); ++c) {
         EXPECT_EQ(columns[c].max[static_cast<size_t>(Series::active)], bytes[2 * c] + bytes[2 * c + 1]);

@@ -10,12 +10,12 @@
 namespace tidemark {
 namespace {
 
-class TimePoint : public testing::Test {
+class TimePoints : public testing::Test {
 protected:
     EventNumber find(std::string_view text) const {
         const auto found = find_time_point(trace, device, curves, text);
         EXPECT_TRUE(found) << text << ": " << (found ? "" : found.error().sentence.english());
-        return found ? *found : -1;
+        return found ? found->event : -1;
     }
     std::string error(std::string_view text) const {
         const auto found = find_time_point(trace, device, curves, text);
@@ -32,7 +32,7 @@ protected:
     const Curves curves{device};
 };
 
-TEST_F(TimePoint, ParsesEvents) {
+TEST_F(TimePoints, ParsesEvents) {
     EXPECT_EQ(find("event:0"), 0);
     EXPECT_EQ(find("event:9"), 9);
     EXPECT_EQ(find("end"), 9);
@@ -43,9 +43,9 @@ TEST_F(TimePoint, ParsesEvents) {
     error("event:99999999999999999999");
 }
 
-TEST_F(TimePoint, FindsTheFirstPeakOfAllocatedBytes) { EXPECT_EQ(find("peak"), 3); }
+TEST_F(TimePoints, FindsTheFirstPeakOfAllocatedBytes) { EXPECT_EQ(find("peak"), 3); }
 
-TEST_F(TimePoint, ConvertsTimesToEvents) {
+TEST_F(TimePoints, ConvertsTimesToEvents) {
     EXPECT_EQ(find("time:0"), 1);
     EXPECT_EQ(find("time:2us"), 3);
     EXPECT_EQ(find("time:2500ns"), 3);
@@ -56,7 +56,7 @@ TEST_F(TimePoint, ConvertsTimesToEvents) {
     error("time:");
 }
 
-TEST_F(TimePoint, FindsMarksAndAnnotationStarts) {
+TEST_F(TimePoints, FindsMarksAndAnnotationStarts) {
     EXPECT_EQ(find("mark:epoch"), 6);
     EXPECT_EQ(find("mark:step"), 2);
     EXPECT_EQ(find("mark:step#1"), 2);
@@ -67,7 +67,7 @@ TEST_F(TimePoint, FindsMarksAndAnnotationStarts) {
     EXPECT_NE(unknown.find("there are \"epoch\", \"fwd\", \"step\""), std::string::npos) << unknown;
 }
 
-TEST_F(TimePoint, AcceptsNumberSignsInNames) {
+TEST_F(TimePoints, AcceptsNumberSignsInNames) {
     Trace named = trace;
     named.annotations[1].name = "Optimizer.step#Adam.step";
     const auto found = find_time_point(named, named.devices[0], curves, "mark:Optimizer.step#Adam.step");
@@ -75,13 +75,13 @@ TEST_F(TimePoint, AcceptsNumberSignsInNames) {
     EXPECT_EQ(*found, 2);
 }
 
-TEST_F(TimePoint, ListsTheFormsInErrors) {
+TEST_F(TimePoints, ListsTheFormsInErrors) {
     for (const char* text : {"", "middle", "event", "peak:1", "mark"}) {
         EXPECT_NE(error(text).find("event:N, time:T"), std::string::npos) << text;
     }
 }
 
-TEST_F(TimePoint, DescribesAnEvent) {
+TEST_F(TimePoints, DescribesAnEvent) {
     EXPECT_EQ(describe_time_point(trace, device, 3).english(), "event 3 of 9, 0.000002 s");
     Trace untimed = trace;
     untimed.data_gaps.emplace_back().reason = DataGapReason::no_times;
