@@ -34,6 +34,22 @@ int64_t scaled(int64_t value, int64_t from, int64_t to, bool is_rounded_up) {
     return static_cast<int64_t>(is_rounded_up ? std::ceil(result) : std::floor(result));
 }
 
+/// Returns by how many bytes the allocated memory grows between two states.
+int64_t growth(const DeviceHistory& device, EventNumber from, EventNumber to) {
+    const Allocations& all = device.allocations;
+    int64_t bytes = 0;
+    for (EventNumber e = from; e < to; ++e) {
+        const EventRef ref = device.event_ref[static_cast<size_t>(e)];
+        const bool is_free = ref.action() == Action::free_requested || ref.action() == Action::free_completed;
+        if (ref.action() == Action::alloc) {
+            bytes += static_cast<int64_t>(all.block_size[ref.index()]);
+        } else if (is_free && all.free_event[ref.index()] == e) {
+            bytes -= static_cast<int64_t>(all.block_size[ref.index()]);
+        }
+    }
+    return bytes;
+}
+
 }  // namespace
 
 std::optional<RepeatedStep> RepeatedStep::at(const Trace& trace, const DeviceHistory& device, int64_t time) {
@@ -67,6 +83,11 @@ RepeatedStep::RepeatedStep(const Trace& trace, const DeviceHistory& device, cons
     place_.begin = device.events_until(like_start_);
     place_.end = device.events_until(like_end_);
     place_.after = device.events_until(end_);
+    // What one of these steps replaced may still have its row before the last step, besides what replaced it.
+    const bool shows_too_much = !row.counters.empty() && growth(device, event_, row.after) < 0;
+    if (shows_too_much && growth(device, place_.begin, place_.end) == 0) {
+        event_ = place_.after = row.after;
+    }
 }
 
 int64_t RepeatedStep::like_time(int64_t time) const {

@@ -27,7 +27,7 @@ public:
     /// Returns the state in which the step that is repeated begins or ends.
     EventNumber like_begin() const { return place_.begin; }
     EventNumber like_end() const { return place_.end; }
-    /// Returns the state in which this step begins.
+    /// Returns the state in which this step begins, or another one with the same memory.
     EventNumber event() const { return event_; }
     int64_t start() const { return start_; }
     int64_t end() const { return end_; }

@@ -21,7 +21,7 @@ void raise(Column& column, Series series, int64_t bytes) {
 void RepeatedColumns::add(Column& column, int64_t from, int64_t to) {
     const auto& repeats = device_.repeats;
     highest_active_ = column.max[active];
-    std::optional<size_t> highest_row;
+    highest_row_.reset();
     auto row = std::partition_point(repeats.begin(), repeats.end(),
                                     [&](const RepeatedSteps& steps) { return steps.end <= from; });
     for (; row != repeats.end() && row->start < to; ++row) {
@@ -34,11 +34,11 @@ void RepeatedColumns::add(Column& column, int64_t from, int64_t to) {
         raise(column, Series::requested, row->peak_requested);
         if (row->peak_active > highest_active_) {
             highest_active_ = row->peak_active;
-            highest_row = static_cast<size_t>(row - repeats.begin());
+            highest_row_ = static_cast<size_t>(row - repeats.begin());
         }
     }
-    if (highest_row) {
-        add_highest(column, *highest_row);
+    if (highest_row_) {
+        show_highest(column, *highest_row_);
     }
 }
 
@@ -72,13 +72,14 @@ void RepeatedColumns::add_part(Column& column, const RepeatedStep& step, int64_t
         column.max[s] = is_all ? like[s].max + more : std::max(column.max[s], like[s].max + more);
         if (series == Series::active && (is_all || like[s].max + more > highest_active_)) {
             highest_active_ = like[s].max + more;
+            highest_row_.reset();
             column.time_point = step.at_state(like[s].max_event);
         }
     }
 }
 
 /// Shows the highest place of the row's first step: then all columns of steps without differences are equal.
-void RepeatedColumns::add_highest(Column& column, size_t row) {
+void RepeatedColumns::show_highest(Column& column, size_t row) {
     if (!row_shown_ || row_shown_->first != row) {
         const auto step = RepeatedStep::at(trace_, device_, device_.repeats[row].start + 1);
         if (!step) {

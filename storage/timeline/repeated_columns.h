@@ -26,12 +26,13 @@ public:
 private:
     bool add_parts(Column& column, const RepeatedSteps& steps, int64_t from, int64_t to);
     void add_part(Column& column, const RepeatedStep& step, int64_t from, int64_t to);
-    void add_highest(Column& column, size_t row);
+    void show_highest(Column& column, size_t row);
 
     const Trace& trace_;
     const DeviceHistory& device_;
     const Curves& curves_;
     int64_t highest_active_ = 0;                             ///< of the column so far, bytes
+    std::optional<size_t> highest_row_;                      ///< which has it, unless a state or a part of a step has
     std::optional<std::pair<size_t, TimePoint>> row_shown_;  ///< the latest
 };
 

@@ -144,6 +144,9 @@ TEST_F(RepeatedPlaces, HaveThePeakOfTheirStep) {
     EXPECT_GT(found, 150);
     const TimePoint highest = find("peak");
     ASSERT_TRUE(highest.repeated);
+    const std::string sentence = describe_time_point(trace, device, highest).english();
+    const std::string expected_words = "(step " + std::to_string(highest.repeated->step) + " repeats step 19: ";
+    EXPECT_NE(sentence.find(expected_words), std::string::npos) << sentence;
     const EventNumber in_full = full_->curves().peak(Series::allocated).max_event;
     expect_same_memory(in_full, highest);
     const Step& step = full_->trace().steps[static_cast<size_t>(highest.repeated->step)];
@@ -157,7 +160,9 @@ int64_t highest_shown(const Analysis& analysis, double from, double to, int coun
     int64_t highest = 0;
     for (const Column& column :
          make_columns(analysis.trace(), analysis.device(), analysis.curves(), TimeAxis::wall_clock, from, to, count)) {
-        EXPECT_EQ(column.max[active], analysis.curves().value(Series::active, column.time_point));
+        const auto& place = column.time_point.repeated;
+        EXPECT_EQ(column.max[active], analysis.curves().value(Series::active, column.time_point))
+            << count << " columns, event " << column.time_point.event << ", step " << (place ? place->step : -1);
         EXPECT_LE(column.min[active], column.max[active]);
         highest = std::max(highest, column.max[active]);
     }

@@ -35,7 +35,7 @@ ALLOWED = {
     "storage/replay": TRACE | {"storage/allocator"},
     "storage/timeline": TRACE | {"storage/replay"},
     "storage/analysis": TRACE | {"storage/replay", "storage/timeline"},
-    "storage/breakdown": TRACE | {"storage/analysis"},
+    "storage/breakdown": TRACE | {"storage/replay", "storage/analysis"},
     # library graph
     "storage/graph": TRACE,
     "storage/attribution": TRACE | {"storage/replay", "storage/timeline", "storage/graph"},
