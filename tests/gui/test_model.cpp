@@ -81,7 +81,7 @@ private slots:
     }
 
     void zoom_does_not_move_the_place_under_the_pointer() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         TimeView& view = session->time_view();
         const double at = view.whole_from() + 0.3 * (view.whole_to() - view.whole_from());
         const double part = (at - view.from()) / view.span();
@@ -91,7 +91,7 @@ private slots:
     }
 
     void view_stays_inside_the_trace() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         TimeView& view = session->time_view();
         view.zoom(10, 0);
         view.pan(-5);
@@ -106,7 +106,7 @@ private slots:
     }
 
     void zooms_are_undone_and_redone() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         TimeView& view = session->time_view();
         const double from = view.from(), to = view.to();
         view.zoom(2, to / 2);
@@ -125,7 +125,7 @@ private slots:
     }
 
     void a_gesture_is_one_step() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         TimeView& view = session->time_view();
         const double to = view.to();
         view.begin_gesture();
@@ -139,7 +139,7 @@ private slots:
     }
 
     void axis_change_preserves_the_span() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         TimeView& view = session->time_view();
         view.show(20000, 60000);
         view.set_axis(TimeAxis::event_index);
@@ -150,7 +150,7 @@ private slots:
     }
 
     void positions_and_states_agree() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         TimeView& view = session->time_view();
         for (const TimeAxis axis : {TimeAxis::wall_clock, TimeAxis::event_index}) {
             view.set_axis(axis);
@@ -190,7 +190,7 @@ private slots:
     }
 
     void selecting_an_allocation_moves_the_cursor_into_its_lifetime() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         Selection& selection = session->selection();
         const Allocations& all = session->device().allocations;
         selection.set_time_point(1);
@@ -202,7 +202,7 @@ private slots:
     }
 
     void back_and_forward_visit_selections_and_skip_scrubbing() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         Selection& selection = session->selection();
         QVERIFY(!selection.can_go_back());
         selection.select_allocation(0);
@@ -222,7 +222,7 @@ private slots:
     }
 
     void a_dragged_range_is_one_step() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         Selection& selection = session->selection();
         for (int i = 1; i < 5; ++i) {
             selection.preview_range(std::pair(0.0, i * 1000.0));
@@ -235,9 +235,9 @@ private slots:
     }
 
     void devices_have_their_own_view() {
-        test::SyntheticShape shape;
+        gui::test::SyntheticShape shape;
         shape.devices = 2;
-        const auto session = test::synthetic_session(shape);
+        const auto session = gui::test::synthetic_session(shape);
         session->time_view().zoom(4, 0);
         QSignalSpy spy(&session->selection(), &Selection::device_changed);
         session->selection().select_device(1);
@@ -249,7 +249,7 @@ private slots:
     }
 
     void a_silent_start_is_skipped_and_undo_shows_it() {
-        auto trace = std::make_shared<Trace>(*test::synthetic_trace());
+        auto trace = std::make_shared<Trace>(*gui::test::synthetic_trace());
         auto& times = trace->devices[0].event_time;
         for (size_t i = 5; i < times.size(); ++i) {
             times[i] += 10'000'000;
@@ -272,7 +272,7 @@ private slots:
     }
 
     void groups_cover_every_allocation() {
-        const auto session = test::synthetic_session();
+        const auto session = gui::test::synthetic_session();
         for (const GroupBy by : {GroupBy::stack, GroupBy::line, GroupBy::file, GroupBy::size, GroupBy::stream,
                                  GroupBy::pool, GroupBy::annotation}) {
             session->set_group_by({by});
