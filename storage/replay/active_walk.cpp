@@ -64,19 +64,19 @@ void RepeatedContent::find_freed() {
 /// possible, because those rows stay for what replaces them.
 void RepeatedContent::find_longer_lived(const AliveIndex& live) {
     const Allocations& all = device_.allocations;
-    std::map<uint64_t, std::vector<AllocationIndex>> candidates;  // by size
+    std::map<uint64_t, std::vector<AllocationIndex>> candidates;  // by requested bytes: blocks may be larger
     for (const AllocationIndex a : freed_) {
-        candidates.try_emplace(all.block_size[a]);
+        candidates.try_emplace(all.requested[a]);
     }
     const std::vector<AllocationIndex> existing = live.active_at(point_.event);
     for (const AllocationIndex a : existing) {
-        if (const auto same_size = candidates.find(all.block_size[a]); same_size != candidates.end()) {
+        if (const auto same_size = candidates.find(all.requested[a]); same_size != candidates.end()) {
             same_size->second.push_back(a);
         }
     }
     std::vector<AllocationIndex> gone;
     for (const AllocationIndex a : freed_) {
-        auto& same_size = candidates.at(all.block_size[a]);
+        auto& same_size = candidates.at(all.requested[a]);
         const auto rank = [&](AllocationIndex x) { return std::tuple(all.stack[x] == all.stack[a], is_of_like(x), x); };
         const auto best = std::max_element(same_size.begin(), same_size.end(),
                                            [&](AllocationIndex x, AllocationIndex y) { return rank(x) < rank(y); });

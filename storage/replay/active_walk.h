@@ -21,7 +21,8 @@ struct ActiveAllocation {
 };
 
 /// What is active within one repeated step: the allocations of the step that it repeats, instead of its own, and all
-/// that live longer. Their bytes are exact; their addresses may overlap. Keeps a reference to the device.
+/// that live longer. Their requested bytes are exact; blocks may have had other sizes, and their addresses may overlap.
+/// Keeps a reference to the device.
 class RepeatedContent {
 public:
     /// Requires a place. Visits the events of the step that is repeated.
