@@ -169,12 +169,12 @@ void DeviceReplay::end_repeats() {
 StateChange DeviceReplay::change_before(const AllocatorEvent& event) const {
     StateChange change{event.action, event.address, event.size, 0, {}};
     if (event.action == Action::free_completed) {
-        const auto lifetime = folder_.lifetimes().find(event.address);
-        if (lifetime == folder_.lifetimes().end()) {
+        const LiveAllocation* const freed = folder_.live().find(event.address);
+        if (freed == nullptr) {
             return {};
         }
-        change.size = lifetime->second.size;
-        change.requested = lifetime->second.requested;
+        change.size = freed->size;
+        change.requested = freed->requested;
     } else if (event.action == Action::segment_free || event.action == Action::segment_unmap) {
         const auto piece = folder_.piece_covering(event.address);
         change.owner = piece == folder_.pieces().end() ? SegmentOwner() : piece->second.owner;
@@ -186,9 +186,9 @@ StateChange DeviceReplay::change_before(const AllocatorEvent& event) const {
 void DeviceReplay::complete_after(StateChange& change) const {
     switch (change.action) {
         case Action::alloc: {
-            const EventFolder::Lifetime& lifetime = folder_.lifetimes().at(change.address);
-            change.size = lifetime.size;
-            change.requested = lifetime.requested;
+            const LiveAllocation& allocation = *folder_.live().find(change.address);
+            change.size = allocation.size;
+            change.requested = allocation.requested;
             break;
         }
         case Action::segment_alloc:
@@ -217,7 +217,7 @@ void DeviceReplay::skip(uint64_t count) {
 
 FoldSink::LifetimeId DeviceReplay::created(const AllocationRow& row) {
     if (sites_ != nullptr) {
-        sites_->allocated(row.lifetime.address, row.lifetime.stack, row.lifetime.block_size);
+        sites_->allocated(row.lifetime.stack, row.lifetime.block_size);
     }
     const LifetimeId lifetime = writer_.created(device_, row);
     if (labels_ != nullptr) {
@@ -245,17 +245,23 @@ void DeviceReplay::free_requested(LifetimeId lifetime, FileEvent event, int64_t 
     writer_.free_requested(lifetime, event, time, stack);
 }
 
-void DeviceReplay::free_completed(LifetimeId lifetime, uint64_t address, FileEvent event, int64_t time) {
+void DeviceReplay::free_completed(const LiveAllocation& allocation, FileEvent event, int64_t time) {
     // If the end was lost, the lifetime counts as ended with the last one that was seen.
     const FileEvent ended = ended_.empty() ? event : std::max(event, ended_.back().ended);
-    ended_.push_back({address, writer_.row_id(lifetime), writer_.alloc_event(lifetime), ended});
+    ended_.push_back({allocation.address, writer_.row_id(allocation.id), writer_.alloc_event(allocation.id), ended});
     while (static_cast<size_t>(ended - ended_.front().ended) > history_limit) {
         ended_.pop_front();
     }
-    writer_.free_completed(lifetime, event, time);
+    writer_.free_completed(allocation.id, event, time);
     if (sites_ != nullptr) {
-        sites_->freed(address);
+        sites_->freed(allocation.stack, allocation.size);
     }
+}
+
+void DeviceReplay::for_each_block(const SiteWatch::VisitBlock& visit) const {
+    folder_.for_each_open([&](const LiveAllocation& allocation) {
+        visit({allocation.address, allocation.stack, writer_.alloc_event(allocation.id)});
+    });
 }
 
 uint32_t DeviceReplay::segment_added(const FileSegment& segment, int64_t time) {
@@ -279,9 +285,9 @@ void DeviceReplay::other_event(const FileOtherEvent& event, int64_t time, uint32
 }
 
 int64_t DeviceReplay::allocation_at(uint64_t address, FileEvent events) const {
-    const auto lifetime = folder_.lifetimes().find(address);
-    if (lifetime != folder_.lifetimes().end() && writer_.alloc_event(lifetime->second.id) < events) {
-        return writer_.row_id(lifetime->second.id);
+    const LiveAllocation* const live = folder_.live().find(address);
+    if (live != nullptr && writer_.alloc_event(live->id) < events) {
+        return writer_.row_id(live->id);
     }
     const auto not_ended_yet = std::partition_point(ended_.begin(), ended_.end(),
                                                     [&](const EndedLifetime& ended) { return ended.ended < events; });
@@ -389,23 +395,34 @@ void DeviceReplay::repair_segments(const AllocatorState& now) {
     }
 }
 
-void DeviceReplay::repair_lifetimes(const AllocatorState& now) {
-    const EventFolder::Lifetimes before = folder_.lifetimes();
-    for (const auto& [address, lifetime] : before) {
-        const auto block = now.blocks.find(address);
-        const bool is_same = block != now.blocks.end() && block->second.requested == lifetime.requested &&
-                             block->second.size == lifetime.size && (block->second.is_pending || !lifetime.is_pending);
-        if (!lifetime.is_pending && (!is_same || block->second.is_pending)) {
-            const auto [event, time] = lost_time_point(writer_.alloc_event(lifetime.id));
-            folder_.request_free(address, event, time, 0);
+/// Ends the rows of what the state does not have.
+void DeviceReplay::end_other_lifetimes(const AllocatorState& now) {
+    const auto is_same = [&](const LiveAllocation& allocation) {
+        const auto block = now.blocks.find(allocation.address);
+        return block != now.blocks.end() && block->second.requested == allocation.requested &&
+               block->second.size == allocation.size && (block->second.is_pending || !allocation.is_pending);
+    };
+    const auto is_freed = [&](const LiveAllocation& allocation) {
+        return !is_same(allocation) || now.blocks.at(allocation.address).is_pending;
+    };
+    std::vector<LiveAllocation> freed;
+    std::copy_if(folder_.live().begin(), folder_.live().end(), std::back_inserter(freed), is_freed);
+    for (const LiveAllocation& allocation : freed) {
+        if (!allocation.is_pending) {
+            const auto [event, time] = lost_time_point(writer_.alloc_event(allocation.id));
+            folder_.request_free(allocation.address, event, time, 0);
         }
-        if (!is_same) {
-            const auto [event, time] = lost_time_point(writer_.free_event(lifetime.id));
-            folder_.end_lifetime(address, event, time);
+        if (!is_same(allocation)) {
+            const auto [event, time] = lost_time_point(writer_.free_event(allocation.id));
+            folder_.end_lifetime(allocation.address, event, time);
         }
     }
+}
+
+void DeviceReplay::repair_lifetimes(const AllocatorState& now) {
+    end_other_lifetimes(now);
     for (const auto& [address, block] : now.blocks) {
-        if (folder_.lifetimes().contains(address) || !has_lost_time_point()) {
+        if (folder_.live().find(address) != nullptr || !has_lost_time_point()) {
             continue;  // no lost event could have allocated it, so it gets no row
         }
         const auto [event, time] = lost_time_point(before_history);

@@ -91,6 +91,9 @@ public:
     bool await_row(uint64_t address);
     std::vector<SettledBlock> take_settled_blocks() { return std::exchange(settled_, {}); }
 
+    /// Visits the blocks that the site watch counts.
+    void for_each_block(const SiteWatch::VisitBlock& visit) const;
+
     /// Returns the position of the segment that contains an address, or no_segment.
     uint32_t segment_at(uint64_t address) const { return folder_.segment_at(address); }
     /// Returns the segments that were added or removed since the last call.
@@ -109,7 +112,7 @@ private:
 
     LifetimeId created(const AllocationRow& row) override;
     void free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) override;
-    void free_completed(LifetimeId lifetime, uint64_t address, FileEvent event, int64_t time) override;
+    void free_completed(const LiveAllocation& allocation, FileEvent event, int64_t time) override;
     uint32_t segment_added(const FileSegment& segment, int64_t time) override;
     void segment_removed(uint32_t position, const SegmentEnd& end) override;
     bool can_cut_segments() const override { return false; }
@@ -133,6 +136,7 @@ private:
     void complete_after(StateChange& change) const;
     void redo(BlockMap& map, uint64_t from) const;
     void repair_segments(const AllocatorState& now);
+    void end_other_lifetimes(const AllocatorState& now);
     void repair_lifetimes(const AllocatorState& now);
     /// Returns the number and time of a lost event after `after`, or those of the last event if no event was lost.
     std::pair<FileEvent, int64_t> lost_time_point(FileEvent after);

@@ -112,7 +112,7 @@ Status Recorder::record(const std::atomic<int>& stop_signal) {
         sampler_.serve_requests();
         sample_if_requested();
         take_readings();
-        if (scan_requests_.update()) {
+        if (scan_requests_.update([this](const SiteWatch::VisitBlock& visit) { for_each_block(visit); })) {
             keep_details();  // memory grows
         }
         TIDEMARK_TRY(commit());
@@ -295,6 +295,14 @@ DeviceTrack* Recorder::track(uint32_t device) {
                              TrackContext{writer_, definitions_, origins_, clock_, budget_, scan_requests_.sites(),
                                           site_labels_, run_log_.settings(), is_adaptive_})
                 .first->second;
+}
+
+void Recorder::for_each_block(const SiteWatch::VisitBlock& visit) const {
+    for (const auto& [device, track] : tracks_) {
+        if (track.replay() != nullptr) {
+            track.replay()->for_each_block(visit);
+        }
+    }
 }
 
 uint64_t Recorder::number_of(uint32_t device, uint64_t sequence) const {

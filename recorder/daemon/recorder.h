@@ -98,6 +98,7 @@ private:
                                                                    std::span<const std::byte> payload);
     void on_state(const tidemark_record& record, const ThreadDefinitions& thread);
     TorchUse torch_use() const;
+    void for_each_block(const SiteWatch::VisitBlock& visit) const;
     uint64_t number_of(uint32_t device, uint64_t sequence) const;
     /// Returns nothing if the number may still change.
     std::optional<uint64_t> final_number_of(uint32_t device, uint64_t sequence) const;

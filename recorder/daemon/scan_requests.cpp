@@ -14,7 +14,7 @@ constexpr auto rewrite_period = std::chrono::seconds(1);
 
 }  // namespace
 
-bool ScanRequests::update() {
+bool ScanRequests::update(const SiteWatch::VisitBlocks& visit_blocks) {
     const auto now = Clock::now();
     if (now - last_period_ < period) {
         return false;
@@ -22,7 +22,7 @@ bool ScanRequests::update() {
     last_period_ = now;
     sites_.end_period();
     if (is_pending_ ? now - last_written_ >= rewrite_period : sites_.wants_scan()) {
-        write_blocks();
+        write_blocks(visit_blocks);
         last_written_ = now;
         if (!is_pending_) {
             is_pending_ = true;
@@ -33,8 +33,8 @@ bool ScanRequests::update() {
     return false;
 }
 
-void ScanRequests::write_blocks() {
-    const auto blocks = sites_.growing_blocks(most_growing_blocks);
+void ScanRequests::write_blocks(const SiteWatch::VisitBlocks& visit_blocks) {
+    const auto blocks = sites_.growing_blocks(most_growing_blocks, visit_blocks);
     for (size_t i = 0; i < blocks.size(); ++i) {
         header_.growing[i].store(blocks[i], std::memory_order_relaxed);
     }

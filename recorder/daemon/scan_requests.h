@@ -18,14 +18,15 @@ public:
 
     SiteWatch& sites() { return sites_; }
     /// Ends a period of the sites when it is due, and requests a scan if they want one. The caller calls it often.
-    bool update();
+    /// `visit_blocks`: visits the blocks of all sites.
+    bool update(const SiteWatch::VisitBlocks& visit_blocks);
     /// Handles that the program has made the requested scan.
     void on_scan();
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    void write_blocks();
+    void write_blocks(const SiteWatch::VisitBlocks& visit_blocks);
 
     RegionHeader& header_;
     SiteWatch sites_;

@@ -23,28 +23,58 @@ constexpr uint64_t fewest_bytes = 256 << 10;
 /// ... and this fraction of all memory that grows, so that many small sites do not ask one after the other.
 constexpr uint64_t smallest_share = 100;
 
+/// Of many blocks, stores every second, fourth and so on.
+class EvenSample {
+public:
+    void add(const SiteWatch::Block& block) {
+        if (count_++ % stride_ != 0) {
+            return;
+        }
+        if (blocks_.size() == most_blocks) {
+            for (size_t i = 0; i < most_blocks / 2; ++i) {
+                blocks_[i] = blocks_[2 * i];
+            }
+            blocks_.resize(most_blocks / 2);
+            stride_ *= 2;
+        }
+        blocks_.push_back(block);
+    }
+
+    /// Returns the addresses of at most `most` blocks at even distances, from the oldest to the newest one.
+    std::vector<uint64_t> by_age(size_t most) {
+        std::sort(blocks_.begin(), blocks_.end(), [](const SiteWatch::Block& a, const SiteWatch::Block& b) {
+            return std::pair(a.age, a.address) < std::pair(b.age, b.address);
+        });
+        std::vector<uint64_t> addresses;
+        const size_t count = std::min(most, blocks_.size());
+        for (size_t i = 0; i < count; ++i) {
+            addresses.push_back(blocks_[i * blocks_.size() / count].address);
+        }
+        return addresses;
+    }
+
+private:
+    static constexpr size_t most_blocks = 1 << 15;
+
+    std::vector<SiteWatch::Block> blocks_;
+    size_t count_ = 0, stride_ = 1;
+};
+
 }  // namespace
 
-void SiteWatch::allocated(uint64_t address, uint32_t number, uint64_t bytes) {
-    freed(address);  // its free was lost
+void SiteWatch::allocated(uint32_t number, uint64_t bytes) {
     Site& site = sites_[number];
     touch(number, site);
     site.live += bytes;
     set_live(live_ + bytes);
-    blocks_[address] = {number, bytes, blocks_so_far_++};
 }
 
-void SiteWatch::freed(uint64_t address) {
-    const auto block = blocks_.find(address);
-    if (block == blocks_.end()) {
-        return;
-    }
-    Site& site = sites_[block->second.site];
-    touch(block->second.site, site);
-    site.live -= block->second.bytes;
+void SiteWatch::freed(uint32_t number, uint64_t bytes) {
+    Site& site = sites_[number];
+    touch(number, site);
+    site.live -= bytes;
     site.lowest = std::min(site.lowest, site.live);
-    set_live(live_ - block->second.bytes);
-    blocks_.erase(block);
+    set_live(live_ - bytes);
 }
 
 void SiteWatch::touch(uint32_t number, Site& site) {
@@ -116,20 +146,15 @@ bool SiteWatch::any_wants_scan() const {
     return largest >= fewest_bytes && largest >= all / smallest_share;
 }
 
-std::vector<uint64_t> SiteWatch::growing_blocks(size_t most) const {
-    std::vector<std::pair<uint64_t, uint64_t>> found;  // number, address
-    for (const auto& [address, block] : blocks_) {
-        if (grows(sites_.at(block.site))) {
-            found.emplace_back(block.number, address);
+std::vector<uint64_t> SiteWatch::growing_blocks(size_t most, const VisitBlocks& visit_blocks) const {
+    EvenSample sample;
+    visit_blocks([&](const Block& block) {
+        const auto site = sites_.find(block.site);
+        if (site != sites_.end() && grows(site->second)) {
+            sample.add(block);
         }
-    }
-    std::sort(found.begin(), found.end());
-    std::vector<uint64_t> addresses;
-    const size_t count = std::min(most, found.size());
-    for (size_t i = 0; i < count; ++i) {
-        addresses.push_back(found[i * found.size() / count].second);
-    }
-    return addresses;
+    });
+    return sample.by_age(most);
 }
 
 void SiteWatch::scanned() {

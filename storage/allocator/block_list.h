@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace tidemark {
@@ -74,7 +75,7 @@ public:
     }
 
 private:
-    std::vector<Block> blocks_;
+    std::deque<Block> blocks_;  ///< a vector would need twice the memory whenever it grows
     std::vector<BlockIndex> unused_;
 };
 

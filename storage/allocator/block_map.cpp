@@ -7,21 +7,25 @@
 
 namespace tidemark {
 
+namespace {
+
+/// What a block stores of a size in a damaged file.
+constexpr uint64_t most_requested = (uint64_t{1} << 60) - 1;
+
+}  // namespace
+
 uint32_t BlockMap::new_block(const Block& block) {
     const uint32_t b = blocks_.add(block);
-    by_address_.insert_or_assign(block.address, b);
+    by_address_.add(blocks_, b);
     return b;
 }
 
 void BlockMap::drop_block(uint32_t b) {
-    by_address_.erase(blocks_[b].address);
+    by_address_.remove(blocks_[b].address, b);
     blocks_.drop(b);
 }
 
-uint32_t BlockMap::block_at(uint64_t address) const {
-    const auto found = by_address_.find(address);
-    return found == by_address_.end() ? none : found->second;
-}
+uint32_t BlockMap::block_at(uint64_t address) const { return by_address_.find(blocks_, address); }
 
 BlockMap::Ranges::const_iterator BlockMap::range_covering(uint64_t address) const {
     auto range = ranges_.upper_bound(address);
@@ -54,13 +58,14 @@ const SegmentOwner* BlockMap::owner_of(uint64_t address) const {
 
 uint32_t BlockMap::cut(uint32_t b, uint64_t size) {
     const uint32_t u = blocks_.cut(b, size);
-    by_address_.insert_or_assign(blocks_[u].address, u);
+    by_address_.add(blocks_, u);
     note_last(u);
     return u;
 }
 
 void BlockMap::join_next(uint32_t b) {
-    by_address_.erase(blocks_[blocks_[b].next].address);
+    const uint32_t next = blocks_[b].next;
+    by_address_.remove(blocks_[next].address, next);
     blocks_.absorb_next(b);
     note_last(b);
 }
@@ -80,7 +85,12 @@ bool BlockMap::add_segment(uint64_t address, uint64_t size, const SegmentOwner& 
     if (hits_above || range_covering(address) != ranges_.end()) {
         return false;
     }
-    const uint32_t b = new_block({address, size, 0, none, none, State::free, owner.is_large, owner.is_expandable});
+    Block block;
+    block.address = address;
+    block.size = size;
+    block.is_large = owner.is_large;
+    block.is_expandable = owner.is_expandable;
+    const uint32_t b = new_block(block);
     auto range = ranges_.emplace(address, Range{address + size, b, b, owner}).first;
     counters_.increase(Metric::reserved_bytes, owner.is_large, static_cast<int64_t>(size));
     ++counters_.num_device_alloc;
@@ -258,12 +268,12 @@ void BlockMap::take(uint32_t b, uint64_t size, uint64_t requested) {
         counters_.decrease(Metric::inactive_split, is_large, 1);
     }
     blocks_[b].state = State::allocated;
-    blocks_[b].requested = requested;
+    blocks_[b].requested = requested & most_requested;
     counters_.increase(Metric::allocation, is_large, 1);
     counters_.increase(Metric::allocated_bytes, is_large, static_cast<int64_t>(size));
     counters_.increase(Metric::active, is_large, 1);
     counters_.increase(Metric::active_bytes, is_large, static_cast<int64_t>(size));
-    counters_.increase(Metric::requested_bytes, is_large, static_cast<int64_t>(requested));
+    counters_.increase(Metric::requested_bytes, is_large, static_cast<int64_t>(blocks_[b].requested));
     if (size >= settings_.max_split_size) {
         counters_.oversize_allocations.increase(1);
     }

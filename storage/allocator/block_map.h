@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "storage/allocator/address_index.h"
 #include "storage/allocator/block_list.h"
 #include "storage/allocator/counters.h"
 #include "storage/allocator/rules.h"
@@ -86,11 +86,14 @@ private:
     static constexpr uint32_t none = no_block;
 
     struct Block {
-        uint64_t address = 0, size = 0, requested = 0;
+        uint64_t address = 0, size = 0;
+        uint64_t requested : 60 = 0;
+        State state : 2 = State::free;
+        bool is_large : 1 = false;
+        bool is_expandable : 1 = false;
         uint32_t prev = none, next = none;
-        State state = State::free;
-        bool is_large = false, is_expandable = false;
     };
+    static_assert(sizeof(Block) == 32, "there may be millions");
     /// Contiguous memory of one owner: one segment, or adjacent expandable pieces.
     struct Range {
         uint64_t end = 0;
@@ -130,7 +133,7 @@ private:
     Counters counters_;
     Ranges ranges_;
     BlockList<Block> blocks_;
-    std::unordered_map<uint64_t, uint32_t> by_address_;
+    AddressIndex by_address_;
 };
 
 }  // namespace tidemark

@@ -91,8 +91,8 @@ void EventFolder::apply_unwritten(const AllocatorEvent& event) {
             inconsistent_ += !map_.request_free(event.address);
             if (block != unwritten_.end()) {
                 block->second.is_pending = true;
-            } else if (const auto lifetime = lifetimes_.extract(event.address)) {
-                stale_.insert_or_assign(event.address, Stale{lifetime.mapped(), event.stack, false});
+            } else if (const auto freed = live_.take(event.address)) {
+                stale_.insert_or_assign(event.address, Stale{*freed, event.stack, false});
             }
             break;
         case Action::free_completed:
@@ -101,8 +101,8 @@ void EventFolder::apply_unwritten(const AllocatorEvent& event) {
                 unwritten_.erase(block);
             } else if (const auto stale = stale_.find(event.address); stale != stale_.end()) {
                 stale->second.is_complete = true;
-            } else if (const auto lifetime = lifetimes_.extract(event.address)) {
-                stale_.emplace(event.address, Stale{lifetime.mapped(), 0, true});
+            } else if (const auto freed = live_.take(event.address)) {
+                stale_.emplace(event.address, Stale{*freed, 0, true});
             }
             break;
         default: break;
@@ -136,7 +136,7 @@ std::map<uint64_t, EventFolder::Stale>::iterator EventFolder::stale_over(const U
         return stale_.end();
     }
     --stale;
-    return begin < stale->first + stale->second.lifetime.size ? stale : stale_.end();
+    return begin < stale->first + stale->second.allocation.size ? stale : stale_.end();
 }
 
 /// Takes a block of this size that has no row; nothing if there is none.
@@ -147,13 +147,13 @@ std::optional<EventFolder::Unwritten> EventFolder::take_unwritten(uint64_t size)
     return found == unwritten_.end() ? std::nullopt : std::optional(unwritten_.extract(found).mapped());
 }
 
-void EventFolder::end_stale(uint64_t address, const Stale& stale, int64_t time) {
-    lifetimes_.emplace(address, stale.lifetime);
-    if (!stale.lifetime.is_pending) {
-        request_free(address, next_++, time, stale.free_stack);
+void EventFolder::end_stale(const Stale& stale, int64_t time) {
+    live_.set(stale.allocation);
+    if (!stale.allocation.is_pending) {
+        request_free(stale.allocation.address, next_++, time, stale.free_stack);
     }
     if (stale.is_complete) {
-        end_lifetime(address, next_++, time);
+        end_lifetime(stale.allocation.address, next_++, time);
     }
 }
 
@@ -161,7 +161,7 @@ void EventFolder::end_stale(uint64_t address, const Stale& stale, int64_t time) 
 bool EventFolder::rows_show_too_much() const {
     uint64_t shown = 0, there = 0;
     for (const auto& [address, stale] : stale_) {
-        shown += stale.lifetime.is_pending ? 0 : stale.lifetime.size;
+        shown += stale.allocation.is_pending ? 0 : stale.allocation.size;
     }
     for (const auto& [address, block] : unwritten_) {
         there += block.is_pending ? 0 : block.size;
@@ -175,10 +175,10 @@ void EventFolder::write_survivor(const Unwritten& survivor) {
     std::vector<Unwritten> blocks{survivor};
     for (size_t i = 0; i < blocks.size(); ++i) {
         for (auto stale = stale_over(blocks[i]); stale != stale_.end(); stale = stale_over(blocks[i])) {
-            const auto ended = stale_.extract(stale);
-            end_stale(ended.key(), ended.mapped(), time);
-            const Lifetime& lifetime = ended.mapped().lifetime;
-            if (auto instead = lifetime.is_pending ? std::nullopt : take_unwritten(lifetime.size)) {
+            const Stale ended = stale_.extract(stale).mapped();
+            end_stale(ended, time);
+            const LiveAllocation& allocation = ended.allocation;
+            if (auto instead = allocation.is_pending ? std::nullopt : take_unwritten(allocation.size)) {
                 blocks.push_back(*std::move(instead));
             }
         }
@@ -220,7 +220,7 @@ void EventFolder::write_unwritten() {
     // What replaces stale rows has existed for as long as those show.
     const bool replaces = !stale_.empty();
     for (const auto& [address, stale] : std::exchange(stale_, {})) {
-        end_stale(address, stale, written_at(last_time_));
+        end_stale(stale, written_at(last_time_));
     }
     std::vector<Unwritten> blocks;
     for (auto& [address, block] : std::exchange(unwritten_, {})) {
@@ -254,28 +254,27 @@ void EventFolder::note_peak(FileEvent state) {
 }
 
 void EventFolder::begin_lifetime(const AllocationRow& row, bool is_pending) {
-    const FileAllocation& made = row.lifetime;
-    lifetimes_[made.address] = {sink_.created(row), made.requested, made.block_size, is_pending};
+    live_.set({row.lifetime, sink_.created(row), is_pending});
 }
 
 void EventFolder::request_free(uint64_t address, FileEvent event, int64_t time, StackId stack) {
-    Lifetime& lifetime = lifetimes_.at(address);
-    lifetime.is_pending = true;
-    sink_.free_requested(lifetime.id, event, time, stack);
+    LiveAllocation& allocation = *live_.find(address);
+    allocation.is_pending = true;
+    sink_.free_requested(allocation.id, event, time, stack);
 }
 
 void EventFolder::end_lifetime(uint64_t address, FileEvent event, int64_t time) {
-    const auto lifetime = lifetimes_.find(address);
-    sink_.free_completed(lifetime->second.id, address, event, time);
-    lifetimes_.erase(lifetime);
+    if (const auto ended = live_.take(address)) {
+        sink_.free_completed(*ended, event, time);
+    }
 }
 
 void EventFolder::apply_alloc(const AllocatorEvent& event) {
     const auto placed = map_.allocate(event.address, event.size);
     inconsistent_ += !placed.consistent;
-    if (const auto lost = lifetimes_.find(event.address); lost != lifetimes_.end()) {
+    if (const LiveAllocation* const lost = live_.find(event.address)) {
         // The free event of this allocation was lost. Its address is in use again, so it has been freed by now.
-        if (!lost->second.is_pending) {
+        if (!lost->is_pending) {
             request_free(event.address, next_, event.time, 0);
         }
         end_lifetime(event.address, next_, event.time);
@@ -296,8 +295,8 @@ void EventFolder::apply_alloc(const AllocatorEvent& event) {
 
 void EventFolder::apply_free_request(const AllocatorEvent& event) {
     inconsistent_ += !map_.request_free(event.address);
-    const auto lifetime = lifetimes_.find(event.address);
-    if (lifetime == lifetimes_.end() || lifetime->second.is_pending) {
+    const LiveAllocation* const freed = live_.find(event.address);
+    if (freed == nullptr || freed->is_pending) {
         keep_as_other(event);
         return;
     }
@@ -306,12 +305,12 @@ void EventFolder::apply_free_request(const AllocatorEvent& event) {
 
 void EventFolder::apply_free_completion(const AllocatorEvent& event) {
     inconsistent_ += !map_.complete_free(event.address);
-    const auto lifetime = lifetimes_.find(event.address);
-    if (lifetime == lifetimes_.end()) {
+    const LiveAllocation* const freed = live_.find(event.address);
+    if (freed == nullptr) {
         keep_as_other(event);
         return;
     }
-    if (!lifetime->second.is_pending) {
+    if (!freed->is_pending) {
         request_free(event.address, next_, event.time, event.stack);
     }
     end_lifetime(event.address, next_, event.time);

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "storage/allocator/block_map.h"
+#include "storage/allocator/live_allocations.h"
 #include "storage/trace/trace.h"
 
 namespace tidemark {
@@ -65,8 +66,8 @@ public:
     /// Adds an allocation. If its block is already pending in a start state, free_event is before_history.
     virtual LifetimeId created(const AllocationRow& row) = 0;
     virtual void free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) = 0;
-    /// Completes a free. The id is not used again.
-    virtual void free_completed(LifetimeId lifetime, uint64_t address, FileEvent event, int64_t time) = 0;
+    /// Completes a free. The allocation's id is not used again.
+    virtual void free_completed(const LiveAllocation& allocation, FileEvent event, int64_t time) = 0;
 
     /// Returns the position of the new segment.
     virtual uint32_t segment_added(const FileSegment& segment, int64_t time) = 0;
@@ -83,20 +84,13 @@ public:
 
 class EventFolder {
 public:
-    /// An allocation that has not been freed.
-    struct Lifetime {
-        FoldSink::LifetimeId id;
-        uint64_t requested, size;
-        bool is_pending;
-    };
     /// The memory of one segment row.
     struct Piece {
         uint64_t end;
         SegmentOwner owner;
         uint32_t position;
     };
-    using Lifetimes = std::unordered_map<uint64_t, Lifetime>;  ///< by address
-    using Pieces = std::map<uint64_t, Piece>;                  ///< by address
+    using Pieces = std::map<uint64_t, Piece>;  ///< by address
 
     /// Requires that the sink outlives the folder.
     EventFolder(const AllocatorSettings& settings, FoldSink& sink) : settings_(settings), sink_(sink), map_(settings) {}
@@ -129,7 +123,17 @@ public:
     /// Returns the number of events after which most bytes were allocated so far.
     FileEvent peak_event() const { return peak_event_; }
     const BlockMap& map() const { return map_; }
-    const Lifetimes& lifetimes() const { return lifetimes_; }
+    const LiveAllocations& live() const { return live_; }
+    /// Visits the allocations whose rows have no end, also those that ended in an unwritten step.
+    template <class Visit>
+    void for_each_open(Visit&& visit) const {
+        for (const LiveAllocation& allocation : live_) {
+            visit(allocation);
+        }
+        for (const auto& [address, stale] : stale_) {
+            visit(stale.allocation);
+        }
+    }
     const Pieces& pieces() const { return pieces_; }
     /// Returns the piece that contains an address, or pieces().end().
     Pieces::const_iterator piece_covering(uint64_t address) const;
@@ -161,14 +165,14 @@ private:
     };
     /// An allocation whose row does not show yet that it was freed.
     struct Stale {
-        Lifetime lifetime;
+        LiveAllocation allocation;
         StackId free_stack;
         bool is_complete;  ///< the free
     };
 
     int64_t written_at(int64_t time);
     void begin_unwritten(const Unwritten& block, int64_t time);
-    void end_stale(uint64_t address, const Stale& stale, int64_t time);
+    void end_stale(const Stale& stale, int64_t time);
     void write_survivor(const Unwritten& survivor);
     std::map<uint64_t, Stale>::iterator stale_over(const Unwritten& block);
     std::optional<Unwritten> take_unwritten(uint64_t size);
@@ -189,7 +193,7 @@ private:
     FoldSink& sink_;
     BlockMap map_;
     Pieces pieces_;
-    Lifetimes lifetimes_;
+    LiveAllocations live_;
     std::unordered_map<uint64_t, Unwritten> unwritten_;  ///< by address
     std::map<uint64_t, Stale> stale_;                    ///< by address
     FileEvent next_ = 0;

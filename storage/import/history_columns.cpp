@@ -33,9 +33,9 @@ void HistoryColumns::free_requested(LifetimeId lifetime, FileEvent event, int64_
     refer(event, Action::free_requested, lifetime);
 }
 
-void HistoryColumns::free_completed(LifetimeId lifetime, uint64_t, FileEvent event, int64_t) {
-    history_.allocations.free_completed[lifetime] = event_as<EventNumber>(event);
-    refer(event, Action::free_completed, lifetime);
+void HistoryColumns::free_completed(const LiveAllocation& allocation, FileEvent event, int64_t) {
+    history_.allocations.free_completed[allocation.id] = event_as<EventNumber>(event);
+    refer(event, Action::free_completed, allocation.id);
 }
 
 uint32_t HistoryColumns::segment_added(const FileSegment& segment, int64_t) {

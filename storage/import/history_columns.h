@@ -18,7 +18,7 @@ public:
 
     LifetimeId created(const AllocationRow& row) override;
     void free_requested(LifetimeId lifetime, FileEvent event, int64_t time, StackId stack) override;
-    void free_completed(LifetimeId lifetime, uint64_t address, FileEvent event, int64_t time) override;
+    void free_completed(const LiveAllocation& allocation, FileEvent event, int64_t time) override;
     uint32_t segment_added(const FileSegment& segment, int64_t time) override;
     void segment_removed(uint32_t position, const SegmentEnd& end) override;
     bool can_cut_segments() const override { return true; }

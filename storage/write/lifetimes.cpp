@@ -24,7 +24,6 @@ AllocationRow& Lifetimes::touch(Id id) {
     if (lifetime.row == no_row) {
         AllocationRow row;
         row.lifetime.alloc_event = alloc_event_of(lifetime.row_id);
-        row.time = lifetime.time;
         lifetime.row = store(row);
     }
     return rows_[lifetime.row];
@@ -38,7 +37,7 @@ Lifetimes::Id Lifetimes::add(int64_t row_id, const AllocationRow& row) {
         id = unused_.back();
         unused_.pop_back();
     }
-    all_[id] = {row_id, row.time, store(row)};
+    all_[id] = {row_id, store(row)};
     touch(id);
     return id;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -54,19 +55,19 @@ private:
 
     struct Lifetime {
         int64_t row_id = 0;
-        int64_t time = 0;       ///< of the alloc
         uint32_t row = no_row;  ///< index in rows_; none if it was written and its free was not requested
         bool is_written = false, is_touched = false, is_over = false;
     };
+    static_assert(sizeof(Lifetime) == 16);
 
     static FileEvent alloc_event_of(int64_t row_id) {
         return row_id & preexisting_bit ? before_history : row_id & (preexisting_bit - 1);
     }
     uint32_t store(const AllocationRow& row);
-    /// Returns the row; of one that was written, only what its end needs.
+    /// Returns the row; of one that was written, only its alloc event and its end.
     AllocationRow& touch(Id id);
 
-    std::vector<Lifetime> all_;
+    std::deque<Lifetime> all_;  ///< a vector would need twice the memory whenever it grows
     std::vector<Id> unused_, touched_;
     std::vector<AllocationRow> rows_;
     std::vector<uint32_t> unused_rows_;  ///< indexes in rows_

@@ -25,6 +25,8 @@ namespace tidemark {
 namespace {
 
 constexpr auto longest_wait_for_readers = std::chrono::seconds(2);
+/// Fewer than a chunk may have: to encode it takes 250 bytes of the recorder's memory per row.
+constexpr size_t rows_of_chunk = chunk_capacity / 4;
 
 Error refusal(const std::string& path) {
     return environment_error("{path} cannot be written: {reason}.", with("path", path),
@@ -445,7 +447,7 @@ Status StreamingFile::write_chunks(int device) {
     };
     int64_t first = 0;
     std::vector<AllocationRow> chunk;
-    chunk.reserve(chunk_capacity);
+    chunk.reserve(rows_of_chunk);
     const auto flush = [&]() -> Status {
         if (!chunk.empty()) {
             TIDEMARK_TRY(rows_->chunk(device, first, chunk));
@@ -466,7 +468,7 @@ Status StreamingFile::write_chunks(int device) {
                 break;
             }
             chunk.push_back(row_of(*stored));
-            if (chunk.size() == chunk_capacity) {
+            if (chunk.size() == rows_of_chunk) {
                 TIDEMARK_TRY(flush());
             }
         }

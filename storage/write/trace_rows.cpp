@@ -26,13 +26,14 @@ std::string json_text(const DataGapArguments& arguments) {
     return nlohmann::json(arguments).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Binds free_after, free_delay, free_completed_after and free_completed_delay, from parameter `first` on.
-void bind_end(Statement& statement, int first, const AllocationRow& row) {
+/// Binds free_after, free_delay, free_completed_after and free_completed_delay, from parameter `first` on. The delay
+/// counts from `start`.
+void bind_end(Statement& statement, int first, const AllocationRow& row, int64_t start) {
     const FileAllocation& lifetime = row.lifetime;
     if (lifetime.free_event == never_in_file) {
         statement.bind_null(first).bind_null(first + 1);
     } else {
-        statement.bind(first, lifetime.free_event - lifetime.alloc_event).bind(first + 1, row.free_time - row.time);
+        statement.bind(first, lifetime.free_event - lifetime.alloc_event).bind(first + 1, row.free_time - start);
     }
     if (lifetime.free_event == never_in_file || lifetime.free_completed == never_in_file) {
         statement.bind_null(first + 2).bind_null(first + 3);
@@ -58,8 +59,8 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT OR REPLACE INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO event VALUES(?,?,?,?,?,NULL,?,?)",
     "INSERT INTO allocation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "UPDATE allocation SET free_after=?, free_delay=?, free_completed_after=?, free_completed_delay=?, free_stack=? "
-    "WHERE id=?",
+    "UPDATE allocation SET free_after=?, free_delay=?-ifnull(time, 0), free_completed_after=?, "
+    "free_completed_delay=?, free_stack=? WHERE id=?",
     "INSERT INTO allocation_chunk VALUES(NULL,?,?,?,?)",
     "INSERT OR REPLACE INTO annotation VALUES(?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO step VALUES(?,?,?,?,?)",
@@ -199,7 +200,7 @@ Status TraceRows::allocation(int64_t id, const AllocationRow& row, int64_t first
     const FileAllocation& lifetime = row.lifetime;
     Statement& statement = (*this)[allocation_row];
     statement.bind(0, id).bind(1, lifetime.alloc_event == before_history ? std::nullopt : std::optional(row.time));
-    bind_end(statement, 2, row);
+    bind_end(statement, 2, row, row.time);
     return statement.bind(6, static_cast<int64_t>(lifetime.address))
         .bind(7, static_cast<int64_t>(lifetime.requested))
         .bind(8, static_cast<int64_t>(lifetime.block_size - lifetime.requested))
@@ -212,7 +213,7 @@ Status TraceRows::allocation(int64_t id, const AllocationRow& row, int64_t first
 
 Status TraceRows::allocation_end(int64_t id, const AllocationRow& row) {
     Statement& statement = (*this)[allocation_end_row];
-    bind_end(statement, 0, row);
+    bind_end(statement, 0, row, 0);
     return statement.bind(4, nonzero(row.lifetime.free_stack)).bind(5, id).run();
 }
 

@@ -113,7 +113,7 @@ public:
     Status event(int device, const FileOtherEvent& event, int64_t time, uint32_t origin);
     /// Adds an allocation. `first_segment`: id of the first segment row of the device.
     Status allocation(int64_t id, const AllocationRow& row, int64_t first_segment);
-    /// Completes an existing allocation: the time and stack of its free.
+    /// Completes an existing allocation: the time and stack of its free. The time of its alloc need not be known.
     Status allocation_end(int64_t id, const AllocationRow& row);
     Status chunk(int device, int64_t first, std::span<const AllocationRow> rows);
     Status annotation(int64_t id, const AnnotationRow& row);

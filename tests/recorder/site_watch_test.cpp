@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <map>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/recorder/recording_fixture.h"
 #include "tests/recorder/simulated_program.h"
@@ -23,16 +26,31 @@ constexpr uint32_t leaking = 7, passing = 8;
 
 class Sites : public testing::Test {
 protected:
+    void allocate(uint64_t address, uint32_t site, uint64_t bytes) {
+        watch_.allocated(site, bytes);
+        blocks_[address] = {{address, site, next_age_++}, bytes};
+    }
+    void free(uint64_t address) {
+        const auto block = blocks_.extract(address);
+        watch_.freed(block.mapped().first.site, block.mapped().second);
+    }
+    std::vector<uint64_t> growing_blocks(size_t most) const {
+        return watch_.growing_blocks(most, [this](const SiteWatch::VisitBlock& visit) {
+            for (const auto& [address, block] : blocks_) {
+                visit(block.first);
+            }
+        });
+    }
     /// An iteration that keeps one block and frees many.
     void iterate(uint64_t kept_bytes) {
         for (uint64_t i = 0; i < 10; ++i) {
-            watch_.allocated(0x100 + i, passing, 20 * mib);
+            allocate(0x100 + i, passing, 20 * mib);
         }
         if (kept_bytes > 0) {
-            watch_.allocated(next_ += 0x1000, leaking, kept_bytes);
+            allocate(next_ += 0x1000, leaking, kept_bytes);
         }
         for (uint64_t i = 0; i < 10; ++i) {
-            watch_.freed(0x100 + i);
+            free(0x100 + i);
         }
     }
     int scans_in(int periods, uint64_t kept_bytes, int every = 1) {
@@ -49,6 +67,8 @@ protected:
     }
 
     SiteWatch watch_;
+    std::map<uint64_t, std::pair<SiteWatch::Block, uint64_t>> blocks_;  ///< with their bytes, by address
+    int64_t next_age_ = 0;
     uint64_t next_ = 0x10000;
 };
 
@@ -56,7 +76,7 @@ TEST_F(Sites, MemoryOfIterationsDoesNotGrow) { EXPECT_EQ(0, scans_in(1000, 0)); 
 
 TEST_F(Sites, GrowthIsScannedSoonAndThenAtGrowingIntervals) {
     EXPECT_EQ(1, scans_in(5, mib));
-    EXPECT_EQ(5U, watch_.growing_blocks(100).size());
+    EXPECT_EQ(5U, growing_blocks(100).size());
     const int later = scans_in(95, mib);
     EXPECT_GE(later, 4);
     EXPECT_LE(later, 6);
@@ -64,7 +84,7 @@ TEST_F(Sites, GrowthIsScannedSoonAndThenAtGrowingIntervals) {
 
 TEST_F(Sites, LayersOfASlowFirstIterationDoNotGrow) {
     const auto layer = [this](uint64_t number) {
-        watch_.allocated(0x1000 * (1 + number), leaking, 20 * mib);
+        allocate(0x1000 * (1 + number), leaking, 20 * mib);
         watch_.end_period();
         return watch_.wants_scan();
     };
@@ -72,7 +92,7 @@ TEST_F(Sites, LayersOfASlowFirstIterationDoNotGrow) {
         EXPECT_FALSE(layer(i));
     }
     for (uint64_t i = 0; i < 15; ++i) {
-        watch_.freed(0x1000 * (1 + i));
+        free(0x1000 * (1 + i));
     }
     EXPECT_EQ(1, scans_in(6, mib)) << "the backward pass has freed them";
 }
@@ -80,7 +100,7 @@ TEST_F(Sites, LayersOfASlowFirstIterationDoNotGrow) {
 TEST_F(Sites, GrowthWithoutIterationsIsScannedAfterAWhile) {
     int scans = 0;
     for (uint64_t i = 0; i < 30; ++i) {
-        watch_.allocated(0x1000 * (1 + i), leaking, mib);
+        allocate(0x1000 * (1 + i), leaking, mib);
         watch_.end_period();
         scans += watch_.wants_scan();
         EXPECT_EQ(scans > 0, i > 20) << i;
@@ -94,23 +114,25 @@ TEST_F(Sites, SmallGrowthIsNotWorthAScan) { EXPECT_EQ(0, scans_in(100, 512)); }
 TEST_F(Sites, OneBlockThatIsReplacedByALargerOneGrows) {
     int scans = 0;
     for (uint64_t size = 1; size < 20; ++size) {
-        watch_.allocated(next_ + size, leaking, size * mib);
-        watch_.freed(next_ + size - 1);
+        allocate(next_ + size, leaking, size * mib);
+        if (size > 1) {
+            free(next_ + size - 1);
+        }
         watch_.end_period();
         scans += watch_.wants_scan();
     }
     EXPECT_GT(scans, 0);
-    EXPECT_EQ((std::vector{next_ + 19}), watch_.growing_blocks(100));
+    EXPECT_EQ((std::vector{next_ + 19}), growing_blocks(100));
 }
 
 TEST_F(Sites, WhatFallsBackDoesNotGrow) {
     for (int saw = 0; saw < 10; ++saw) {
         for (uint64_t i = 0; i < 2; ++i) {
-            watch_.allocated(next_ + i, leaking, mib);
+            allocate(next_ + i, leaking, mib);
             watch_.end_period();
         }
-        watch_.freed(next_);
-        watch_.freed(next_ + 1);
+        free(next_);
+        free(next_ + 1);
         watch_.end_period();
         EXPECT_FALSE(watch_.wants_scan());
     }
@@ -118,18 +140,27 @@ TEST_F(Sites, WhatFallsBackDoesNotGrow) {
 
 TEST_F(Sites, BlocksAreSampledEvenly) {
     scans_in(100, mib);
-    const auto some = watch_.growing_blocks(10);
+    const auto some = growing_blocks(10);
     ASSERT_EQ(10U, some.size());
     EXPECT_EQ(0x11000U, some[0]);
     EXPECT_EQ(0x11000U + 90 * 0x1000, some[9]);
 }
 
-TEST_F(Sites, BlocksWhoseFreeWasLostAreReplaced) {
-    for (int i = 0; i < 100; ++i) {
-        watch_.allocated(0x5000, leaking, mib);
+TEST_F(Sites, ManyBlocksAreSampledEvenly) {
+    constexpr uint64_t most = 10, blocks_a_period = 10'000;
+    for (int period = 0; period < 10; ++period) {
+        for (uint64_t i = 0; i < blocks_a_period; ++i) {
+            allocate(next_ += 0x1000, leaking, 512);
+        }
+        iterate(0);
         watch_.end_period();
     }
-    EXPECT_FALSE(watch_.wants_scan());
+    const auto some = growing_blocks(most);
+    ASSERT_EQ(most, some.size());
+    for (size_t i = 0; i < some.size(); ++i) {
+        EXPECT_NEAR(static_cast<double>(0x11000 + i * blocks_a_period * 0x1000), static_cast<double>(some[i]),
+                    blocks_a_period * 0x1000 / 20.0);
+    }
 }
 
 using ScanRequests = Recording;
