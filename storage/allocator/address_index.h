@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds records by address. The records stay where their owner stores them, so an index needs 7 to 12 bytes per record:
+// Finds records by address. The records stay where their owner stores them, so an index needs 6 to 8 bytes per record:
 // a recorder has one for each of millions of blocks.
 #pragma once
 
@@ -34,7 +34,7 @@ public:
     /// Requires a number that is not in the index.
     template <class Records>
     void add(const Records& records, uint32_t number) {
-        if (2 * size_ >= records_per_two_slots * heads_.size()) {
+        if (size_ >= records_per_slot * heads_.size()) {
             grow(records);
         }
         if (number >= next_.size()) {
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    static constexpr size_t fewest_slots = 64, records_per_two_slots = 3;
+    static constexpr size_t fewest_slots = 64, records_per_slot = 2;
 
     size_t slot_of(uint64_t address) const {
         const uint64_t hash = address * 0x9e3779b97f4a7c15u;

@@ -5,28 +5,30 @@
 
 namespace tidemark {
 
-uint32_t Lifetimes::store(const AllocationRow& row) {
+void Lifetimes::store_row(Lifetime& lifetime, int64_t row_id, const AllocationRow& row) {
+    lifetime.has_row = true;
     if (unused_rows_.empty()) {
-        rows_.push_back(row);
-        return static_cast<uint32_t>(rows_.size() - 1);
+        lifetime.place = rows_.size() & last_place;
+        rows_.emplace_back(row_id, row);
+        return;
     }
-    const uint32_t index = unused_rows_.back();
+    lifetime.place = unused_rows_.back();
+    rows_[lifetime.place] = {row_id, row};
     unused_rows_.pop_back();
-    rows_[index] = row;
-    return index;
 }
 
 AllocationRow& Lifetimes::touch(Id id) {
     Lifetime& lifetime = all_[id];
-    if (!std::exchange(lifetime.is_touched, true)) {
+    if (!lifetime.is_touched) {
+        lifetime.is_touched = true;
         touched_.push_back(id);
     }
-    if (lifetime.row == no_row) {
+    if (!lifetime.has_row) {
         AllocationRow row;
-        row.lifetime.alloc_event = alloc_event_of(lifetime.row_id);
-        lifetime.row = store(row);
+        row.lifetime.alloc_event = alloc_event(id);
+        store_row(lifetime, row_id(id), row);
     }
-    return rows_[lifetime.row];
+    return rows_[lifetime.place].second;
 }
 
 Lifetimes::Id Lifetimes::add(int64_t row_id, const AllocationRow& row) {
@@ -37,7 +39,8 @@ Lifetimes::Id Lifetimes::add(int64_t row_id, const AllocationRow& row) {
         id = unused_.back();
         unused_.pop_back();
     }
-    all_[id] = {row_id, store(row)};
+    all_[id] = {};
+    store_row(all_[id], row_id, row);
     touch(id);
     return id;
 }
@@ -57,8 +60,8 @@ void Lifetimes::free_completed(Id id, FileEvent event, int64_t time) {
 }
 
 FileEvent Lifetimes::free_event(Id id) const {
-    const uint32_t row = all_[id].row;
-    return row == no_row ? never_in_file : rows_[row].lifetime.free_event;
+    const Lifetime& lifetime = all_[id];
+    return lifetime.has_row ? rows_[lifetime.place].second.lifetime.free_event : never_in_file;
 }
 
 }  // namespace tidemark

@@ -130,7 +130,8 @@ Status StreamingFile::open_database() {
     }
     connection_ = std::make_unique<Connection>(*std::move(connection));
     // No fsync during the run: a killed recorder loses no data without it, and the program's disk is not slowed down.
-    TIDEMARK_TRY(connection_->execute("PRAGMA page_size=4096; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384"));
+    // The cache is small, since most rows are added at the ends of tables.
+    TIDEMARK_TRY(connection_->execute("PRAGMA page_size=4096; PRAGMA synchronous=OFF; PRAGMA cache_size=-4096"));
     TIDEMARK_TRY(connection_->execute("BEGIN"));
     TIDEMARK_TRY(create_schema(*connection_));
     TIDEMARK_TRY(connection_->execute("COMMIT; PRAGMA wal_autocheckpoint=0"));
