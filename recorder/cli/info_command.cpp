@@ -11,7 +11,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "recorder/cli/command.h"
@@ -72,32 +72,34 @@ std::vector<std::pair<std::string, std::string>> changed_settings(const Trace& t
     return changed;
 }
 
-/// Returns the number of steps that repeat an earlier one and were not written.
-int64_t repeated_steps(const DeviceHistory& device) {
-    return std::accumulate(
-        device.repeats.begin(), device.repeats.end(), int64_t{0},
-        [](int64_t sum, const RepeatedSteps& steps) { return sum + (steps.are_details_deleted() ? 0 : steps.count); });
-}
-
 struct DeviceFacts {
     const DeviceHistory& device;
+    const int64_t repeated_steps;      ///< those that repeat an earlier one and were not written
     uint32_t earlier_allocations = 0;  ///< alive before the first event
     struct Peak {
         int64_t bytes = 0;
-        TimePoint point;
+        std::optional<TimePoint> point;  ///< none: within a repeated step
     };
     Peak peak_allocated, peak_reserved;
     std::array<int64_t, series_count> at_end{};
 
-    DeviceFacts(const Trace& trace, const DeviceHistory& history, const Curves& curves)
+    DeviceFacts(const DeviceHistory& history, const RepeatsSummary& repeats, const Curves& curves)
         : device(history),
-          peak_allocated{curves.peak(Series::allocated).max, peak_time_point(trace, history, curves)},
-          peak_reserved{curves.peak(Series::reserved).max, curves.peak(Series::reserved).max_event} {
+          repeated_steps(repeats.steps),
+          peak_allocated(peak_of(curves, Series::allocated)),
+          peak_reserved(peak_of(curves, Series::reserved)) {
+        if (repeats.peak_allocated > peak_allocated.bytes) {
+            peak_allocated = {repeats.peak_allocated, std::nullopt};
+        }
         const auto& events = history.allocations.alloc_event;
         earlier_allocations = static_cast<uint32_t>(std::count(events.begin(), events.end(), before_history));
         for (int s = 0; s < series_count; ++s) {
             at_end[s] = curves.value(static_cast<Series>(s), history.event_count());
         }
+    }
+    static Peak peak_of(const Curves& curves, Series series) {
+        const Extremes peak = curves.peak(series);
+        return {peak.max, TimePoint(peak.max_event)};
     }
     int64_t end(Series series) const { return at_end[static_cast<size_t>(series)]; }
 };
@@ -120,8 +122,11 @@ std::string start_text(const Trace& trace, const Words& words) {
 
 std::string peak_text(const Trace& trace, const DeviceHistory& device, const DeviceFacts::Peak& peak,
                       const Words& words) {
+    if (!peak.point) {
+        return words("{bytes} within a repeated step", with("bytes", format_bytes(peak.bytes)));
+    }
     return words("{bytes} at {time_point}", with("bytes", format_bytes(peak.bytes)),
-                 with("time_point", time_point_text(words, trace, device, peak.point)));
+                 with("time_point", time_point_text(words, trace, device, *peak.point)));
 }
 
 /// "  title           value"
@@ -135,9 +140,9 @@ std::string device_text(const Trace& trace, const DeviceFacts& facts, const Word
     text += device.name.empty() ? "" : "  " + visible_text(device.name);
     text += device.total_bytes == 0 ? "\n" : fmt::format("  {}\n", format_bytes(device.total_bytes));
     text += row_text(words("events"), format_count(device.event_count()));
-    if (repeated_steps(device) > 0) {
+    if (facts.repeated_steps > 0) {
         text += row_text(words("repeated steps"), words("{count}, of which only times and peaks are written",
-                                                        with("count", format_count(repeated_steps(device)))));
+                                                        with("count", format_count(facts.repeated_steps))));
     }
     text += row_text(words("allocations"), words("{count} ({earlier} from before the first event)",
                                                  with("count", format_count(device.allocations.size())),
@@ -242,7 +247,9 @@ std::string cost_text(const Cost& cost, const Words& words) {
                 : words("unknown");
 }
 
-std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts, const Cost& cost, const Words& words) {
+std::string info_text(const TraceSummary& summary, const std::vector<DeviceFacts>& facts, const Cost& cost,
+                      const Words& words) {
+    const Trace& trace = *summary.trace;
     std::string text = fmt::format("{}\n", visible_text(trace.path));
     const auto count = [](size_t number) { return format_count(static_cast<int64_t>(number)); };
     text += row_text(words("source"), source_words(words, trace));
@@ -267,7 +274,7 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
     text += row_text(words("integrity"), integrity_words(words, trace.integrity));
     text += row_text(words("annotations"), count(trace.annotations.size()));
     text += row_text(words("marks"), count(trace.marks.size()));
-    text += row_text(words("steps"), count(trace.steps.size()));
+    text += row_text(words("steps"), format_count(summary.steps));
     text += row_text(words("NVML samples"), count(trace.samples.size()));
     text += row_text(words("driver memory"), words.plural(static_cast<int64_t>(trace.driver_allocations.size()),
                                                           "{n} allocation", "{n} allocations"));
@@ -279,7 +286,8 @@ std::string info_text(const Trace& trace, const std::vector<DeviceFacts>& facts,
 
 ordered_json peak_json(const Trace& trace, const DeviceHistory& device, const DeviceFacts::Peak& peak,
                        const Words& words) {
-    return {{"bytes", peak.bytes}, {"time_point", time_point_json(words, trace, device, peak.point)}};
+    return {{"bytes", peak.bytes},
+            {"time_point", peak.point ? time_point_json(words, trace, device, *peak.point) : ordered_json()}};
 }
 
 ordered_json device_json(const Trace& trace, const DeviceFacts& facts, const Words& words) {
@@ -291,7 +299,7 @@ ordered_json device_json(const Trace& trace, const DeviceFacts& facts, const Wor
             {"allocations", device.allocations.size()},
             {"allocations_before_first_event", facts.earlier_allocations},
             {"segments", device.segments.size()},
-            {"repeated_steps", repeated_steps(device)},
+            {"repeated_steps", facts.repeated_steps},
             {"history_truncated", device.truncated},
             {"peak_allocated", peak_json(trace, device, facts.peak_allocated, words)},
             {"peak_reserved", peak_json(trace, device, facts.peak_reserved, words)},
@@ -348,8 +356,9 @@ ordered_json cost_json(const Cost& cost) {
                 : ordered_json();
 }
 
-ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts, const Cost& cost,
+ordered_json info_json(const TraceSummary& summary, const std::vector<DeviceFacts>& facts, const Cost& cost,
                        const Words& words) {
+    const Trace& trace = *summary.trace;
     auto devices = ordered_json::array();
     for (const DeviceFacts& device : facts) {
         devices.push_back(device_json(trace, device, words));
@@ -373,7 +382,7 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
             {"recording_cost", cost_json(cost)},
             {"annotations", trace.annotations.size()},
             {"marks", trace.marks.size()},
-            {"steps", trace.steps.size()},
+            {"steps", summary.steps},
             {"samples", trace.samples.size()},
             {"driver_allocations", trace.driver_allocations.size()},
             {"devices", std::move(devices)},
@@ -383,10 +392,11 @@ ordered_json info_json(const Trace& trace, const std::vector<DeviceFacts>& facts
 }
 
 Status run_info(const InfoOptions& options, const Words& words, Progress& progress) {
-    const auto trace = open_input(options.trace, progress);
-    if (!trace) {
-        return trace.error();
+    const auto summary = open_input_summary(options.trace, progress);
+    if (!summary) {
+        return summary.error();
     }
+    const Trace& trace = *summary->trace;
     std::optional<std::vector<DataGap>> damage;
     if (options.check) {
         auto found = check_trace(options.trace, progress);
@@ -395,23 +405,23 @@ Status run_info(const InfoOptions& options, const Words& words, Progress& progre
         }
         damage = *std::move(found);
     }
-    const auto costs = read_recording_costs(**trace, progress);
+    const auto costs = read_recording_costs(trace, progress);
     if (!costs) {
         return costs.error();
     }
-    const Cost cost = summarize(*costs, (*trace)->duration);
+    const Cost cost = summarize(*costs, trace.duration);
     std::vector<DeviceFacts> facts;
-    for (const DeviceHistory& device : (*trace)->devices) {
-        facts.emplace_back(**trace, device, Curves(device));
+    for (size_t d = 0; d < trace.devices.size(); ++d) {
+        facts.emplace_back(trace.devices[d], summary->repeats[d], Curves(trace.devices[d]));
     }
     if (options.format == "json") {
-        ordered_json json = info_json(**trace, facts, cost, words);
+        ordered_json json = info_json(*summary, facts, cost, words);
         if (damage) {
             json["damage"] = data_gaps_json(*damage, words);
         }
         TIDEMARK_TRY(print_json(json));
     } else {
-        TIDEMARK_TRY(print(info_text(**trace, facts, cost, words) + (damage ? check_text(*damage, words) : "")));
+        TIDEMARK_TRY(print(info_text(*summary, facts, cost, words) + (damage ? check_text(*damage, words) : "")));
     }
     if (damage && !damage->empty()) {
         return input_error("{path} is damaged; the check lists how.", with("path", options.trace));

@@ -65,6 +65,12 @@ Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progres
     return open_trace(path, progress);
 }
 
+Result<TraceSummary> open_input_summary(const std::string& path, Progress& progress) {
+    TIDEMARK_TRY(check_is_no_snapshot(path));
+    limit_memory_for(path);
+    return open_summary(path, progress);
+}
+
 void add_time_point_options(CommandLine& line, CLI::App& command, TimePointOptions& options,
                             const char* default_time_point, const std::string& device_help) {
     options.at = default_time_point;

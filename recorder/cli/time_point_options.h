@@ -14,11 +14,14 @@
 #include "storage/analysis/analysis.h"
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
+#include "storage/read/open_trace.h"
 
 namespace tidemark::cli {
 
 /// Opens a trace. Errors: those of open_trace(), and a snapshot (input), whose message contains the import command.
 Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress);
+/// The same without each step.
+Result<TraceSummary> open_input_summary(const std::string& path, Progress& progress);
 
 struct TimePointOptions {
     std::string trace;

@@ -196,7 +196,7 @@ AnalysisContext::AnalysisContext(std::shared_ptr<const Analysis> analysis, std::
     select_now(main, tables);
     row_ = breakdown_.at(now_);
     intervals_ = find_intervals(trace(), device(), curves(), std::move(main), now_);
-    find_floor();
+    find_extremes();
     if (tables) {
         const int64_t search = time_of_scan(*tables, now_time_);
         graph_ = std::make_unique<GraphContext>(std::move(graph), now_time_, search);
@@ -266,11 +266,13 @@ void AnalysisContext::select_now(Iterations& main, const GraphTables* tables) {
     now_time_ = device().event_count() > 0 ? device().time_of_state(now_) : last_driver_allocation(trace(), device());
 }
 
-void AnalysisContext::find_floor() {
+void AnalysisContext::find_extremes() {
     floor_.clear();
+    peaks_.clear();
     for (const Iteration& iteration : iterations().all()) {
         const EventNumber first = std::min(iteration.first + 1, iteration.last);
         floor_.push_back(curves().extremes(Series::allocated, first, iteration.last).min);
+        peaks_.push_back(curves().extremes(Series::allocated, iteration.first, iteration.last).max);
     }
     trend_ = find_trend(floor_);
 }
@@ -289,14 +291,6 @@ bool AnalysisContext::rises_to_the_end() const {
         *std::max_element(floor_.begin(), floor_.end() - static_cast<std::ptrdiff_t>(floor_.size() / 4));
     const int64_t end = std::min(floor_.back(), floor_[floor_.size() - 2]);
     return end - before > std::max(least_rise, before / least_fraction);
-}
-
-std::vector<int64_t> AnalysisContext::peaks(Series series) const {
-    std::vector<int64_t> values;
-    for (const Iteration& iteration : iterations().all()) {
-        values.push_back(curves().extremes(series, iteration.first, iteration.last).max);
-    }
-    return values;
 }
 
 }  // namespace tidemark

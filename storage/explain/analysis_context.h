@@ -105,8 +105,8 @@ public:
     const Trend& allocated_trend() const { return trend_; }
     /// Returns whether that memory rises to the end, from the beginning or only in the last quarter.
     bool rises_to_the_end() const;
-    /// Returns the highest bytes within each iteration.
-    std::vector<int64_t> peaks(Series series) const;
+    /// Returns the highest allocated bytes within each iteration.
+    const std::vector<int64_t>& allocated_peaks() const { return peaks_; }
 
 private:
     Iterations main_iterations() const;
@@ -114,7 +114,7 @@ private:
     EventNumber end_of_run(const Iterations& main, const GraphTables* tables) const;
     /// Also ends the last iteration of a loop there.
     void select_now(Iterations& main, const GraphTables* tables);
-    void find_floor();
+    void find_extremes();
 
     std::shared_ptr<const Analysis> analysis_;
     RunPart part_;
@@ -125,7 +125,7 @@ private:
     EventNumber now_ = 0;
     int64_t now_time_ = 0;
     BreakdownRow row_;
-    std::vector<int64_t> floor_;
+    std::vector<int64_t> floor_, peaks_;
     Trend trend_;
     std::vector<Interval> intervals_;  ///< the main one first
     std::unique_ptr<GraphContext> graph_;

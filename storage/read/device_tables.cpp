@@ -71,6 +71,8 @@ Status decode_some(Connection& connection, const std::vector<Chunk>& chunks, std
     return {};
 }
 
+bool is_size(int64_t bytes) { return bytes >= 0 && bytes <= int64_t{largest_size}; }
+
 int64_t wrapping_sum(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -88,8 +90,24 @@ std::string counters_of(std::span<const std::byte> blob, int version) {
 
 }  // namespace
 
+/// A long trace has millions of rows, which take most of the time in which it is opened.
+Status DeviceTables::summarize_repeats(RowSource& source, int device, int version) {
+    if (version < first_version_with_repeats) {
+        return {};
+    }
+    return source.each(fmt::format("SELECT sum(count) FILTER (WHERE like_time IS NOT NULL), max(peak_allocated), "
+                                   "count(*) FILTER (WHERE like_time IS NULL) FROM repeated_steps WHERE device={}",
+                                   device),
+                       [&](Statement& row) {
+                           summary_ = RepeatsSummary{row.integer(0), row.integer(1)};
+                           has_deleted_details_ = row.integer(2) > 0;
+                           return summary_->steps >= 0 && summary_->steps <= most_steps &&
+                                  is_size(summary_->peak_allocated);
+                       });
+}
+
 Result<EventNumber> DeviceTables::number_events(RowSource& source, DeviceHistory& device, int64_t events, int version) {
-    if (!is_numbered_ && version >= first_version_that_deletes) {
+    if (!is_numbered_ && has_deleted_details_ && version >= first_version_that_deletes) {
         auto numbers = numbers_of(source, device.device, events);
         if (!numbers) {
             return numbers.error();
@@ -136,8 +154,12 @@ Status DeviceTables::read(RowSource& source, DeviceHistory& device, const Contex
 }
 
 void DeviceTables::start_over(DeviceHistory& device) {
+    const auto summary = summary_;
+    const bool has_deleted_details = has_deleted_details_;
     *this = {};
     is_numbered_ = true;
+    summary_ = summary;
+    has_deleted_details_ = has_deleted_details;
     const auto events = device.event_count();
     device.allocations = {};
     device.segments.clear();
@@ -223,14 +245,13 @@ Status DeviceTables::read_others(RowSource& source, DeviceHistory& device, const
 
 /// A row changes until its steps have ended: then it has counters, or events that describe what differs.
 Status DeviceTables::read_repeats(RowSource& source, DeviceHistory& device, const Context& context) {
-    if (context.trace.format_version < first_version_with_repeats) {
+    if (context.trace.format_version < first_version_with_repeats || (summary_ && !has_deleted_details_)) {
         return {};
     }
     const std::string select = fmt::format(
         "SELECT id, event, events_after, start_time, end_time, like_time, count, events_left_out, peak_allocated, "
-        "peak_active, peak_requested, counters FROM repeated_steps WHERE device={} AND",
-        device.device);
-    const auto is_size = [](int64_t bytes) { return bytes >= 0 && bytes <= int64_t{largest_size}; };
+        "peak_active, peak_requested, counters FROM repeated_steps WHERE device={} AND {}",
+        device.device, summary_ ? "like_time IS NULL AND" : "");
     return read_tail(
         source, select, repeats_, device.repeats,
         [&](Statement& row, RepeatedSteps& steps, size_t index) {

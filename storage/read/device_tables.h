@@ -10,6 +10,7 @@
 
 #include "storage/read/damage.h"
 #include "storage/read/dictionaries.h"
+#include "storage/read/open_trace.h"
 #include "storage/read/row_source.h"
 #include "storage/trace/trace.h"
 
@@ -32,6 +33,10 @@ public:
     /// Reads the rows that were added or changed since the last call into `device`. Requires that its event count is
     /// set.
     Status read(RowSource& source, DeviceHistory& device, const Context& context);
+
+    /// Summarizes the repeated steps instead of reading each. Must precede number_events().
+    Status summarize_repeats(RowSource& source, int device, int version);
+    RepeatsSummary summary() const { return summary_.value_or(RepeatsSummary()); }
 
     /// Numbers the events of the device, of which the file counts `events`, deleted ones included. Returns how many
     /// are left.
@@ -65,6 +70,8 @@ private:
 
     Damage damage_;
     bool is_numbered_ = false;
+    std::optional<RepeatsSummary> summary_;  ///< then only rows of steps whose details were deleted are read
+    bool has_deleted_details_ = true;        ///< there may be such rows
     std::vector<int64_t> segment_ids_;
     TableTail segments_, others_, repeats_, earlier_, allocations_;  ///< earlier_: allocations from before the history
 };

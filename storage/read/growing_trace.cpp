@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -120,7 +121,7 @@ Status GrowingTrace::start_over_if_rows_are_gone(RowSource& source) {
         return source.explain(deletions.error());
     }
     if (version_ != -1 && *deletions != deletions_) {
-        *this = GrowingTrace(std::string(raw_.path), rows_);
+        *this = GrowingTrace(std::string(raw_.path), rows_, steps_);
     }
     deletions_ = *deletions;
     return {};
@@ -135,6 +136,7 @@ Status GrowingTrace::read_all(RowSource& source, const TraceFile& file) {
     raw_.being_written = raw_.being_written && !raw_.clean_end;
     TIDEMARK_TRY(dictionaries_.read(source, raw_, file.bytes));
     TIDEMARK_TRY(read_spans(source));
+    TIDEMARK_TRY(read_steps(source));
     TIDEMARK_TRY(read_data_gaps(source));
     TIDEMARK_TRY(read_source_text(source));
     TIDEMARK_TRY(read_surroundings(source));
@@ -172,7 +174,7 @@ Status GrowingTrace::read_meta(RowSource& source) {
 }
 
 Status GrowingTrace::read_spans(RowSource& source) {
-    TIDEMARK_TRY(read_tail(
+    return read_tail(
         source, "SELECT id, name, kind, device, start_time, end_time FROM annotation WHERE", annotations_,
         raw_.annotations,
         [&](Statement& row, Annotation& a, size_t) {
@@ -186,9 +188,21 @@ Status GrowingTrace::read_spans(RowSource& source) {
                  end.has_value()};
             return true;
         },
-        [](const Annotation& a) { return !a.closed; }));
+        [](const Annotation& a) { return !a.closed; });
+}
+
+Status GrowingTrace::read_steps(RowSource& source) {
+    const auto count = source.connection().query_integer("SELECT count(*) FROM step");
+    if (!count) {
+        return source.explain(count.error());
+    }
+    step_count_ = *count;
     // Steps that the user marked replace earlier detected ones.
     raw_.steps.clear();
+    if (steps_ == Steps::summary) {
+        return {};
+    }
+    raw_.steps.reserve(static_cast<size_t>(std::min(step_count_, most_rows_in(raw_.file_bytes))));
     return source.each("SELECT number, source, start_time, end_time FROM step ORDER BY id", [&](Statement& row) {
         const int64_t start = damage_.time(row.integer(2), 0);
         raw_.steps.push_back({row.integer(0), fact_from_word<StepSource>(row.text(1)), start,
@@ -331,6 +345,9 @@ Status GrowingTrace::read_devices(RowSource& source, const TraceFile& file) {
             return true;
         }));
     for (size_t d = 0; d < at; ++d) {
+        if (steps_ == Steps::summary) {
+            TIDEMARK_TRY(devices_[d].summarize_repeats(source, raw_.devices[d].device, raw_.format_version));
+        }
         const auto events = devices_[d].number_events(source, raw_.devices[d], counts[d], raw_.format_version);
         if (!events) {
             return events.error();
@@ -352,6 +369,13 @@ void GrowingTrace::set_integrity(const IntegrityReport& report) {
     for (DataGap& gap : report.data_gaps()) {
         raw_.data_gaps.push_back(std::move(gap));
     }
+}
+
+std::vector<RepeatsSummary> GrowingTrace::repeats() const {
+    std::vector<RepeatsSummary> all;
+    std::transform(devices_.begin(), devices_.end(), std::back_inserter(all),
+                   [](const DeviceTables& device) { return device.summary(); });
+    return all;
 }
 
 Damage GrowingTrace::damage() const {

@@ -23,8 +23,13 @@ class GrowingTrace {
 public:
     /// Whether the rows of table allocation, which are not needed if there are chunks, are compared with them.
     enum class Rows { trust_chunks, compare };
+    /// Whether each step is read, or only their number and what repeated steps have in common. A summary is read once.
+    enum class Steps { each, summary };
 
-    explicit GrowingTrace(const std::string& path, Rows rows = Rows::trust_chunks) : rows_(rows) { raw_.path = path; }
+    explicit GrowingTrace(const std::string& path, Rows rows = Rows::trust_chunks, Steps steps = Steps::each)
+        : rows_(rows), steps_(steps) {
+        raw_.path = path;
+    }
 
     /// Reads within one transaction. Requires the same connection for all calls. Returns false if nothing was committed
     /// since the last call. After an error, use a new object.
@@ -35,6 +40,11 @@ public:
 
     /// Returns whether the writer has ended the trace.
     bool has_ended() const { return raw_.clean_end; }
+
+    /// Returns the number of steps, also if only a summary was read.
+    int64_t steps() const { return step_count_; }
+    /// Returns what was read instead of repeated steps, in the order of the trace's devices.
+    std::vector<RepeatsSummary> repeats() const;
 
     /// Returns whether no device was read yet.
     bool is_empty() const { return raw_.devices.empty(); }
@@ -49,6 +59,7 @@ private:
     Status read_all(RowSource& source, const TraceFile& file);
     Status read_meta(RowSource& source);
     Status read_spans(RowSource& source);
+    Status read_steps(RowSource& source);
     Status read_marks(RowSource& source);
     Status read_data_gaps(RowSource& source);
     Status read_source_text(RowSource& source);
@@ -58,6 +69,8 @@ private:
     Damage damage() const;
 
     Rows rows_;
+    Steps steps_;
+    int64_t step_count_ = 0;
     int64_t deletions_ = 0;  ///< how often the writer deleted details
     int64_t version_ = -1;   ///< the database's commit counter as this connection reads it
     TraceFile::State state_ = TraceFile::State::whole;

@@ -15,13 +15,12 @@ constexpr int64_t largest_compared_file = 16 << 20;
 
 /// Reads a trace within the time that `integrity` needs.
 template <class Report>
-Result<std::shared_ptr<const Trace>> read_trace(const WatchedFile& watched, const TraceFile& file,
-                                                GrowingTrace::Rows rows, Report&& integrity, Progress& progress) {
+Result<std::shared_ptr<const Trace>> read_trace(const WatchedFile& watched, const TraceFile& file, GrowingTrace& trace,
+                                                Report&& integrity, Progress& progress) {
     auto connection = open_checked(watched.path(), file, progress);
     if (!connection) {
         return connection.error();
     }
-    GrowingTrace trace(watched.path(), rows);
     if (const auto read = trace.read(*connection, file, progress); !read) {
         return read.error();
     }
@@ -33,19 +32,29 @@ Result<std::shared_ptr<const Trace>> read_trace(const WatchedFile& watched, cons
     return trace.take();
 }
 
-}  // namespace
-
-Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progress& progress) {
+Result<TraceSummary> open_with(const std::string& path, GrowingTrace::Steps steps, Progress& progress) {
     const auto watched = WatchedFile::open(path);
     if (!watched) {
         return watched.error();
     }
     const TraceFile file = watched->look();
     const bool is_small = file.bytes <= largest_compared_file;
+    GrowingTrace rows(path, is_small ? GrowingTrace::Rows::compare : GrowingTrace::Rows::trust_chunks, steps);
     IntegrityCheck integrity(*watched, progress);
-    return read_trace(
-        *watched, file, is_small ? GrowingTrace::Rows::compare : GrowingTrace::Rows::trust_chunks,
-        [&] { return integrity.report(); }, progress);
+    auto trace = read_trace(
+        *watched, file, rows, [&] { return integrity.report(); }, progress);
+    return trace ? Result<TraceSummary>(TraceSummary{*std::move(trace), rows.steps(), rows.repeats()}) : trace.error();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Trace>> open_trace(const std::string& path, Progress& progress) {
+    auto opened = open_with(path, GrowingTrace::Steps::each, progress);
+    return opened ? Result<std::shared_ptr<const Trace>>(std::move(opened->trace)) : opened.error();
+}
+
+Result<TraceSummary> open_summary(const std::string& path, Progress& progress) {
+    return open_with(path, GrowingTrace::Steps::summary, progress);
 }
 
 Result<std::vector<DataGap>> check_trace(const std::string& path, Progress& progress) {
@@ -61,9 +70,9 @@ Result<std::vector<DataGap>> check_trace(const std::string& path, Progress& prog
         }
         TIDEMARK_TRY(check_pages(*connection, path, "integrity_check"));
     }
+    GrowingTrace rows(path, GrowingTrace::Rows::compare);
     const auto trace = read_trace(
-        *watched, file, GrowingTrace::Rows::compare, [&] { return check_integrity(*watched, HowLarge::any, progress); },
-        progress);
+        *watched, file, rows, [&] { return check_integrity(*watched, HowLarge::any, progress); }, progress);
     if (!trace) {
         return trace.error();
     }

@@ -150,6 +150,32 @@ protected:
     std::string path_;
 };
 
+TEST_F(DeletedDetails, ASummaryCountsTheOtherSteps) {
+    delete_details();
+    for (const bool has_others : {false, true}) {
+        if (has_others) {
+            change(
+                "INSERT INTO repeated_steps VALUES(2, 0, 500, 0, 500000000, 500000900, 500000000, 7, 700, 99000000,"
+                " 99000000, 99000000, NULL), (3, 0, 600, 0, 600000000, 600000900, 500000000, 3, 300, 5, 5, 5, NULL);"
+                "INSERT INTO step VALUES(1, 0, 'user', 0, 10), (2, 1, 'user', 10, 20)");
+        }
+        Progress progress;
+        const auto whole = read();
+        const auto summary = open_summary(path_, progress);
+        ASSERT_TRUE(whole && summary);
+        EXPECT_EQ(summary->steps, has_others ? 2 : 0);
+        EXPECT_TRUE(summary->trace->steps.empty());
+        ASSERT_EQ(summary->repeats.size(), 1u);
+        EXPECT_EQ(summary->repeats[0].steps, has_others ? 10 : 0);
+        EXPECT_EQ(summary->repeats[0].peak_allocated, has_others ? 99000000 : 94371840);
+        const DeviceHistory &all = (*whole)->devices[0], &device = summary->trace->devices.at(0);
+        EXPECT_EQ(device.event_count(), all.event_count());
+        ASSERT_EQ(device.repeats.size(), 1u);
+        EXPECT_TRUE(device.repeats[0].are_details_deleted());
+        EXPECT_EQ(summary->trace->data_gaps.size(), (*whole)->data_gaps.size());
+    }
+}
+
 TEST_F(DeletedDetails, LeaveNoGapInTheNumbers) {
     const auto whole = read();
     ASSERT_TRUE(whole);

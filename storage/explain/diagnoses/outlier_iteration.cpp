@@ -57,7 +57,7 @@ std::optional<Outlier> find(const AnalysisContext& context) {
     if (iterations < fewest_iterations) {
         return std::nullopt;
     }
-    std::vector<int64_t> taken = context.peaks(Series::allocated);
+    std::vector<int64_t> taken = context.allocated_peaks();
     std::vector<size_t> order;
     for (size_t i = warm_up; i < iterations; ++i) {
         taken[i] -= context.allocated_floor()[i];

@@ -25,7 +25,7 @@ struct Rise {
 };
 
 std::optional<Rise> find_rise(const AnalysisContext& context) {
-    const std::vector<int64_t> peaks = context.peaks(Series::allocated);
+    const std::vector<int64_t>& peaks = context.allocated_peaks();
     if (peaks.size() < 3) {
         return std::nullopt;
     }

@@ -43,7 +43,7 @@ public:
         const size_t all = context_.iterations().size(),
                      last = all - (context_.iterations().source() == IterationSource::loop);
         const size_t first = std::max<size_t>(2, last - std::min(last, iterations_looked_at));
-        const std::vector<int64_t> peaks = context_.peaks(Series::allocated);
+        const std::vector<int64_t>& peaks = context_.allocated_peaks();
         int64_t highest = 0;
         for (size_t iteration = first; iteration < last; ++iteration) {
             highest = std::max(highest, peaks[iteration]);
