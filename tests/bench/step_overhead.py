@@ -6,9 +6,9 @@
     PYTHONPATH=PREFIX/lib/tidemark/python TIDEMARK_HOME=PREFIX/lib/tidemark step_overhead.py [gpt2|mlp|lstm|bert...]
 
 Short blocks of steps alternate in one process: not recorded, recorded with adaptive and with full detail, recorded by
-PyTorch's own memory history with Python stacks, and not recorded again, which shows the noise. Prints per workload, as JSON:
-the median wall time of a step, and per kind the median and the quartiles of its ratios to the blocks before and after
-it, which were not recorded. Only such pairs hold on a machine that others use.
+PyTorch's own memory history with Python stacks, and not recorded again, which shows the noise. Prints JSON per
+workload: the median wall time of a step, and per kind the median and the quartiles of its ratios to the blocks before
+and after it, which were not recorded. Only such pairs hold on a machine that others use.
 """
 
 import argparse
@@ -97,7 +97,7 @@ WORKLOADS = {"gpt2": gpt2, "bert": bert, "mlp": mlp, "lstm": lstm}
 
 def block(step, seconds):
     """Returns the median wall time of a step in us."""
-    times = []
+    times: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times) < 5:
         torch.cuda.synchronize()

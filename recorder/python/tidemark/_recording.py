@@ -18,8 +18,8 @@ import tidemark._abi as _abi
 from tidemark import _console, _core, _hooks, _modules, _pauses, _records, _torch_import
 
 PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
-# The allocator's state is compared after the first time, then after pauses that grow to the second: a step in which it is
-# compared is written whole, also amid steps that are left out.
+# The allocator's state is compared after the first time, then after pauses that grow to the second: a step in which it
+# is compared is written whole, also amid steps that are left out.
 CHECK_AFTER_S, CHECK_EVERY_S = 10.0, 120.0
 CHECKS_SLOW_DOWN = 1.5
 # Between two steps, the program's own code has replaced that of the hooks in the caches of the processor, so each

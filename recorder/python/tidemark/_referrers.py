@@ -159,8 +159,8 @@ class Referrers:
         self._labels = labels
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._offset_of_impl = _offset_of_impl(torch, self._cdata)
-        # A scan on this thread does not read gradients: PyTorch releases the interpreter lock while it destroys one that
-        # the program's thread replaces, and its field has the old address until then.
+        # A scan on this thread does not read gradients: PyTorch releases the interpreter lock while it destroys one
+        # that the program's thread replaces, and its field has the old address until then.
         self.polling_thread = 0
 
     def scan(self, reason: str, traceback: TracebackType | None = None) -> None:
