@@ -160,6 +160,13 @@ void attach(const tidemark_api* api, int parts) {
     }
 }
 
+/// Without the graph, nothing tells when a node begins: then all ops are observed, or none.
+void begin_work(Work work) {
+    if (graph_is_recorded()) {
+        work_begins(work);
+    }
+}
+
 c10::TensorImpl* tensor_at(uint64_t address) {
     return reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(address));
 }
@@ -225,7 +232,7 @@ void tidemark_plugin_optimizer(int inside) {
     }
     in_optimizer = inside != 0;
     if (in_optimizer) {
-        work_begins(Work::optimizer);
+        begin_work(Work::optimizer);
     }
 }
 
@@ -253,9 +260,7 @@ int tidemark_plugin_records_details(void) {
 void tidemark_plugin_backward_begins(void) {
     if (core() != nullptr && core()->recording()) {
         remember_backward_call();
-        if (graph_is_recorded()) {  // else nothing tells when a node begins
-            work_begins(Work::backward);
-        }
+        begin_work(Work::backward);
     }
 }
 

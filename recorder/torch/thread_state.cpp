@@ -175,9 +175,12 @@ EventPlace ThreadState::place_of_event(uint8_t action, const Caller& caller) {
 }
 
 uint32_t ThreadState::op_of_event(uint8_t action, const Caller& caller) {
+    if (!graph_is_recorded()) {
+        return current_;
+    }
     const bool is_optimizer = in_optimizer && !caller.is_evaluating && !c10::GradMode::is_enabled();
     if (caller.derivative == nullptr && !is_optimizer) {
-        if (open_.empty()) {
+        if (!ops_are_observed()) {
             observe_rest_of_work();  // Python code in a node or in a closure of an optimizer may do anything
         }
         return current_;
