@@ -171,7 +171,7 @@ class Graph:
         self._first_backward = None
         self._serve_request()
 
-    def has_steps(self) -> None:
+    def note_step(self) -> None:
         """Handles the end of a training step whose labels are updated later."""
         self._polls_since_step = 0
 

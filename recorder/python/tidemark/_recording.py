@@ -286,7 +286,7 @@ class Recording:
         if self._plugin and not is_due:
             self._plugin.end_step(source, number)
             if self._graph:
-                self._graph.has_steps()
+                self._graph.note_step()
             return
         self.core.push(_records.step(source, number))
         if not self.core.details_paused():
