@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define TIDEMARK_RECORDS_VERSION 5u
+#define TIDEMARK_RECORDS_VERSION 6u
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
@@ -45,7 +45,8 @@ enum tidemark_kind {
     TIDEMARK_REFERRER = 23,       /* the retention path of one tensor; payload: per link, root first, five texts that
                                    each end with NUL: kind, name, function, file, line */
     TIDEMARK_COST = 24,           /* time that the recording took from this thread; detail: tidemark_cost_kind */
-    TIDEMARK_NO_ALLOCATOR = 25    /* PyTorch's allocator reports no events: driver allocations are those of devices */
+    TIDEMARK_NO_ALLOCATOR = 25,   /* PyTorch's allocator reports no events: driver allocations are those of devices */
+    TIDEMARK_WRAP = 26            /* the next record is in the ring's first slot (ring.h) */
 };
 
 /* In a detail of TIDEMARK_EVENT: belongs to a light step. Stack, op and phase are those of the event that it repeats,

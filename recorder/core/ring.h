@@ -4,7 +4,8 @@
 // Layout of the shared memory between a training process (producers) and its recorder process (the consumer).
 //
 // One anonymous shared file per recorded process: a RegionHeader, `ring_count` RingHeaders, then the slots of each
-// ring. One thread produces into a ring, the recorder consumes all rings. Untouched pages take no memory.
+// ring. One thread produces into a ring, the recorder consumes all rings. Untouched pages take no memory, and the first
+// access to one takes microseconds: while the recorder keeps up, a producer uses the first slots of its ring only.
 // Nothing here allocates, locks or throws.
 #pragma once
 
@@ -88,6 +89,7 @@ struct RingHeader {
     alignas(64) std::atomic<uint64_t> head{0};  ///< records produced so far
     std::atomic<uint64_t> dropped{0};           ///< records lost because the ring was full for too long
     uint64_t known_tail = 0;                    ///< the producer's last copy of tail
+    uint64_t next_wrap = 0;                     ///< position at which the producer tries to return to the first slot
     alignas(64) std::atomic<uint64_t> tail{0};  ///< records consumed so far
 };
 
@@ -112,12 +114,38 @@ struct Region {
 };
 
 constexpr uint64_t prefetched_records = 6;
+/// A producer returns to the first slot after so many, 1 MiB, if the recorder has read three quarters of them.
+constexpr uint64_t reused_slots = uint64_t{1} << 14;
+constexpr uint64_t pushes_between_wraps_tried = 256;
+
+/// Returns the position of the next message: `head`, or the first slot's if the recorder keeps up. Then it puts
+/// TIDEMARK_WRAP at `head`, which is published together with the message.
+inline uint64_t next_position(RingHeader& ring, tidemark_record* slots, uint64_t capacity, uint64_t needed) {
+    const uint64_t head = ring.head.load(std::memory_order_relaxed);
+    if (head < ring.next_wrap) {
+        return head;
+    }
+    const uint64_t mask = capacity - 1, lap = head & ~mask, next_lap = lap + capacity;
+    if ((head & mask) < reused_slots) {
+        ring.next_wrap = lap + reused_slots;
+        return head;
+    }
+    ring.known_tail = ring.tail.load(std::memory_order_acquire);
+    if (ring.known_tail < lap + reused_slots / 4 * 3 || next_lap + needed - ring.known_tail > capacity) {
+        ring.next_wrap = head + pushes_between_wraps_tried;
+        return head;
+    }
+    slots[head & mask] = tidemark_record{};
+    slots[head & mask].kind = TIDEMARK_WRAP;
+    ring.next_wrap = next_lap + reused_slots;
+    return next_lap;
+}
 
 /// Puts a message into a ring if it has room. Called by the ring's own thread only.
 inline bool try_push(RingHeader& ring, tidemark_record* slots, uint64_t capacity, const tidemark_record& record,
                      const void* payload) {
-    const uint64_t head = ring.head.load(std::memory_order_relaxed);
     const uint64_t needed = uint64_t{1} + record.extra;
+    const uint64_t head = next_position(ring, slots, capacity, needed);
     if (head + needed - ring.known_tail > capacity) {
         ring.known_tail = ring.tail.load(std::memory_order_acquire);
         if (head + needed - ring.known_tail > capacity) {

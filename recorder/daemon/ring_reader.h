@@ -50,22 +50,25 @@ public:
     /// read; 0: the ring is empty.
     template <class Visit>
     uint64_t read(uint64_t limit, Visit&& visit) {
-        const uint64_t tail = ring_->tail.load(std::memory_order_relaxed);
-        const uint64_t filled = available();
-        uint64_t done = 0;
-        while (done < filled && done < limit) {
-            const tidemark_record record = slots_[(tail + done) & (capacity_ - 1)];
-            const uint64_t size = uint64_t{1} + record.extra;
-            if (size > filled - done || record.bytes > uint64_t{record.extra} * sizeof(tidemark_record)) {
-                done = filled;
+        uint64_t at = ring_->tail.load(std::memory_order_relaxed);
+        const uint64_t head = at + available();
+        uint64_t read = 0;
+        while (at != head && read < limit) {
+            const tidemark_record record = slots_[at & (capacity_ - 1)];
+            const uint64_t size = size_of(at, record);
+            if (size > head - at || record.bytes > uint64_t{record.extra} * sizeof(tidemark_record)) {
+                at = head;
                 ++damages_;
                 break;
             }
-            visit(record, payload(tail + done + 1, record));
-            done += size;
+            if (record.kind != TIDEMARK_WRAP) {
+                visit(record, payload(at + 1, record));
+                read += size;
+            }
+            at += size;
         }
-        ring_->tail.store(tail + done, std::memory_order_release);
-        return done;
+        ring_->tail.store(at, std::memory_order_release);
+        return read;
     }
 
     /// Returns how many times damaged content was skipped.
@@ -73,6 +76,10 @@ public:
 
 private:
     uint64_t available();
+    /// Returns the number of slots from this record to the next one.
+    uint64_t size_of(uint64_t at, const tidemark_record& record) const {
+        return record.kind == TIDEMARK_WRAP ? capacity_ - (at & (capacity_ - 1)) : uint64_t{1} + record.extra;
+    }
     std::span<const std::byte> payload(uint64_t at, const tidemark_record& record);
 
     RingHeader* ring_;

@@ -72,7 +72,8 @@ std::optional<int64_t> StepCollector::end_step(int64_t time) {
         return k.signature.hash == step.hash && k.signature.events == step.events;
     });
     if (known != known_.end() && steps_ > first_steps) {
-        return known->end;
+        std::rotate(known_.begin(), known, known + 1);
+        return known_.front().end;
     }
     if (known != known_.end()) {
         known_.erase(known);

@@ -55,7 +55,7 @@ private:
     Clock::time_point since_;  ///< the first of them
     Signature step_{0, 0, false};
     std::vector<uint64_t> prefixes_;  ///< hashes of this step's beginnings, one each few events
-    std::deque<KnownStep> known_;     ///< latest first
+    std::deque<KnownStep> known_;     ///< the one that occurred or was repeated last first
     int64_t steps_ = 0;
     bool is_collecting_ = false;  ///< from the end of the first step on: a program may have none
 };

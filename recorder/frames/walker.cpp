@@ -67,8 +67,10 @@ bool has_started(const Layout& l, uint8_t owner, uint64_t code, uint64_t instruc
                                        instruction >= code + l.code_bytes + 2 * static_cast<uint64_t>(first_traceable));
 }
 
+uint8_t owner_of(const Layout& l, uint64_t frame) { return *reinterpret_cast<const uint8_t*>(frame + l.frame_owner); }
+
 bool has_started(const Layout& l, uint64_t frame) {
-    const uint8_t owner = *reinterpret_cast<const uint8_t*>(frame + l.frame_owner);
+    const uint8_t owner = owner_of(l, frame);
     if (owner >= l.foreign_owner) {
         return false;
     }
@@ -93,7 +95,8 @@ void walk(RawStack& stack) {
     const Layout& l = *layout;
     uint64_t code = 0, modules = 0;
     for (uint64_t at = innermost_frame(l); at != 0 && stack.count < deepest_stack; at = word_at(at, l.frame_previous)) {
-        if (!has_started(l, at)) {
+        // Frames that have called others have started. To ask them would read their code objects as well.
+        if (stack.count == 0 ? !has_started(l, at) : owner_of(l, at) >= l.foreign_owner) {
             continue;
         }
         const RawFrame frame = frame_at(l, at);

@@ -200,7 +200,7 @@ public:
 
     uint32_t report(Node& root, const c10::TensorImpl& output, const TensorPlace& allocated) {
         const uint32_t recording = current_recording.load(std::memory_order_relaxed);
-        ring_ = recording == 0 ? nullptr : ThreadState::here().ring();
+        ring_ = recording == 0 ? nullptr : state_.ring();
         if (ring_ == nullptr) {
             return 0;
         }
@@ -208,7 +208,7 @@ public:
         if (!tagged.is_new) {
             return tagged.number;
         }
-        if (ThreadState::here().is_in_derivative()) {
+        if (state_.is_in_derivative()) {
             need_details();  // the graph of a derivative (create_graph=True) may retain itself, and no scan finds it
         }
         tagged.tag->set_output(output);
@@ -251,7 +251,7 @@ private:
         record.kind = TIDEMARK_NODE;
         record.node.id = found.number;
         record.node.type = texts.name;
-        record.node.op = is_root ? ThreadState::here().current_op() : 0;
+        record.node.op = is_root ? state_.current_op() : 0;
         record.node.number = node.sequence_nr();
         TensorPlace place = allocated;
         if (type.kind == NodeType::Kind::accumulate_grad) {
@@ -347,7 +347,7 @@ private:
             describe(*data.unsafeGetTensorImpl(), saved);
         }
         if (saved.device != TIDEMARK_NO_DEVICE) {
-            ThreadState::here().op_memory().claim({saved.address, saved.device});
+            state_.op_memory().claim({saved.address, saved.device});
             device = device == TIDEMARK_NO_DEVICE ? saved.device : device;
         }
         if (saved.device != device) {
@@ -385,6 +385,7 @@ private:
         core()->push(ring_, &record, payload_.data(), static_cast<uint32_t>(payload_.size()));
     }
 
+    ThreadState& state_ = ThreadState::here();
     tidemark_ring* ring_ = nullptr;
     uint32_t recording_ = 0;
     TypeTexts texts_;

@@ -77,5 +77,20 @@ TEST(StepCollector, TheFirstStepsAreWrittenSoon) {
     EXPECT_TRUE(is_overdue_after(steps, seconds(3)));
 }
 
+TEST(StepCollector, AStepThatIsRepeatedStaysKnownAmidManyThatAreNot) {
+    StepCollector steps = after_equal_steps(30);
+    for (int other = 0; other < 50; ++other) {
+        begin_step(steps, 50);
+        AllocatorEvent event = event_of(0);
+        event.size = 1000 + static_cast<uint64_t>(other);
+        steps.add(event);
+        EXPECT_FALSE(steps.end_step(100 + 2 * other));
+        steps.take();
+        begin_step(steps, events_of_step);
+        EXPECT_TRUE(steps.end_step(101 + 2 * other)) << other;
+        steps.take();
+    }
+}
+
 }  // namespace
 }  // namespace tidemark::recorder

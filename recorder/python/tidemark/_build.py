@@ -99,7 +99,9 @@ class _Compiler:
         """Returns the linker's messages, or "" if it succeeded."""
         folders = [word for folder in self.library_folders for word in ("-L", folder)]
         libraries = [*folders, "-lc10", "-lc10_cuda", "-ltorch_cpu", *_loaded_runtimes()]
-        return self._run([*self.command, "-shared", "-Wl,--exclude-libs,ALL", *objects, *libraries, "-o", output])
+        # The plugin's functions call each other directly, not by way of the table of what other libraries may replace.
+        flags = ["-shared", "-Wl,--exclude-libs,ALL", "-Wl,-Bsymbolic-functions"]
+        return self._run([*self.command, *flags, *objects, *libraries, "-o", output])
 
     def find_include(self, header: str) -> str:
         """Returns the path of one of torch's headers. Raises OSError if it is missing."""
