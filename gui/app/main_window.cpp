@@ -76,7 +76,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     });
     connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::live_changed, this, &MainWindow::update_actions);
-    connect(page_, &TracePage::why_changed, this, &MainWindow::update_actions);
+    connect(&page_->arrangement(), &PageLayout::changed, this, &MainWindow::update_actions);
     connect(&page_->why(), &StoryPane::explained_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::session_replaced, this, [this] {
         follow_session();

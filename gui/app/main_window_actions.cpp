@@ -125,7 +125,14 @@ void MainWindow::make_view_menu() {
     actions_->separator();
     QAction* why = actions_->add(QStringLiteral("view.why"), tr("Why"), {key(Qt::Key_Y)}, [] {});
     why->setCheckable(true);
-    connect(why, &QAction::triggered, page_, &TracePage::set_why);
+    connect(why, &QAction::triggered, &page_->arrangement(), &PageLayout::set_story);
+    QAction* details = actions_->add(QStringLiteral("view.details"), tr("Details"), {key(Qt::Key_I)}, [] {});
+    details->setCheckable(true);
+    connect(details, &QAction::triggered, &page_->arrangement(), &PageLayout::set_inspector);
+    QAction* fill = actions_->add(QStringLiteral("view.fill_stage"), tr("Open pane in place of the plots"),
+                                  {key(Qt::Key_M)}, [] {});
+    fill->setCheckable(true);
+    connect(fill, &QAction::triggered, &page_->arrangement(), &PageLayout::set_drawer_fills_stage);
     actions_->add(QStringLiteral("go.explain"), tr("Explain now"), {}, [this] { page_->why().explain_now(); });
     actions_->separator();
     const auto tail = [this](bool on) {
@@ -304,7 +311,10 @@ void MainWindow::update_actions() {
     // Opening a trace again releases the locks with which this process follows it.
     actions_->find(QStringLiteral("file.share"))->setEnabled(session != nullptr && !live);
     actions_->find(QStringLiteral("file.reload"))->setEnabled(!file_.isEmpty());
-    actions_->find(QStringLiteral("view.why"))->setChecked(page_->shows_why());
+    const PageLayout& arrangement = page_->arrangement();
+    actions_->find(QStringLiteral("view.why"))->setChecked(arrangement.shows_story());
+    actions_->find(QStringLiteral("view.details"))->setChecked(arrangement.shows_inspector());
+    actions_->find(QStringLiteral("view.fill_stage"))->setChecked(arrangement.drawer_fills_stage());
     for (const char* id : {"why.save", "why.copy"}) {
         actions_->find(QString::fromLatin1(id))->setEnabled(shown && page_->why().has_explanation());
     }

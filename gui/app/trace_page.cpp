@@ -10,7 +10,6 @@
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QMessageBox>
-#include <QScrollArea>
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
@@ -28,7 +27,6 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int rereading_pause = 2000;  // milliseconds
-constexpr int narrow = 1250;           // pixels; in narrower windows the plots need the room
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -53,72 +51,20 @@ TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), 
     overview_ = new OverviewPlot;
     make_tabs();
     auto* header = make_header();
-    auto* columns = make_columns(make_plots());
-    for (QSplitter* splitter : {plot_split_, legend_split_, rows_, columns_}) {
-        splitter->setChildrenCollapsible(false);
-        splitter->setHandleWidth(5);
-    }
+    arrange(make_plots());
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(6, 4, 6, 2);
     column->setSpacing(3);
     column->addWidget(header);
-    column->addWidget(columns, 1);
+    column->addWidget(arrangement_, 1);
 }
 
-QWidget* TracePage::make_columns(QWidget* plots) {
-    rows_ = new QSplitter(Qt::Vertical);
-    rows_->addWidget(plots);
-    rows_->addWidget(tabs_);
-    rows_->setStretchFactor(0, 3);
-    rows_->setStretchFactor(1, 2);
-    columns_ = new QSplitter(Qt::Horizontal);
-    columns_->addWidget(why_);
-    columns_->addWidget(rows_);
-    columns_->addWidget(details_);
-    columns_->setStretchFactor(0, 0);
-    columns_->setStretchFactor(1, 1);
-    columns_->setStretchFactor(2, 0);
-    columns_->setSizes({315, 1000, 275});
-    why_->setMinimumWidth(240);
-    rows_->setSizes({470, 300});
-    why_strip_ = tool_button(QStringLiteral("»\n") + tr("W\nh\ny", "one letter below the other"), tr("Show why (Y)"),
-                             [this] { set_why(true); });
-    why_strip_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
-    why_strip_->hide();
-    connect(why_, &StoryPane::close_requested, this, [this] { set_why(false); });
+void TracePage::arrange(QWidget* plots) {
+    arrangement_ = new PageLayout({why_, plots, tabs_, details_});
+    connect(why_, &StoryPane::close_requested, this, [this] { arrangement_->set_story(false); });
+    connect(details_, &InspectorPane::close_requested, this, [this] { arrangement_->set_inspector(false); });
     connect(why_, &StoryPane::evidence_shown, this, &TracePage::show_evidence);
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
-    auto* all = new QWidget;
-    auto* row = new QHBoxLayout(all);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(2);
-    row->addWidget(why_strip_);
-    row->addWidget(columns_, 1);
-    return all;
-}
-
-// ---- the Why pane
-// ------------------------------------------------------------------------------------------------------------
-
-void TracePage::set_why(bool wanted) {
-    wants_why_ = wanted;
-    show_why(wanted);
-}
-
-void TracePage::show_why(bool shown) {
-    shows_why_ = shown;
-    why_->setVisible(shown);
-    why_strip_->setVisible(!shown);
-    emit why_changed();
-}
-
-/// Shows or hides the pane only when the window becomes narrow or wide; in between the user decides.
-void TracePage::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    if ((width() < narrow) != is_narrow_) {
-        is_narrow_ = !is_narrow_;
-        show_why(wants_why_ && !is_narrow_);
-    }
 }
 
 /// Opens the pane that shows the evidence best and makes the time span contain it.
@@ -206,26 +152,23 @@ QWidget* TracePage::make_plots() {
     plot_split_ = new QSplitter(Qt::Vertical);
     plot_split_->addWidget(timeline_);
     plot_split_->addWidget(allocations_);
-    plot_split_->setStretchFactor(0, 1);
-    plot_split_->setStretchFactor(1, 1);
+    plot_split_->setStretchFactor(0, 3);
+    plot_split_->setStretchFactor(1, 2);
+    plot_split_->setChildrenCollapsible(false);
+    plot_split_->setHandleWidth(5);
     plots_ = new QWidget;
     auto* column = new QVBoxLayout(plots_);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(overview_);
     column->addWidget(plot_split_, 1);
-    auto* scroll = new QScrollArea;
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setWidget(legend_);
-    legend_split_ = new QSplitter(Qt::Horizontal);
-    legend_split_->addWidget(plots_);
-    legend_split_->addWidget(scroll);
-    legend_split_->setStretchFactor(0, 1);
-    legend_split_->setStretchFactor(1, 0);
-    legend_split_->setSizes({1000, 195});
-    return legend_split_;
+    auto* all = new QWidget;
+    auto* rows = new QVBoxLayout(all);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(2);
+    rows->addWidget(legend_);
+    rows->addWidget(plots_, 1);
+    return all;
 }
 
 void TracePage::make_tabs() {
@@ -301,6 +244,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
         connect(&raw->selection(), &Selection::selected_changed, this, &TracePage::follow_selection);
         connect(&raw->selection(), &Selection::device_changed, this, &TracePage::fill_header);
         connect(raw, &Session::grown, this, &TracePage::fill_facts);
+        connect(raw, &Session::grouping_changed, this, &TracePage::show_group_option);
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include "gui/app/live_strip.h"
 #include "gui/app/live_view.h"
+#include "gui/app/page_layout.h"
 #include "gui/app/panes.h"
 #include "gui/app/settings.h"
 #include "gui/timeline/allocations_plot.h"
@@ -21,7 +22,6 @@
 #include "gui/widgets/legend.h"
 
 class QComboBox;
-class QToolButton;
 
 namespace tidemark::gui {
 
@@ -73,13 +73,10 @@ public:
     std::vector<std::pair<QWidget*, QString>> panes() const;
     InspectorPane& details() const { return *details_; }
     StoryPane& why() const { return *why_; }
-    /// Returns whether the user wants the pane; a narrow window may still hide it.
-    bool wants_why() const { return wants_why_; }
-    bool shows_why() const { return shows_why_; }
-    void set_why(bool wanted);
+    /// The arrangement of the plots and panes.
+    PageLayout& arrangement() const { return *arrangement_; }
 
 signals:
-    void why_changed();   ///< shown or hidden
     void live_changed();  ///< following began or ended
     void live_ended();    ///< the writer has ended
     void live_failed(const QString& sentence);
@@ -88,11 +85,9 @@ signals:
 
 protected:
     void changeEvent(QEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
-    QWidget* make_columns(QWidget* plots);
-    void show_why(bool shown);
+    void arrange(QWidget* plots);
     void show_evidence(ShownBy by, const Evidence& evidence);
     QWidget* make_header();
     QWidget* make_plots();
@@ -129,12 +124,8 @@ private:
     BreakdownPane* breakdown_;
     InspectorPane* details_;
     StoryPane* why_;
-    QToolButton* why_strip_;  ///< shown while the pane is hidden
-    bool wants_why_ = true, shows_why_ = true, is_narrow_ = false;
+    PageLayout* arrangement_;
     QSplitter* plot_split_;
-    QSplitter* legend_split_;
-    QSplitter* rows_;
-    QSplitter* columns_;
 };
 
 }  // namespace tidemark::gui

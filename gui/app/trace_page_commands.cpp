@@ -42,8 +42,12 @@ void TracePage::reveal_time_point() {
 }
 
 void TracePage::follow_selection() {
+    const SelectionState& selected = session_->selection().state();
+    if (selected.allocation != no_allocation || selected.segment != no_segment || selected.node || selected.stack) {
+        arrangement_->set_inspector(true);
+    }
     // An allocation selected elsewhere may lie outside the span; the cursor is within its lifetime.
-    if (session_->selection().state().allocation != no_allocation) {
+    if (selected.allocation != no_allocation) {
         reveal_time_point();
     }
 }
@@ -100,14 +104,13 @@ void TracePage::set_color_by(ColorBy by) {
 
 void TracePage::set_group_by(const GroupOption& choice) {
     session_->set_group_by(choice);
-    show_group_option();
-    emit colors_changed();
 }
 
 void TracePage::show_group_option() {
     const auto& choices = group_options();
     const auto found = std::find(choices.begin(), choices.end(), session_->group_option());
     group_by_->setCurrentIndex(static_cast<int>(found - choices.begin()));
+    emit colors_changed();
 }
 
 void TracePage::set_axis(TimeAxis axis) {
@@ -124,21 +127,13 @@ void TracePage::refresh_now() {
 
 void TracePage::save_layout(Settings& settings) const {
     settings.set(QStringLiteral("layout/plots"), plot_split_->saveState());
-    settings.set(QStringLiteral("layout/legend"), legend_split_->saveState());
-    settings.set(QStringLiteral("layout/rows"), rows_->saveState());
-    settings.set(QStringLiteral("layout/why_columns"), columns_->saveState());
-    settings.set(QStringLiteral("layout/why"), wants_why_);
-    settings.set(QStringLiteral("layout/tab"), tabs_->currentIndex());
+    arrangement_->save(settings);
     settings.set(QStringLiteral("layout/graph"), graph_->save_state());
 }
 
 void TracePage::restore_layout(const Settings& settings) {
     plot_split_->restoreState(settings.value(QStringLiteral("layout/plots")).toByteArray());
-    legend_split_->restoreState(settings.value(QStringLiteral("layout/legend")).toByteArray());
-    rows_->restoreState(settings.value(QStringLiteral("layout/rows")).toByteArray());
-    columns_->restoreState(settings.value(QStringLiteral("layout/why_columns")).toByteArray());
-    set_why(settings.value(QStringLiteral("layout/why"), true).toBool());
-    tabs_->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
+    arrangement_->restore(settings);
     graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
 }
 

@@ -44,6 +44,7 @@ InspectorPane::InspectorPane(QWidget* parent) : QWidget(parent) {
     for (QToolButton* button : {copy_details_, copy_stack_, open_}) {
         bar->add(button);
     }
+    bar->add_right(tool_button(QStringLiteral("×"), tr("Hide this pane (I)"), [this] { emit close_requested(); }));
 
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

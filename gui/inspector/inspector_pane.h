@@ -37,6 +37,7 @@ public:
     void refresh_now();
 
 signals:
+    void close_requested();
     void message(const QString& text);  ///< for the status bar
 
 protected:

@@ -148,6 +148,10 @@ QColor node_state_color(const Theme& theme, NodeState state) {
     }
 }
 
+QColor text_color_on(const QColor& background) {
+    return qGray(background.rgb()) > 120 ? QColor(0x14, 0x18, 0x1e) : QColor(Qt::white);
+}
+
 QColor scale_color(const Theme& theme, double value) {
     // The scale leaves out the fifth that is too close to the background: the darkest on dark, the lightest on light.
     const double low = theme.dark ? 0.18 : 0.0, high = theme.dark ? 1.0 : 0.92;

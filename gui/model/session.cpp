@@ -9,33 +9,9 @@
 #include "gui/model/column_cache.h"
 #include "gui/model/grouping.h"
 #include "gui/model/lazy_breakdown.h"
-#include "storage/base/saturated.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
-
-namespace {
-
-constexpr double most_events = 0.8, short_span = 0.2, room = 0.05;
-
-struct TimeSpan {
-    int64_t from = 0, to = 0;
-};
-
-/// Returns the shortest time span with this share of all events.
-TimeSpan busiest(const std::vector<int64_t>& times, double part) {
-    const auto wanted = std::max<size_t>(static_cast<size_t>(std::ceil(static_cast<double>(times.size()) * part)), 1);
-    TimeSpan best{times.front(), times.back()};
-    for (size_t first = 0; first + wanted <= times.size(); ++first) {
-        const int64_t to = times[first + wanted - 1];
-        if (to - times[first] < best.to - best.from) {
-            best = {times[first], to};
-        }
-    }
-    return best;
-}
-
-}  // namespace
 
 std::vector<std::shared_ptr<const Analysis>> Session::analyze(const std::shared_ptr<const Trace>& trace) {
     std::vector<std::shared_ptr<const Analysis>> result;
@@ -72,42 +48,8 @@ void Session::show_device() {
     }
     selected_group_ = -1;
     time_view_.set_history(trace_.get(), &device(), known_time());
-    show_events();
     go_to_peak();
     emit grouping_changed();
-}
-
-/// Shows the span with most events: runs often idle for seconds before and after, which would leave the events a narrow
-/// part of the plots.
-void Session::show_events() {
-    start_view_.reset();
-    const auto& times = device().event_time;
-    // Repeated steps have no events, but the run worked there.
-    if (time_view_.axis() != TimeAxis::wall_clock || times.empty() || !device().repeats.empty()) {
-        return;
-    }
-    const double whole = time_view_.whole_to() - time_view_.whole_from();
-    TimeSpan busy = busiest(times, most_events);
-    if (static_cast<double>(busy.to - busy.from) >= short_span * whole) {
-        return;
-    }
-    const int64_t peak = device().time_of_state(analysis().curves().peak(Series::allocated).max_event);
-    const TimeSpan with_peak{std::min(busy.from, peak), std::max(busy.to, peak)};
-    if (static_cast<double>(with_peak.to - with_peak.from) < short_span * whole) {
-        busy = with_peak;
-    }
-    const double margin = std::max(static_cast<double>(busy.to - busy.from) * room, time_view_.smallest_span());
-    time_view_.show(static_cast<double>(busy.from) - margin, static_cast<double>(busy.to) + margin);
-    const auto shown = std::lower_bound(times.begin(), times.end(), saturated<int64_t>(time_view_.from()));
-    const auto after = std::upper_bound(shown, times.end(), saturated<int64_t>(time_view_.to()));
-    start_view_ = StartView{time_view_.from(), time_view_.to(),
-                            static_cast<double>(after - shown) / static_cast<double>(times.size())};
-}
-
-std::optional<StartView> Session::start_view() const {
-    const bool same = start_view_ && time_view_.axis() == TimeAxis::wall_clock &&
-                      time_view_.from() == start_view_->from && time_view_.to() == start_view_->to;
-    return same ? start_view_ : std::nullopt;
 }
 
 int64_t Session::known_time() const { return std::max(trace_->duration, trace_->committed_time); }
@@ -140,7 +82,6 @@ void Session::set_live(bool live) {
     live_ = live;
     time_view_.set_live(live);
     if (live && has_device()) {
-        start_view_.reset();
         time_view_.set_tail_length(0);
         selection_.set_time_point(device().event_count());
     }
@@ -181,6 +122,10 @@ void Session::take_graph(const std::shared_ptr<const Graph>& before) {
                                                               : no_node;
     });
     std::erase_if(groups_, [](const auto& entry) { return needs_graph(entry.first.second.by); });
+    if (!group_is_chosen_ && !graph()->tables().labels.empty()) {
+        group_option_ = {GroupBy::category};
+        selected_group_ = -1;
+    }
     if (has_device() && needs_graph(group_by())) {
         emit grouping_changed();
     }
@@ -193,6 +138,7 @@ void Session::go_to_peak() {
 }
 
 void Session::set_group_by(const GroupOption& choice) {
+    group_is_chosen_ = true;
     if (choice == group_option_) {
         return;
     }

@@ -47,12 +47,6 @@ struct Groups {
     int count() const { return static_cast<int>(grouping.names.size()); }
 };
 
-/// The part of the run that is shown first because it contains nearly all events.
-struct StartView {
-    double from = 0, to = 0;  ///< axis units
-    double share = 0;         ///< of all events
-};
-
 /// The groups of one device, stable while the run grows.
 struct DeviceGroups {
     int device = 0;  ///< PyTorch's index
@@ -97,7 +91,8 @@ public:
     TimeView& time_view() { return time_view_; }
     const TimeView& time_view() const { return time_view_; }
 
-    /// The grouping of stacked pictures; the same groups have the same colors in every pane.
+    /// The grouping of stacked pictures; the same groups have the same colors in every pane. Until another one is
+    /// chosen it is the category if any are recorded, else the stack.
     GroupBy group_by() const { return group_option_.by; }
     const GroupOption& group_option() const { return group_option_; }
     void set_group_by(const GroupOption& choice);
@@ -107,9 +102,6 @@ public:
 
     /// Makes the names again after the language changed.
     void rename_groups();
-
-    /// Returns whether the view is the initial one, which is not the whole run.
-    std::optional<StartView> start_view() const;
 
     /// Shared by the plots, which divide the same span into the same columns.
     const std::shared_ptr<ColumnCache>& column_cache() const { return column_cache_; }
@@ -151,7 +143,6 @@ private:
     size_t device_position() const { return static_cast<size_t>(selection_.state().device); }
     int64_t known_time() const;  ///< of a growing run: as far as its recorder has reported, with or without events
     void show_device();
-    void show_events();
     void take_graph(const std::shared_ptr<const Graph>& before);
 
     std::shared_ptr<const Trace> trace_;
@@ -162,9 +153,9 @@ private:
     ExplanationSource explanation_source_{*this};
     std::shared_ptr<ColumnCache> column_cache_;
     GroupOption group_option_;
+    bool group_is_chosen_ = false;  ///< by the user
     int selected_group_ = -1;
     bool live_ = false;
-    std::optional<StartView> start_view_;
     mutable std::map<std::pair<size_t, GroupOption>, std::shared_ptr<const Groups>> groups_;
     mutable std::map<size_t, std::shared_ptr<const LazyBreakdown>> breakdowns_;
 };

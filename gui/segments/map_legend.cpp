@@ -14,7 +14,7 @@
 namespace tidemark::gui {
 
 namespace {
-constexpr int swatch = 12;
+constexpr int swatch_size = 12;
 constexpr int longest_name = 240;
 }  // namespace
 
@@ -106,9 +106,9 @@ int MapLegend::paint_ramp(QPainter& painter, QRect area, const Theme& theme) con
     painter.setPen(theme.text);
     QRect used;
     painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, low, &used);
-    const QRect ramp(used.right() + 6, area.center().y() - swatch / 2, 120, swatch);
+    const QRect ramp(used.right() + 6, area.center().y() - swatch_size / 2, 120, swatch_size);
     for (int x = 0; x < ramp.width(); ++x) {
-        painter.fillRect(ramp.left() + x, ramp.top(), 1, swatch, scale_color(theme, x / (ramp.width() - 1.0)));
+        painter.fillRect(ramp.left() + x, ramp.top(), 1, swatch_size, scale_color(theme, x / (ramp.width() - 1.0)));
     }
     area.setLeft(ramp.right() + 6);
     painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, high, &used);
@@ -128,16 +128,16 @@ void MapLegend::paint_into(QPainter& painter, const QRect& area, double bytes_pe
     }
     for (const Entry& entry : entries(theme)) {
         const QString name = elided_group_name(painter.fontMetrics(), entry.name, longest_name);
-        const int width = swatch + 5 + painter.fontMetrics().horizontalAdvance(name);
+        const int width = swatch_size + 5 + painter.fontMetrics().horizontalAdvance(name);
         if (x + width > right) {
             break;
         }
-        const QRect box(x, area.center().y() - swatch / 2, swatch, swatch);
+        const QRect box(x, area.center().y() - swatch_size / 2, swatch_size, swatch_size);
         painter.setPen(theme.faint_text);
         painter.setBrush(entry.brush);
         painter.drawRect(box);
         painter.setPen(theme.text);
-        painter.drawText(QRect(x + swatch + 5, area.top(), width, area.height()), Qt::AlignVCenter, name);
+        painter.drawText(QRect(x + swatch_size + 5, area.top(), width, area.height()), Qt::AlignVCenter, name);
         x += width + 14;
     }
 }

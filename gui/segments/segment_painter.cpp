@@ -367,7 +367,7 @@ void SegmentPainter::paint_label(QPainter& painter, const Block& block, const QR
         label = metrics.elidedText(label + QStringLiteral("  ") + where, Qt::ElideRight, inside.width());
     }
     const QColor background(color_of(block));
-    QColor ink = qGray(background.rgb()) > 120 ? QColor(0x14, 0x18, 0x1e) : QColor(Qt::white);
+    QColor ink = text_color_on(background);
     if (dimming_ && !lit(block)) {
         ink = scene_->theme.faint_text;
     }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "gui/model/text.h"
+#include "storage/replay/active_walk.h"
 
 namespace tidemark::gui {
 

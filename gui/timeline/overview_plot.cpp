@@ -13,7 +13,6 @@
 #include "gui/timeline/timeline_plot.h"
 #include "gui/widgets/hover_tip.h"
 #include "gui/widgets/severity_mark.h"
-#include "storage/base/saturated.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -181,7 +180,6 @@ void OverviewPlot::paint_brush(QPainter& painter) const {
             QRectF(QPointF(pixel(range->first), frame.top()), QPointF(pixel(range->second), frame.bottom() + 1)),
             selected);
     }
-    paint_start_hint(painter, left, right);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(theme.text, 1));
     painter.drawRect(QRectF(left, frame.top() - 1.0, right - left - 1, frame.height() + 1.0));
@@ -194,32 +192,6 @@ void OverviewPlot::paint_brush(QPainter& painter) const {
     painter.setPen(Qt::NoPen);
     const double y = frame.bottom() + 1.0;
     painter.drawPolygon(QPolygonF({{cursor, y}, {cursor - 4, y + 5}, {cursor + 4, y + 5}}));
-}
-
-/// Paints the reason for the partial view in the larger space beside the brush, until the view is moved.
-void OverviewPlot::paint_start_hint(QPainter& painter, double brush_left, double brush_right) const {
-    const auto start = session_->start_view();
-    if (!start) {
-        return;
-    }
-    const Theme theme = Theme::current();
-    const QRect frame = area();
-    const bool on_left = brush_left - frame.left() > frame.right() - brush_right;
-    const int space = static_cast<int>(on_left ? brush_left - frame.left() : frame.right() - brush_right) - 24;
-    const QFontMetrics metrics(painter.font());
-    const QString text = metrics.elidedText(start_hint(*start), Qt::ElideRight, space);
-    QRectF box(0, 0, metrics.horizontalAdvance(text) + 12, metrics.height() + 4);
-    box.moveCenter(QPointF(0, frame.center().y()));
-    box.moveLeft(on_left ? brush_left - 8 - box.width() : brush_right + 8);
-    painter.fillRect(box, theme.background);
-    painter.setPen(theme.text);
-    painter.drawText(box, Qt::AlignCenter, text);
-}
-
-QString OverviewPlot::start_hint(const StartView& start) {
-    const auto time = [](double at) { return QString::fromStdString(format_duration(saturated<int64_t>(at))); };
-    return tr("shows %1 to %2 with %3 of the events; H shows the whole run")
-        .arg(time(std::max(start.from, 0.0)), time(start.to), percent_text(start.share, 1));
 }
 
 // ---- findings -------------------------------------------------------------------------------------------------------

@@ -47,8 +47,6 @@ private:
     void discard_picture();
     void paint_run(QPainter& painter, double ratio) const;
     void paint_brush(QPainter& painter) const;
-    static QString start_hint(const StartView& start);
-    void paint_start_hint(QPainter& painter, double brush_left, double brush_right) const;
     void update_flags();
     std::vector<QRectF> flag_boxes() const;
     void paint_flags(QPainter& painter) const;

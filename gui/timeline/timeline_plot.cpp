@@ -10,6 +10,7 @@
 
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
+#include "gui/timeline/band_labels.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -105,6 +106,7 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     }
     painter.restore();
     paint_annotations(painter);
+    paint_band_labels(painter);
     paint_steps(painter);
     paint_marks(painter);
     paint_oom_flags(painter, *session(), theme(), area(), true);
@@ -198,6 +200,24 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
         }
         painter.setPen(QPen(color, 1));
         painter.drawPolyline(line);
+    }
+}
+
+void TimelinePlot::paint_band_labels(QCPPainter& painter) const {
+    const PictureRequest& r = picture_.request;
+    if (!r.groups || r.axis != session()->time_view().axis()) {
+        return;
+    }
+    for (const BandLabel& label : band_labels(picture_, QFontMetrics(painter.font()), area(), x_map(), y_map())) {
+        if (r.selected_group >= 0 && r.selected_group != label.group) {
+            continue;
+        }
+        const QColor color = color_of_group(theme(), *r.groups, label.group);
+        QRectF behind(0, 0, painter.fontMetrics().horizontalAdvance(label.text) + 6, painter.fontMetrics().height());
+        behind.moveCenter(label.place.center());
+        painter.fillRect(behind, color);
+        painter.setPen(text_color_on(color));
+        painter.drawText(label.place, Qt::AlignCenter, label.text);
     }
 }
 

@@ -33,6 +33,7 @@ private:
     double all_bytes() const;
     void lay_out_annotation_rows();
     void paint_vector(QCPPainter& painter) const;
+    void paint_band_labels(QCPPainter& painter) const;
     void paint_annotations(QCPPainter& painter) const;
     void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
     void paint_steps(QCPPainter& painter) const;

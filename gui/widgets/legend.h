@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The names of the colors: the groups with their bytes at the cursor. A click selects a group.
+// The key of the colors above the plots: the groups with their bytes at the cursor, in as many lines as they need. A
+// click selects a group.
 #pragma once
 
 #include <QPointer>
-#include <QScrollArea>
+#include <QWidget>
 
 #include "gui/model/session.h"
 
@@ -16,28 +17,30 @@ class Legend : public QWidget {
 public:
     explicit Legend(QWidget* parent = nullptr);
     void set_session(Session* session);
-    QSize sizeHint() const override { return {240, 200}; }
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
-    struct Row {
+    struct Entry {
         int group = 0;
         int64_t bytes = 0;
+        QString name;  ///< elided
+        QRect place;
     };
-    void update_rows();
-    void paint_row(QPainter& painter, const QRect& box, const Row& row, double part) const;
-    int row_height() const;
-    int title_height() const;
-    int row_at(QPoint point) const;
-    void select(int row);
+    void update_entries();
+    void place_entries();
+    void paint_entry(QPainter& painter, const Entry& entry) const;
+    int entry_at(QPoint point) const;  ///< -1: none
+    void select(int entry);
 
     QPointer<Session> session_;
-    std::vector<Row> rows_;
+    std::vector<Entry> entries_;
 };
 
 }  // namespace tidemark::gui

@@ -1864,16 +1864,16 @@
         <source>Copy these details as text</source>
         <translation>以文本形式复制这些详情</translation>
     </message>
+    <message>
+        <source>Hide this pane (I)</source>
+        <translation>隐藏此面板 (I)</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::Legend</name>
     <message>
         <source>Groups and their bytes at the cursor</source>
         <translation>各分组及其在光标处的字节数</translation>
-    </message>
-    <message>
-        <source>Active at the cursor</source>
-        <translation>光标处活跃显存</translation>
     </message>
     <message numerus="yes">
         <source>%1
@@ -2420,6 +2420,14 @@
         <source>&amp;Share…</source>
         <translation>分享(&amp;S)…</translation>
     </message>
+    <message>
+        <source>Details</source>
+        <translation>详情</translation>
+    </message>
+    <message>
+        <source>Open pane in place of the plots</source>
+        <translation>以当前面板替代图表</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -2481,9 +2489,20 @@
         <source>whole run</source>
         <translation>整个运行</translation>
     </message>
+</context>
+<context>
+    <name>tidemark::gui::PageLayout</name>
     <message>
-        <source>shows %1 to %2 with %3 of the events; H shows the whole run</source>
-        <translation>显示 %1 到 %2，含 %3 的事件；按 H 显示整个运行</translation>
+        <source>W
+h
+y</source>
+        <comment>one letter below the other</comment>
+        <translation>原
+因</translation>
+    </message>
+    <message>
+        <source>Show why (Y)</source>
+        <translation>显示原因 (Y)</translation>
     </message>
 </context>
 <context>
@@ -3750,18 +3769,6 @@
     <message>
         <source>Graph</source>
         <translation>计算图</translation>
-    </message>
-    <message>
-        <source>W
-h
-y</source>
-        <comment>one letter below the other</comment>
-        <translation>原
-因</translation>
-    </message>
-    <message>
-        <source>Show why (Y)</source>
-        <translation>显示原因 (Y)</translation>
     </message>
     <message>
         <source>Summary of the trace</source>

@@ -390,7 +390,7 @@ private slots:
         QTRY_VERIFY(again->page().why().isVisible());
         again->resize(900, 700);
         QTRY_VERIFY(!again->page().why().isVisible());
-        QVERIFY(again->page().wants_why());
+        QVERIFY(again->page().arrangement().wants_story());
         again->resize(1500, 800);
         QTRY_VERIFY(again->page().why().isVisible());
     }

@@ -45,6 +45,8 @@ private slots:
                  session.analysis().curves().peak(Series::allocated).max_event);
         QVERIFY(session.analysis().curves().value(Series::allocated, session.selection().state().time_point) >
                 512 << 20);
+        QVERIFY2(!window->page().arrangement().shows_inspector(), "nothing is selected");
+        window->page().arrangement().set_inspector(true);
         session.selection().set_time_point(33);
         const QString event = QStringLiteral("33");
         QTRY_VERIFY(window->page().details().shown_text().contains(event));
@@ -113,8 +115,9 @@ private slots:
         window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
         Session& session = *window->page().session();
         AllocationsPlot& plot = window->page().allocations();
+        QVERIFY(QTest::qWaitForWindowExposed(window));
         plot.refresh_now();
-        const QPoint bottom(plot.width() / 2, plot.height() - TimePlot::bottom_margin - 2);
+        const QPoint bottom(plot.width() / 2, plot.height() - TimePlot::bottom_margin - 1);
         QTest::mouseClick(&plot, Qt::LeftButton, {}, bottom);
         QVERIFY(session.selection().state().allocation != no_allocation);
         const QPoint start(plot.width() / 4, plot.height() / 2);

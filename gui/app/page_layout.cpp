@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "gui/app/page_layout.h"
+
+#include <QHBoxLayout>
+#include <QSplitter>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QToolButton>
+
+#include "gui/app/settings.h"
+#include "gui/widgets/toolbar.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr int narrow = 1250;  // pixels; in narrower windows the plots need the room
+constexpr int story_width = 320, inspector_width = 275;
+constexpr int plots_height = 560, drawer_height = 300;
+
+}  // namespace
+
+PageLayout::PageLayout(const Parts& parts, QWidget* parent)
+    : QWidget(parent),
+      parts_(parts),
+      stage_(new QSplitter(Qt::Vertical)),
+      columns_(new QSplitter(Qt::Horizontal)),
+      story_strip_(tool_button(QStringLiteral("»\n") + tr("W\nh\ny", "one letter below the other"), tr("Show why (Y)"),
+                               [this] { set_story(true); })) {
+    for (QWidget* part : {parts_.plots, static_cast<QWidget*>(parts_.drawer)}) {
+        stage_->addWidget(part);
+    }
+    stage_->setSizes({plots_height, drawer_height});
+    for (QWidget* part : {parts_.story, static_cast<QWidget*>(stage_), parts_.inspector}) {
+        columns_->addWidget(part);
+    }
+    columns_->setStretchFactor(1, 1);
+    columns_->setSizes({story_width, 1000, inspector_width});
+    for (QSplitter* splitter : {stage_, columns_}) {
+        splitter->setChildrenCollapsible(false);
+        splitter->setHandleWidth(5);
+    }
+    parts_.story->setMinimumWidth(240);
+    parts_.story->setAutoFillBackground(true);  // it may cover the stage
+    parts_.inspector->hide();
+    story_strip_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
+    story_strip_->hide();
+    connect(parts_.drawer, &QTabWidget::tabBarDoubleClicked, this,
+            [this] { set_drawer_fills_stage(!drawer_fills_stage_); });
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2);
+    row->addWidget(story_strip_);
+    row->addWidget(columns_, 1);
+}
+
+void PageLayout::set_story(bool wanted) {
+    wants_story_ = wanted;
+    show_story(wanted);
+}
+
+void PageLayout::show_story(bool shown) {
+    shows_story_ = shown;
+    place_story();
+    parts_.story->setVisible(shown);
+    story_strip_->setVisible(!shown || is_narrow_);
+    emit changed();
+}
+
+/// Places the story beside the stage, in a narrow window over it: then the plots keep their width.
+void PageLayout::place_story() {
+    const bool is_beside = columns_->indexOf(parts_.story) >= 0;
+    if (is_narrow_) {
+        if (is_beside) {
+            parts_.story->setParent(this);
+        }
+        const int left = story_strip_->sizeHint().width() + 2;
+        parts_.story->setGeometry(left, 0, std::min(story_width, width() - left), height());
+        parts_.story->raise();
+    } else if (!is_beside) {
+        columns_->insertWidget(0, parts_.story);
+    }
+}
+
+/// Shows or hides the story only when the window becomes narrow or wide; in between the user decides.
+void PageLayout::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if ((width() < narrow) != is_narrow_) {
+        is_narrow_ = !is_narrow_;
+        show_story(wants_story_ && !is_narrow_);
+    } else if (is_narrow_) {
+        place_story();
+    }
+}
+
+void PageLayout::set_inspector(bool shown) {
+    if (shows_inspector_ != shown) {
+        shows_inspector_ = shown;
+        parts_.inspector->setVisible(shown);
+        emit changed();
+    }
+}
+
+void PageLayout::set_drawer_fills_stage(bool fills) {
+    if (drawer_fills_stage_ != fills) {
+        drawer_fills_stage_ = fills;
+        parts_.plots->setVisible(!fills);
+        emit changed();
+    }
+}
+
+void PageLayout::save(Settings& settings) const {
+    settings.set(QStringLiteral("layout/stage"), stage_->saveState());
+    settings.set(QStringLiteral("layout/columns"), columns_->saveState());
+    settings.set(QStringLiteral("layout/why"), wants_story_);
+    settings.set(QStringLiteral("layout/tab"), parts_.drawer->currentIndex());
+}
+
+void PageLayout::restore(const Settings& settings) {
+    stage_->restoreState(settings.value(QStringLiteral("layout/stage")).toByteArray());
+    columns_->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
+    set_story(settings.value(QStringLiteral("layout/why"), true).toBool());
+    parts_.drawer->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
+}
+
+}  // namespace tidemark::gui

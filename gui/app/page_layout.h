@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// The arrangement of a trace page: the story, the stage with the plots above the drawer of panes, the inspector.
+#pragma once
+
+#include <QWidget>
+
+class QSplitter;
+class QTabWidget;
+class QToolButton;
+
+namespace tidemark::gui {
+
+class Settings;
+
+class PageLayout : public QWidget {
+    Q_OBJECT
+public:
+    struct Parts {
+        QWidget *story, *plots;
+        QTabWidget* drawer;
+        QWidget* inspector;
+    };
+    /// Takes ownership of the parts.
+    explicit PageLayout(const Parts& parts, QWidget* parent = nullptr);
+
+    /// Whether the user wants the story. A window that becomes narrow hides it; if shown there, it covers the stage.
+    void set_story(bool wanted);
+    bool wants_story() const { return wants_story_; }
+    bool shows_story() const { return shows_story_; }
+    void set_inspector(bool shown);
+    bool shows_inspector() const { return shows_inspector_; }
+    /// Whether the drawer takes the place of the plots, too.
+    void set_drawer_fills_stage(bool fills);
+    bool drawer_fills_stage() const { return drawer_fills_stage_; }
+
+    void save(Settings& settings) const;
+    void restore(const Settings& settings);
+
+signals:
+    void changed();  ///< a part was shown or hidden
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void show_story(bool shown);
+    void place_story();
+
+    Parts parts_;
+    QSplitter* stage_;
+    QSplitter* columns_;
+    QToolButton* story_strip_;  ///< shown while the story is hidden
+    bool wants_story_ = true, shows_story_ = true, shows_inspector_ = false, drawer_fills_stage_ = false;
+    bool is_narrow_ = false;
+};
+
+}  // namespace tidemark::gui
