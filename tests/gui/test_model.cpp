@@ -11,6 +11,7 @@
 #include "gui/model/file_name.h"
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
+#include "synthetic_graph.h"
 #include "synthetic_trace.h"
 #include "tests/unit/run_builder.h"
 
@@ -259,6 +260,19 @@ private slots:
         const TimeView& view = session.time_view();
         QCOMPARE(view.from(), view.whole_from());
         QCOMPARE(view.to(), view.whole_to());
+    }
+
+    void memory_is_stacked_by_category_until_another_grouping_is_chosen() {
+        auto made = gui::test::transformer_graph(2, 2);
+        Session first(made.trace, Session::analyze(made.trace));
+        QCOMPARE(first.group_by(), GroupBy::stack);
+        first.graph_source().set(made.graph);
+        QCOMPARE(first.group_by(), GroupBy::category);
+
+        Session chosen(made.trace, Session::analyze(made.trace));
+        chosen.set_group_by({GroupBy::line});
+        chosen.graph_source().set(made.graph);
+        QCOMPARE(chosen.group_by(), GroupBy::line);
     }
 
     void groups_cover_every_allocation() {

@@ -11,6 +11,7 @@
 
 #include "gui/timeline/allocations_plot.h"
 #include "gui/timeline/annotation_rows.h"
+#include "gui/timeline/band_labels.h"
 #include "gui/timeline/overview_plot.h"
 #include "gui/timeline/timeline_plot.h"
 #include "gui/widgets/coordinates.h"
@@ -200,6 +201,29 @@ private slots:
         QVERIFY(QString::fromStdString(rows.rows[0][1]->name).startsWith("1 repeated step"));
         QVERIFY(QString::fromStdString(rows.rows[0][2]->name).startsWith("1 step"));
         QVERIFY(lay_out_annotations(trace, 1).rows.empty());
+    }
+
+    void bands_have_their_names_where_there_is_room() {
+        const auto session = gui::test::synthetic_session();
+        const QRect area(90, 10, 780, 600);
+        const double high = static_cast<double>(session->analysis().curves().peak(Series::active).max);
+        const TimelinePicture picture = paint_timeline(picture_request(*session, Theme::light(), area, 1, 0, high));
+        const PictureRequest& r = picture.request;
+        const AxisMap x{r.from, r.to, static_cast<double>(area.left()), static_cast<double>(area.right())};
+        const AxisMap y{r.low, r.high, static_cast<double>(area.bottom()), static_cast<double>(area.top())};
+        const QFontMetrics metrics{QFont()};
+        const auto labels = band_labels(picture, metrics, area, x, y);
+        QVERIFY(!labels.empty());
+        const auto groups = static_cast<size_t>(r.groups->count());
+        for (const BandLabel& label : labels) {
+            QVERIFY(QRectF(area).adjusted(-1, -1, 1, 1).contains(label.place));
+            QVERIFY(label.place.height() >= metrics.height());
+            const size_t column = static_cast<size_t>((x.value(label.place.center().x()) - r.from) / (r.to - r.from) *
+                                                      static_cast<double>(picture.columns->size()));
+            QVERIFY2(picture.stacked[column * groups + static_cast<size_t>(label.group)] > 0, "it is on its band");
+        }
+        const AxisMap flat{r.low, r.high * 100, y.first, y.last};
+        QVERIFY2(band_labels(picture, metrics, area, x, flat).empty(), "no band is as high as a line of text");
     }
 
     void an_empty_window_says_so() {

@@ -6,6 +6,7 @@
 #include <QDropEvent>
 #include <QMimeData>
 #include <QSignalSpy>
+#include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
@@ -57,6 +58,49 @@ private slots:
         QTRY_VERIFY(window->page().allocations().picture().request.selected == 5);
         session.clear_selection();
         QVERIFY(!session.selection().state().stack);
+    }
+
+    void the_inspector_opens_with_the_first_selection() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->resize(1600, 900);
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        const PageLayout& arrangement = window->page().arrangement();
+        QVERIFY(!window->page().details().isVisible());
+        window->page().session()->selection().select_allocation(5);
+        QVERIFY(window->page().details().isVisible() && arrangement.shows_inspector());
+        window->actions().find(QStringLiteral("view.details"))->trigger();
+        QVERIFY(!window->page().details().isVisible());
+    }
+
+    void a_pane_takes_the_whole_stage_and_gives_it_back() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->resize(1600, 900);
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY(QTest::qWaitForWindowExposed(window));
+        const int before = window->page().segments().height();
+        auto* tabs = window->findChild<QTabWidget*>();
+        emit tabs->tabBarDoubleClicked(0);
+        QVERIFY(!window->page().timeline().isVisible());
+        QTRY_VERIFY(window->page().segments().height() > before + 300);
+        window->actions().find(QStringLiteral("view.fill_stage"))->trigger();
+        QVERIFY(window->page().timeline().isVisible());
+    }
+
+    void in_a_narrow_window_the_story_covers_the_stage() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->resize(1000, 760);
+        QTRY_VERIFY(!window->page().why().isVisible());
+        QCOMPARE(window->width(), 1000);
+        const int width = window->page().timeline().width();
+        window->actions().find(QStringLiteral("view.why"))->trigger();
+        QVERIFY(window->page().why().isVisible());
+        QCoreApplication::processEvents();
+        QCOMPARE(window->page().timeline().width(), width);
+        QVERIFY(window->page().why().width() >= 240);
     }
 
     void keys_drive_the_view() {
