@@ -9,5 +9,6 @@
 #include "gui/inspector/inspector_pane.h"
 #include "gui/segments/segment_map.h"
 #include "gui/story/story_pane.h"
+#include "gui/story/summary_bar.h"
 #include "gui/table/allocation_table.h"
 #include "gui/table/summary_table.h"

@@ -48,6 +48,7 @@ QString device_text(const DeviceHistory& device) {
 TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), data_gaps_(new QLabel) {
     details_ = new InspectorPane;
     why_ = new StoryPane;
+    summary_bar_ = new SummaryBar;
     overview_ = new OverviewPlot;
     make_tabs();
     auto* header = make_header();
@@ -56,6 +57,7 @@ TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), 
     column->setContentsMargins(6, 4, 6, 2);
     column->setSpacing(3);
     column->addWidget(header);
+    column->addWidget(summary_bar_);
     column->addWidget(arrangement_, 1);
 }
 
@@ -65,6 +67,10 @@ void TracePage::arrange(QWidget* plots) {
     connect(details_, &InspectorPane::close_requested, this, [this] { arrangement_->set_inspector(false); });
     connect(why_, &StoryPane::evidence_shown, this, &TracePage::show_evidence);
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
+    connect(summary_bar_, &SummaryBar::finding_requested, this, [this](int finding) {
+        arrangement_->set_story(true);
+        why_->select_finding(finding);
+    });
 }
 
 /// Opens the pane that shows the evidence best and makes the time span contain it.
@@ -225,6 +231,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     breakdown_->set_session(raw);
     details_->set_session(raw);
     why_->set_session(raw);
+    summary_bar_->set_session(raw);
     if (session_) {
         session_->selection().disconnect(this);
     }

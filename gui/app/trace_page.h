@@ -73,6 +73,7 @@ public:
     std::vector<std::pair<QWidget*, QString>> panes() const;
     InspectorPane& details() const { return *details_; }
     StoryPane& why() const { return *why_; }
+    SummaryBar& summary_bar() const { return *summary_bar_; }
     /// The arrangement of the plots and panes.
     PageLayout& arrangement() const { return *arrangement_; }
 
@@ -124,6 +125,7 @@ private:
     BreakdownPane* breakdown_;
     InspectorPane* details_;
     StoryPane* why_;
+    SummaryBar* summary_bar_;
     PageLayout* arrangement_;
     QSplitter* plot_split_;
 };

@@ -206,7 +206,11 @@ void StoryPane::add_summary(QVBoxLayout& column) {
                               rich_text(to_qstring(page_title(explained_->reported(), explained_->words())))));
     column.addWidget(about);
     QString html;
+    const auto& answer = explanation.answer;
     for (const std::string& sentence : explanation.summary) {
+        if (!with_answer_ && std::find(answer.begin(), answer.end(), sentence) != answer.end()) {
+            continue;
+        }
         html += QStringLiteral("<p style=\"margin:0 0 5px 0\">%1</p>").arg(rich_text(to_qstring(sentence)));
     }
     auto* summary = new TextBlock(tr("Summary"));
@@ -380,29 +384,39 @@ bool StoryPane::end_walk() {
     return true;
 }
 
+/// The picture has no summary bar, so it contains the answer.
 void StoryPane::render_to(QPaintDevice& device, QSize size) {
     const QSize before = this->size();
+    with_answer_ = true;
+    refill();
     resize(size);
     QPainter painter(&device);
     render(&painter);
+    with_answer_ = false;
+    refill();
     resize(before);
+}
+
+/// Makes the content again; open cards stay open.
+void StoryPane::refill() {
+    std::vector<int> open;
+    for (const FindingCard* card : cards_) {
+        if (card->is_open()) {
+            open.push_back(card->position());
+        }
+    }
+    const int place = scroll_->verticalScrollBar()->value();
+    fill();
+    for (FindingCard* card : cards_) {
+        card->set_open(std::find(open.begin(), open.end(), card->position()) != open.end());
+    }
+    scroll_->verticalScrollBar()->setValue(place);
 }
 
 void StoryPane::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange && explained_) {
-        std::vector<int> open;
-        for (const FindingCard* card : cards_) {
-            if (card->is_open()) {
-                open.push_back(card->position());
-            }
-        }
-        const int place = scroll_->verticalScrollBar()->value();
-        fill();
-        for (FindingCard* card : cards_) {
-            card->set_open(std::find(open.begin(), open.end(), card->position()) != open.end());
-        }
-        scroll_->verticalScrollBar()->setValue(place);
+        refill();
     }
 }
 

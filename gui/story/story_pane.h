@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The pane to read first: the summary, the composition of the memory, and the findings with their evidence one
-// click away.
+// The composition of the memory, and the findings with their evidence one click away. The answer itself is in the
+// summary bar above.
 #pragma once
 
 #include <QPointer>
@@ -62,6 +62,7 @@ private:
     QWidget* make_note();
     void take_explanation();
     void fill();
+    void refill();
     void add_summary(QVBoxLayout& column);
     void add_findings(QVBoxLayout& column);
     void add_background(QVBoxLayout& column, const std::vector<int>& findings);
@@ -75,7 +76,8 @@ private:
     QPointer<Session> session_;
     std::shared_ptr<const Explained> explained_;
     std::vector<FindingCard*> cards_;
-    int walked_ = -1;  ///< the finding whose evidence is walked through
+    bool with_answer_ = false;  ///< the summary has the answer, too: in a picture, which has no summary bar
+    int walked_ = -1;           ///< the finding whose evidence is walked through
     QTimer poll_;
     QScrollArea* scroll_;
     WalkBar* walk_;

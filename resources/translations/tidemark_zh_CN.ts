@@ -3386,6 +3386,17 @@ y</source>
     </message>
 </context>
 <context>
+    <name>tidemark::gui::SummaryBar</name>
+    <message>
+        <source>Summary</source>
+        <translation>摘要</translation>
+    </message>
+    <message>
+        <source>Show the evidence</source>
+        <translation>显示证据</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::SummaryTable</name>
     <message>
         <source>Counters</source>

@@ -37,9 +37,11 @@ struct Explanation {
     std::string time_point;  ///< in words: "the end of step 59"
     RunTrend run_trend = RunTrend::steady;
 
-    std::vector<std::string> summary;  ///< three sentences
-    int64_t total = 0;                 ///< bytes that nvidia-smi shows, or otherwise all known bytes
-    std::vector<Share> shares;         ///< most bytes first; small ones are combined
+    std::vector<std::string>
+        summary;  ///< where the memory is, whether it grows, what to do first, and what else is known
+    std::vector<std::string> answer;  ///< of these, whether it grows and what to do first
+    int64_t total = 0;                ///< bytes that nvidia-smi shows, or otherwise all known bytes
+    std::vector<Share> shares;        ///< most bytes first; small ones are combined
 
     std::vector<Finding> findings;      ///< most serious first, then most bytes
     std::vector<std::string> unknowns;  ///< data gaps, for all findings

@@ -323,6 +323,7 @@ void write_contradiction(const AnalysisContext& context, const Words& words, Exp
               "Nothing is concluded from it.",
               with("allocated", format_bytes(peak.max)),
               with("reserved", format_bytes(context.curves().value(Series::reserved, peak.max_event))))};
+    explanation.answer = explanation.summary;
 }
 
 void write_summary(const AnalysisContext& context, const Words& words, Explanation& explanation) {
@@ -330,15 +331,17 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     explanation.run_trend = run_trend_of(context, explanation);
     const KeptActivations kept = find_kept_activations(context);
     const bool is_short = explanation.run_trend == RunTrend::too_short;
+    explanation.answer = {growth(context, words, explanation), first_step(context, words, explanation, kept)};
     explanation.summary = {where_it_is(context, words, explanation),
-                           growth(context, words, explanation),
+                           explanation.answer.front(),
                            levels(context, words, explanation),
                            kept_activations_words(context, kept, words),
                            is_short ? old_result_words(context, words) : std::string(),
                            preallocation_note(context.trace(), context.device(), words),
-                           first_step(context, words, explanation, kept),
+                           explanation.answer.back(),
                            sizes_of_blocks(context, words)};
     std::erase(explanation.summary, std::string());
+    std::erase(explanation.answer, std::string());
 }
 
 }  // namespace tidemark

@@ -114,8 +114,13 @@ private slots:
         QCOMPARE(open.pane().cards().size(), reported.findings.size());
         const QString text = shown_text(open.pane());
         const auto without_marks = [](const std::string& sentence) { return to_qstring(sentence).remove('`'); };
+        const QString bar = open.window->page().summary_bar().plain_text();
+        QCOMPARE(reported.answer.size(), size_t{2});
         for (const std::string& sentence : reported.summary) {
-            QVERIFY2(text.contains(without_marks(sentence)), sentence.c_str());
+            const bool is_answer =
+                std::find(reported.answer.begin(), reported.answer.end(), sentence) != reported.answer.end();
+            QVERIFY2((is_answer ? bar : text).contains(without_marks(sentence)), sentence.c_str());
+            QVERIFY2(!(is_answer ? text : bar).contains(without_marks(sentence)), "it is shown once");
         }
         for (const Finding& finding : reported.findings) {
             QVERIFY2(text.contains(without_marks(finding.title)), finding.title.c_str());

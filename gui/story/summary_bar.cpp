@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "gui/story/summary_bar.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QUrl>
+#include <algorithm>
+#include <utility>
+
+#include "gui/model/explained.h"
+#include "gui/model/text.h"
+#include "gui/widgets/severity_mark.h"
+#include "gui/widgets/text_block.h"
+#include "storage/report/phrases.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+/// Returns the position of the first finding that is not background; -1: there is none.
+int first_finding(const Explanation& explanation) {
+    const auto& findings = explanation.findings;
+    const auto first = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& finding) { return finding.severity != Severity::background; });
+    return first == findings.end() ? -1 : static_cast<int>(first - findings.begin());
+}
+
+}  // namespace
+
+SummaryBar::SummaryBar(QWidget* parent)
+    : QWidget(parent), row_(new QHBoxLayout(this)), text_(new TextBlock(tr("Summary"))) {
+    setObjectName(QStringLiteral("summary_bar"));
+    row_->setContentsMargins(8, 4, 8, 4);
+    row_->setSpacing(10);
+    row_->addWidget(text_, 1);
+    QFont font = text_->font();
+    font.setPointSizeF(font.pointSizeF() * 1.15);
+    text_->setFont(font);
+    connect(text_, &QTextBrowser::anchorClicked, this,
+            [this](const QUrl& link) { emit finding_requested(link.toString().toInt()); });
+    hide();
+}
+
+void SummaryBar::set_session(Session* session) {
+    if (session_) {
+        session_->explanation_source().disconnect(this);
+    }
+    session_ = session;
+    if (session_) {
+        connect(&session_->explanation_source(), &ExplanationSource::changed, this, &SummaryBar::fill);
+    }
+    fill();
+}
+
+QString SummaryBar::plain_text() const { return text_->toPlainText(); }
+
+void SummaryBar::fill() {
+    delete std::exchange(mark_, nullptr);
+    const auto explained = session_ ? session_->explanation_source().explained() : nullptr;
+    setVisible(explained != nullptr);
+    if (!explained) {
+        return;
+    }
+    const Explanation& explanation = explained->explanation;
+    QStringList sentences;
+    for (const std::string& sentence : explanation.answer) {
+        sentences << rich_text(to_qstring(sentence));
+    }
+    if (const int first = first_finding(explanation); first >= 0) {
+        const Severity severity = explanation.findings[static_cast<size_t>(first)].severity;
+        mark_ = new SeverityMark(severity, to_qstring(severity_title(explained->words(), severity)));
+        row_->insertWidget(0, mark_, 0, Qt::AlignVCenter);
+        sentences << QStringLiteral("<a href=\"%1\">%2</a>").arg(first).arg(tr("Show the evidence").toHtmlEscaped());
+    }
+    text_->show_html(sentences.join(' '));
+}
+
+void SummaryBar::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange) {
+        fill();
+    }
+}
+
+}  // namespace tidemark::gui
