@@ -17,7 +17,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int narrow = 1288;  // pixels, of a window of 1300; in narrower ones the plots need the room
-constexpr int story_width = 320, inspector_width = 275;
+constexpr int story_width = 320, inspector_width = 300;
 constexpr int plots_height = 560, drawer_height = 300;
 
 }  // namespace
