@@ -4,10 +4,12 @@
 #include "gui/table/allocation_table.h"
 
 #include <QAction>
+#include <QDataStream>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMenu>
 #include <QProgressBar>
 #include <QScrollBar>
 #include <QShortcut>
@@ -123,8 +125,8 @@ void AllocationTable::make_table() {
     }
     // The allocation site and the category matter more than addresses and pools, which may need scrolling.
     int place = 0;
-    for (const auto column : {AllocationColumn::id, AllocationColumn::block_size, AllocationColumn::line,
-                              AllocationColumn::category, AllocationColumn::lifetime}) {
+    for (const auto column : {AllocationColumn::line, AllocationColumn::block_size, AllocationColumn::category,
+                              AllocationColumn::lifetime, AllocationColumn::id}) {
         header->moveSection(header->visualIndex(static_cast<int>(column)), place++);
     }
     connect(header, &QHeaderView::sortIndicatorChanged, this, [this](int column, Qt::SortOrder order) {
@@ -135,18 +137,36 @@ void AllocationTable::make_table() {
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) { select_row(current.row()); });
     connect(table_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_row(index.row()); });
+    make_menus();
+}
 
+void AllocationTable::make_menus() {
     auto* copy = new QAction(tr("Copy rows"), this);
     copy->setShortcut(QKeySequence::Copy);
     copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     connect(copy, &QAction::triggered, this, &AllocationTable::copy_selection);
+    auto* markdown = new QAction(tr("Copy rows as Markdown"), this);
+    connect(markdown, &QAction::triggered, this, &AllocationTable::copy_selection_as_markdown);
     auto* save = new QAction(tr("Export as CSV…"), this);
     connect(save, &QAction::triggered, this, [this] {
         ask_path_to_write(this, tr("Export allocations"), QStringLiteral("allocations.csv"), {tr("CSV files (*.csv)")},
                           [this](const QString& path) { export_csv(path); });
     });
-    table_->addActions({copy, save});
+    auto* columns = new QMenu(tr("Columns"), this);
+    known_.set();
+    wanted_.set();
+    for (int i = 0; i < allocation_column_count; ++i) {
+        const auto column = static_cast<AllocationColumn>(i);
+        QAction* shown = columns->addAction(AllocationModel::title(column));
+        shown->setCheckable(true);
+        shown->setEnabled(column != AllocationColumn::line);  // at least one column stays
+        connect(shown, &QAction::triggered, this, [this, column](bool on) { set_column_wanted(column, on); });
+        column_actions_.push_back(shown);
+    }
+    table_->addActions({copy, markdown, save, columns->menuAction()});
     table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    table_->horizontalHeader()->addActions(columns->actions());
+    table_->horizontalHeader()->setContextMenuPolicy(Qt::ActionsContextMenu);
 }
 
 void AllocationTable::set_session(Session* session) {
@@ -177,10 +197,10 @@ void AllocationTable::set_session(Session* session) {
         connect(&selection, &Selection::device_changed, this, [this] { schedule(0); });
         connect(session_, &Session::grouping_changed, this, &AllocationTable::update_colors);
         connect(session_, &Session::grown, this, &AllocationTable::follow_growth);
-        connect(&session_->graph_source(), &GraphSource::changed, this, &AllocationTable::show_known_columns);
+        connect(&session_->graph_source(), &GraphSource::changed, this, &AllocationTable::find_known_columns);
         connect(&selection, &Selection::time_point_changed, table_->viewport(), qOverload<>(&QWidget::update));
         update_colors();
-        show_known_columns();
+        find_known_columns();
         schedule(0);
     }
     show_counts();
@@ -202,23 +222,61 @@ void AllocationTable::update_colors() {
 /// Updates at a readable pace, and not during a query, which would not finish otherwise.
 void AllocationTable::follow_growth() {
     update_colors();
-    show_known_columns();
+    find_known_columns();
     if (!delay_.isActive() && !task_.busy()) {
         schedule(growing_pause);
     }
 }
 
-/// Hides columns without data: imported snapshots have no operators, modules, phases and categories.
-void AllocationTable::show_known_columns() {
+/// Imported snapshots have no operators, modules, phases and categories.
+void AllocationTable::find_known_columns() {
     const auto& origins = session_->trace().origins;
+    known_.set();
     for (const auto column : {AllocationColumn::op, AllocationColumn::module, AllocationColumn::phase}) {
-        const bool known = std::any_of(origins.begin(), origins.end(),
-                                       [&](const Origin& origin) { return !origin_text(origin, column).empty(); });
-        table_->setColumnHidden(static_cast<int>(column), !known);
+        known_[static_cast<size_t>(column)] = std::any_of(
+            origins.begin(), origins.end(), [&](const Origin& origin) { return !origin_text(origin, column).empty(); });
     }
-    const bool categories = session_->categories().known();
-    table_->setColumnHidden(static_cast<int>(AllocationColumn::category), !categories);
+    known_[static_cast<size_t>(AllocationColumn::category)] = session_->categories().known();
     model_->set_categories([session = session_] { return session ? session->categories() : CategoryLookup(); });
+    show_columns();
+}
+
+void AllocationTable::show_columns() {
+    for (size_t column = 0; column < wanted_.size(); ++column) {
+        table_->setColumnHidden(static_cast<int>(column), !known_[column] || !wanted_[column]);
+        column_actions_[column]->setVisible(known_[column]);
+        column_actions_[column]->setChecked(wanted_[column]);
+    }
+}
+
+void AllocationTable::set_column_wanted(AllocationColumn column, bool wanted) {
+    wanted_[static_cast<size_t>(column)] = wanted;
+    show_columns();
+}
+
+bool AllocationTable::shows_column(AllocationColumn column) const {
+    return !table_->isColumnHidden(static_cast<int>(column));
+}
+
+QByteArray AllocationTable::save_state() const {
+    QByteArray state;
+    QDataStream out(&state, QIODevice::WriteOnly);
+    out << static_cast<quint32>(wanted_.to_ulong()) << table_->horizontalHeader()->saveState();
+    return state;
+}
+
+/// Ignores a state of another version, which has another number of columns.
+void AllocationTable::restore_state(const QByteArray& state) {
+    QDataStream in(state);
+    quint32 wanted = 0;
+    QByteArray header;
+    in >> wanted >> header;
+    const auto width = static_cast<size_t>(allocation_column_count);
+    if (in.status() == QDataStream::Ok && wanted >> width == 0 && table_->horizontalHeader()->restoreState(header)) {
+        wanted_ = wanted;
+        wanted_.set(static_cast<size_t>(AllocationColumn::line));
+        show_columns();
+    }
 }
 
 // --- Query ------------------------------------------------------------------------------------------------------
@@ -354,6 +412,7 @@ void AllocationTable::focus_filter() { filters_->focus_text(); }
 // --- Copy and export --------------------------------------------------------------------------------------------
 
 void AllocationTable::copy_selection() { copy_rows(*table_); }
+void AllocationTable::copy_selection_as_markdown() { copy_rows_as_markdown(*table_); }
 
 void AllocationTable::export_csv(const QString& path) {
     if (!model_->rows() || !requested_analysis_) {

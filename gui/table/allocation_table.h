@@ -7,12 +7,15 @@
 #include <QPointer>
 #include <QTimer>
 #include <QWidget>
+#include <bitset>
+#include <vector>
 
 #include "gui/model/latest_only.h"
 #include "gui/model/session.h"
 #include "gui/table/allocation_export.h"
 #include "gui/table/allocation_model.h"
 
+class QAction;
 class QLabel;
 class QProgressBar;
 class QTableView;
@@ -34,6 +37,13 @@ public:
     void cancel_export();
     bool is_exporting() const { return export_task_.busy(); }
     void copy_selection();
+    void copy_selection_as_markdown();
+    /// Shows or hides a column. Columns without data stay hidden.
+    void set_column_wanted(AllocationColumn column, bool wanted);
+    bool shows_column(AllocationColumn column) const;
+    /// The order, widths and choice of columns.
+    QByteArray save_state() const;
+    void restore_state(const QByteArray& state);
     void focus_filter();
 
     AllocationModel& model() { return *model_; }
@@ -51,6 +61,7 @@ protected:
 private:
     void make_filters();
     void make_table();
+    void make_menus();
     AllocationQuery query() const;
     void schedule(int milliseconds);
     void request();
@@ -62,7 +73,8 @@ private:
     void select_row(int row);
     void update_colors();
     void follow_growth();
-    void show_known_columns();
+    void find_known_columns();
+    void show_columns();
 
     QPointer<Session> session_;
     bool empty_trace_ = false;
@@ -77,6 +89,8 @@ private:
     LatestOnly<AllocationRows> task_;
     LatestOnly<ExportOutcome> export_task_;
     QTimer delay_, progress_timer_;
+    std::bitset<allocation_column_count> known_, wanted_;  ///< columns: have data; the user wants them
+    std::vector<QAction*> column_actions_;
     AllocationFilters* filters_;
     QTableView* table_;
     QLabel* note_;

@@ -6,6 +6,8 @@
 #include <QAbstractItemView>
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QHeaderView>
+#include <QTableView>
 #include <algorithm>
 
 #include "gui/model/file_name.h"
@@ -54,6 +56,25 @@ QStringList cells_of(const QAbstractItemModel& model, int row) {
         cells << exact_text(model, row, column);
     }
     return cells;
+}
+
+/// Returns the columns that are shown, in their order.
+std::vector<int> shown_columns(const QTableView& view) {
+    const QHeaderView& header = *view.horizontalHeader();
+    std::vector<int> columns;
+    for (int place = 0; place < header.count(); ++place) {
+        if (const int column = header.logicalIndex(place); !header.isSectionHidden(column)) {
+            columns.push_back(column);
+        }
+    }
+    return columns;
+}
+
+QString markdown_line(QStringList cells) {
+    for (QString& cell : cells) {
+        cell.replace(u'\\', QLatin1String("\\\\")).replace(u'|', QLatin1String("\\|")).replace(u'\n', u' ');
+    }
+    return QStringLiteral("| %1 |\n").arg(cells.join(QLatin1String(" | ")));
 }
 
 /// Spreadsheets compute cells that begin so; names come from the trace, which may be a stranger's.
@@ -120,6 +141,28 @@ void copy_rows(const QAbstractItemView& view) {
     std::sort(rows.begin(), rows.end());
     for (const QModelIndex& index : rows) {
         text += tsv_line(cells_of(model, index.row()));
+    }
+    QGuiApplication::clipboard()->setText(text);
+}
+
+void copy_rows_as_markdown(const QTableView& view) {
+    const QAbstractItemModel& model = *view.model();
+    const std::vector<int> columns = shown_columns(view);
+    QStringList titles, rule;
+    for (const int column : columns) {
+        const int alignment = model.index(0, column).data(Qt::TextAlignmentRole).toInt();
+        titles << model.headerData(column, Qt::Horizontal).toString();
+        rule << ((alignment & Qt::AlignRight) != 0 ? QStringLiteral("---:") : QStringLiteral("---"));
+    }
+    QString text = markdown_line(titles) + markdown_line(rule);
+    QModelIndexList rows = view.selectionModel()->selectedRows();
+    std::sort(rows.begin(), rows.end());
+    for (const QModelIndex& row : rows) {
+        QStringList cells;
+        for (const int column : columns) {
+            cells << model.index(row.row(), column).data().toString();
+        }
+        text += markdown_line(cells);
     }
     QGuiApplication::clipboard()->setText(text);
 }

@@ -11,6 +11,7 @@
 
 class QAbstractItemModel;
 class QAbstractItemView;
+class QTableView;
 
 namespace tidemark::gui {
 
@@ -29,5 +30,7 @@ QString exact_text(const QAbstractItemModel& model, int row, int column);
 bool write_model_csv(const QAbstractItemModel& model, const QString& path, QString* error);
 /// Copies the selected rows of a view with their header as TSV to the clipboard.
 void copy_rows(const QAbstractItemView& view);
+/// Copies the selected rows as a Markdown table, with the columns that are shown, in their order and words.
+void copy_rows_as_markdown(const QTableView& view);
 
 }  // namespace tidemark::gui

@@ -1204,6 +1204,14 @@
         <source>Number and size of the listed allocations</source>
         <translation>列出的分配的数量和大小</translation>
     </message>
+    <message>
+        <source>Copy rows as Markdown</source>
+        <translation>以 Markdown 复制行</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>列</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::AllocationsPlot</name>

@@ -163,6 +163,41 @@ private slots:
         QVERIFY(!finished.takeFirst().at(1).toString().isEmpty());
     }
 
+    void rows_are_copied_as_markdown_with_the_columns_that_are_shown() {
+        const auto session = synthetic_session();
+        AllocationTable table;
+        table.resize(1200, 300);
+        table.set_session(session.get());
+        table.show();
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        for (int column = 0; column < allocation_column_count; ++column) {
+            const auto each = static_cast<AllocationColumn>(column);
+            table.set_column_wanted(each, each == AllocationColumn::line || each == AllocationColumn::block_size);
+        }
+        session->selection().select_allocation(2);
+        table.copy_selection_as_markdown();
+        const QStringList lines = QGuiApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 3);
+        QCOMPARE(lines[0], QStringLiteral("| Line | Block size |"));
+        QCOMPARE(lines[1], QStringLiteral("| --- | ---: |"));
+        QVERIFY2(lines[2].endsWith(QStringLiteral("| 2.00 KiB |")), qPrintable(lines[2]));
+    }
+
+    void columns_are_remembered() {
+        const auto session = synthetic_session();
+        AllocationTable first, second;
+        first.set_session(session.get());
+        QVERIFY2(!first.shows_column(AllocationColumn::category), "no categories are recorded");
+        first.set_column_wanted(AllocationColumn::address, false);
+        second.restore_state(first.save_state());
+        second.set_session(session.get());
+        QVERIFY(!second.shows_column(AllocationColumn::address));
+        QVERIFY(second.shows_column(AllocationColumn::requested));
+        QVERIFY(!second.shows_column(AllocationColumn::category));
+        second.restore_state("not a state");
+        QVERIFY(second.shows_column(AllocationColumn::line));
+    }
+
     void a_canceled_export_leaves_no_file() {
         const auto session = synthetic_session();
         AllocationTable table;
