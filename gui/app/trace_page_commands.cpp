@@ -102,9 +102,7 @@ void TracePage::set_color_by(ColorBy by) {
     emit colors_changed();
 }
 
-void TracePage::set_group_by(const GroupOption& choice) {
-    session_->set_group_by(choice);
-}
+void TracePage::set_group_by(const GroupOption& choice) { session_->set_group_by(choice); }
 
 void TracePage::show_group_option() {
     const auto& choices = group_options();

@@ -16,7 +16,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int room = 4, longest = 220;  // pixels beside a label; of a label
-constexpr size_t places_tried = 160;
+constexpr size_t places_tried = 48;
 
 /// Part of the columns below a label in which the band may be elsewhere: short evaluations between long steps.
 constexpr double exceptions = 0.12;
