@@ -8,6 +8,7 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>
+#include <algorithm>
 
 #include "gui/app/settings.h"
 #include "gui/widgets/toolbar.h"
