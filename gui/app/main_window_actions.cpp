@@ -301,7 +301,7 @@ void MainWindow::update_actions() {
                                        [&](const QString& prefix) { return id.startsWith(prefix); });
         entry.action->setEnabled(!needs || shown);
     }
-    const bool live = page_->live() != nullptr;
+    const bool live = session != nullptr && page_->live() != nullptr;
     for (const char* id : {"live.tail", "live.freeze"}) {
         actions_->find(QString::fromLatin1(id))->setEnabled(live);
     }
