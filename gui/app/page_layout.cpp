@@ -114,7 +114,9 @@ void PageLayout::set_drawer_fills_stage(bool fills) {
 
 void PageLayout::save(Settings& settings) const {
     settings.set(QStringLiteral("layout/stage"), stage_->saveState());
-    settings.set(QStringLiteral("layout/columns"), columns_->saveState());
+    if (!is_narrow_) {  // else the story is not among the columns
+        settings.set(QStringLiteral("layout/columns"), columns_->saveState());
+    }
     settings.set(QStringLiteral("layout/why"), wants_story_);
     settings.set(QStringLiteral("layout/tab"), parts_.drawer->currentIndex());
 }

@@ -51,7 +51,7 @@ private:
     Parts parts_;
     QSplitter* stage_;
     QSplitter* columns_;
-    QToolButton* story_strip_;  ///< shown while the story is hidden
+    QToolButton* story_strip_;  ///< shown while the story is hidden or covers the stage
     bool wants_story_ = true, shows_story_ = true, shows_inspector_ = false, drawer_fills_stage_ = false;
     bool is_narrow_ = false;
 };
