@@ -101,12 +101,6 @@ private slots:
         QCoreApplication::processEvents();
         QCOMPARE(window->page().timeline().width(), width);
         QVERIFY(window->page().why().width() >= 240);
-        window->close();
-        MainWindow* again = application.open_window();
-        again->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
-        again->resize(1600, 760);
-        QTRY_VERIFY(again->page().why().isVisible());
-        QVERIFY2(again->page().why().width() < 500, "a narrow window does not change the widths of a wide one");
     }
 
     void keys_drive_the_view() {
