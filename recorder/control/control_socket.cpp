@@ -3,10 +3,12 @@
 
 #include "recorder/control/control_socket.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -97,22 +99,41 @@ void remove_stale(const std::string& path) {
     }
 }
 
-tl::expected<Descriptor, NoAnswer> connect_to(const std::string& path, uid_t user) {
+/// Connects, and waits for a place in the queue of a listener that has no time now: a socket that does not block is
+/// refused at once then. Returns 0 or the reason, which is EAGAIN at the deadline.
+int connect_until(int socket, const sockaddr_un& address, Clock::time_point deadline) {
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - Clock::now()).count();
+        // 0 would mean no limit.
+        const int64_t patience = std::max<int64_t>(left, 1);
+        const timeval limit{patience / 1'000'000, patience % 1'000'000};
+        ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+        if (::connect(socket, generic(address), sizeof address) == 0) {
+            return 0;
+        }
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+}
+
+tl::expected<Descriptor, NoAnswer> connect_to(const std::string& path, uid_t user, Clock::time_point deadline) {
     const auto address = address_of(path);
     struct stat about {};
     if (!address || ::lstat(path.c_str(), &about) != 0 || !S_ISSOCK(about.st_mode)) {
         return tl::unexpected(address && errno == EACCES ? NoAnswer::refused : NoAnswer::no_listener);
     }
-    Descriptor connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (::connect(connection.get(), generic(*address), sizeof *address) != 0) {
-        if (errno == ECONNREFUSED) {
+    Descriptor connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (const int reason = connect_until(connection.get(), *address, deadline); reason != 0) {
+        if (reason == ECONNREFUSED) {
             remove_stale(path);
             return tl::unexpected(NoAnswer::no_listener);
         }
-        return tl::unexpected(errno == EACCES   ? NoAnswer::refused
-                              : errno == EAGAIN ? NoAnswer::silent
-                                                : NoAnswer::no_listener);
+        return tl::unexpected(reason == EACCES   ? NoAnswer::refused
+                              : reason == EAGAIN ? NoAnswer::silent
+                                                 : NoAnswer::no_listener);
     }
+    ::fcntl(connection.get(), F_SETFL, O_NONBLOCK);
     if (peer_of(connection.get()) != user) {
         return tl::unexpected(NoAnswer::foreign);
     }
@@ -151,7 +172,7 @@ std::optional<uid_t> peer_of(int socket) {
 tl::expected<nlohmann::json, NoAnswer> ask(const std::string& path, const nlohmann::json& request, uid_t user,
                                            std::chrono::milliseconds patience) {
     const auto deadline = Clock::now() + patience;
-    const auto connection = connect_to(path, user);
+    const auto connection = connect_to(path, user, deadline);
     if (!connection) {
         return tl::unexpected(connection.error());
     }

@@ -3,11 +3,16 @@
 
 // The control socket of the recorder: status, pauses and snapshots of simulated programs.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -214,6 +219,7 @@ TEST_F(Steering, TwoProgramsAreSteeredApart) {
     SimulatedProgram first({}), second({});
     const pid_t other = fork();
     if (other == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that fails leaves nothing behind
         pause();
         _exit(0);
     }
@@ -261,6 +267,39 @@ TEST_F(Steering, AHangingClientDisturbsNobody) {
     }
     waitpid(client, nullptr, 0);
     expect_answer_within("snapshot", seconds(20));
+}
+
+TEST_F(Steering, ARequestWaitsUntilABusyListenerTakesIt) {
+    ASSERT_EQ(0, ::mkdir(runtime_.c_str(), 0700));
+    const auto listener = recorder::listen_at(socket_of(::getpid()));
+    ASSERT_TRUE(listener);
+    std::vector<Descriptor> queue;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket_of(::getpid()).copy(address.sun_path, sizeof address.sun_path - 1);
+    do {
+        queue.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    } while (::connect(queue.back().get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    ASSERT_EQ(EAGAIN, errno);
+    EXPECT_EQ(NoAnswer::silent, ask(socket_of(::getpid()), {}, ::geteuid(), milliseconds(50)).error());
+    const auto accept_next = [&listener] {
+        pollfd ready{listener->get(), POLLIN, 0};
+        EXPECT_EQ(1, ::poll(&ready, 1, 20'000));
+        return Descriptor(::accept(listener->get(), nullptr, nullptr));
+    };
+    std::thread late([&] {
+        std::this_thread::sleep_for(milliseconds(50));
+        for (size_t i = 1; i < queue.size(); ++i) {
+            accept_next();
+        }
+        const Descriptor client = accept_next();
+        std::array<char, 100> request{};
+        EXPECT_GT(::read(client.get(), request.data(), request.size()), 0);
+        constexpr std::string_view answer = "{\"ok\":true}\n";
+        EXPECT_EQ(static_cast<ssize_t>(answer.size()), ::write(client.get(), answer.data(), answer.size()));
+    });
+    EXPECT_TRUE(answer_to("status").value("ok", false));
+    late.join();
 }
 
 TEST_F(Steering, AFolderThatOthersCanChangeIsNotUsed) {
