@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "recorder/core/per_thread.h"
 
 namespace tidemark::recorder {
 namespace {
@@ -117,47 +117,7 @@ void CallStack::Thread::belong_to(const tidemark_api& core, const tidemark_ring*
     }
 }
 
-/// The threads' states that no thread has. They are never freed, so that the destructors of threads and of the program
-/// can still call CUDA; a thread that ends leaves its state to one that starts.
-class CallStack::Spare {
-public:
-    static Spare& instance() {
-        static auto* const spare = new Spare;
-        return *spare;
-    }
-    Thread* take() {
-        const std::lock_guard lock(mutex_);
-        if (spare_.empty()) {
-            return all_.emplace_back(std::make_unique<Thread>()).get();
-        }
-        Thread* const taken = spare_.back();
-        spare_.pop_back();
-        return taken;
-    }
-    void put(Thread* thread) noexcept {
-        const std::lock_guard lock(mutex_);
-        spare_.push_back(thread);
-    }
-
-private:
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<Thread>> all_;
-    std::vector<Thread*> spare_;
-};
-
-CallStack::Thread& CallStack::thread() {
-    // A pointer has no destructor: it can still be read where the destructors of a thread call CUDA.
-    thread_local Thread* of_this_thread = nullptr;
-    struct AtExit {
-        ~AtExit() { Spare::instance().put(std::exchange(of_this_thread, nullptr)); }
-    };
-    if (of_this_thread == nullptr) {
-        of_this_thread = Spare::instance().take();
-        thread_local const AtExit at_exit;
-        static_cast<void>(at_exit);
-    }
-    return *of_this_thread;
-}
+CallStack::Thread& CallStack::thread() { return PerThread<Thread>::here(); }
 
 const CallStack& CallStack::here() {
     Thread& thread = CallStack::thread();

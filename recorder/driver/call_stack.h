@@ -26,7 +26,6 @@ public:
 
 private:
     struct Thread;
-    class Spare;
     static Thread& thread();
 
     uint64_t key_ = 0;  ///< hash of the return addresses

@@ -22,6 +22,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "recorder/core/per_thread.h"
 #include "recorder/frames/layouts.h"
 #include "recorder/frames/line_table.h"
 #include "recorder/frames/number_table.h"
@@ -233,21 +234,16 @@ private:
     std::unordered_set<uint64_t> modules_;
 };
 
-// Never destroyed: the program frees memory after a thread's destructors have run.
-thread_local ReportedStacks* reported_by_thread = nullptr;
-
 uint32_t stack_of_this_thread(tidemark_ring* ring, uint16_t* lines) {
     RawStack stack;  // not initialized: only the first `count` frames are read
     walk(stack);
     if (stack.count == 0) {
         return 0;
     }
-    if (reported_by_thread == nullptr) {
-        reported_by_thread = new ReportedStacks;
-    }
-    const uint32_t number = reported_by_thread->number(ring, stack);
+    auto& reported = recorder::PerThread<ReportedStacks>::here();
+    const uint32_t number = reported.number(ring, stack);
     if (lines != nullptr) {
-        *lines = reported_by_thread->lines(number);
+        *lines = reported.lines(number);
     }
     return number;
 }

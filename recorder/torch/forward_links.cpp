@@ -5,57 +5,46 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 
 namespace tidemark::plugin {
 
 namespace {
 
 constexpr uint64_t remembered = uint64_t{1} << 20;
-constexpr uint64_t most_threads = 4096;
 
+/// Two threads may write one link at the same time. Then the words do not fit, and the link is unknown.
 struct Link {
-    std::atomic<int64_t> sequence_plus_one;  ///< 0: empty, as initialized by calloc
     std::atomic<uint64_t> stack;
+    std::atomic<uint64_t> key_and_stack;  ///< their exclusive or
 };
 
-// One table per forward thread, created by the thread's first differentiable op. Never freed: nodes outlive threads.
-// Untouched pages of a table take no memory.
-std::array<std::atomic<Link*>, most_threads> tables{};
+// All threads share one table, so that a program that starts many does not grow. Untouched pages take no memory.
+std::array<Link, remembered> links{};
 
-Link* table_of(uint64_t thread) {
-    return thread < most_threads ? tables[thread].load(std::memory_order_acquire) : nullptr;
+/// A thread's id and its sequence numbers remain small. The key of nothing is 0: ids begin at 1.
+uint64_t key_of(uint64_t thread, int64_t sequence) { return thread << 40 ^ static_cast<uint64_t>(sequence); }
+
+/// The ops of one thread follow each other; those of another begin elsewhere.
+Link& link_of(uint64_t thread, int64_t sequence) {
+    return links[(thread * 0x9e3779b1u + static_cast<uint64_t>(sequence)) % remembered];
 }
 
 }  // namespace
 
 void remember_forward_op(uint64_t thread, int64_t sequence, StackRef stack) {
-    if (thread >= most_threads) {
-        return;
-    }
-    Link* table = table_of(thread);
-    if (table == nullptr) {
-        table = static_cast<Link*>(std::calloc(remembered, sizeof(Link)));
-        if (table == nullptr) {
-            return;
-        }
-        tables[thread].store(table, std::memory_order_release);
-    }
-    Link& link = table[static_cast<uint64_t>(sequence) % remembered];
+    Link& link = link_of(thread, sequence);
     link.stack.store(stack.packed(), std::memory_order_relaxed);
-    link.sequence_plus_one.store(sequence + 1, std::memory_order_release);
+    link.key_and_stack.store(key_of(thread, sequence) ^ stack.packed(), std::memory_order_release);
 }
 
 StackRef forward_op(uint64_t thread, int64_t sequence) {
-    const Link* table = table_of(thread);
-    if (table == nullptr || sequence < 0) {
+    if (thread == 0 || sequence < 0) {
         return {};
     }
-    const Link& link = table[static_cast<uint64_t>(sequence) % remembered];
-    if (link.sequence_plus_one.load(std::memory_order_acquire) != sequence + 1) {
-        return {};
-    }
-    return StackRef::unpacked(link.stack.load(std::memory_order_relaxed));
+    const Link& link = link_of(thread, sequence);
+    const uint64_t both = link.key_and_stack.load(std::memory_order_acquire);
+    const uint64_t stack = link.stack.load(std::memory_order_relaxed);
+    return (both ^ stack) == key_of(thread, sequence) ? StackRef::unpacked(stack) : StackRef{};
 }
 
 }  // namespace tidemark::plugin

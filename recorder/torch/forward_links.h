@@ -24,8 +24,8 @@ struct StackRef {
     }
 };
 
-/// Stores the stack of a forward op. `thread`: RecordFunction's thread id. Each thread stores its last 2^20 sequence
-/// numbers.
+/// Stores the stack of a forward op. `thread`: RecordFunction's thread id, from 1 on. About the last 2^20 sequence
+/// numbers of all threads together are stored.
 void remember_forward_op(uint64_t thread, int64_t sequence, StackRef stack);
 /// Returns the stack of the forward op; id 0: unknown.
 StackRef forward_op(uint64_t thread, int64_t sequence);

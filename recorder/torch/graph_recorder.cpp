@@ -18,6 +18,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "recorder/core/per_thread.h"
 #include "recorder/torch/allocator_tracker.h"
 #include "recorder/torch/detail_level.h"
 #include "recorder/torch/forward_links.h"
@@ -190,17 +191,12 @@ constexpr uint16_t wrapped_slot = UINT16_MAX;
 
 class GraphRecorder {
 public:
-    static GraphRecorder& here() {
-        static thread_local GraphRecorder* recorder = nullptr;
-        if (recorder == nullptr) {
-            recorder = new GraphRecorder;  // never destroyed: nodes are destroyed after a thread's destructors have run
-        }
-        return *recorder;
-    }
+    static GraphRecorder& here() { return recorder::PerThread<GraphRecorder>::here(); }
 
     uint32_t report(Node& root, const c10::TensorImpl& output, const TensorPlace& allocated) {
         const uint32_t recording = current_recording.load(std::memory_order_relaxed);
-        ring_ = recording == 0 ? nullptr : state_.ring();
+        state_ = &ThreadState::here();
+        ring_ = recording == 0 ? nullptr : state_->ring();
         if (ring_ == nullptr) {
             return 0;
         }
@@ -208,7 +204,7 @@ public:
         if (!tagged.is_new) {
             return tagged.number;
         }
-        if (state_.is_in_derivative()) {
+        if (state_->is_in_derivative()) {
             need_details();  // the graph of a derivative (create_graph=True) may retain itself, and no scan finds it
         }
         tagged.tag->set_output(output);
@@ -251,7 +247,7 @@ private:
         record.kind = TIDEMARK_NODE;
         record.node.id = found.number;
         record.node.type = texts.name;
-        record.node.op = is_root ? state_.current_op() : 0;
+        record.node.op = is_root ? state_->current_op() : 0;
         record.node.number = node.sequence_nr();
         TensorPlace place = allocated;
         if (type.kind == NodeType::Kind::accumulate_grad) {
@@ -347,7 +343,7 @@ private:
             describe(*data.unsafeGetTensorImpl(), saved);
         }
         if (saved.device != TIDEMARK_NO_DEVICE) {
-            state_.op_memory().claim({saved.address, saved.device});
+            state_->op_memory().claim({saved.address, saved.device});
             device = device == TIDEMARK_NO_DEVICE ? saved.device : device;
         }
         if (saved.device != device) {
@@ -385,7 +381,7 @@ private:
         core()->push(ring_, &record, payload_.data(), static_cast<uint32_t>(payload_.size()));
     }
 
-    ThreadState& state_ = ThreadState::here();
+    ThreadState* state_ = nullptr;  ///< of the calling thread
     tidemark_ring* ring_ = nullptr;
     uint32_t recording_ = 0;
     TypeTexts texts_;

@@ -75,7 +75,7 @@ uint8_t category_of_result(ThreadState& state, const char* op) {
     if (std::strncmp(op, "c10d::", 6) == 0) {
         return TIDEMARK_CATEGORY_COMMUNICATION;
     }
-    if (state.in_optimizer || executing_node() != nullptr) {
+    if (state.in_optimizer() || executing_node() != nullptr) {
         return TIDEMARK_CATEGORY_NONE;
     }
     return (state.caller_of_op().id & stack_has_module) == 0 ? TIDEMARK_CATEGORY_INPUT : TIDEMARK_CATEGORY_OUTPUT;
@@ -148,9 +148,17 @@ std::unique_ptr<at::ObserverContext> range_begins(const at::RecordFunction& rang
     return nullptr;
 }
 
-void range_ends(const at::RecordFunction&, at::ObserverContext*) {
+/// An optimizer's step that raises ends its range, but calls none of the hooks that report its end.
+void end_failed_step(ThreadState& state, const char* range) {
+    if (state.in_optimizer() && std::strncmp(range, "Optimizer.step#", 15) == 0) {
+        state.set_in_optimizer(false);
+    }
+}
+
+void range_ends(const at::RecordFunction& range, at::ObserverContext*) {
     ThreadState& state = ThreadState::here();
     const MeasuredCallback measured(state);
+    end_failed_step(state, range.name());
     report_span(state, 1, nullptr);
 }
 

@@ -160,13 +160,6 @@ void attach(const tidemark_api* api, int parts) {
     }
 }
 
-/// Without the graph, nothing tells when a node begins: then all ops are observed, or none.
-void begin_work(Work work) {
-    if (graph_is_recorded()) {
-        work_begins(work);
-    }
-}
-
 c10::TensorImpl* tensor_at(uint64_t address) {
     return reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(address));
 }
@@ -225,16 +218,7 @@ int tidemark_plugin_sequences(uint64_t* sequences, int count) {
 
 void tidemark_plugin_phase(uint32_t phase) { set_named_phase(phase); }
 
-void tidemark_plugin_optimizer(int inside) {
-    bool& in_optimizer = ThreadState::here().in_optimizer;
-    if (in_optimizer) {
-        work_ends(Work::optimizer);  // also of a step that an exception ended, which nothing reports
-    }
-    in_optimizer = inside != 0;
-    if (in_optimizer) {
-        begin_work(Work::optimizer);
-    }
-}
+void tidemark_plugin_optimizer(int inside) { ThreadState::here().set_in_optimizer(inside != 0); }
 
 void tidemark_plugin_step_ended(void) {
     follow_pause();

@@ -10,9 +10,9 @@
 #include <iterator>
 #include <utility>
 
+#include "recorder/core/per_thread.h"
 #include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/node_types.h"
-#include "recorder/torch/repeated_work.h"
 
 namespace tidemark::plugin {
 
@@ -24,8 +24,6 @@ std::atomic<uint32_t> named_phase{0};
 std::atomic<uint64_t> backward_call{0};  ///< a packed StackRef
 
 constexpr size_t most_nested_passes = 64;
-
-thread_local ThreadState* state_of_thread = nullptr;
 
 // Threads that have executed nodes since the last backward pass ended. Never destroyed: other threads may still use it
 // while the process exits.
@@ -47,12 +45,23 @@ torch::autograd::Node* executing_node() {
 const tidemark_api* core() { return core_api.load(std::memory_order_acquire); }
 void set_core(const tidemark_api* api) { core_api.store(api, std::memory_order_release); }
 
-ThreadState& ThreadState::here() {
-    if (state_of_thread == nullptr) {
-        state_of_thread = new ThreadState;
+void begin_work(Work work) {
+    if (graph_is_recorded()) {
+        work_begins(work);
     }
-    return *state_of_thread;
 }
+
+void ThreadState::set_in_optimizer(bool inside) {
+    if (in_optimizer_) {
+        work_ends(Work::optimizer);  // also of a step that raised before ranges were observed, which nothing reports
+    }
+    in_optimizer_ = inside;
+    if (inside) {
+        begin_work(Work::optimizer);
+    }
+}
+
+ThreadState& ThreadState::here() { return recorder::PerThread<ThreadState>::here(); }
 
 tidemark_ring* ThreadState::ring() {
     const tidemark_api* api = core();
@@ -62,11 +71,22 @@ tidemark_ring* ThreadState::ring() {
         serial_ = ring == nullptr ? 0 : ring->serial;
         paths_ = {};
         pools_.clear();
-        current_ = 0;
-        op_caller_ = {};
         learned_ops_.clear();
+        leave_all();
     }
     return ring;
+}
+
+/// Forgets what is open. It may be that of a thread that has ended.
+void ThreadState::leave_all() {
+    open_.clear();
+    op_memory_.clear();
+    current_ = 0;
+    in_op_ = false;
+    op_caller_ = {};
+    stack_at_node_ = 0;
+    node_is_observed_ = false;
+    events_ = {};
 }
 
 uint32_t ThreadState::parent_of_op(const char* name, uint8_t scope) {
@@ -178,7 +198,7 @@ uint32_t ThreadState::op_of_event(uint8_t action, const Caller& caller) {
     if (!graph_is_recorded()) {
         return current_;
     }
-    const bool is_optimizer = in_optimizer && !caller.is_evaluating && !c10::GradMode::is_enabled();
+    const bool is_optimizer = in_optimizer_ && !caller.is_evaluating && !c10::GradMode::is_enabled();
     if (caller.derivative == nullptr && !is_optimizer) {
         if (!ops_are_observed()) {
             observe_rest_of_work();  // Python code in a node or in a closure of an optimizer may do anything
@@ -224,7 +244,7 @@ uint8_t ThreadState::phase(const Caller& caller) const {
     if (caller.is_evaluating) {
         return TIDEMARK_PHASE_BACKWARD;
     }
-    if (in_optimizer) {
+    if (in_optimizer_) {
         return TIDEMARK_PHASE_OPTIMIZER;
     }
     if (const uint32_t named = named_phase.load(std::memory_order_relaxed)) {

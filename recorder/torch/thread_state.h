@@ -16,6 +16,7 @@
 #include "recorder/torch/learned_ops.h"
 #include "recorder/torch/op_memory.h"
 #include "recorder/torch/op_paths.h"
+#include "recorder/torch/repeated_work.h"
 #include "recorder/torch/tensor_place.h"
 
 namespace tidemark::plugin {
@@ -47,12 +48,11 @@ struct Caller {
 
 class ThreadState {
 public:
-    /// Returns the state of the calling thread. It is never destroyed, because memory is freed after a thread's
-    /// destructors have run.
+    /// Returns the state of the calling thread, also after its destructors have run: they free memory.
     static ThreadState& here();
 
-    /// Returns this thread's ring in the current recording, or nullptr. Clears the ids of an earlier ring. Every call
-    /// from PyTorch calls this first.
+    /// Returns this thread's ring in the current recording, or nullptr. Forgets the ids of an earlier ring, and what
+    /// was open. Every call from PyTorch calls this first.
     tidemark_ring* ring();
 
     /// Begins or ends an observed op or node. They nest.
@@ -90,7 +90,10 @@ public:
     /// Returns the id of an allocator pool on this thread; 0: the default pool.
     uint16_t pool(int64_t first, int64_t second);
 
-    bool in_optimizer = false;
+    /// Begins or ends the step of an optimizer.
+    void set_in_optimizer(bool inside);
+    bool in_optimizer() const { return in_optimizer_; }
+
     recorder::CallbackCost cost;
 
 private:
@@ -110,6 +113,7 @@ private:
         std::array<uint16_t, 16> counts{};
     };
 
+    void leave_all();
     StackRef own_stack();
     /// Returns the parent of an op that begins: the op around it, or a node that was not observed from its begin.
     uint32_t parent_of_op(const char* name, uint8_t scope);
@@ -120,6 +124,7 @@ private:
     tidemark_ring* ring_ = nullptr;
     uint16_t serial_ = 0;
     uint32_t current_ = 0;
+    bool in_optimizer_ = false;
     bool in_op_ = false;  ///< inside an op that PyTorch's dispatcher called, below any node
     OpMemory op_memory_;
     StackRef op_caller_;  ///< cached by caller_of_op() while an op is open
@@ -133,6 +138,10 @@ private:
     std::mutex executed_mutex_;
     std::vector<ExecutedNode> executed_;  ///< not reported yet; several where passes nest
 };
+
+/// Handles the begin of work that this thread starts. Without the graph, nothing tells when a node begins: then all ops
+/// are observed, or none.
+void begin_work(Work work);
 
 /// Records the executed nodes of all threads that no other node followed. No backward pass runs.
 void report_last_executed_nodes();
