@@ -231,14 +231,23 @@ bool is_retained_gradient(const AnalysisContext& context, AllocationIndex alloca
     return op.ends_with("> aten::clone") && op.find("AccumulateGrad") == std::string::npos;
 }
 
-int64_t gradient_bytes(const AnalysisContext& context, const BackwardPassGroup& group, EventNumber state) {
+std::vector<AllocationIndex> gradients_at(const AnalysisContext& context, const BackwardPassGroup& group,
+                                          EventNumber state) {
     const Allocations& allocations = context.device().allocations;
-    int64_t bytes = 0;
+    std::vector<AllocationIndex> found;
     for (const Gradient& gradient : group.gradients) {
         const AllocationIndex a = gradient.allocation;
         if (allocations.alloc_event[a] < state && state <= allocations.free_event[a]) {
-            bytes += static_cast<int64_t>(allocations.block_size[a]);
+            found.push_back(a);
         }
+    }
+    return found;
+}
+
+int64_t gradient_bytes(const AnalysisContext& context, const BackwardPassGroup& group, EventNumber state) {
+    int64_t bytes = 0;
+    for (const AllocationIndex a : gradients_at(context, group, state)) {
+        bytes += static_cast<int64_t>(context.device().allocations.block_size[a]);
     }
     return bytes;
 }

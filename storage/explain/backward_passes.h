@@ -46,7 +46,10 @@ size_t passes_per_update(const AnalysisContext& context, const BackwardPassGroup
 /// Returns whether retain_grad() retains this allocation: a clone that a non-leaf node creates in the backward pass.
 bool is_retained_gradient(const AnalysisContext& context, AllocationIndex allocation);
 
-/// Returns the block bytes of the group's gradients that are allocated at this state.
+/// Returns the group's gradients that are allocated at this state.
+std::vector<AllocationIndex> gradients_at(const AnalysisContext& context, const BackwardPassGroup& group,
+                                          EventNumber state);
+/// Returns the bytes of their blocks.
 int64_t gradient_bytes(const AnalysisContext& context, const BackwardPassGroup& group, EventNumber state);
 /// Returns the bytes that the forward pass had added when its backward began.
 int64_t activation_bytes(const AnalysisContext& context, const BackwardPass& pass);

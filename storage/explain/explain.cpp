@@ -10,6 +10,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/data_gaps.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/summary.h"
 #include "storage/timeline/time_point.h"
@@ -73,6 +74,9 @@ void complete(Finding& finding, const AnalysisContext& context) {
     finding.device = context.device().device;
     if (!has_times(context.trace(), context.device())) {
         finding.since.reset();
+    }
+    if (finding.memory.allocations.empty()) {
+        finding.memory = find_memory(context, finding);
     }
     finding.source = source_of(context.trace(), finding.stack);
     if (finding.unit == IterationSource::none) {

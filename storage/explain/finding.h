@@ -56,6 +56,13 @@ struct Fix {
     bool is_general = false;  ///< of any such growth: advice of a library may replace it
 };
 
+/// Allocations of Finding::device, all of which are active in one state of it.
+struct FindingMemory {
+    EventNumber event = 0;                     ///< that state
+    std::vector<AllocationIndex> allocations;  ///< by age
+    int64_t bytes = 0;                         ///< of their blocks
+};
+
 /// Texts are complete sentences in the requested language. Bytes are block bytes unless a text states otherwise.
 struct Finding {
     FindingKind kind = FindingKind::steady;
@@ -79,6 +86,7 @@ struct Finding {
     std::optional<ComponentKind> component;        ///< of the memory breakdown
     StackId stack = 0;                             ///< the user's stack that allocated it
     std::vector<StackId> accounts_for;             ///< all stacks whose memory it explains, if there are several
+    FindingMemory memory;                          ///< that the finding is about; empty: no allocations
     std::string line;                              ///< the same in words: "train.py:31 main"
     SourceExcerpt source;                          ///< that line of the program, if it was recorded
     std::string referrer;  ///< "list `results` (variable of <module>, train.py:29), elements 0 to 59"

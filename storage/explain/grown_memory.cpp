@@ -67,10 +67,25 @@ private:
     int64_t at_once_ = 0;
 };
 
+/// Returns the site's memory at the context's time point that was made since a state. A site lists only some of many
+/// allocations.
+std::vector<AllocationIndex> made_since(const Site& site, EventNumber begin, const Trace& trace, uint32_t position,
+                                        EventNumber now) {
+    const DeviceHistory& device = trace.devices[position];
+    const Allocations& all = device.allocations;
+    const bool is_complete = site.count == static_cast<int64_t>(site.now.size());
+    std::vector<AllocationIndex> made = is_complete ? site.now : allocations_of(site, trace, device);
+    std::erase_if(made, [&](AllocationIndex a) {
+        return all.alloc_event[a] < begin || all.alloc_event[a] >= now || all.free_event[a] < now;
+    });
+    return made;
+}
+
 }  // namespace
 
 GrownMemory grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& iterations,
-                     const GraphContext* graph, const DeviceHistory& device, uint32_t position) {
+                     const GraphContext* graph, const Trace& trace, uint32_t position, EventNumber now) {
+    const DeviceHistory& device = trace.devices[position];
     GrownMemory grown;
     if (graph && site.count == static_cast<int64_t>(site.now.size())) {
         const EventNumber sure_before =
@@ -84,16 +99,18 @@ GrownMemory grown_at(const Site& site, const LeakSuspect& suspect, const Iterati
         for (const AllocationIndex a : memory) {
             if (device.allocations.alloc_event[a] >= part.begin) {
                 grown.bytes += static_cast<int64_t>(device.allocations.block_size[a]);
-                ++grown.count;
+                grown.allocations.push_back(a);
             }
         }
-        return {std::llround(static_cast<double>(grown.bytes) * part.share),
-                std::llround(static_cast<double>(grown.count) * part.share)};
+        grown.count = std::llround(static_cast<double>(grown.allocations.size()) * part.share);
+        grown.bytes = std::llround(static_cast<double>(grown.bytes) * part.share);
+        return grown;
     }
     const auto slices = static_cast<double>(site.level.size());
     grown.bytes = std::min<int64_t>(site.bytes, std::llround(site.trend.per_iteration * slices));
     const double share = static_cast<double>(grown.bytes) / static_cast<double>(site.bytes);
     grown.count = std::llround(static_cast<double>(site.count) * share);
+    grown.allocations = made_since(site, iterations[suspect.since].first, trace, position, now);
     return grown;
 }
 

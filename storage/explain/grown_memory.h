@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "storage/explain/leak_suspects.h"
 
@@ -12,11 +13,13 @@ namespace tidemark {
 
 struct GrownMemory {
     int64_t bytes = 0, count = 0;
+    std::vector<AllocationIndex> allocations;  ///< of which a share has grown, if not all
 };
 
 /// Returns what has grown of the allocations that belong to the suspect if the site lists all its allocations;
-/// otherwise, and without a graph, the rise.
+/// otherwise, and without a graph, the rise. `now`: the context's time point. Requires a position `suspect.since`
+/// within the iterations.
 GrownMemory grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& iterations,
-                     const GraphContext* graph, const DeviceHistory& device, uint32_t position);
+                     const GraphContext* graph, const Trace& trace, uint32_t position, EventNumber now);
 
 }  // namespace tidemark

@@ -52,6 +52,7 @@ void join(LeakSuspect& suspect, const LeakSuspect& other) {
     suspect.roots = std::max(suspect.roots, other.roots);
     suspect.bytes += other.bytes;
     suspect.count += other.count;
+    suspect.allocations.insert(suspect.allocations.end(), other.allocations.begin(), other.allocations.end());
     suspect.per_iteration += other.per_iteration;
     suspect.since = std::min(suspect.since, other.since);
     suspect.rises = sum_of(suspect.rises, other.rises);

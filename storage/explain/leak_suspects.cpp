@@ -356,8 +356,9 @@ private:
             suspect.paths = growth_paths(*graph_, suspect.sites, *suspect.referrer, position_);
         }
         for (const Site* site : suspect.sites) {
-            const GrownMemory grown = grown_at(*site, suspect, interval_.iterations, graph_, device_, position_);
+            const GrownMemory grown = grown_at(*site, suspect, interval_.iterations, graph_, trace_, position_, now_);
             suspect.bytes += grown.bytes;
+            suspect.allocations.insert(suspect.allocations.end(), grown.allocations.begin(), grown.allocations.end());
             suspect.count += suspect.growth == Growth::of_size
                                  ? count_growing_tensors(*site, device_, interval_.iterations)
                                  : grown.count;

@@ -30,10 +30,11 @@ struct LeakSuspect {
     int64_t calls = 0;             ///< unfinished calls of one function, or contexts, that retain it; 0: none
     int64_t roots = 0;             ///< number of distinct roots that retain the suspect
     int64_t bytes = 0, count = 0;  ///< at the context's time point
-    int64_t per_iteration = 0;     ///< bytes
-    size_t since = 0;              ///< position of the first iteration of the growth
-    std::optional<Rises> rises;    ///< if it grows once in several iterations
-    Pace pace = Pace::steady;      ///< of a growing number of tensors
+    std::vector<AllocationIndex> allocations;  ///< that have grown, at that point
+    int64_t per_iteration = 0;                 ///< bytes
+    size_t since = 0;                          ///< position of the first iteration of the growth
+    std::optional<Rises> rises;                ///< if it grows once in several iterations
+    Pace pace = Pace::steady;                  ///< of a growing number of tensors
     bool through_graph() const { return retention.through_graph; }
 };
 

@@ -55,6 +55,13 @@ ordered_json rises_json(const std::optional<Rises>& rises) {
                  : ordered_json();
 }
 
+ordered_json memory_json(const FindingMemory& memory) {
+    return memory.allocations.empty()
+               ? ordered_json()
+               : ordered_json{
+                     {"event", memory.event}, {"bytes", memory.bytes}, {"allocations", memory.allocations.size()}};
+}
+
 ordered_json finding_json(const AnalysisContext& context, const Finding& finding) {
     return {
         {"kind", finding_word(finding.kind)},
@@ -70,6 +77,7 @@ ordered_json finding_json(const AnalysisContext& context, const Finding& finding
         {"since_ns", or_null(finding.since)},
         {"since_iteration", or_null(finding.since_iteration)},
         {"component", component_json(finding.component)},
+        {"memory", memory_json(finding.memory)},
         {"line", finding.line},
         {"source", array_of(finding.source.lines, source_line_json)},
         {"stack", frames_json(context.trace().stacks, finding.stack)},

@@ -84,12 +84,22 @@ def differs_in_bytes(run, findings, truth, strict):
         yield f"bytes per iteration {finding.get('per_iteration_bytes')}, not {known}"
 
 
+def differs_in_memory(findings):
+    """The allocations of a leak must be those that its bytes count."""
+    for finding in findings:
+        if finding["severity"] == "leak" and finding["component"] == "requested":
+            memory = finding["memory"] or {"bytes": 0}
+            if not is_near(memory["bytes"], finding["bytes"], 0):
+                yield f"{finding['kind']}: its allocations have {memory['bytes']} bytes, not {finding['bytes']}"
+
+
 def check(options, run, trace, truth):
     findings = explain(options.tidemark, trace)
     if isinstance(findings, str):
         return run, [], [findings]
     differences = list(differs_in_words(run.entry, findings)) + list(differs_in_severity(run.entry, findings))
     differences += differs_in_bytes(run, findings, truth, options.strict)
+    differences += differs_in_memory(findings)
     return run, findings, differences
 
 

@@ -7,6 +7,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/library_advice.h"
 #include "storage/text/referrer_words.h"
@@ -23,6 +24,7 @@ struct Cache {
     std::vector<const Site*> sites;  ///< most bytes first
     const Referrer* referrer = nullptr;
     AllocationIndex oldest = no_allocation;
+    std::vector<AllocationIndex> entries;
     int64_t bytes = 0, count = 0;
     size_t full = 0;        ///< the slice from which on the size is constant
     bool replaces = false;  ///< new entries are added and old ones are freed
@@ -101,6 +103,7 @@ std::vector<Cache> find(const AnalysisContext& context) {
         cache.sites.push_back(&site);
         cache.referrer = cache.referrer ? cache.referrer : referrer;
         cache.oldest = cache.sites.size() == 1 ? entries.all.front() : cache.oldest;
+        cache.entries.insert(cache.entries.end(), entries.all.begin(), entries.all.end());
         cache.bytes += entries.bytes;
         cache.count += count;
         cache.full = std::max(cache.full, *full);
@@ -144,6 +147,7 @@ Finding make_finding(const AnalysisContext& context, const Cache& cache, const W
         "iterations.",
         with("iterations", context.iterations().size() - full));
     finding.bytes = cache.bytes;
+    finding.memory = memory_of(context, cache.entries, context.now());
     finding.count = cache.count;
     finding.component = ComponentKind::requested;
     set_line(finding, context, cache.sites.front()->stack);

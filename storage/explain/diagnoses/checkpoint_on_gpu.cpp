@@ -7,6 +7,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
@@ -103,6 +104,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
                               "parameters of the same sizes.")
                         : words("torch.load allocated the tensors; they exist beside others of the same sizes.");
     finding.bytes = loaded.bytes;
+    finding.memory = memory_of(context, loaded.all, context.now());
     finding.count = static_cast<int64_t>(loaded.all.size());
     finding.component = ComponentKind::requested;
     finding.since = context.device().alloc_time(loaded.all.front());

@@ -9,6 +9,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/backward_passes.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/unused_gradients.h"
 
@@ -89,6 +90,7 @@ Finding make_finding(const AnalysisContext& context, const BackwardPassGroup& gr
     finding.confidence = Confidence::certain;
     finding.basis = words("The graph shows which backward passes ran while the same gradients were allocated.");
     finding.bytes = found.bytes;
+    finding.memory = memory_of(context, gradients_at(context, group, found.accumulated), found.accumulated);
     finding.count = static_cast<int64_t>(found.passes);
     finding.component = ComponentKind::requested;
     set_line(finding, context, context.device().allocations.stack[found.example.allocation]);

@@ -9,6 +9,7 @@
 #include "storage/explain/backward_passes.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/unused_gradients.h"
 
@@ -28,6 +29,7 @@ struct Overlap {
     int64_t gradients = 0;               ///< bytes of gradients that existed before its forward pass
     int64_t activations = 0;             ///< bytes that the forward pass added
     const Gradient* example = nullptr;
+    std::vector<AllocationIndex> allocations;  ///< of the gradients
 };
 
 Overlap find(const AnalysisContext& context, const BackwardPassGroup& group) {
@@ -41,6 +43,7 @@ Overlap find(const AnalysisContext& context, const BackwardPassGroup& group) {
         if (outlives_updates(gradient) && gradient.last + 1 == group.passes.size()) {
             const auto bytes = static_cast<int64_t>(size[gradient.allocation]);
             overlap.gradients += bytes;
+            overlap.allocations.push_back(gradient.allocation);
             if (!overlap.example || bytes > static_cast<int64_t>(size[overlap.example->allocation])) {
                 overlap.example = &gradient;
             }
@@ -89,6 +92,7 @@ Finding make_finding(const AnalysisContext& context, const Overlap& overlap, con
         "The graph and the allocator's events show that the same gradients existed during all later backward passes "
         "while the parameters were updated.");
     finding.bytes = overlap.gradients;
+    finding.memory = memory_of(context, overlap.allocations, overlap.pass->backward);
     finding.component = ComponentKind::requested;
     set_line(finding, context, context.device().allocations.stack[overlap.example->allocation]);
     report(finding, context, overlap, words);
@@ -162,6 +166,7 @@ Finding make_finding(const AnalysisContext& context, const UnusedGradients& unus
     finding.confidence = is_observed ? Confidence::certain : Confidence::likely;
     finding.basis = words("The gradients, the optimizers' state and steps, and the backward passes were recorded.");
     finding.bytes = unused.bytes;
+    finding.memory = memory_of(context, unused.gradients, context.now());
     finding.count = static_cast<int64_t>(unused.gradients.size());
     finding.component = ComponentKind::requested;
     const AllocationIndex largest = unused.gradients.front();

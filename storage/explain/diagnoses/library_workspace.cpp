@@ -9,6 +9,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/driver_memory.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/workspaces.h"
 
@@ -133,6 +134,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
             ? words("The allocation of each workspace was recorded.")
             : words("The workspaces were recognized by their stack or size, and because they were never freed.");
     finding.bytes = found.bytes();
+    finding.memory = memory_of(context, found.in_pytorch.all, context.now());
     finding.count = static_cast<int64_t>(found.in_pytorch.all.size());
     finding.component =
         found.in_pytorch.bytes >= found.outside_pytorch ? ComponentKind::requested : ComponentKind::library;

@@ -7,6 +7,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/text/referrer_words.h"
 
@@ -79,6 +80,13 @@ std::string names_of(const AnalysisContext& context, const std::vector<Variable>
     return words.list(names);
 }
 
+FindingMemory memory_of(const AnalysisContext& context, const std::vector<Variable>& variables) {
+    std::vector<AllocationIndex> allocations;
+    std::transform(variables.begin(), variables.end(), std::back_inserter(allocations),
+                   [](const Variable& variable) { return variable.allocation; });
+    return tidemark::memory_of(context, std::move(allocations), context.now());
+}
+
 Finding make_finding(const AnalysisContext& context, const std::vector<Variable>& variables, const Words& words) {
     const auto count =
         with("tensors", words.plural(static_cast<int64_t>(variables.size()), "{n} tensor", "{n} tensors"));
@@ -88,6 +96,7 @@ Finding make_finding(const AnalysisContext& context, const std::vector<Variable>
     finding.confidence = Confidence::certain;
     finding.basis = words("A heap scan found the variables.");
     finding.bytes = bytes_of(variables);
+    finding.memory = memory_of(context, variables);
     finding.count = static_cast<int64_t>(variables.size());
     finding.component = ComponentKind::requested;
     set_line(finding, context, context.device().allocations.stack[variables.front().allocation]);

@@ -12,6 +12,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/model_bound.h"
 #include "storage/explain/stack_categories.h"
@@ -186,6 +187,7 @@ Finding make_finding(const AnalysisContext& context, const State& state, const W
                         ? words("The tensors were read from the optimizer's state.")
                         : words("The memory was allocated in step() of an optimizer, and stays beside the parameters.");
     finding.bytes = state.bytes;
+    finding.memory = memory_of(context, state.tensors, context.now());
     finding.count = static_cast<int64_t>(state.tensors.size());
     finding.component = ComponentKind::requested;
     set_line(finding, context, state.stack);

@@ -7,6 +7,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/backward_passes.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/text/referrer_words.h"
 
@@ -87,6 +88,7 @@ Finding make_finding(const AnalysisContext& context, const Retained& found, cons
         "The gradients belong to tensors that are not leaves, and their nodes allocated the copies in the backward "
         "pass.");
     finding.bytes = found.bytes;
+    finding.memory = memory_of(context, found.gradients, context.now());
     finding.count = static_cast<int64_t>(found.gradients.size());
     finding.component = ComponentKind::requested;
     set_line(finding, context, stack_of(context, largest));

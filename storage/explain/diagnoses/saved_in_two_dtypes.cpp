@@ -7,6 +7,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 
 namespace tidemark {
@@ -108,6 +109,16 @@ void report(Finding& finding, const AnalysisContext& context, const std::vector<
               bytes)};
 }
 
+/// Returns the tensor of each pair that is not needed.
+std::vector<AllocationIndex> smaller_of(const std::vector<Pair>& pairs, const Allocations& all) {
+    std::vector<AllocationIndex> smaller;
+    for (const Pair& pair : pairs) {
+        const bool is_copy = all.block_size[pair.copy.index] <= all.block_size[pair.source.index];
+        smaller.push_back(is_copy ? pair.copy.index : pair.source.index);
+    }
+    return smaller;
+}
+
 Finding make_finding(const AnalysisContext& context, EventNumber peak, const std::vector<Pair>& pairs,
                      const Words& words) {
     const Pair& first = pairs.front();
@@ -117,6 +128,7 @@ Finding make_finding(const AnalysisContext& context, EventNumber peak, const std
     for (const Pair& pair : pairs) {
         finding.bytes += pair.bytes;
     }
+    finding.memory = memory_of(context, smaller_of(pairs, context.device().allocations), peak);
     finding.count = static_cast<int64_t>(pairs.size());
     finding.component = ComponentKind::requested;
     const GraphNodes& nodes = context.graph()->tables().nodes;

@@ -9,6 +9,7 @@
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/element_wise.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/text/referrer_words.h"
 
@@ -172,6 +173,7 @@ Finding make_finding(const AnalysisContext& context, const StaleResult& stale, c
         "was allocated.",
         with("iterations", stale.seen));
     finding.bytes = stale.bytes;
+    finding.memory = memory_of(context, {stale.allocation}, stale.peak);
     finding.component = ComponentKind::requested;
     set_line(finding, context, context.device().allocations.stack[stale.allocation]);
     const Referrer* referrer = variable_of(context, finding.stack);

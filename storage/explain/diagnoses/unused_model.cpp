@@ -13,6 +13,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/copied_arguments.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/stacked_models.h"
@@ -35,6 +36,7 @@ Finding begin_finding(const AnalysisContext& context, const std::vector<Allocati
     Finding finding = diagnoses::unused_model.new_finding();
     finding.confidence = Confidence::likely;
     finding.bytes = bytes;
+    finding.memory = memory_of(context, memory, context.now());
     finding.count = static_cast<int64_t>(memory.size());
     finding.component = ComponentKind::requested;
     finding.since = since;

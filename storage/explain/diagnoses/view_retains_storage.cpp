@@ -9,6 +9,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/retention.h"
 #include "storage/explain/small_views.h"
@@ -141,6 +142,7 @@ Finding make_finding(const AnalysisContext& context, const Views& views, const W
                   "replaced entries by others whose storages were allocated at the same lines.")
             : words("A heap scan found the views, and the sizes of their storages.");
     finding.bytes = views.bytes - views.views;  // what is retained without need
+    finding.memory = memory_of(context, views.storages, context.now());
     finding.count = static_cast<int64_t>(views.storages.size());
     finding.component = ComponentKind::requested;
     finding.referrer = referrer_words(tables, words, *views.referrer);

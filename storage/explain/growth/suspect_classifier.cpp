@@ -7,6 +7,7 @@
 #include <array>
 
 #include "storage/base/units.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/text/referrer_words.h"
 
@@ -137,6 +138,7 @@ Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspe
     finding.bytes = suspect.bytes;
     finding.per_iteration = suspect.per_iteration;
     finding.count = suspect.count;
+    finding.memory = memory_of(context, suspect.allocations, context.now());
     finding.component = ComponentKind::requested;
     set_line(finding, context, suspect.sites.front()->stack);
     set_since(finding, *suspect.iterations, suspect.since);

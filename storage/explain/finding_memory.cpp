@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/finding_memory.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+namespace tidemark {
+namespace {
+
+using Stacks = std::unordered_set<StackId>;
+
+/// Returns whether the finding's bytes are a part of the allocator's memory. Others, such as the CUDA context, are not.
+bool is_of_allocator(const Finding& finding) {
+    return !finding.component || *finding.component == ComponentKind::requested ||
+           *finding.component == ComponentKind::rounding;
+}
+
+Stacks stacks_of(const Finding& finding) {
+    Stacks stacks(finding.accounts_for.begin(), finding.accounts_for.end());
+    stacks.insert(finding.stack);
+    stacks.erase(0);
+    return stacks;
+}
+
+/// Returns the states in which the finding's memory may be: its own first.
+std::vector<EventNumber> states_of(const AnalysisContext& context, const Finding& finding) {
+    std::vector<EventNumber> states{context.now()};
+    for (const Evidence& evidence : finding.evidence) {
+        if (evidence.event) {
+            states.push_back(std::clamp<EventNumber>(*evidence.event, 0, context.device().event_count()));
+        } else if (evidence.allocation && evidence.allocation.device == context.device_position()) {
+            states.push_back(context.device().allocations.alloc_event[evidence.allocation.index] + 1);
+        }
+    }
+    return states;
+}
+
+FindingMemory memory_at(const AnalysisContext& context, const Stacks& stacks, EventNumber state) {
+    std::vector<AllocationIndex> found;
+    context.analysis().live().for_each_active(state, [&](AllocationIndex a) {
+        if (stacks.contains(context.device().allocations.stack[a])) {
+            found.push_back(a);
+        }
+    });
+    return memory_of(context, std::move(found), state);
+}
+
+FindingMemory named_memory(const AnalysisContext& context, const Finding& finding) {
+    std::vector<AllocationIndex> named;
+    EventNumber state = 0;
+    for (const Evidence& evidence : finding.evidence) {
+        if (evidence.allocation && evidence.allocation.device == context.device_position()) {
+            named.push_back(evidence.allocation.index);
+            state = std::max(state, context.device().allocations.alloc_event[named.back()] + 1);
+        }
+    }
+    return memory_of(context, std::move(named), state);
+}
+
+/// Returns how far the memory is from the finding's bytes; 1 is equal, and more is farther.
+double distance(const FindingMemory& memory, const Finding& finding) {
+    if (memory.bytes <= 0 || finding.bytes <= 0) {
+        return std::numeric_limits<double>::infinity();
+    }
+    const double ratio = static_cast<double>(memory.bytes) / static_cast<double>(finding.bytes);
+    return std::max(ratio, 1 / ratio);
+}
+
+}  // namespace
+
+FindingMemory memory_of(const AnalysisContext& context, std::vector<AllocationIndex> allocations, EventNumber state) {
+    std::sort(allocations.begin(), allocations.end());
+    allocations.erase(std::unique(allocations.begin(), allocations.end()), allocations.end());
+    FindingMemory memory{state, std::move(allocations), 0};
+    for (const AllocationIndex a : memory.allocations) {
+        memory.bytes += static_cast<int64_t>(context.device().allocations.block_size[a]);
+    }
+    return memory;
+}
+
+FindingMemory find_memory(const AnalysisContext& context, const Finding& finding) {
+    constexpr double farthest = 1.25;  // other memory would only mislead
+    if (!is_of_allocator(finding)) {
+        return {};
+    }
+    FindingMemory best;
+    double best_distance = farthest;
+    const auto consider = [&](FindingMemory memory) {
+        if (const double far = distance(memory, finding); far < best_distance) {
+            best_distance = far;
+            best = std::move(memory);
+        }
+    };
+    if (const Stacks stacks = stacks_of(finding); !stacks.empty()) {
+        for (const EventNumber state : states_of(context, finding)) {
+            consider(memory_at(context, stacks, state));
+        }
+    }
+    consider(named_memory(context, finding));
+    return best;
+}
+
+}  // namespace tidemark

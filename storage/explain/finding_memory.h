@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// Which allocations a finding is about.
+#pragma once
+
+#include "storage/explain/analysis_context.h"
+#include "storage/explain/finding.h"
+
+namespace tidemark {
+
+/// Returns these allocations of the context's device as the memory of a finding. `state`: in which all are active.
+FindingMemory memory_of(const AnalysisContext& context, std::vector<AllocationIndex> allocations, EventNumber state);
+
+/// Returns the memory of a finding whose diagnosis has not said it: the allocations of its stacks, in the state in
+/// which they are closest to its bytes (the context's time point, or that of its evidence), or else the allocations
+/// that its evidence names. Empty if neither is about as large as the finding, or it is not about memory of PyTorch's
+/// allocator.
+FindingMemory find_memory(const AnalysisContext& context, const Finding& finding);
+
+}  // namespace tidemark
