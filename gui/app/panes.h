@@ -5,6 +5,7 @@
 #pragma once
 
 #include "gui/breakdown/breakdown_pane.h"
+#include "gui/changes/changes_pane.h"
 #include "gui/graph/graph_pane.h"
 #include "gui/inspector/inspector_pane.h"
 #include "gui/segments/segment_map.h"

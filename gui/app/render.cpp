@@ -125,6 +125,13 @@ Status draw(Application&, const std::shared_ptr<Session>& session, const RenderR
                         [&](QPaintDevice& device, QSize size) { paint_view(view, device, size); });
 }
 
+/// Selects the time from the begin of the run to the cursor.
+void select_run_so_far(Session& session) {
+    const TimeView& view = session.time_view();
+    session.selection().select_range(
+        std::pair(view.whole_from(), view.position_of(session.selection().state().time_point)));
+}
+
 Status draw_window(Application& application, const std::shared_ptr<Session>& session, const RenderRequest& request) {
     MainWindow window(application);
     window.setAttribute(Qt::WA_DontShowOnScreen);
@@ -132,21 +139,25 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
     window.show();
     window.show_session(session, request.trace);
     TracePage& page = window.page();
-    const std::map<QString, QWidget*> panes{{QStringLiteral("segments"), &page.segments()},
-                                            {QStringLiteral("graph"), &page.graph()},
-                                            {QStringLiteral("table"), &page.table()},
-                                            {QStringLiteral("summary"), &page.summary()},
-                                            {QStringLiteral("breakdown"), &page.breakdown()}};
+    const std::map<QString, QWidget*> panes{
+        {QStringLiteral("segments"), &page.segments()}, {QStringLiteral("graph"), &page.graph()},
+        {QStringLiteral("table"), &page.table()},       {QStringLiteral("summary"), &page.summary()},
+        {QStringLiteral("changes"), &page.changes()},   {QStringLiteral("breakdown"), &page.breakdown()}};
     if (const auto pane = panes.find(request.pane); pane != panes.end()) {
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {
-        return usage_error("A window has no pane \"{pane}\"; it has segments, graph, table, summary and breakdown.",
-                           with("pane", request.pane.toStdString()));
+        return usage_error(
+            "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes and "
+            "breakdown.",
+            with("pane", request.pane.toStdString()));
     }
     if (request.stack_by) {
         page.set_group_by({*request.stack_by});
     }
     TIDEMARK_TRY(select_finding(page.why(), *page.session(), request));
+    if (request.pane == QStringLiteral("changes")) {
+        select_run_so_far(*page.session());
+    }
     wait_for_panes();
     window.refresh_now();
     wait_for_panes();

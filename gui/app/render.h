@@ -21,7 +21,8 @@ struct RenderRequest {
     QString view = QStringLiteral("window");  ///< one of view_names()
     QString at = QStringLiteral("peak");
     std::optional<GroupBy> stack_by;  ///< the grouping of stacked pictures; nothing: the window's default
-    QString pane;  ///< of a window: "segments", "graph", "table", "summary", "breakdown"; empty: the first
+    QString pane;  ///< of a window: "segments", "graph", "table", "summary", "changes" (from the begin to `at`),
+                   ///< "breakdown"; empty: the first
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel
     QString output;

@@ -66,6 +66,10 @@ void TracePage::arrange(QWidget* plots) {
     connect(why_, &StoryPane::close_requested, this, [this] { arrangement_->set_story(false); });
     connect(details_, &InspectorPane::close_requested, this, [this] { arrangement_->set_inspector(false); });
     connect(why_, &StoryPane::evidence_shown, this, &TracePage::show_evidence);
+    connect(why_, &StoryPane::memory_list_requested, this, [this] {
+        tabs_->setCurrentWidget(table_);
+        table_->show_selection_only();
+    });
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     connect(summary_bar_, &SummaryBar::finding_requested, this, [this](int finding) {
         arrangement_->set_story(true);
@@ -153,13 +157,16 @@ QWidget* TracePage::make_header() {
 QWidget* TracePage::make_plots() {
     timeline_ = new TimelinePlot;
     timeline_->set_time_labels(false);
+    finding_plot_ = new FindingPlot;
     allocations_ = new AllocationsPlot;
     legend_ = new Legend;
     plot_split_ = new QSplitter(Qt::Vertical);
     plot_split_->addWidget(timeline_);
+    plot_split_->addWidget(finding_plot_);
     plot_split_->addWidget(allocations_);
     plot_split_->setStretchFactor(0, 3);
-    plot_split_->setStretchFactor(1, 2);
+    plot_split_->setStretchFactor(1, 1);
+    plot_split_->setStretchFactor(2, 2);
     plot_split_->setChildrenCollapsible(false);
     plot_split_->setHandleWidth(5);
     plots_ = new QWidget;
@@ -182,8 +189,10 @@ void TracePage::make_tabs() {
     graph_ = new GraphPane;
     table_ = new AllocationTable;
     summary_ = new SummaryTable;
+    changes_ = new ChangesPane;
     breakdown_ = new BreakdownPane;
     tabs_ = new QTabWidget;
+    tabs_->setObjectName(QStringLiteral("drawer"));
     tabs_->setDocumentMode(true);
     tabs_->setAccessibleName(tr("State at the cursor"));
     for (const auto& [pane, name] : panes()) {
@@ -196,11 +205,8 @@ void TracePage::make_tabs() {
 }
 
 std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
-    return {{segments_, tr("Segments")},
-            {graph_, tr("Graph")},
-            {table_, tr("Table")},
-            {summary_, tr("Summary")},
-            {breakdown_, tr("Memory breakdown")}};
+    return {{segments_, tr("Segments")}, {graph_, tr("Graph")},     {table_, tr("Table")},
+            {summary_, tr("Summary")},   {changes_, tr("Changes")}, {breakdown_, tr("Memory breakdown")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -222,12 +228,14 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     }
     overview_->set_session(raw);
     timeline_->set_session(raw);
+    finding_plot_->set_session(raw);
     allocations_->set_session(raw);
     legend_->set_session(raw);
     segments_->set_session(raw);
     graph_->set_session(raw);
     table_->set_session(raw);
     summary_->set_session(raw);
+    changes_->set_session(raw);
     breakdown_->set_session(raw);
     details_->set_session(raw);
     why_->set_session(raw);

@@ -17,6 +17,7 @@
 #include "gui/app/panes.h"
 #include "gui/app/settings.h"
 #include "gui/timeline/allocations_plot.h"
+#include "gui/timeline/finding_plot.h"
 #include "gui/timeline/overview_plot.h"
 #include "gui/timeline/timeline_plot.h"
 #include "gui/widgets/legend.h"
@@ -63,9 +64,11 @@ public:
     OverviewPlot& overview() const { return *overview_; }
     TimelinePlot& timeline() const { return *timeline_; }
     AllocationsPlot& allocations() const { return *allocations_; }
+    FindingPlot& finding_plot() const { return *finding_plot_; }
     SegmentMap& segments() const { return *segments_; }
     AllocationTable& table() const { return *table_; }
     SummaryTable& summary() const { return *summary_; }
+    ChangesPane& changes() const { return *changes_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
@@ -114,6 +117,7 @@ private:
     QComboBox* axis_;
     OverviewPlot* overview_;
     TimelinePlot* timeline_;
+    FindingPlot* finding_plot_;
     AllocationsPlot* allocations_;
     Legend* legend_;
     QWidget* plots_;
@@ -122,6 +126,7 @@ private:
     GraphPane* graph_;
     AllocationTable* table_;
     SummaryTable* summary_;
+    ChangesPane* changes_;
     BreakdownPane* breakdown_;
     InspectorPane* details_;
     StoryPane* why_;

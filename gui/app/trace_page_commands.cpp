@@ -30,6 +30,7 @@ void TracePage::focus() {
 void TracePage::show_all() {
     session_->time_view().show_all();
     timeline_->show_all_bytes();
+    finding_plot_->show_all_bytes();
     allocations_->show_all_bytes();
 }
 
@@ -88,6 +89,7 @@ void TracePage::go_to_oom(int direction) {
 
 void TracePage::set_wheel_mode(WheelMode mode) {
     timeline_->set_wheel_mode(mode);
+    finding_plot_->set_wheel_mode(mode);
     allocations_->set_wheel_mode(mode);
 }
 
@@ -120,6 +122,7 @@ void TracePage::set_axis(TimeAxis axis) {
 void TracePage::refresh_now() {
     overview_->repaint();
     timeline_->refresh_now();
+    finding_plot_->refresh_now();
     allocations_->refresh_now();
 }
 

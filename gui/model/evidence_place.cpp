@@ -4,6 +4,7 @@
 #include "gui/model/evidence_place.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gui/model/explained.h"
 #include "storage/replay/active_walk.h"
@@ -35,12 +36,53 @@ AllocationIndex allocation_now(const Session& session, const Explained& explaine
     return session.device().find_allocation(id).value_or(no_allocation);
 }
 
+/// Returns the finding's memory in the current trace. The explanation's own set is shared, so that it remains one
+/// selection, whatever evidence is shown.
+AllocationSet memory_now(const Session& session, const std::shared_ptr<const Explained>& explained,
+                         const Finding& finding) {
+    const std::vector<AllocationIndex>& memory = finding.memory.allocations;
+    if (memory.empty()) {
+        return nullptr;
+    }
+    if (&explained->context->trace() == &session.trace()) {
+        return {explained, &memory};
+    }
+    std::vector<AllocationIndex> now;
+    for (const AllocationIndex a : memory) {
+        if (const AllocationIndex found =
+                allocation_now(session, *explained, {explained->context->device_position(), a});
+            found != no_allocation) {
+            now.push_back(found);
+        }
+    }
+    std::sort(now.begin(), now.end());
+    return std::make_shared<const std::vector<AllocationIndex>>(std::move(now));
+}
+
+/// Returns whether the evidence is one of the allocations that a leak retains. When it was made, nothing showed that
+/// yet, and what describes that state would deny the finding.
+bool is_retained_memory(const Finding& finding, const Evidence& evidence) {
+    return finding.severity == Severity::leak && evidence.allocation &&
+           std::binary_search(finding.memory.allocations.begin(), finding.memory.allocations.end(),
+                              evidence.allocation.index);
+}
+
 std::optional<NodeIndex> node_now(const Session& session, const Explained& explained, NodeIndex node) {
     if (node == no_node || !session.graph() || explained.context->graph() == nullptr) {
         return std::nullopt;
     }
     const NodeIndex found = session.graph()->index.find(explained.context->graph()->tables().nodes.id[node]);
     return found == no_node ? std::nullopt : std::optional(found);
+}
+
+/// Returns whether the finding's stack allocated memory of PyTorch. To highlight that of a driver call would only dim
+/// everything.
+bool is_of_pytorch(const Finding& finding) {
+    return !finding.component || *finding.component <= ComponentKind::private_pools;
+}
+
+EventNumber state_now(const DeviceHistory& device, EventNumber event) {
+    return std::clamp<EventNumber>(event, 0, device.event_count());
 }
 
 void add_allocation(const DeviceHistory& device, AllocationIndex allocation, bool has_no_time, SelectionState& state) {
@@ -74,32 +116,44 @@ ShownBy shown_by(const Session& session, const Finding& finding, const Evidence&
 
 EventNumber time_point_of(const DeviceHistory& device, const Explained& explained, const Evidence& evidence) {
     if (evidence.event) {
-        return std::clamp<EventNumber>(*evidence.event, 0, device.event_count());
+        return state_now(device, *evidence.event);
     }
     const auto time = evidence.until ? evidence.until : evidence.time;
     return time ? device.events_until(*time) : explained.explanation.event;
 }
 
-SelectionState selection_of(const Session& session, const Explained& explained, const Finding& finding,
-                            const Evidence& evidence) {
+SelectionState selection_of(const Session& session, const std::shared_ptr<const Explained>& explained,
+                            const Finding& finding, const Evidence& evidence) {
     const DeviceHistory& device = session.device();
     SelectionState state;
     state.device = session.selection().state().device;
-    state.time_point = time_point_of(device, explained, evidence);
+    state.memory = memory_now(session, explained, finding);
+    state.time_point = is_retained_memory(finding, evidence) ? state_now(device, finding.memory.event)
+                                                             : time_point_of(device, *explained, evidence);
     if (evidence.time && evidence.until) {
         const TimeView& view = session.time_view();
         state.range = std::pair(view.position_of_time(*evidence.time), view.position_of_time(*evidence.until));
     }
-    const AllocationIndex allocation = allocation_now(session, explained, evidence.allocation);
-    state.node = node_now(session, explained, evidence.node);
+    const AllocationIndex allocation = allocation_now(session, *explained, evidence.allocation);
+    state.node = node_now(session, *explained, evidence.node);
     if (allocation != no_allocation) {
         add_allocation(device, allocation, !evidence.event && !evidence.time, state);
     } else if (evidence.stack != 0) {
         state.stack = evidence.stack;
-    } else if (!state.node && finding.stack != 0) {
+    } else if (!state.node && !state.memory && finding.stack != 0 && is_of_pytorch(finding)) {
         state.stack = finding.stack;
     }
     return state;
+}
+
+std::optional<SelectionState> selection_of_memory(const Session& session,
+                                                  const std::shared_ptr<const Explained>& explained,
+                                                  const Finding& finding) {
+    SelectionState state;
+    state.device = session.selection().state().device;
+    state.memory = memory_now(session, explained, finding);
+    state.time_point = state_now(session.device(), finding.memory.event);
+    return state.memory ? std::optional(state) : std::nullopt;
 }
 
 std::vector<Evidence> steps_of(const Explained& explained, const Finding& finding) {

@@ -4,6 +4,7 @@
 #include "gui/model/selection.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "storage/replay/active_walk.h"
@@ -17,9 +18,13 @@ constexpr size_t longest_history = 200;
 /// Returns whether two states differ in their time only, which is no step of the history.
 bool same_selection(const SelectionState& a, const SelectionState& b) {
     return a.device == b.device && a.allocation == b.allocation && a.stack == b.stack && a.segment == b.segment &&
-           a.range == b.range && a.node == b.node;
+           a.range == b.range && a.node == b.node && a.memory == b.memory;
 }
 }  // namespace
+
+bool contains(const AllocationSet& set, AllocationIndex allocation) {
+    return set && std::binary_search(set->begin(), set->end(), allocation);
+}
 
 Selection::Selection(QObject* parent) : QObject(parent) {}
 
@@ -65,6 +70,7 @@ void Selection::select_allocation(AllocationIndex allocation) {
         return;
     }
     SelectionState next = state_;
+    next.memory.reset();
     next.allocation = allocation;
     next.node.reset();
     if (allocation != no_allocation) {
@@ -84,6 +90,7 @@ void Selection::select_allocation(AllocationIndex allocation) {
 
 void Selection::select_stack(std::optional<StackId> stack) {
     SelectionState next = state_;
+    next.memory.reset();
     next.stack = stack;
     next.node.reset();
     next.allocation = no_allocation;
@@ -93,6 +100,7 @@ void Selection::select_stack(std::optional<StackId> stack) {
 
 void Selection::select_segment(uint32_t segment) {
     SelectionState next = state_;
+    next.memory.reset();
     next.segment = segment;
     next.node.reset();
     next.allocation = no_allocation;
@@ -102,6 +110,7 @@ void Selection::select_segment(uint32_t segment) {
 
 void Selection::select_node(std::optional<NodeIndex> node) {
     SelectionState next = state_;
+    next.memory.reset();
     next.node = node;
     next.allocation = no_allocation;
     next.segment = no_segment;
@@ -177,8 +186,27 @@ void Selection::set_trace(const Trace* trace) {
 
 namespace {
 
+/// The sets of the trace before, and the same in the longer trace.
+using MovedSets = std::map<AllocationSet, AllocationSet>;
+
+AllocationSet moved(const AllocationSet& set, const DeviceHistory& before, const DeviceHistory& after,
+                    MovedSets& known) {
+    const auto [found, is_new] = known.try_emplace(set);
+    if (is_new && set) {
+        std::vector<AllocationIndex> allocations;
+        for (const AllocationIndex a : *set) {
+            if (const auto now = after.find_allocation(before.allocation_id(a))) {
+                allocations.push_back(*now);
+            }
+        }
+        std::sort(allocations.begin(), allocations.end());
+        found->second = std::make_shared<const std::vector<AllocationIndex>>(std::move(allocations));
+    }
+    return found->second;
+}
+
 /// Devices and allocations keep their identity while a trace grows, but not always their index.
-void move_to(SelectionState& state, const Trace& before, const Trace& after) {
+void move_to(SelectionState& state, const Trace& before, const Trace& after, MovedSets& known) {
     if (before.devices.empty()) {
         return;
     }
@@ -197,19 +225,21 @@ void move_to(SelectionState& state, const Trace& before, const Trace& after) {
     if (state.allocation != no_allocation) {
         state.allocation = found->find_allocation(device.allocation_id(state.allocation)).value_or(no_allocation);
     }
+    state.memory = moved(state.memory, device, *found, known);
 }
 
 }  // namespace
 
 void Selection::grow(const Trace& trace) {
+    MovedSets known;
     for (SelectionState* state : {&state_, before_preview_ ? &*before_preview_ : nullptr}) {
         if (state != nullptr) {
-            move_to(*state, *trace_, trace);
+            move_to(*state, *trace_, trace, known);
         }
     }
     for (auto* history : {&past_, &future_}) {
         for (SelectionState& state : *history) {
-            move_to(state, *trace_, trace);
+            move_to(state, *trace_, trace, known);
         }
     }
     trace_ = &trace;

@@ -17,6 +17,11 @@
 
 namespace tidemark::gui {
 
+/// Allocations of one device, ascending. Shared by the states that select them.
+using AllocationSet = std::shared_ptr<const std::vector<AllocationIndex>>;
+/// Returns whether the set has the allocation.
+bool contains(const AllocationSet& set, AllocationIndex allocation);
+
 /// The selection and the cursor. A value type, so that the history is a list of these.
 struct SelectionState {
     int device = 0;                                  ///< position in Trace::devices
@@ -26,6 +31,8 @@ struct SelectionState {
     uint32_t segment = no_segment;                   ///< the selected segment
     std::optional<std::pair<double, double>> range;  ///< selected span on the time axis, in axis units
     std::optional<NodeIndex> node;                   ///< the selected node of the autograd graph
+    /// Of the selected finding, or the new memory of a group; highlighted instead of the stack. Null: none.
+    AllocationSet memory;
     bool operator==(const SelectionState&) const = default;
 };
 

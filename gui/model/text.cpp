@@ -40,6 +40,7 @@ QString tip_text(const QString& text) {
                : text;
 }
 
+QString bytes_text(int64_t bytes) { return to_qstring(format_bytes(bytes)); }
 QString bytes_text(uint64_t bytes) { return to_qstring(format_bytes(as_signed(bytes))); }
 
 QString exact_bytes_text(uint64_t bytes) {

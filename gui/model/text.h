@@ -30,6 +30,7 @@ QString lines_to_qstring(std::string_view text);
 QString tip_text(const QString& text);
 
 QString bytes_text(uint64_t bytes);        ///< "2.00 MiB"
+QString bytes_text(int64_t bytes);         ///< the same
 QString exact_bytes_text(uint64_t bytes);  ///< "2,097,152 bytes"
 QString both_bytes_text(uint64_t bytes);   ///< "2.00 MiB (2,097,152 bytes)", or only "512 bytes" where they agree
 QString signed_bytes_text(int64_t bytes);  ///< both_bytes_text() of a value that may be negative

@@ -83,11 +83,13 @@ void SegmentPainter::paint(QPainter& painter, const MapScene& scene, const QRect
     scene_ = &scene;
     const SelectionState& selected = scene.session->selection().state();
     visible_ = visible;
-    selected_group_ = selected.allocation == no_allocation && !selected.stack ? scene.session->selected_group() : -1;
+    selected_group_ = selected.allocation == no_allocation && !selected.stack && !selected.memory
+                          ? scene.session->selected_group()
+                          : -1;
     grouping_ = &scene.session->grouping();
     hovered_ = &scene.session->selection().hovered();
     dimming_ = !hovered_->empty() || selected.allocation != no_allocation || selected.stack.has_value() ||
-               selected_group_ >= 0;
+               selected.memory || selected_group_ >= 0;
     vector_ = painter.paintEngine()->type() != QPaintEngine::Raster;
     ratio_ = vector_ ? 1 : painter.device()->devicePixelRatio() * std::max(painter.combinedTransform().m11(), 0.1);
     free_ = scene.theme.cached.rgb();
@@ -214,6 +216,9 @@ bool SegmentPainter::lit(const Block& block) const {
     const SelectionState& selected = scene_->session->selection().state();
     if (block.allocation == selected.allocation && block.allocation != no_allocation) {
         return true;
+    }
+    if (selected.memory) {
+        return contains(selected.memory, block.allocation);
     }
     if (selected_group_ >= 0) {
         return grouping_->group_at(block.allocation, state_at(scene_->session->device().allocations, block.allocation,

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "gui/model/palette.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
@@ -106,8 +107,25 @@ void FindingBody::add_source(const Finding& finding) {
     }
 }
 
+/// Links to all allocations of the finding.
+void FindingBody::add_memory(const Finding& finding) {
+    const auto count = static_cast<int64_t>(finding.memory.allocations.size());
+    if (count == 0) {
+        return;
+    }
+    auto* link = new TextBlock(tr("Memory of the finding"));
+    link->setObjectName(QStringLiteral("memory"));
+    link->show_html(QStringLiteral("<a href=\"memory\">%1</a>")
+                        .arg(tr("%1 allocation(s) with %2, in the table", nullptr, plural(count))
+                                 .arg(count_text(count), bytes_text(finding.memory.bytes))
+                                 .toHtmlEscaped()));
+    connect(link, &QTextBrowser::anchorClicked, this, &FindingBody::memory_requested);
+    column_->addWidget(link);
+}
+
 void FindingBody::add_evidence(const Finding& finding) {
     add_heading(tr("Evidence"));
+    add_memory(finding);
     QString rows;
     for (size_t i = 0; i < finding.evidence.size(); ++i) {
         rows += QStringLiteral("<tr><td style=\"padding-right:5px\">%1.</td><td><a href=\"%2\">%3</a></td></tr>")

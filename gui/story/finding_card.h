@@ -32,6 +32,7 @@ signals:
     void activated();  ///< a click, Enter
     void evidence_requested(int step);
     void walk_requested();
+    void memory_requested();
 
 protected:
     void mouseReleaseEvent(QMouseEvent* event) override;

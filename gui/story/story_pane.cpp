@@ -295,6 +295,11 @@ FindingCard* StoryPane::make_card(int finding, int number) {
         end_walk();
         show_evidence(finding, step);
     });
+    connect(card, &FindingCard::memory_requested, this, [this, card] {
+        end_walk();
+        show_memory(*card);
+        emit memory_list_requested();
+    });
     connect(card, &FindingCard::walk_requested, this, [this, finding] { walk(finding); });
     cards_.push_back(card);
     return card;
@@ -322,7 +327,7 @@ void StoryPane::select_finding(int finding) {
             fold->setChecked(true);
         }
         card->set_open(true);
-        show_evidence(finding, 0);
+        show_memory(*card);
         // The height of the open card is known after the next layout.
         QTimer::singleShot(0, card, [this, card] {
             const QPoint top = card->mapTo(scroll_->widget(), QPoint(0, 0));
@@ -330,6 +335,18 @@ void StoryPane::select_finding(int finding) {
             scroll_->ensureVisible(0, top.y(), 0, gap);
         });
     }
+}
+
+/// Shows the finding's own memory; of a finding that is not about allocations, its first evidence.
+void StoryPane::show_memory(const FindingCard& card) {
+    const auto memory = selection_of_memory(*session_, explained_, card.finding());
+    if (!memory) {
+        show_evidence(card.position(), 0);
+        return;
+    }
+    session_->explanation_source().select(card.position());
+    session_->selection().select(*memory);
+    emit evidence_shown(ShownBy::any, {});
 }
 
 void StoryPane::show_evidence(int finding, int step) {
@@ -343,7 +360,7 @@ void StoryPane::show_evidence(int finding, int step) {
     }
     const Evidence& evidence = steps[static_cast<size_t>(step)];
     session_->explanation_source().select(finding);
-    session_->selection().select(selection_of(*session_, *explained_, card->finding(), evidence));
+    session_->selection().select(selection_of(*session_, explained_, card->finding(), evidence));
     emit evidence_shown(shown_by(*session_, card->finding(), evidence), evidence);
 }
 

@@ -34,7 +34,8 @@ public:
     QString plain_text() const;
     void copy_text() const;
     bool has_explanation() const { return explained_ != nullptr; }
-    /// Opens a finding's card and moves every pane to its first piece of evidence. Unknown numbers are ignored.
+    /// Opens a finding's card, and shows its memory in every pane; if it is not about allocations, its first piece of
+    /// evidence. Unknown numbers are ignored.
     void select_finding(int finding);
     void show_evidence(int finding, int step);
     /// Walks through a finding's evidence step by step.
@@ -51,6 +52,7 @@ public:
 
 signals:
     void evidence_shown(tidemark::gui::ShownBy by, const tidemark::Evidence& evidence);
+    void memory_list_requested();  ///< of the memory that is selected now
     void close_requested();
     void explained_changed();
 
@@ -70,6 +72,7 @@ private:
     FindingCard* make_card(int finding, int number);
     FindingCard* card_of(int finding) const;
     void mark_selected();
+    void show_memory(const FindingCard& card);
     void show_state();
     void show_step(int step);
 

@@ -54,7 +54,8 @@ AllocationFilters::AllocationFilters(QWidget* parent) : Toolbar(parent) {
     max_ = add_field(tr("to 2 GiB"), tr("Largest block size"), 110);
     address_ = add_field(tr("Address 0x…"), tr("Blocks that contain this address"), 160);
     alive_ = add_check(tr("Alive at cursor"), tr("Only allocations that are in use at the cursor"));
-    only_stack_ = add_check(tr("Selected stack"), tr("Only allocations of the selected stack"));
+    only_selection_ =
+        add_check(tr("Selection"), tr("Only the memory of the selected finding, or of the selected stack"));
     never_freed_ = add_check(tr("Never freed"), tr("Only allocations that were alive when the trace ended"));
 }
 
@@ -86,7 +87,8 @@ AllocationQuery AllocationFilters::query(const Session& session) {
         query.alive_at = session.selection().state().time_point;
     }
     if (follows_selection()) {
-        query.stack = selected_stack(session);
+        query.memory = session.selection().state().memory;
+        query.stack = query.memory ? std::nullopt : selected_stack(session);
     }
     query.never_freed = never_freed_->isChecked();
     return query;
@@ -94,7 +96,9 @@ AllocationQuery AllocationFilters::query(const Session& session) {
 
 bool AllocationFilters::follows_cursor() const { return alive_->isChecked(); }
 
-bool AllocationFilters::follows_selection() const { return only_stack_->isChecked(); }
+bool AllocationFilters::follows_selection() const { return only_selection_->isChecked(); }
+
+void AllocationFilters::show_selection_only() { only_selection_->setChecked(true); }
 
 void AllocationFilters::focus_text() {
     text_->setFocus(Qt::ShortcutFocusReason);

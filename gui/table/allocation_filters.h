@@ -24,8 +24,10 @@ public:
     AllocationQuery query(const Session& session);
     /// Returns whether the query depends on the cursor.
     bool follows_cursor() const;
-    /// Returns whether the query depends on the selected stack.
+    /// Returns whether the query depends on the selection.
     bool follows_selection() const;
+    /// Turns on the filter that follows the selection.
+    void show_selection_only();
     /// Moves the keyboard focus to the text filter.
     void focus_text();
 
@@ -38,7 +40,7 @@ private:
     QCheckBox* add_check(const QString& text, const QString& tip);
 
     QLineEdit *text_, *min_, *max_, *address_;
-    QCheckBox *alive_, *only_stack_, *never_freed_;
+    QCheckBox *alive_, *only_selection_, *never_freed_;
 };
 
 }  // namespace tidemark::gui

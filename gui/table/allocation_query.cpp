@@ -20,6 +20,7 @@ bool matches(const AllocationQuery& query, const std::vector<bool>& stack_matche
     const uint64_t size = all.block_size[a];
     return size >= query.min_block_size && size <= query.max_block_size &&
            (!query.never_freed || all.free_event[a] == never) && (!query.stack || all.stack[a] == *query.stack) &&
+           (!query.memory || contains(query.memory, a)) &&
            (!query.address || *query.address - all.address[a] < std::max<uint64_t>(size, 1)) &&
            (stack_matches.empty() || stack_matches[all.stack[a]]);
 }

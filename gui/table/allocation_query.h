@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gui/model/category_lookup.h"
+#include "gui/model/selection.h"
 #include "storage/analysis/analysis.h"
 #include "storage/base/progress.h"
 
@@ -44,6 +45,7 @@ struct AllocationQuery {
     std::optional<uint64_t> address;    ///< inside the block
     std::optional<TimePoint> alive_at;  ///< active at that point
     std::optional<StackId> stack;
+    AllocationSet memory;  ///< only these; null: all
     bool never_freed = false;
     AllocationColumn sort_by = AllocationColumn::block_size;
     bool descending = true;

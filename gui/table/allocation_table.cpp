@@ -364,9 +364,9 @@ void AllocationTable::show_note() {
         note = tr("Reading the allocations…");
     } else if (model_->rowCount() == 0) {
         note = session_->device().allocations.size() == 0 ? tr("The trace has no allocation of this device.")
-               : requested_.stack.has_value() || !filters_->follows_selection()
+               : requested_.stack.has_value() || requested_.memory || !filters_->follows_selection()
                    ? tr("No allocation passes the filters.")
-                   : tr("No stack is selected. Select one, or clear “Selected stack”.");
+                   : tr("Nothing is selected. Select a finding or a stack, or clear “Selection”.");
     }
     note_->setText(note);
     note_->setVisible(!note.isEmpty());
@@ -406,6 +406,8 @@ void AllocationTable::show_selection(bool scroll_there) {
     }
     following_ = false;
 }
+
+void AllocationTable::show_selection_only() { filters_->show_selection_only(); }
 
 void AllocationTable::focus_filter() { filters_->focus_text(); }
 

@@ -44,6 +44,8 @@ public:
     /// The order, widths and choice of columns.
     QByteArray save_state() const;
     void restore_state(const QByteArray& state);
+    /// Lists only the memory of the selected finding or stack.
+    void show_selection_only();
     void focus_filter();
 
     AllocationModel& model() { return *model_; }

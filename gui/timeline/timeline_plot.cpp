@@ -19,8 +19,6 @@ namespace {
 
 constexpr int row_height = 17;
 
-QString bytes_text(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
-
 /// Returns the height of the row with the names of the lines, which has no other labels.
 int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
 
@@ -71,6 +69,16 @@ void TimelinePlot::session_grown() {
 
 double TimelinePlot::all_bytes() const {
     return static_cast<double>(session()->analysis().curves().peak(Series::reserved).max) * 1.2;
+}
+
+QString TimelinePlot::describe_ends(std::pair<double, double> range) const {
+    const TimeView& view = session()->time_view();
+    const auto allocated = [&](double at) {
+        return bytes_text(session()->analysis().curves().value(Series::allocated, view.point_at(at)));
+    };
+    return tr("%1 · allocated %2 → %3")
+        .arg(duration_text(view.time_at(range.second) - view.time_at(range.first)), allocated(range.first),
+             allocated(range.second));
 }
 
 void TimelinePlot::lay_out_annotation_rows() {

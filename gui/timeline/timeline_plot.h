@@ -27,6 +27,7 @@ protected:
     void paint_overlay(QCPPainter& painter) override;
     QString empty_reason() const override;
     QString describe(QPoint point) override;
+    QString describe_ends(std::pair<double, double> range) const override;
     void clicked(QPoint point) override;
 
 private:

@@ -107,6 +107,9 @@ public:
         if (!r_.anything_selected() || a == r_.selected) {
             return true;
         }
+        if (r_.memory) {
+            return contains(r_.memory, a);
+        }
         if (r_.selected_stack != 0) {
             return all_.stack[a] == r_.selected_stack;
         }
@@ -240,6 +243,7 @@ QColor allocation_color(const PictureRequest& request, const ActiveAllocation& a
     PictureRequest plain = request;
     plain.selected = no_allocation;
     plain.selected_stack = 0;
+    plain.memory.reset();
     plain.selected_group = -1;
     plain.hovered.clear();
     return QColor::fromRgb(BandColors(plain)(active));

@@ -34,10 +34,13 @@ struct PictureRequest {
     ColorBy color_by = ColorBy::group;
     AllocationIndex selected = no_allocation;
     StackId selected_stack = 0;              ///< 0: none
+    AllocationSet memory{};                  ///< of the selected finding; highlighted instead of the stack
     int selected_group = -1;                 ///< -1: none
     std::vector<AllocationIndex> hovered{};  ///< ascending; if there are any, only they are highlighted
 
-    bool anything_selected() const { return selected != no_allocation || selected_stack != 0 || selected_group >= 0; }
+    bool anything_selected() const {
+        return selected != no_allocation || selected_stack != 0 || memory || selected_group >= 0;
+    }
 };
 
 struct TimelinePicture {

@@ -28,6 +28,7 @@ PictureRequest picture_request(const Session& session, const Theme& theme, QRect
     request.theme = theme;
     request.selected = selected.allocation;
     request.selected_stack = selected.stack.value_or(0);
+    request.memory = selected.memory;
     request.selected_group = session.selected_group();
     request.hovered = session.selection().hovered();
     return request;

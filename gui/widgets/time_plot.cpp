@@ -337,21 +337,13 @@ void TimePlot::paint_range(QCPPainter& painter) {
     painter.fillRect(QRectF(left, area().top(), right - left, area().height()), fill);
     paint_vertical(painter, range->first, QPen(theme_.selection));
     paint_vertical(painter, range->second, QPen(theme_.selection));
-    paint_range_label(painter, *range, (left + right) / 2);
+    if (const QString text = describe_ends(*range); !text.isEmpty()) {
+        paint_range_label(painter, text, (left + right) / 2);
+    }
 }
 
-/// Paints the length of the selected span and the change of memory over it; at the bottom, where plots have no other
-/// label.
-void TimePlot::paint_range_label(QCPPainter& painter, std::pair<double, double> range, double middle) {
-    const TimeView& view = session_->time_view();
-    const Curves& curves = session_->analysis().curves();
-    const auto allocated = [&](double at) {
-        return QString::fromStdString(format_bytes(curves.value(Series::allocated, view.point_at(at))));
-    };
-    const int64_t length = view.time_at(range.second) - view.time_at(range.first);
-    const QString text =
-        tr("%1 · allocated %2 → %3")
-            .arg(QString::fromStdString(format_duration(length)), allocated(range.first), allocated(range.second));
+/// At the bottom, where plots have no other label.
+void TimePlot::paint_range_label(QCPPainter& painter, const QString& text, double middle) {
     const QFontMetrics metrics(painter.font());
     QRectF box(0, 0, metrics.horizontalAdvance(text) + 10, metrics.height() + 4);
     box.moveBottom(area().bottom() - 3);

@@ -74,6 +74,8 @@ protected:
     virtual void paint_overlay(QCPPainter&) {}            ///< above everything; cheap
     virtual QString empty_reason() const { return {}; }   ///< the reason for an empty plot, else empty
     virtual QString describe(QPoint) { return {}; }       ///< rich text of the tooltip
+    /// The values at both ends of the selected range; empty if another plot says them.
+    virtual QString describe_ends(std::pair<double, double>) const { return {}; }
     virtual void clicked(QPoint point) { set_time_point_at(point); }
     virtual void double_clicked(QPoint) {}
 
@@ -113,7 +115,7 @@ private:
     void paint_base(QCPPainter& painter);
     void paint_cursors(QCPPainter& painter);
     void paint_range(QCPPainter& painter);
-    void paint_range_label(QCPPainter& painter, std::pair<double, double> range, double middle);
+    void paint_range_label(QCPPainter& painter, const QString& text, double middle);
     void hover(QPoint point);
     void drag_to(QPoint point);
     bool on_cursor(QPoint point) const;

@@ -118,6 +118,26 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::FindingBody</name>
+    <message numerus="yes">
+        <source>%1 allocation(s) with %2, in the table</source>
+        <translation>
+            <numerusform>%1 allocation with %2, in the table</numerusform>
+            <numerusform>%1 allocations with %2, in the table</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::FindingPlot</name>
+    <message numerus="yes">
+        <source>%1 allocation(s) of this finding</source>
+        <translation>
+            <numerusform>%1 allocation of this finding</numerusform>
+            <numerusform>%1 allocations of this finding</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::Information</name>
     <message numerus="yes">
         <source>%1 event(s)</source>

@@ -1025,20 +1025,20 @@
         <translation>仅光标处正在使用的分配</translation>
     </message>
     <message>
-        <source>Selected stack</source>
-        <translation>选中的调用栈</translation>
-    </message>
-    <message>
-        <source>Only allocations of the selected stack</source>
-        <translation>只显示选中调用栈的分配</translation>
-    </message>
-    <message>
         <source>Never freed</source>
         <translation>从未释放</translation>
     </message>
     <message>
         <source>Only allocations that were alive when the trace ended</source>
         <translation>仅记录结束时仍存活的分配</translation>
+    </message>
+    <message>
+        <source>Selection</source>
+        <translation>所选</translation>
+    </message>
+    <message>
+        <source>Only the memory of the selected finding, or of the selected stack</source>
+        <translation>仅所选发现的显存，或所选调用栈的分配</translation>
     </message>
 </context>
 <context>
@@ -1181,10 +1181,6 @@
         <translation>没有符合筛选条件的分配。</translation>
     </message>
     <message>
-        <source>No stack is selected. Select one, or clear “Selected stack”.</source>
-        <translation>尚未选中调用栈。请选择一个，或取消“选中的调用栈”。</translation>
-    </message>
-    <message>
         <source>There is nothing to export.</source>
         <translation>没有可导出的内容。</translation>
     </message>
@@ -1211,6 +1207,10 @@
     <message>
         <source>Columns</source>
         <translation>列</translation>
+    </message>
+    <message>
+        <source>Nothing is selected. Select a finding or a stack, or clear “Selection”.</source>
+        <translation>没有选择。请选择一个发现或调用栈，或取消“所选”。</translation>
     </message>
 </context>
 <context>
@@ -1540,6 +1540,16 @@
         <source>Change of the source</source>
         <translation>源代码的修改</translation>
     </message>
+    <message>
+        <source>Memory of the finding</source>
+        <translation>该发现的显存</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 allocation(s) with %2, in the table</source>
+        <translation>
+            <numerusform>%1 个分配，共 %2（在表格中显示）</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::FindingCard</name>
@@ -1550,6 +1560,35 @@
     <message>
         <source>Open or close this finding</source>
         <translation>展开或收起这一发现</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::FindingPlot</name>
+    <message>
+        <source>+%1 per step</source>
+        <translation>每步 +%1</translation>
+    </message>
+    <message>
+        <source>+%1 per iteration</source>
+        <translation>每次迭代 +%1</translation>
+    </message>
+    <message>
+        <source>Memory of the finding over time</source>
+        <translation>该发现的显存随时间的变化</translation>
+    </message>
+    <message>
+        <source>Only the memory of the selected finding, on its own scale.</source>
+        <translation>仅显示所选发现的显存，使用独立的刻度。</translation>
+    </message>
+    <message>
+        <source>%1 → %2</source>
+        <translation>%1 → %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 allocation(s) of this finding</source>
+        <translation>
+            <numerusform>此发现的 %1 个分配</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -3607,10 +3646,6 @@ y</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
     <message>
-        <source>%1 · allocated %2 → %3</source>
-        <translation>%1 · 已分配 %2 → %3</translation>
-    </message>
-    <message>
         <source>event %1</source>
         <translation>事件 %1</translation>
     </message>
@@ -3668,6 +3703,10 @@ y</source>
     <message>
         <source>out of memory: %1 requested, %2 free</source>
         <translation>显存不足：请求 %1，空闲 %2</translation>
+    </message>
+    <message>
+        <source>%1 · allocated %2 → %3</source>
+        <translation>%1 · 已分配 %2 → %3</translation>
     </message>
 </context>
 <context>

@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-constexpr EventNumber states_per_checkpoint = 64;
+constexpr EventNumber states_per_sum = 64;
 constexpr std::array fields{&SegmentSums::reserved,     &SegmentSums::cached,           &SegmentSums::cached_segments,
                             &SegmentSums::private_free, &SegmentSums::private_segments, &SegmentSums::partial_segments};
 constexpr uint8_t payload = 0x7f, more = 0x80;
@@ -36,7 +36,7 @@ int64_t take(const std::vector<uint8_t>& bytes, size_t& at) {
 }  // namespace
 
 void SegmentSumsHistory::append(const SegmentSums& sums) {
-    const EventNumber distance = states_++ % states_per_checkpoint;
+    const EventNumber distance = states_++ % states_per_sum;
     if (distance == 0) {
         checkpoints_.push_back({sums, changes_.size()});
     } else if (sums != last_) {
@@ -54,12 +54,12 @@ void SegmentSumsHistory::append(const SegmentSums& sums) {
 }
 
 SegmentSums SegmentSumsHistory::at(EventNumber n) const {
-    const auto checkpoint = static_cast<size_t>(n / states_per_checkpoint);
+    const auto checkpoint = static_cast<size_t>(n / states_per_sum);
     const bool is_last = checkpoint + 1 == checkpoints_.size();
     const size_t end = is_last ? changes_.size() : checkpoints_[checkpoint + 1].changes;
     SegmentSums sums = checkpoints_[checkpoint].sums;
     size_t at = checkpoints_[checkpoint].changes;
-    while (at < end && changes_[at] <= n % states_per_checkpoint) {
+    while (at < end && changes_[at] <= n % states_per_sum) {
         const uint8_t changed = changes_[at + 1];
         at += 2;
         for (size_t i = 0; i < fields.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/report/phrases.h"
 #include "storage/report/svg.h"
+#include "storage/timeline/allocation_levels.h"
 
 namespace tidemark {
 namespace {
@@ -22,20 +23,17 @@ bool counts_steps(const ReportInput& reported) {
     return reported.context.iterations().source() == IterationSource::steps;
 }
 
-/// One value per iteration, or per slice of iterations.
 struct Levels {
     std::vector<double> numbers;  ///< iteration numbers
     std::vector<int64_t> bytes;
 };
 
 /// Omits the warm-up of a long run (the first two iterations), which would make the rest look flat.
-Levels after_warm_up(const Iterations& iterations, std::span<const int64_t> values, size_t iterations_per_value) {
+Levels after_warm_up(const Iterations& iterations, std::span<const int64_t> values) {
     constexpr size_t warm_up = 2, enough = 6;
     Levels levels;
-    for (size_t i = values.size() > enough ? (warm_up + iterations_per_value - 1) / iterations_per_value : 0;
-         i < values.size(); ++i) {
-        const size_t iteration = std::min((i + 1) * iterations_per_value, iterations.size()) - 1;
-        levels.numbers.push_back(static_cast<double>(iterations[iteration].number));
+    for (size_t i = values.size() > enough ? warm_up : 0; i < values.size(); ++i) {
+        levels.numbers.push_back(static_cast<double>(iterations[i].number));
         levels.bytes.push_back(values[i]);
     }
     return levels;
@@ -57,27 +55,14 @@ std::string levels_plot(const Levels& levels, int height, const std::string& lab
     return plot.svg(label);
 }
 
-/// Returns the memory of an allocation site at the end of each slice of iterations; empty if unknown.
-std::vector<int64_t> levels_of(const AnalysisContext& context, StackId stack) {
-    std::vector<int64_t> sum;
-    const auto add = [&](const Site& site) {
-        sum.resize(std::max(sum.size(), site.level.size()));
-        for (size_t i = 0; i < site.level.size(); ++i) {
-            sum[i] += site.level[i];
-        }
-    };
-    for (const LeakSuspect& suspect : context.suspects()) {
-        if (!suspect.sites.empty() && suspect.sites.front()->stack == stack) {
-            std::for_each(suspect.sites.begin(), suspect.sites.end(), [&](const Site* site) { add(*site); });
-            return sum;
-        }
+/// Returns the memory of the finding at the end of each iteration.
+std::vector<int64_t> levels_in_iterations(const AnalysisContext& context, const Finding& finding) {
+    const std::vector<AllocationLevel> levels = levels_of(context.device(), finding.memory.allocations);
+    std::vector<int64_t> bytes;
+    for (const Iteration& iteration : context.iterations().all()) {
+        bytes.push_back(level_at(levels, iteration.last).bytes);
     }
-    for (const Site& site : context.surviving_allocations().sites()) {
-        if (site.stack == stack) {
-            add(site);
-        }
-    }
-    return sum;
+    return bytes;
 }
 
 }  // namespace
@@ -87,7 +72,7 @@ std::string floor_chart(const ReportInput& reported, const Words& words) {
     if (floor.size() < 3 || floor.size() != reported.context.iterations().size()) {
         return {};
     }
-    const Levels levels = after_warm_up(reported.context.iterations(), floor, 1);
+    const Levels levels = after_warm_up(reported.context.iterations(), floor);
     const std::string title = counts_steps(reported)
                                   ? words("What stays: the lowest allocated memory of each step")
                                   : words("What stays: the lowest allocated memory of each iteration");
@@ -95,18 +80,16 @@ std::string floor_chart(const ReportInput& reported, const Words& words) {
 }
 
 std::string finding_chart(const ReportInput& reported, const Finding& finding, const Words& words) {
-    const bool is_of_tensors = !finding.component || *finding.component == ComponentKind::requested;
-    if (finding.stack == 0 || !is_of_tensors) {
+    if (finding.memory.allocations.empty()) {
         return {};
     }
-    const std::vector<int64_t> values = levels_of(reported.context, finding.stack);
+    const std::vector<int64_t> values = levels_in_iterations(reported.context, finding);
     if (values.size() < 3 || *std::max_element(values.begin(), values.end()) == 0) {
         return {};
     }
-    const Levels levels = after_warm_up(reported.context.iterations(), values,
-                                        reported.context.surviving_allocations().iterations_per_slice());
-    const std::string title = counts_steps(reported) ? words("Memory from this line at the end of each step")
-                                                     : words("Memory from this line at the end of each iteration");
+    const Levels levels = after_warm_up(reported.context.iterations(), values);
+    const std::string title = counts_steps(reported) ? words("Memory of this finding at the end of each step")
+                                                     : words("Memory of this finding at the end of each iteration");
     return figure(title, levels_plot(levels, 150, title), "");
 }
 

@@ -17,7 +17,7 @@ namespace tidemark {
 std::string components_chart(const ReportInput& reported, const Words& words);
 /// Draws the lowest allocated memory of each iteration.
 std::string floor_chart(const ReportInput& reported, const Words& words);
-/// Draws the memory from the line of a finding at the end of each iteration.
+/// Draws the memory of a finding at the end of each iteration.
 std::string finding_chart(const ReportInput& reported, const Finding& finding, const Words& words);
 
 }  // namespace tidemark

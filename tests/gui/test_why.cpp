@@ -90,12 +90,7 @@ QString shown_text(const QWidget& pane) {
 }
 
 QWidget* tab_of(const MainWindow& window) {
-    for (const QTabWidget* tabs : window.findChildren<QTabWidget*>()) {
-        if (tabs->count() == 5) {
-            return tabs->currentWidget();
-        }
-    }
-    return nullptr;
+    return window.findChild<QTabWidget*>(QStringLiteral("drawer"))->currentWidget();
 }
 
 }  // namespace
@@ -173,12 +168,16 @@ private slots:
             session.clear_selection();
             const Finding& finding = card->finding();
             const Evidence first = steps_of(*session.explanation_source().explained(), finding).front();
-            const SelectionState wanted =
-                selection_of(session, *session.explanation_source().explained(), finding, first);
+            const auto explained = session.explanation_source().explained();
+            const auto memory = selection_of_memory(session, explained, finding);
+            const SelectionState wanted = memory ? *memory : selection_of(session, explained, finding, first);
             open.pane().select_finding(card->position());
             QVERIFY(session.selection().state() == wanted);
             QCOMPARE(session.explanation_source().selected(), card->position());
             QVERIFY(card->is_open());
+            if (memory) {
+                continue;  // the open pane shows it
+            }
             switch (shown_by(session, finding, first)) {
                 case ShownBy::graph: QCOMPARE(tab_of(*open.window), &open.window->page().graph()); break;
                 case ShownBy::breakdown: QCOMPARE(tab_of(*open.window), &open.window->page().breakdown()); break;
@@ -186,6 +185,70 @@ private slots:
                 case ShownBy::any: break;
             }
         }
+    }
+
+    void the_memory_of_a_finding_can_be_seen() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        Session& session = *open.session;
+        FindingPlot& plot = open.window->page().finding_plot();
+        const Finding& finding = open.pane().cards().front()->finding();
+        QVERIFY2(plot.isVisible(), "a leak is drawn without a click");
+        QVERIFY(plot.curve());
+        QCOMPARE(&plot.curve()->finding(), &finding);
+        QVERIFY2(!session.selection().state().memory, "and nothing is dimmed");
+        QCOMPARE(plot.curve()->at(session, session.time_view().whole_from()).bytes, 0);
+        QCOMPARE(plot.curve()->highest(session), finding.bytes);
+
+        open.pane().select_finding(0);
+        const SelectionState& state = session.selection().state();
+        QVERIFY(state.memory);
+        QVERIFY(*state.memory == finding.memory.allocations);
+        QCOMPARE(state.time_point.event, finding.memory.event);
+        QCOMPARE(plot.curve()->at(session, session.time_view().position_of(state.time_point)).bytes, finding.bytes);
+        open.window->page().refresh_now();
+        QVERIFY(open.window->page().allocations().picture().request.memory == state.memory);
+        QVERIFY2(!open.window->page().arrangement().shows_inspector(), "nothing moves under the pointer");
+        // Evidence that is a retained allocation shows it at a time when that is known.
+        for (int i = 0; i < static_cast<int>(finding.evidence.size()); ++i) {
+            open.pane().show_evidence(0, i);
+            QVERIFY(state.memory);
+            if (finding.evidence[static_cast<size_t>(i)].allocation) {
+                QCOMPARE(state.time_point.event, finding.memory.event);
+            }
+        }
+        session.clear_selection();
+        QVERIFY(!state.memory);
+        QVERIFY2(plot.isVisible(), "the plot stays with its card");
+    }
+
+    void the_memory_of_a_finding_is_listed() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        const FindingCard* card = open.pane().cards().front();
+        auto* link = card->findChild<TextBlock*>(QStringLiteral("memory"));
+        QVERIFY(link != nullptr);
+        emit link->anchorClicked(QUrl(QStringLiteral("memory")));
+        AllocationTable& table = open.window->page().table();
+        QCOMPARE(tab_of(*open.window), &table);
+        QTRY_COMPARE_WITH_TIMEOUT(table.model().rowCount(), static_cast<int>(card->finding().memory.allocations.size()),
+                                  longest_wait);
+    }
+
+    void another_selection_replaces_the_memory() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        open.pane().select_finding(0);
+        Selection& selection = open.session->selection();
+        const AllocationSet memory = selection.state().memory;
+        QVERIFY(contains(memory, memory->front()) && !contains(memory, no_allocation) && !contains(nullptr, 0));
+        selection.select_allocation(0);
+        QVERIFY(!selection.state().memory);
+        selection.back();
+        QVERIFY(selection.state().memory == memory);
     }
 
     void mouse_and_keys_select_a_card() {
@@ -218,7 +281,7 @@ private slots:
             if (block->focusPolicy() == Qt::StrongFocus) {
                 emit const_cast<TextBlock*>(block)->anchorClicked(QUrl(QString::number(evidence.size() - 1)));
                 QVERIFY(open.session->selection().state() ==
-                        selection_of(*open.session, *explained, card->finding(), evidence.back()));
+                        selection_of(*open.session, explained, card->finding(), evidence.back()));
                 return;
             }
         }
@@ -242,7 +305,7 @@ private slots:
             QCOMPARE(walk.step(), static_cast<int>(i));
             QVERIFY(walk.text().contains(to_qstring(steps[i].text).remove('`')));
             QVERIFY(open.session->selection().state() ==
-                    selection_of(*open.session, *explained, card->finding(), steps[i]));
+                    selection_of(*open.session, explained, card->finding(), steps[i]));
             if (i + 1 < steps.size()) {
                 next->click();
             }

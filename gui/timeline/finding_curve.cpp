@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "gui/timeline/finding_curve.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/replay/repeated_step.h"
+
+namespace tidemark::gui {
+
+FindingCurve::FindingCurve(std::shared_ptr<const Explained> explained, int finding)
+    : explained_(std::move(explained)),
+      finding_(static_cast<size_t>(finding)),
+      levels_(levels_of(explained_->context->device(), this->finding().memory.allocations)) {}
+
+std::optional<FindingCurve> FindingCurve::of(std::shared_ptr<const Explained> explained, int finding) {
+    if (!explained || !explained->context || finding < 0) {
+        return std::nullopt;
+    }
+    FindingCurve curve(std::move(explained), finding);
+    const auto component = curve.finding().component;
+    // What a program requests is drawn above; a part of it is not the whole.
+    const bool has_component = component && *component != ComponentKind::requested;
+    return curve.is_of_component() && !has_component ? std::nullopt : std::optional(std::move(curve));
+}
+
+const Finding& FindingCurve::finding() const { return explained_->explanation.findings[finding_]; }
+
+EventNumber FindingCurve::state_at(const Session& session, double position) const {
+    const TimeView& view = session.time_view();
+    const DeviceHistory& device = explained_->context->device();
+    if (&explained_->context->trace() == &session.trace()) {
+        return last_state(device, view.point_at(position));
+    }
+    return device.events_until(view.time_at(position));
+}
+
+int64_t FindingCurve::component_at(const Session& session, double position) const {
+    const int64_t time = session.time_view().time_at(position);
+    return explained_->context->breakdown().at_time(time).bytes_of(*finding().component);
+}
+
+int64_t FindingCurve::highest(const Session& session) const {
+    constexpr int samples = 400;
+    const TimeView& view = session.time_view();
+    int64_t highest = 0;
+    if (is_of_component()) {
+        for (const Column& column : columns(session, view.whole_from(), view.whole_to(), samples)) {
+            highest = std::max(highest, column.highest);
+        }
+    }
+    for (const AllocationLevel& level : levels_) {
+        highest = std::max(highest, level.bytes);
+    }
+    return highest;
+}
+
+FindingCurve::Value FindingCurve::at(const Session& session, double position) const {
+    if (is_of_component()) {
+        return {component_at(session, position), std::nullopt};
+    }
+    const AllocationLevel level = level_at(levels_, state_at(session, position));
+    return {level.bytes, level.count};
+}
+
+/// Returns the range of the levels from one state to another.
+FindingCurve::Column FindingCurve::column_between(EventNumber from, EventNumber to) const {
+    const int64_t begin = level_at(levels_, from).bytes;
+    Column column{begin, begin};
+    auto level = std::upper_bound(levels_.begin(), levels_.end(), from,
+                                  [](EventNumber state, const AllocationLevel& each) { return state < each.state; });
+    for (; level != levels_.end() && level->state <= to; ++level) {
+        column.lowest = std::min(column.lowest, level->bytes);
+        column.highest = std::max(column.highest, level->bytes);
+    }
+    return column;
+}
+
+std::vector<FindingCurve::Column> FindingCurve::columns(const Session& session, double from, double to,
+                                                        int count) const {
+    std::vector<Column> columns;
+    const auto edge = [&](int i) { return from + (to - from) * i / count; };
+    EventNumber state = is_of_component() ? 0 : state_at(session, from);
+    for (int i = 0; i < count; ++i) {
+        if (is_of_component()) {
+            const int64_t bytes = component_at(session, (edge(i) + edge(i + 1)) / 2);
+            columns.push_back({bytes, bytes});
+        } else {
+            const EventNumber next = state_at(session, edge(i + 1));
+            columns.push_back(column_between(state, next));
+            state = next;
+        }
+    }
+    return columns;
+}
+
+int finding_shown(const Session& session) {
+    const ExplanationSource& source = session.explanation_source();
+    const auto explained = session.has_device() ? source.explained() : nullptr;
+    if (!explained || explained->explanation.findings.empty()) {
+        return -1;
+    }
+    return source.selected() >= 0                                                ? source.selected()
+           : explained->explanation.findings.front().severity <= Severity::waste ? 0
+                                                                                 : -1;
+}
+
+}  // namespace tidemark::gui

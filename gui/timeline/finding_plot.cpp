@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "gui/timeline/finding_plot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gui/model/component_text.h"
+#include "gui/model/plural.h"
+#include "gui/model/text.h"
+#include "gui/widgets/severity_mark.h"
+#include "storage/base/units.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr double headroom = 1.12;
+constexpr int room = 4;  // pixels around the title
+
+QString each_text(IterationSource unit, int64_t bytes) {
+    return unit == IterationSource::steps ? FindingPlot::tr("+%1 per step").arg(bytes_text(bytes))
+                                          : FindingPlot::tr("+%1 per iteration").arg(bytes_text(bytes));
+}
+
+}  // namespace
+
+FindingPlot::FindingPlot(QWidget* parent) : TimePlot(parent) {
+    setObjectName(QStringLiteral("finding"));
+    setAccessibleName(tr("Memory of the finding over time"));
+    set_purpose(tr("Only the memory of the selected finding, on its own scale."));
+    set_time_labels(false);
+    hide();
+}
+
+void FindingPlot::session_changed() { follow_explanation(); }
+
+void FindingPlot::session_grown() { take_finding(); }
+
+/// Also called when the grouping changes, so it connects only to another source.
+void FindingPlot::follow_explanation() {
+    ExplanationSource* source = session() != nullptr ? &session()->explanation_source() : nullptr;
+    if (source != source_) {
+        if (source_) {
+            source_->disconnect(this);
+        }
+        source_ = source;
+        if (source != nullptr) {
+            connect(source, &ExplanationSource::changed, this, &FindingPlot::take_finding);
+            connect(source, &ExplanationSource::selected_changed, this, &FindingPlot::take_finding);
+        }
+    }
+    take_finding();
+}
+
+void FindingPlot::take_finding() {
+    const int finding = has_data() ? finding_shown(*session()) : -1;
+    const auto explained = finding >= 0 ? session()->explanation_source().explained() : nullptr;
+    if (finding == shown_ && explained == explained_) {
+        return;
+    }
+    shown_ = finding;
+    explained_ = explained;
+    curve_ = FindingCurve::of(explained, finding);
+    if (curve_) {
+        set_whole_bytes(static_cast<double>(curve_->highest(*session())) * headroom);
+    }
+    setVisible(curve_.has_value());
+    repaint_picture();
+}
+
+/// Returns the finding's title with its bytes, which stay complete if there is no room for all.
+QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
+    const Finding& finding = curve_->finding();
+    const bool is_component = finding.memory.allocations.empty();
+    QStringList facts{is_component ? component_name({*finding.component, {}, 0, 0, 0}) : bytes_text(finding.bytes)};
+    if (finding.per_iteration) {
+        facts << each_text(finding.unit, *finding.per_iteration);
+    }
+    const QString end = QStringLiteral(" · ") + facts.join(QStringLiteral(", "));
+    const int left = width - metrics.horizontalAdvance(end);
+    return metrics.elidedText(to_qstring(finding.title).remove(QLatin1Char('`')), Qt::ElideRight, std::max(left, 0)) +
+           end;
+}
+
+void FindingPlot::paint_picture(QCPPainter& painter) {
+    if (!curve_) {
+        return;
+    }
+    const TimeView& view = session()->time_view();
+    const QColor color = severity_color(theme(), curve_->finding().severity);
+    QColor fill = color;
+    fill.setAlpha(theme().dark ? 90 : 70);
+    const auto columns = curve_->columns(*session(), view.from(), view.to(), area().width());
+    const AxisMap y = y_map();
+    const double bottom = area().bottom() + 1;
+    painter.save();
+    painter.setClipRect(area(), Qt::IntersectClip);
+    double before = y.pixel(static_cast<double>(columns.empty() ? 0 : columns.front().lowest));
+    for (size_t i = 0; i < columns.size(); ++i) {
+        const double x = area().left() + static_cast<double>(i);
+        const double high = y.pixel(static_cast<double>(columns[i].highest));
+        const double low = y.pixel(static_cast<double>(columns[i].lowest));
+        painter.fillRect(QRectF(x, low, 1, std::max(bottom - low, 0.0)), fill);
+        // The line joins the columns without a gap.
+        const double from = std::min(high, before), to = std::max(low, before);
+        painter.fillRect(QRectF(x, from - 1, 1, to - from + 2), color);
+        before = (high + low) / 2;
+    }
+    const QFontMetrics metrics(painter.font());
+    const QString text = title(metrics, area().width() - 4 * room);
+    const QRectF box(area().left() + room, area().top() + room / 2.0, metrics.horizontalAdvance(text) + 2 * room,
+                     metrics.height() + 2);
+    QColor background = theme().plot_background;
+    background.setAlpha(215);
+    painter.fillRect(box, background);
+    painter.setPen(theme().text);
+    painter.drawText(box, Qt::AlignCenter, text);
+    painter.restore();
+}
+
+QString FindingPlot::describe_ends(std::pair<double, double> range) const {
+    const auto bytes = [&](double at) { return bytes_text(curve_->at(*session(), at).bytes); };
+    return curve_ ? tr("%1 → %2").arg(bytes(range.first), bytes(range.second)) : QString();
+}
+
+QString FindingPlot::describe(QPoint point) {
+    if (!curve_) {
+        return {};
+    }
+    const double position = position_at(point.x());
+    const FindingCurve::Value value = curve_->at(*session(), position);
+    const int64_t time = session()->time_view().time_at(position);
+    QString text =
+        QStringLiteral("<b>%1</b><br>%2").arg(QString::fromStdString(format_time_point(time)), bytes_text(value.bytes));
+    if (value.count) {
+        text += QStringLiteral(" · ") +
+                tr("%1 allocation(s) of this finding", nullptr, plural(*value.count)).arg(count_text(*value.count));
+    }
+    return text;
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// The memory of the selected finding over time, on a scale of its own: growth that is small beside the rest of the
+// memory can be seen. Hidden while there is nothing to draw.
+#pragma once
+
+#include <optional>
+
+#include "gui/timeline/finding_curve.h"
+#include "gui/widgets/time_plot.h"
+
+namespace tidemark::gui {
+
+class FindingPlot : public TimePlot {
+    Q_OBJECT
+public:
+    explicit FindingPlot(QWidget* parent = nullptr);
+    /// Returns what is drawn; nothing while the plot is hidden.
+    const std::optional<FindingCurve>& curve() const { return curve_; }
+    QSize sizeHint() const override { return {400, 110}; }
+
+protected:
+    void session_changed() override;
+    void session_grown() override;
+    void paint_picture(QCPPainter& painter) override;
+    QString describe(QPoint point) override;
+    QString describe_ends(std::pair<double, double> range) const override;
+
+private:
+    void follow_explanation();
+    void take_finding();
+    QString title(const QFontMetrics& metrics, int width) const;
+
+    QPointer<ExplanationSource> source_;
+    std::optional<FindingCurve> curve_;
+    int shown_ = -1;                              ///< the finding
+    std::shared_ptr<const Explained> explained_;  ///< of it
+};
+
+}  // namespace tidemark::gui
