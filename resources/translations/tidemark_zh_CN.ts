@@ -1365,6 +1365,88 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::ChangesModel</name>
+    <message>
+        <source>Group</source>
+        <translation>分组</translation>
+    </message>
+    <message>
+        <source>Change</source>
+        <translation>变化</translation>
+    </message>
+    <message>
+        <source>At the start</source>
+        <translation>开始时</translation>
+    </message>
+    <message>
+        <source>At the end</source>
+        <translation>结束时</translation>
+    </message>
+    <message>
+        <source>New</source>
+        <translation>新增</translation>
+    </message>
+    <message>
+        <source>Freed</source>
+        <translation>已释放</translation>
+    </message>
+    <message>
+        <source>Active at the start of the range: bytes of blocks, and the number of allocations</source>
+        <translation>范围开始时活跃：块的字节数和分配个数</translation>
+    </message>
+    <message>
+        <source>Active at the end of the range: bytes of blocks, and the number of allocations</source>
+        <translation>范围结束时活跃：块的字节数和分配个数</translation>
+    </message>
+    <message>
+        <source>Allocated within the range, and active at its end</source>
+        <translation>在范围内分配，且在其结束时活跃</translation>
+    </message>
+    <message>
+        <source>Active at the start of the range, and freed within it</source>
+        <translation>范围开始时活跃，且在范围内释放</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::ChangesPane</name>
+    <message>
+        <source>Changes within the selected time range</source>
+        <translation>所选时间范围内的变化</translation>
+    </message>
+    <message>
+        <source>Group by</source>
+        <translation>分组依据</translation>
+    </message>
+    <message>
+        <source>Change of the whole memory</source>
+        <translation>全部显存的变化</translation>
+    </message>
+    <message>
+        <source>Changes by group</source>
+        <translation>各分组的变化</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>Copy rows as Markdown</source>
+        <translation>以 Markdown 复制行</translation>
+    </message>
+    <message>
+        <source>Active memory: %1 → %2 (%3) · new %4 · freed %5</source>
+        <translation>活跃显存：%1 → %2（%3）· 新增 %4 · 释放 %5</translation>
+    </message>
+    <message>
+        <source>Nothing is allocated at either end of the range.</source>
+        <translation>范围的两端都没有分配。</translation>
+    </message>
+    <message>
+        <source>Drag over a plot to select a time range. This pane then shows what grew, what shrank, what is new and what was freed within it.</source>
+        <translation>在图上拖动以选择时间范围。此面板随后显示其中增长、减少、新增和释放的显存。</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::CommandPalette</name>
     <message>
         <source>Commands</source>
@@ -3831,6 +3913,10 @@ y</source>
     <message>
         <source>Summary of the trace</source>
         <translation>记录摘要</translation>
+    </message>
+    <message>
+        <source>Changes</source>
+        <translation>变化</translation>
     </message>
 </context>
 <context>

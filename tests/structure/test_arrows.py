@@ -76,7 +76,8 @@ ALLOWED = {
     },
     # the window
     "gui": GRAPH
-    | {"storage/explain", "storage/export", "storage/import", "storage/read", "storage/report", "storage/text"},
+    | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/read", "storage/report"}
+    | {"storage/text"},
 }
 
 

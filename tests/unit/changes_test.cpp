@@ -13,11 +13,11 @@ namespace tidemark {
 namespace {
 
 /// A device with one event for each allocation and each free, in this order.
-struct Run {
+struct TenEvents {
     Trace trace;
     DeviceHistory device;
 
-    Run() { trace.origins = {Origin{}}; }
+    TenEvents() { trace.origins = {Origin{}}; }
     AllocationIndex add(const char* file, EventNumber made, EventNumber freed, uint64_t bytes) {
         const std::array frames{
             trace.stacks.intern(Frame{trace.stacks.intern("step"), trace.stacks.intern(std::string(file)), 1})};
@@ -39,7 +39,7 @@ const ChangedGroup& group_of(const Changes& changes, std::string_view name) {
 }
 
 TEST(Changes, TellWhatIsNewAndWhatWasFreed) {
-    Run run;
+    TenEvents run;
     run.add("stays.py", 0, never, 100);
     run.add("goes.py", 1, 5, 2000);
     const AllocationIndex first = run.add("grows.py", 4, never, 10);
@@ -65,7 +65,7 @@ TEST(Changes, TellWhatIsNewAndWhatWasFreed) {
 }
 
 TEST(Changes, OfOnePointAreNone) {
-    Run run;
+    TenEvents run;
     run.add("stays.py", 0, never, 100);
     const Changes changes = run.between(3, 3);
     EXPECT_EQ(0, changes.total.difference());
