@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 #include "recorder/cli/command.h"
@@ -19,6 +20,7 @@
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
+#include "storage/compare/changes.h"
 #include "storage/compare/compare.h"
 #include "storage/explain/iterations.h"
 #include "storage/timeline/time_point.h"
@@ -144,7 +146,17 @@ Result<Side> open_side(const std::shared_ptr<const Trace>& trace, const Selected
 struct Difference {
     Side a, b;
     Comparison comparison;
+    /// Of one run: the allocations that B has and A has not, and those that A has and B has not.
+    std::optional<ChangedGroup> changed = {};
 };
+
+std::optional<ChangedGroup> changed_between(const Side& a, const Side& b, const Way& way) {
+    const StateOf from = a.state(), to = b.state();
+    if (&from.trace != &to.trace || &from.device != &to.device) {
+        return std::nullopt;
+    }
+    return changes_between(from.trace, from.device, from.live, from.point, to.point, way.by, way.options).total;
+}
 
 Result<Difference> differ(const DiffOptions& options, const Words& words, Progress& progress) {
     const auto both = selected_sides(options);
@@ -169,7 +181,8 @@ Result<Difference> differ(const DiffOptions& options, const Words& words, Progre
         return b.error();
     }
     Comparison comparison = compare(a->state(), b->state(), way->by, way->options);
-    return Difference{std::move(*a), std::move(*b), std::move(comparison)};
+    std::optional<ChangedGroup> changed = changed_between(*a, *b, *way);
+    return Difference{std::move(*a), std::move(*b), std::move(comparison), std::move(changed)};
 }
 
 std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
@@ -216,6 +229,12 @@ std::string difference_sentence(const Difference& found, const Words& words) {
 std::string summary(const Difference& found, const Words& words) {
     const auto& rows = found.comparison.rows;
     std::string text = difference_sentence(found, words) + '\n';
+    if (found.changed) {
+        text += words("{new} of B are not allocated in A, {freed} of A are not in B; the rest is in both.",
+                      with("new", format_bytes(found.changed->made.bytes)),
+                      with("freed", format_bytes(found.changed->freed.bytes))) +
+                '\n';
+    }
     if (!rows.empty() && rows.front().difference() != 0) {
         const CompareRow& largest = rows.front();
         text += words("The largest difference, {bytes}, is from {name} ({where}).",
@@ -318,6 +337,8 @@ ordered_json difference_json(const Difference& found, const DiffOptions& options
             {"b", side_json(found.b, all.b, words)},
             {"by", options.by},
             {"difference_bytes", all.difference()},
+            {"new", found.changed ? amounts_json(found.changed->made) : ordered_json()},
+            {"freed", found.changed ? amounts_json(found.changed->freed) : ordered_json()},
             {"rows", std::move(rows)},
             {"rows_left_out", all.rows.size() - shown}};
 }

@@ -23,6 +23,8 @@ class Diff(CommandTest):
                 self.assertEqual(sum(row[side]["allocations"] for row in found["rows"]), top["allocations"])
                 totals.append(top["bytes"])
             self.assertEqual(found["difference_bytes"], totals[1] - totals[0])
+            self.assertEqual(found["new"]["bytes"] - found["freed"]["bytes"], found["difference_bytes"])
+            self.assertGreater(found["new"]["allocations"], 0)
             sizes = [abs(row["difference_bytes"]) for row in found["rows"]]
             self.assertEqual(sizes, sorted(sizes, reverse=True))
 
