@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Compares replayed counters with torch.cuda.memory_stats() of the recorded process, at every mark of every snapshot.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -30,7 +32,9 @@ protected:
         const std::string base = std::string(TIDEMARK_TEST_DATA) + "/snapshots/" + GetParam().name;
         truth_ = json::parse(std::ifstream(base + ".json"));
         // Users open trace files, so the test writes the snapshot to a file and opens that.
-        path_ = (fs::temp_directory_path() / (std::string("tidemark_truth_") + GetParam().name + ".tide")).string();
+        // Tests of one recording run at the same time, each in a process of its own.
+        path_ = (fs::temp_directory_path() / fmt::format("tidemark_truth_{}_{}.tide", GetParam().name, ::getpid()))
+                    .string();
         Progress progress;
         auto imported = import_snapshot(base + ".pickle", path_, IfExists::replace, progress);
         ASSERT_TRUE(imported) << imported.error().sentence.english();
