@@ -99,6 +99,10 @@ Result<Opened> open_as_session(const QString& path, Progress& progress) {
 
 }  // namespace
 
+QStringList trace_filters() {
+    return {Loader::tr("Traces and snapshots (*.tide *.pickle *.pkl *.gz *.xz *.zst)"), Loader::tr("All files (*)")};
+}
+
 ImportPlace import_place(const QString& snapshot) {
     const QFileInfo info(snapshot);
     const QString beside = file_name_from_bytes(trace_path_for(bytes_of_file_name(info.absoluteFilePath())));

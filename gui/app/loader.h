@@ -53,6 +53,9 @@ private:
     std::shared_ptr<Job> job_;
 };
 
+/// Returns the kinds of files that can be loaded, for a file dialog.
+QStringList trace_filters();
+
 /// Returns a phase's name for display.
 QString phase_text(const QString& phase);
 

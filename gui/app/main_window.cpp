@@ -190,8 +190,7 @@ void MainWindow::take_over(MainWindow& other) {
 
 void MainWindow::ask_for_file() {
     const QString folder = application_.settings().value(QStringLiteral("last_folder")).toString();
-    const QStringList filters{tr("Traces and snapshots (*.tide *.pickle *.pkl *.gz *.xz *.zst)"), tr("All files (*)")};
-    ask_path(this, {tr("Open"), folder, filters, QFileDialog::ExistingFiles}, [this](const QStringList& files) {
+    ask_path(this, {tr("Open"), folder, trace_filters(), QFileDialog::ExistingFiles}, [this](const QStringList& files) {
         for (const QString& file : files) {
             application_.settings().set(QStringLiteral("last_folder"), QFileInfo(file).absolutePath());
             open(file);

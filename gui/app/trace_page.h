@@ -13,6 +13,7 @@
 
 #include "gui/app/live_strip.h"
 #include "gui/app/live_view.h"
+#include "gui/app/loader.h"
 #include "gui/app/page_layout.h"
 #include "gui/app/panes.h"
 #include "gui/app/settings.h"
@@ -92,6 +93,7 @@ protected:
 
 private:
     void arrange(QWidget* plots);
+    void ask_trace_to_compare();
     void show_evidence(ShownBy by, const Evidence& evidence);
     QWidget* make_header();
     QWidget* make_plots();
@@ -127,6 +129,7 @@ private:
     AllocationTable* table_;
     SummaryTable* summary_;
     ChangesPane* changes_;
+    Loader other_trace_;  ///< to compare with
     BreakdownPane* breakdown_;
     InspectorPane* details_;
     StoryPane* why_;

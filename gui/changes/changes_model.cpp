@@ -60,8 +60,9 @@ QString change_text(int64_t bytes) {
 
 ChangesModel::ChangesModel(QObject* parent) : QAbstractTableModel(parent) {}
 
-void ChangesModel::show(std::shared_ptr<const Changes> changes) {
+void ChangesModel::show(std::shared_ptr<const Changes> changes, bool of_one_run) {
     beginResetModel();
+    of_one_run_ = of_one_run;
     changes_ = std::move(changes);
     order_.resize(changes_ ? changes_->groups.size() : 0);
     sort_order();
@@ -100,14 +101,14 @@ QVariant ChangesModel::headerData(int section, Qt::Orientation orientation, int 
         switch (section) {
             case name: return tr("Group");
             case difference: return tr("Change");
-            case begin: return tr("At the start");
-            case end: return tr("At the end");
+            case begin: return of_one_run_ ? tr("At the start") : QStringLiteral("A");
+            case end: return of_one_run_ ? tr("At the end") : QStringLiteral("B");
             case made: return tr("New");
             case freed: return tr("Freed");
             default: return {};
         }
     }
-    if (role == Qt::ToolTipRole) {
+    if (role == Qt::ToolTipRole && of_one_run_) {
         switch (section) {
             case begin: return tr("Active at the start of the range: bytes of blocks, and the number of allocations");
             case end: return tr("Active at the end of the range: bytes of blocks, and the number of allocations");

@@ -18,8 +18,8 @@ public:
     enum Column { name, difference, begin, end, made, freed, column_count };
 
     explicit ChangesModel(QObject* parent = nullptr);
-    /// Null: nothing.
-    void show(std::shared_ptr<const Changes> changes);
+    /// Null: nothing. `of_one_run`: otherwise the points are of two traces, A and B.
+    void show(std::shared_ptr<const Changes> changes, bool of_one_run = true);
 
     const ChangedGroup& group_at(int row) const;
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -33,6 +33,7 @@ private:
 
     std::shared_ptr<const Changes> changes_;
     std::vector<size_t> order_;  ///< in Changes::groups
+    bool of_one_run_ = true;
     int sort_column_ = difference;
     Qt::SortOrder sort_order_ = Qt::DescendingOrder;
 };

@@ -5,8 +5,10 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QFileInfo>
 #include <QHeaderView>
 #include <QLabel>
+#include <QPushButton>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -15,6 +17,7 @@
 #include "gui/widgets/delimited.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
+#include "storage/compare/compare.h"
 
 namespace tidemark::gui {
 
@@ -32,6 +35,31 @@ int first_option(const Session& session) {
     return found == options.end() ? 0 : static_cast<int>(found - options.begin());
 }
 
+/// What a worker needs of one point in time.
+class PointOf {
+public:
+    PointOf(const Session& session, TimePoint point)
+        : analysis_(session.shared_analysis()), graph_(session.graph()), point_(point) {}
+
+    StateOf state() const {
+        const bool has_graph = graph_ && !graph_->tables().empty() && &graph_->index.trace() == &analysis_->trace();
+        return {analysis_->trace(), analysis_->device(), analysis_->live(), point_,
+                has_graph ? &graph_->categories : nullptr};
+    }
+
+private:
+    std::shared_ptr<const Analysis> analysis_;
+    std::shared_ptr<const Graph> graph_;
+    TimePoint point_;
+};
+
+GroupOptions options_of(const GroupOption& option, const Categories* categories) {
+    GroupOptions options;
+    options.module_depth = option.module_depth;
+    options.categories = categories;
+    return options;
+}
+
 }  // namespace
 
 ChangesPane::ChangesPane(QWidget* parent)
@@ -44,14 +72,29 @@ ChangesPane::ChangesPane(QWidget* parent)
     for (const GroupOption& option : group_options()) {
         by_->addItem(group_option_name(option));
     }
+    compare_ = new QPushButton(this);
+    connect(compare_, &QPushButton::clicked, this, [this] {
+        if (other_) {
+            compare_with(nullptr);
+        } else {
+            emit trace_requested();
+        }
+    });
+    other_point_ = new QComboBox(this);
+    other_point_->setAccessibleName(tr("Point in time of the other trace"));
+    other_point_->addItems({tr("B at its peak"), tr("B at its end")});
+    connect(other_point_, &QComboBox::activated, this, &ChangesPane::request);
     summary_ = new QLabel(this);
     summary_->setAccessibleName(tr("Change of the whole memory"));
     summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* bar = new Toolbar(this);
     bar->add(by_);
+    bar->add(compare_);
+    bar->add(other_point_);
     bar->add(summary_);
     make_table();
     note_ = new QLabel(this);
+    note_->setObjectName(QStringLiteral("note"));
     note_->setAlignment(Qt::AlignCenter);
     note_->setWordWrap(true);
     note_->setMargin(24);
@@ -65,6 +108,7 @@ ChangesPane::ChangesPane(QWidget* parent)
     delay_.setInterval(dragging_pause);
     connect(&delay_, &QTimer::timeout, this, &ChangesPane::request);
     connect(by_, &QComboBox::activated, this, &ChangesPane::request);
+    compare_with(nullptr);
     set_session(nullptr);
 }
 
@@ -102,6 +146,11 @@ void ChangesPane::set_session(Session* session) {
     model_->show(nullptr);
     if (session_) {
         by_->setCurrentIndex(first_option(*session_));
+        connect(&session_->selection(), &Selection::time_point_changed, this, [this] {
+            if (other_) {
+                schedule();
+            }
+        });
         connect(&session_->selection(), &Selection::range_moved, this, &ChangesPane::schedule);
         connect(&session_->selection(), &Selection::selected_changed, this, &ChangesPane::schedule);
         connect(&session_->selection(), &Selection::device_changed, this, &ChangesPane::schedule);
@@ -122,48 +171,86 @@ void ChangesPane::schedule() {
     }
 }
 
+void ChangesPane::compare_with(std::shared_ptr<Session> other) {
+    other_ = other && other->has_device() ? std::move(other) : nullptr;
+    compare_->setText(other_ ? tr("Stop comparing") : tr("Compare with another trace…"));
+    other_point_->setVisible(other_ != nullptr);
+    table_->setColumnHidden(ChangesModel::made, other_ != nullptr);
+    table_->setColumnHidden(ChangesModel::freed, other_ != nullptr);
+    if (other_) {
+        connect(&other_->graph_source(), &GraphSource::changed, this, &ChangesPane::schedule);
+        other_->load_graph();
+    }
+    schedule();
+}
+
 void ChangesPane::request() {
     stale_ = !isVisible();
     if (stale_) {
         return;
     }
-    const auto range = session_ ? session_->selection().state().range : std::nullopt;
-    if (!range) {
+    if (session_ && other_) {
+        request_comparison();
+    } else if (session_ && session_->selection().state().range) {
+        request_changes();
+    } else {
         task_.abandon();
         model_->show(nullptr);
         summary_->clear();
         show_note();
-        return;
     }
+}
+
+void ChangesPane::request_changes() {
+    const auto range = session_->selection().state().range;
     const TimeView& view = session_->time_view();
-    task_.start([analysis = session_->shared_analysis(), graph = session_->graph(), begin = view.point_at(range->first),
-                 end = view.point_at(range->second),
+    task_.start([point = PointOf(*session_, view.point_at(range->first)), end = view.point_at(range->second),
                  option = group_options()[static_cast<size_t>(by_->currentIndex())]](Progress&) {
-        GroupOptions options;
-        options.module_depth = option.module_depth;
-        if (graph && !graph->tables().empty() && &graph->index.trace() == &analysis->trace()) {
-            options.categories = &graph->categories;
-        }
-        return std::make_shared<const Changes>(
-            changes_between(analysis->trace(), analysis->device(), analysis->live(), begin, end, option.by, options));
+        const StateOf begin = point.state();
+        return std::make_shared<const Changes>(changes_between(begin.trace, begin.device, begin.live, begin.point, end,
+                                                               option.by, options_of(option, begin.categories)));
     });
 }
 
+void ChangesPane::request_comparison() {
+    // A session begins at its peak.
+    const TimePoint at =
+        other_point_->currentIndex() == 0 ? other_->selection().state().time_point : other_->device().event_count();
+    task_.start([a = PointOf(*session_, session_->selection().state().time_point), b = PointOf(*other_, at),
+                 option = group_options()[static_cast<size_t>(by_->currentIndex())]](Progress&) {
+        const Comparison comparison =
+            compare(a.state(), b.state(), option.by, options_of(option, a.state().categories));
+        Changes changes;
+        for (const CompareRow& row : comparison.rows) {
+            changes.groups.push_back({row.name, row.a, row.b, {}, {}, {}});
+        }
+        changes.total = {{}, comparison.a, comparison.b, {}, {}, {}};
+        return std::make_shared<const Changes>(std::move(changes));
+    });
+}
+
+QString ChangesPane::summary_of(const ChangedGroup& total) const {
+    if (other_) {
+        const QString name = QFileInfo(to_qstring(other_->trace().path)).fileName();
+        return tr("A, this trace at the cursor: %1 · B, %2: %3 (%4)")
+            .arg(bytes_text(total.begin.bytes), name, bytes_text(total.end.bytes), change_text(total.difference()));
+    }
+    return tr("Active memory: %1 → %2 (%3) · new %4 · freed %5")
+        .arg(bytes_text(total.begin.bytes), bytes_text(total.end.bytes), change_text(total.difference()),
+             bytes_text(total.made.bytes), bytes_text(total.freed.bytes));
+}
+
 void ChangesPane::take(const std::shared_ptr<const Changes>& changes) {
-    const ChangedGroup& total = changes->total;
-    summary_->setText(tr("Active memory: %1 → %2 (%3) · new %4 · freed %5")
-                          .arg(bytes_text(total.begin.bytes), bytes_text(total.end.bytes),
-                               change_text(total.difference()), bytes_text(total.made.bytes),
-                               bytes_text(total.freed.bytes)));
-    model_->show(changes);
+    summary_->setText(summary_of(changes->total));
+    model_->show(changes, other_ == nullptr);
     show_note();
 }
 
 void ChangesPane::show_note() {
-    const bool has_range = session_ && session_->selection().state().range;
-    const QString note = has_range && model_->rowCount() > 0 ? QString()
-                         : has_range
-                             ? tr("Nothing is allocated at either end of the range.")
+    const bool has_points = session_ && (other_ || session_->selection().state().range);
+    const QString note = has_points && model_->rowCount() > 0 ? QString()
+                         : has_points
+                             ? tr("Nothing is allocated at either point in time.")
                              : tr("Drag over a plot to select a time range. This pane then shows what grew, what "
                                   "shrank, what is new and what was freed within it.");
     note_->setText(note);
@@ -174,7 +261,7 @@ void ChangesPane::show_note() {
 
 /// Highlights the group's new allocations in every pane; the range stays.
 void ChangesPane::select_row(int row) {
-    if (!session_ || row < 0) {
+    if (!session_ || other_ || row < 0) {
         return;
     }
     const ChangedGroup& group = model_->group_at(row);

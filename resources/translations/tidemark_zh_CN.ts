@@ -1438,12 +1438,36 @@
         <translation>活跃显存：%1 → %2（%3）· 新增 %4 · 释放 %5</translation>
     </message>
     <message>
-        <source>Nothing is allocated at either end of the range.</source>
-        <translation>范围的两端都没有分配。</translation>
-    </message>
-    <message>
         <source>Drag over a plot to select a time range. This pane then shows what grew, what shrank, what is new and what was freed within it.</source>
         <translation>在图上拖动以选择时间范围。此面板随后显示其中增长、减少、新增和释放的显存。</translation>
+    </message>
+    <message>
+        <source>Point in time of the other trace</source>
+        <translation>另一份记录的时间点</translation>
+    </message>
+    <message>
+        <source>B at its peak</source>
+        <translation>B 在其峰值</translation>
+    </message>
+    <message>
+        <source>B at its end</source>
+        <translation>B 在其结束时</translation>
+    </message>
+    <message>
+        <source>Stop comparing</source>
+        <translation>停止比较</translation>
+    </message>
+    <message>
+        <source>Compare with another trace…</source>
+        <translation>与另一份记录比较…</translation>
+    </message>
+    <message>
+        <source>A, this trace at the cursor: %1 · B, %2: %3 (%4)</source>
+        <translation>A，此记录在光标处：%1 · B，%2：%3（%4）</translation>
+    </message>
+    <message>
+        <source>Nothing is allocated at either point in time.</source>
+        <translation>两个时间点都没有分配。</translation>
     </message>
 </context>
 <context>
@@ -2107,6 +2131,17 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::Loader</name>
+    <message>
+        <source>Traces and snapshots (*.tide *.pickle *.pkl *.gz *.xz *.zst)</source>
+        <translation>记录和快照 (*.tide *.pickle *.pkl *.gz *.xz *.zst)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>所有文件 (*)</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::LoadingPage</name>
     <message>
         <source>Progress</source>
@@ -2126,14 +2161,6 @@
     <message>
         <source>Open</source>
         <translation>打开</translation>
-    </message>
-    <message>
-        <source>Traces and snapshots (*.tide *.pickle *.pkl *.gz *.xz *.zst)</source>
-        <translation>记录与快照 (*.tide *.pickle *.pkl *.gz *.xz *.zst)</translation>
-    </message>
-    <message>
-        <source>All files (*)</source>
-        <translation>所有文件 (*)</translation>
     </message>
     <message>
         <source>The cursor&apos;s time and event</source>
@@ -3917,6 +3944,14 @@ y</source>
     <message>
         <source>Changes</source>
         <translation>变化</translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <translation>比较</translation>
+    </message>
+    <message>
+        <source>Compare with another trace</source>
+        <translation>与另一份记录比较</translation>
     </message>
 </context>
 <context>

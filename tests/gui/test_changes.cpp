@@ -3,7 +3,9 @@
 
 // The changes within the selected range: sums, sorting, following, and the new memory of a group.
 #include <QAbstractItemModelTester>
-#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalSpy>
 #include <QTableView>
 
 #include "gui/changes/changes_pane.h"
@@ -69,7 +71,9 @@ private slots:
         QVERIFY(pane.summary().isEmpty());
         const EventNumber end = session_->device().event_count();
         select(end / 3, end / 2);
+        QVERIFY(pane.findChild<QLabel*>(QStringLiteral("note"))->isVisible());
         QTRY_VERIFY(pane.model().rowCount() > 0);
+        QVERIFY(pane.findChild<QLabel*>(QStringLiteral("note"))->isHidden());
         QVERIFY(pane.summary().contains(bytes_text(active(end / 3))));
         QVERIFY(pane.summary().contains(bytes_text(active(end / 2))));
         select(end / 2, end);
@@ -95,6 +99,35 @@ private slots:
             }
         }
         QFAIL("nothing is new in this range");
+    }
+
+    void another_trace_is_compared_until_it_is_closed() {
+        ChangesPane pane;
+        pane.resize(900, 300);
+        pane.set_session(session_.get());
+        pane.show();
+        QSignalSpy requested(&pane, &ChangesPane::trace_requested);
+        auto* compare = pane.findChild<QPushButton*>();
+        compare->click();
+        QCOMPARE(requested.count(), 1);
+        std::shared_ptr<Session> other = recorded_session("frag_oom");
+        const int64_t peak = other->analysis().curves().value(Series::active, other->selection().state().time_point);
+        pane.compare_with(other);
+        QTRY_VERIFY(pane.model().rowCount() > 0);
+        QVERIFY(pane.findChild<QLabel*>(QStringLiteral("note"))->isHidden());
+        QVERIFY(pane.summary().contains(bytes_text(peak)));
+        int64_t a = 0, b = 0;
+        for (int row = 0; row < pane.model().rowCount(); ++row) {
+            a += pane.model().group_at(row).begin.bytes;
+            b += pane.model().group_at(row).end.bytes;
+        }
+        QCOMPARE(a, session_->analysis().curves().value(Series::active, session_->selection().state().time_point));
+        QCOMPARE(b, peak);
+        session_->selection().set_time_point(session_->device().event_count());
+        QTRY_VERIFY(pane.summary().contains(bytes_text(active(session_->device().event_count()))));
+        compare->click();
+        QVERIFY(!pane.compares_traces());
+        QTRY_COMPARE(pane.model().rowCount(), 0);
     }
 
     void differences_have_a_sign() {
