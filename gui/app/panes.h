@@ -13,3 +13,4 @@
 #include "gui/story/summary_bar.h"
 #include "gui/table/allocation_table.h"
 #include "gui/table/summary_table.h"
+#include "gui/tree/tree_pane.h"

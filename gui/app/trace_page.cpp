@@ -206,6 +206,7 @@ void TracePage::make_tabs() {
     table_ = new AllocationTable;
     summary_ = new SummaryTable;
     changes_ = new ChangesPane;
+    call_tree_ = new TreePane;
     breakdown_ = new BreakdownPane;
     tabs_ = new QTabWidget;
     tabs_->setObjectName(QStringLiteral("drawer"));
@@ -221,8 +222,9 @@ void TracePage::make_tabs() {
 }
 
 std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
-    return {{segments_, tr("Segments")}, {graph_, tr("Graph")},     {table_, tr("Table")},
-            {summary_, tr("Summary")},   {changes_, tr("Changes")}, {breakdown_, tr("Memory breakdown")}};
+    return {{segments_, tr("Segments")},         {graph_, tr("Graph")},     {table_, tr("Table")},
+            {summary_, tr("Summary")},           {changes_, tr("Changes")}, {call_tree_, tr("Call tree")},
+            {breakdown_, tr("Memory breakdown")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -254,6 +256,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     other_trace_.cancel();
     changes_->compare_with(nullptr);
     changes_->set_session(raw);
+    call_tree_->set_session(raw);
     breakdown_->set_session(raw);
     details_->set_session(raw);
     why_->set_session(raw);

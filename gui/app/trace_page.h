@@ -70,6 +70,7 @@ public:
     AllocationTable& table() const { return *table_; }
     SummaryTable& summary() const { return *summary_; }
     ChangesPane& changes() const { return *changes_; }
+    TreePane& call_tree() const { return *call_tree_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
@@ -130,6 +131,7 @@ private:
     SummaryTable* summary_;
     ChangesPane* changes_;
     Loader other_trace_;  ///< to compare with
+    TreePane* call_tree_;
     BreakdownPane* breakdown_;
     InspectorPane* details_;
     StoryPane* why_;

@@ -19,11 +19,6 @@ constexpr double smallest_text = 6.5;  // pixels of a line; smaller text is unre
 constexpr size_t most_ports = 6;
 constexpr double strip = 5;  // the colored edge of a box
 
-QColor mixed(const QColor& a, const QColor& b, double part) {
-    const auto channel = [part](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * part)); };
-    return QColor(channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue()));
-}
-
 /// Returns a smooth path through the points of a route.
 QPainterPath path_of(const QPolygonF& route) {
     QPainterPath path(route.front());

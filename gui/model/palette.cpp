@@ -7,6 +7,7 @@
 #include <QPalette>
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace tidemark::gui {
 
@@ -21,12 +22,12 @@ constexpr std::array<QRgb, 9> group_colors_dark = {0xff6fb4d8, 0xff3d9c8c, 0xffd
 // Viridis at five even steps.
 constexpr std::array<QRgb, 5> scale_stops = {0xff440154, 0xff3b528b, 0xff21918c, 0xff5ec962, 0xfffde725};
 
-QColor mix(const QColor& a, const QColor& b, double part) {
-    const auto channel = [part](int x, int y) { return static_cast<int>(x + (y - x) * part + 0.5); };
+}  // namespace
+
+QColor mixed(const QColor& a, const QColor& b, double part) {
+    const auto channel = [part](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * part)); };
     return QColor(channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue()));
 }
-
-}  // namespace
 
 Theme Theme::light() {
     Theme t;
@@ -87,8 +88,9 @@ QColor group_color(const Theme& theme, int index, int count) {
     const QColor base = QColor::fromRgb(colors[position % colors.size()]);
     // The second use of the nine hues is lighter, so that more groups stay distinguishable.
     const double iteration = static_cast<double>(position / colors.size());
-    return iteration > 0 ? mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), std::min(0.3 * iteration, 0.6))
-                         : base;
+    return iteration > 0
+               ? mixed(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), std::min(0.3 * iteration, 0.6))
+               : base;
 }
 
 QColor id_color(const Theme& theme, uint32_t id) {
@@ -97,21 +99,21 @@ QColor id_color(const Theme& theme, uint32_t id) {
     const auto& colors = theme.dark ? group_colors_dark : group_colors_light;
     const QColor base = QColor::fromRgb(colors[hash % colors.size()]);
     const double shade = static_cast<double>((hash >> 8) % 4) * 0.11;
-    return mix(base, (hash >> 12) % 2 ? QColor(Qt::white) : QColor(Qt::black), shade);
+    return mixed(base, (hash >> 12) % 2 ? QColor(Qt::white) : QColor(Qt::black), shade);
 }
 
 QColor component_color(const Theme& theme, ComponentKind kind, int nth) {
     const auto by_nth = [&](QColor base) {
-        return mix(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), 0.16 * (nth % 4));
+        return mixed(base, theme.dark ? QColor(Qt::white) : QColor(Qt::black), 0.16 * (nth % 4));
     };
     switch (kind) {
         case ComponentKind::requested: return theme.dark ? QColor(0x5a, 0x93, 0xd0) : QColor(0x44, 0x77, 0xaa);
         case ComponentKind::rounding: return theme.rounding;
         case ComponentKind::pending: return theme.pending;
-        case ComponentKind::free_in_segments: return mix(theme.reserved_line, theme.cached, 0.62);
-        case ComponentKind::cached_segments: return mix(theme.reserved_line, theme.cached, 0.82);
+        case ComponentKind::free_in_segments: return mixed(theme.reserved_line, theme.cached, 0.62);
+        case ComponentKind::cached_segments: return mixed(theme.reserved_line, theme.cached, 0.82);
         case ComponentKind::private_pools: return theme.dark ? QColor(0xb3, 0x55, 0x9f) : QColor(0xaa, 0x44, 0x99);
-        case ComponentKind::driver_pools: return mix(theme.reserved_line, theme.cached, 0.72);
+        case ComponentKind::driver_pools: return mixed(theme.reserved_line, theme.cached, 0.72);
         case ComponentKind::library: return by_nth(theme.dark ? QColor(0x3d, 0x9c, 0x8c) : QColor(0x44, 0xaa, 0x99));
         case ComponentKind::context: return theme.dark ? QColor(0xd0, 0xbe, 0x68) : QColor(0xdd, 0xcc, 0x77);
         case ComponentKind::kernels: return theme.dark ? QColor(0x9a, 0x9a, 0x3c) : QColor(0x99, 0x99, 0x33);
@@ -157,8 +159,8 @@ QColor scale_color(const Theme& theme, double value) {
     const double low = theme.dark ? 0.18 : 0.0, high = theme.dark ? 1.0 : 0.92;
     const double place = (low + (high - low) * std::clamp(value, 0.0, 1.0)) * (scale_stops.size() - 1);
     const auto stop = std::min(static_cast<size_t>(place), scale_stops.size() - 2);
-    return mix(QColor::fromRgb(scale_stops[stop]), QColor::fromRgb(scale_stops[stop + 1]),
-               place - static_cast<double>(stop));
+    return mixed(QColor::fromRgb(scale_stops[stop]), QColor::fromRgb(scale_stops[stop + 1]),
+                 place - static_cast<double>(stop));
 }
 
 }  // namespace tidemark::gui

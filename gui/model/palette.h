@@ -31,6 +31,8 @@ QColor component_color(const Theme& theme, ComponentKind kind, int nth);
 QColor category_color(const Theme& theme, Category category);
 /// Returns the color of a node of the graph that is alive.
 QColor node_state_color(const Theme& theme, NodeState state);
+/// Returns a color between two; `part` of `b`, 0 to 1.
+QColor mixed(const QColor& a, const QColor& b, double part);
 /// Returns the color of text on this background.
 QColor text_color_on(const QColor& background);
 /// Returns a color of a sequential scale, 0 to 1 (age, size).

@@ -48,13 +48,6 @@ QString breakable(const QString& text) {
         .replace(QLatin1String("  "), QLatin1String("&nbsp; "));
 }
 
-QString mixed(const QColor& a, const QColor& b, double share) {
-    return QColor::fromRgbF(static_cast<float>(a.redF() + (b.redF() - a.redF()) * share),
-                            static_cast<float>(a.greenF() + (b.greenF() - a.greenF()) * share),
-                            static_cast<float>(a.blueF() + (b.blueF() - a.blueF()) * share))
-        .name();
-}
-
 }  // namespace
 
 QString Report::html(const Theme& theme, const QFont& font, const QString& code_family) const {
@@ -63,7 +56,7 @@ QString Report::html(const Theme& theme, const QFont& font, const QString& code_
         name_width = std::max(name_width, QFontMetrics(font).horizontalAdvance(row.name) + 14);
     }
     const QString faint = theme.faint_text.name();
-    const QString shade = mixed(theme.background, theme.selection, 0.14);
+    const QString shade = mixed(theme.background, theme.selection, 0.14).name();
     QString html = QStringLiteral(
                        "<style>body{color:%1} .code{font-family:'%2'} .faint{color:%3} "
                        "td{padding:1px 8px 1px 0} </style><body>")

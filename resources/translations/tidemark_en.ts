@@ -91,6 +91,23 @@
     </message>
 </context>
 <context>
+    <name>Tree</name>
+    <message numerus="yes">
+        <source>%1 allocation(s)</source>
+        <translation>
+            <numerusform>%1 allocation</numerusform>
+            <numerusform>%1 allocations</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 frame(s) too small to show</source>
+        <translation>
+            <numerusform>%1 frame too small to show</numerusform>
+            <numerusform>%1 frames too small to show</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Why</name>
     <message numerus="yes">
         <source>Through %1 node(s)</source>
@@ -221,6 +238,16 @@
         <translation>
             <numerusform>%1 event</numerusform>
             <numerusform>%1 events</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::TreePane</name>
+    <message numerus="yes">
+        <source>%1 (%2) in %3 frame(s)</source>
+        <translation>
+            <numerusform>%1 (%2) in %3 frame</numerusform>
+            <numerusform>%1 (%2) in %3 frames</numerusform>
         </translation>
     </message>
 </context>

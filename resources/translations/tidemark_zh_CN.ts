@@ -777,6 +777,82 @@
     </message>
 </context>
 <context>
+    <name>Tree</name>
+    <message numerus="yes">
+        <source>%1 allocation(s)</source>
+        <translation>
+            <numerusform>%1 个分配</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>all memory at the cursor</source>
+        <translation>光标处的全部显存</translation>
+    </message>
+    <message>
+        <source>the finding&apos;s memory at the cursor</source>
+        <translation>光标处该发现的显存</translation>
+    </message>
+    <message>
+        <source>grown in the range</source>
+        <translation>范围内增长的显存</translation>
+    </message>
+    <message>
+        <source>no stack recorded</source>
+        <translation>未记录调用栈</translation>
+    </message>
+    <message>
+        <source>no frame of your own code</source>
+        <translation>没有您自己代码的帧</translation>
+    </message>
+    <message>
+        <source>only frames of the allocator and the interpreter</source>
+        <translation>只有分配器和解释器的帧</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <comment>memory, number of allocations</comment>
+        <translation>%1，%2</translation>
+    </message>
+    <message>
+        <source>total</source>
+        <translation>合计</translation>
+    </message>
+    <message>
+        <source>allocated by this line itself</source>
+        <translation>由此行自身分配</translation>
+    </message>
+    <message>
+        <source>allocations</source>
+        <translation>分配数</translation>
+    </message>
+    <message>
+        <source>of the whole</source>
+        <translation>占全部</translation>
+    </message>
+    <message>
+        <source>of the frame above</source>
+        <translation>占上一层帧</translation>
+    </message>
+    <message>
+        <source>%1: %2 in %3</source>
+        <translation>%1：%2，%3</translation>
+    </message>
+    <message>
+        <source>%1, %2 of the whole</source>
+        <translation>%1，占全部的 %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 frame(s) too small to show</source>
+        <translation>
+            <numerusform>%1 个帧太小，无法显示</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 in %2. Zoom in to see them.</source>
+        <translation>%1，%2。放大即可查看。</translation>
+    </message>
+</context>
+<context>
     <name>Why</name>
     <message>
         <source>No referrer of the root was found.</source>
@@ -974,12 +1050,12 @@
         <translation>堆叠图的分组方式：stack、category、module 等。</translation>
     </message>
     <message>
-        <source>The open pane of a window: segments, graph, table, summary or breakdown.</source>
-        <translation>窗口中打开的面板：segments、graph、table、summary 或 breakdown。</translation>
-    </message>
-    <message>
         <source>The number of the finding to show, in why and window.</source>
         <translation>why 和 window 中要显示的发现的编号。</translation>
+    </message>
+    <message>
+        <source>The open pane of a window: segments, graph, table, summary, changes, calltree or breakdown.</source>
+        <translation>窗口中打开的面板：segments、graph、table、summary、changes、calltree 或 breakdown。</translation>
     </message>
 </context>
 <context>
@@ -1860,6 +1936,13 @@
     <message>
         <source>Values under the pointer</source>
         <translation>指针处的数值</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::IcicleView</name>
+    <message>
+        <source>Memory by call stack</source>
+        <translation>按调用栈的显存</translation>
     </message>
 </context>
 <context>
@@ -3952,6 +4035,131 @@ y</source>
     <message>
         <source>Compare with another trace</source>
         <translation>与另一份记录比较</translation>
+    </message>
+    <message>
+        <source>Call tree</source>
+        <translation>调用树</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::TreePane</name>
+    <message>
+        <source>Call tree</source>
+        <translation>调用树</translation>
+    </message>
+    <message>
+        <source>At the cursor</source>
+        <translation>光标处</translation>
+    </message>
+    <message>
+        <source>The finding&apos;s memory</source>
+        <translation>该发现的显存</translation>
+    </message>
+    <message>
+        <source>Grown in the range</source>
+        <translation>范围内的增长</translation>
+    </message>
+    <message>
+        <source>Select a finding that is about allocations</source>
+        <translation>请选择一个与分配有关的发现</translation>
+    </message>
+    <message>
+        <source>Drag a range in a plot. Shown is what was allocated in it and exists at its end</source>
+        <translation>在图中拖出一个范围。显示在其中分配且在其结束时仍存在的显存</translation>
+    </message>
+    <message>
+        <source>Memory of the call tree</source>
+        <translation>调用树显示的显存</translation>
+    </message>
+    <message>
+        <source>Top-down</source>
+        <translation>自顶向下</translation>
+    </message>
+    <message>
+        <source>Bottom-up</source>
+        <translation>自底向上</translation>
+    </message>
+    <message>
+        <source>From the start of the program down to the lines that allocate</source>
+        <translation>从程序入口向下到进行分配的代码行</translation>
+    </message>
+    <message>
+        <source>From the lines that allocate down to their callers</source>
+        <translation>从进行分配的代码行向下到其调用者</translation>
+    </message>
+    <message>
+        <source>Direction of the call tree</source>
+        <translation>调用树的方向</translation>
+    </message>
+    <message>
+        <source>Own code only</source>
+        <translation>仅自己的代码</translation>
+    </message>
+    <message>
+        <source>Leaves out the frames of libraries</source>
+        <translation>略去库的帧</translation>
+    </message>
+    <message>
+        <source>Find a function or file</source>
+        <translation>查找函数或文件</translation>
+    </message>
+    <message>
+        <source>Find frames</source>
+        <translation>查找帧</translation>
+    </message>
+    <message>
+        <source>Search result</source>
+        <translation>搜索结果</translation>
+    </message>
+    <message>
+        <source>Whole</source>
+        <translation>全部</translation>
+    </message>
+    <message>
+        <source>Show the whole call tree (Home)</source>
+        <translation>显示整个调用树 (Home)</translation>
+    </message>
+    <message>
+        <source>Time of the call tree</source>
+        <translation>调用树的时间</translation>
+    </message>
+    <message>
+        <source>%1 to %2</source>
+        <translation>%1 至 %2</translation>
+    </message>
+    <message>
+        <source>This trace has no memory events of any device.</source>
+        <translation>此记录没有任何设备的显存事件。</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see which calls allocated its memory.</source>
+        <translation>没有打开记录。打开一个以查看哪些调用分配了它的显存。</translation>
+    </message>
+    <message>
+        <source>Computing the call tree…</source>
+        <translation>正在计算调用树…</translation>
+    </message>
+    <message>
+        <source>Nothing is allocated at the cursor.</source>
+        <translation>光标处没有任何分配。</translation>
+    </message>
+    <message>
+        <source>None of the finding&apos;s memory is allocated at the cursor. Move the cursor to a point in time at which the finding&apos;s plot is above zero.</source>
+        <translation>光标处没有分配该发现的任何显存。请把光标移到该发现的曲线大于零的时刻。</translation>
+    </message>
+    <message>
+        <source>Nothing that was allocated in the range is still allocated at its end.</source>
+        <translation>范围内分配的显存在范围结束时均已释放。</translation>
+    </message>
+    <message>
+        <source>No frame contains this.</source>
+        <translation>没有帧包含此文字。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 (%2) in %3 frame(s)</source>
+        <translation>
+            <numerusform>%1（%2），%3 个帧</numerusform>
+        </translation>
     </message>
 </context>
 <context>

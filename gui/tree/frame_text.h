@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// The words and colors of the call tree's frames.
+#pragma once
+
+#include <QColor>
+#include <QFontMetrics>
+#include <QString>
+#include <vector>
+
+#include "gui/model/palette.h"
+#include "gui/tree/shown_tree.h"
+
+namespace tidemark::gui {
+
+/// Returns the text of a box: "forward (train.py:42)", or words for a node that is no frame.
+QString node_text(const ShownTree& shown, uint32_t node);
+/// Returns the text of a box within `width` pixels: the line number stays readable as long as the function does.
+QString elided_frame(const QFontMetrics& metrics, const QString& text, int width);
+/// Returns the tooltip, as HTML: function, file and line, bytes, allocations, shares.
+QString node_tip(const ShownTree& shown, uint32_t node);
+/// Returns a sentence for screen readers.
+QString node_summary(const ShownTree& shown, uint32_t node);
+/// Returns the tooltip, as HTML, of the children of a node from `first` on, which are too small to be drawn.
+QString rest_tip(const ShownTree& shown, uint32_t first);
+
+/// Returns the color of a frame's file, the same in every run; library frames are muted.
+QColor node_color(const Theme& theme, const ShownTree& shown, uint32_t node);
+/// Returns whether the color is only that of a hatching: nothing is known about the node's calls.
+inline bool is_hatched(const CallNode& node) {
+    return node.kind == CallNodeKind::no_stack || node.kind == CallNodeKind::no_frames;
+}
+
+/// The frames whose function, or file and line, contain a text.
+struct FoundFrames {
+    std::vector<bool> is_found;  ///< by node; empty: no search
+    uint64_t bytes = 0;          ///< under these frames; a found frame below another one does not count twice
+    uint32_t count = 0;          ///< of nodes
+};
+/// Upper and lower case are the same. An empty text is no search.
+FoundFrames find_frames(const ShownTree& shown, const QString& text);
+
+}  // namespace tidemark::gui

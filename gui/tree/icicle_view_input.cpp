@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <algorithm>
+
+#include "gui/tree/icicle_view.h"
+
+namespace tidemark::gui {
+
+// --- Mouse ------------------------------------------------------------------------------------------------------
+
+void IcicleView::mouseMoveEvent(QMouseEvent* event) {
+    hover(box_under(event->position()));
+    show_tip(event->position().toPoint());
+}
+
+/// The second click of a double click presses nothing: the first has zoomed, so another frame is under the pointer.
+void IcicleView::mousePressEvent(QMouseEvent* event) {
+    pressed_ = event->button() == Qt::LeftButton ? box_under(event->position()) : std::nullopt;
+}
+
+void IcicleView::mouseReleaseEvent(QMouseEvent* event) {
+    const auto pressed = std::exchange(pressed_, std::nullopt);
+    const auto box = box_under(event->position());
+    if (pressed && box && box->node == pressed->node) {
+        zoom_to(box->is_rest ? tree().node(box->node).parent : box->node);
+    }
+}
+
+bool IcicleView::viewportEvent(QEvent* event) {
+    if (event->type() == QEvent::Leave || event->type() == QEvent::Wheel) {
+        hover(std::nullopt);  // after the wheel another box is under the pointer
+    }
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+void IcicleView::hideEvent(QHideEvent* event) {
+    hover(std::nullopt);
+    QAbstractScrollArea::hideEvent(event);
+}
+
+void IcicleView::hover(const std::optional<IcicleBox>& box) {
+    const auto key = [](const std::optional<IcicleBox>& b) {
+        return b ? std::optional(std::pair(b->node, b->is_rest)) : std::nullopt;
+    };
+    if (!box && tip_) {
+        tip_->hide();
+    }
+    if (key(box) == key(hovered_)) {
+        return;
+    }
+    hovered_ = box;
+    std::vector<AllocationIndex> allocations;
+    if (box) {
+        // The smaller siblings follow the node, up to the end of their parent.
+        const uint32_t end = box->is_rest ? tree().node(tree().node(box->node).parent).end : box->node + 1;
+        for (uint32_t n = box->node; n < end; n = tree().node(n).end) {
+            const auto own = tree().allocations(n);
+            allocations.insert(allocations.end(), own.begin(), own.end());
+        }
+        std::sort(allocations.begin(), allocations.end());
+    }
+    if (session_) {
+        session_->selection().set_hovered(std::move(allocations));
+    }
+    viewport()->update();
+}
+
+void IcicleView::show_tip(QPoint point) {
+    if (!hovered_) {
+        return;
+    }
+    if (tip_.isNull()) {
+        tip_ = new HoverTip(this);
+    }
+    tip_->show_at(viewport(), point,
+                  hovered_->is_rest ? rest_tip(*shown_, hovered_->node) : node_tip(*shown_, hovered_->node));
+}
+
+// --- Keys -------------------------------------------------------------------------------------------------------
+
+bool IcicleView::event(QEvent* event) {
+    if (event->type() == QEvent::ShortcutOverride) {
+        // The view handles these keys, so the shortcuts of the window must not take them.
+        switch (static_cast<QKeyEvent*>(event)->key()) {
+            case Qt::Key_Escape:
+                if (zooms_.empty()) {
+                    break;  // the window clears its selection
+                }
+                [[fallthrough]];
+            case Qt::Key_Left:
+            case Qt::Key_Right:
+            case Qt::Key_Up:
+            case Qt::Key_Down:
+            case Qt::Key_Return:
+            case Qt::Key_Enter:
+            case Qt::Key_Backspace:
+            case Qt::Key_Slash:
+            case Qt::Key_Home: event->accept(); return true;
+            default: break;
+        }
+    }
+    return QAbstractScrollArea::event(event);
+}
+
+void IcicleView::keyPressEvent(QKeyEvent* event) {
+    if (!has_boxes()) {
+        QAbstractScrollArea::keyPressEvent(event);
+        return;
+    }
+    switch (event->key()) {
+        case Qt::Key_Left:
+        case Qt::Key_Right:
+        case Qt::Key_Up:
+        case Qt::Key_Down:
+            set_focused(next_focused(event->key()));
+            scroll_to_focused();
+            break;
+        case Qt::Key_Return:
+        case Qt::Key_Enter: zoom_to(focused_); break;
+        case Qt::Key_Escape:
+        case Qt::Key_Backspace: zoom_out(); break;
+        case Qt::Key_Home: show_whole(); break;
+        case Qt::Key_Slash: emit search_requested(); break;
+        default: QAbstractScrollArea::keyPressEvent(event);
+    }
+}
+
+/// Returns the frame `step` places to the right of the focused one in its row, or the focused one.
+uint32_t IcicleView::neighbor(int step) const {
+    const auto& row = layout_.row(static_cast<int>(tree().node(focused_).depth));
+    const auto here = std::find_if(row.begin(), row.end(), [&](const IcicleBox& box) { return box.node == focused_; });
+    const auto place = here - row.begin() + step;
+    return here == row.end() || place < 0 || place >= static_cast<ptrdiff_t>(row.size()) ||
+                   row[static_cast<size_t>(place)].is_rest
+               ? focused_
+               : row[static_cast<size_t>(place)].node;
+}
+
+/// Returns the largest child that is wide enough, or the focused frame. Above a zoomed frame it is the one on the way.
+uint32_t IcicleView::child_in_view(const IcicleBox& focused) const {
+    const auto box = layout_.box_at(static_cast<int>(tree().node(focused_).depth) + 1, focused.left);
+    return box && !box->is_rest && tree().node(box->node).parent == focused_ ? box->node : focused_;
+}
+
+uint32_t IcicleView::next_focused(int key) const {
+    const auto box = layout_.box_of(tree(), focused_);
+    if (!box) {
+        return zoomed();  // the focused frame is outside of the picture
+    }
+    switch (key) {
+        case Qt::Key_Left: return neighbor(-1);
+        case Qt::Key_Right: return neighbor(1);
+        case Qt::Key_Up: return tree().node(focused_).parent;
+        case Qt::Key_Down: return child_in_view(*box);
+        default: return focused_;
+    }
+}
+
+void IcicleView::set_focused(uint32_t node) {
+    focused_ = node;
+    setAccessibleDescription(node_summary(*shown_, node));
+    viewport()->update();
+}
+
+void IcicleView::focus_next_found() {
+    const auto count = static_cast<uint32_t>(found_.is_found.size());
+    for (uint32_t step = 1; step <= count; ++step) {
+        const uint32_t n = (focused_ + step) % count;
+        if (found_.is_found[n] && layout_.box_of(tree(), n)) {
+            set_focused(n);
+            scroll_to_focused();
+            setFocus();
+            return;
+        }
+    }
+}
+
+void IcicleView::focusInEvent(QFocusEvent* event) {
+    QAbstractScrollArea::focusInEvent(event);
+    viewport()->update();
+}
+
+void IcicleView::focusOutEvent(QFocusEvent* event) {
+    QAbstractScrollArea::focusOutEvent(event);
+    viewport()->update();
+}
+
+}  // namespace tidemark::gui
