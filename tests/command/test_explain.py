@@ -106,6 +106,8 @@ class Explain(CommandTest):
         self.assertEqual(found["run_trend"], "grows")
         self.assertEqual(sum(share["bytes"] for share in found["shares"]), found["total_bytes"])
         finding = found["findings"][0]
+        self.assertEqual(set(finding["memory"]), {"event", "bytes", "allocations"})
+        self.assertEqual(finding["memory"]["bytes"], finding["bytes"])
         self.assertEqual(
             set(finding),
             {
@@ -122,6 +124,7 @@ class Explain(CommandTest):
                 "since_ns",
                 "since_iteration",
                 "component",
+                "memory",
                 "line",
                 "source",
                 "stack",
@@ -176,6 +179,7 @@ class Explain(CommandTest):
         self.assertEqual(page.fetched, [])
         self.assertNotIn("script", page.tags)
         self.assertIn("retain_graph=True", page.text)
+        self.assertIn("Memory of this finding at the end of each iteration", page.text)
         self.assertNotRegex(content, r"https?:|url\(|@import")
         plots = re.findall(r"<svg.*?</svg>", content, re.S)
         self.assertGreaterEqual(len(plots), 3)
