@@ -84,8 +84,8 @@ struct Options {
         "kind"};
     QCommandLineOption pane{
         "pane",
-        QApplication::translate("main",
-                                "The open pane of a window: segments, graph, table, summary, changes, calltree or breakdown."),
+        QApplication::translate(
+            "main", "The open pane of a window: segments, graph, table, summary, changes, calltree or breakdown."),
         "pane"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};
