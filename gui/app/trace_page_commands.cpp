@@ -107,9 +107,7 @@ void TracePage::set_color_by(ColorBy by) {
 void TracePage::set_group_by(const GroupOption& choice) { session_->set_group_by(choice); }
 
 void TracePage::show_group_option() {
-    const auto& choices = group_options();
-    const auto found = std::find(choices.begin(), choices.end(), session_->group_option());
-    group_by_->setCurrentIndex(static_cast<int>(found - choices.begin()));
+    group_by_->setCurrentIndex(place_of(session_->group_option()));
     emit colors_changed();
 }
 

@@ -25,16 +25,6 @@ namespace {
 
 constexpr int dragging_pause = 60;  // milliseconds: a range that is dragged changes all the time
 
-/// The grouping that answers first: by category where that is recorded.
-int first_option(const Session& session) {
-    const bool has_graph = session.graph() && session.graph()->has_nodes();
-    const auto& options = group_options();
-    const auto found = std::find_if(options.begin(), options.end(), [&](const GroupOption& option) {
-        return option.by == (has_graph ? GroupBy::category : GroupBy::line);
-    });
-    return found == options.end() ? 0 : static_cast<int>(found - options.begin());
-}
-
 /// What a worker needs of one point in time.
 class PointOf {
 public:
@@ -42,9 +32,8 @@ public:
         : analysis_(session.shared_analysis()), graph_(session.graph()), point_(point) {}
 
     StateOf state() const {
-        const bool has_graph = graph_ && !graph_->tables().empty() && &graph_->index.trace() == &analysis_->trace();
         return {analysis_->trace(), analysis_->device(), analysis_->live(), point_,
-                has_graph ? &graph_->categories : nullptr};
+                categories_of(graph_, analysis_->trace())};
     }
 
 private:
@@ -145,7 +134,7 @@ void ChangesPane::set_session(Session* session) {
     session_ = session != nullptr && session->has_device() ? session : nullptr;
     model_->show(nullptr);
     if (session_) {
-        by_->setCurrentIndex(first_option(*session_));
+        by_->setCurrentIndex(place_of(session_->group_option()));
         connect(&session_->selection(), &Selection::time_point_changed, this, [this] {
             if (other_) {
                 schedule();
@@ -155,8 +144,9 @@ void ChangesPane::set_session(Session* session) {
         connect(&session_->selection(), &Selection::selected_changed, this, &ChangesPane::schedule);
         connect(&session_->selection(), &Selection::device_changed, this, &ChangesPane::schedule);
         connect(session_, &Session::grown, this, &ChangesPane::schedule);
-        connect(&session_->graph_source(), &GraphSource::changed, this, [this] {
-            by_->setCurrentIndex(first_option(*session_));
+        connect(&session_->graph_source(), &GraphSource::changed, this, &ChangesPane::schedule);
+        connect(session_, &Session::grouping_changed, this, [this] {
+            by_->setCurrentIndex(place_of(session_->group_option()));
             schedule();
         });
     }

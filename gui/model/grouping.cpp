@@ -297,6 +297,16 @@ QString group_option_name(const GroupOption& choice) {
     return {};
 }
 
+int place_of(const GroupOption& choice) {
+    const auto& options = group_options();
+    return static_cast<int>(std::find(options.begin(), options.end(), choice) - options.begin());
+}
+
+const Categories* categories_of(const std::shared_ptr<const Graph>& graph, const Trace& trace) {
+    const bool is_of_trace = graph && !graph->tables().empty() && &graph->index.trace() == &trace;
+    return is_of_trace ? &graph->categories : nullptr;
+}
+
 bool needs_graph(GroupBy by) { return by == GroupBy::category || by == GroupBy::node || by == GroupBy::graph_step; }
 
 QColor color_of_group(const Theme& theme, const Groups& groups, int group) {

@@ -22,8 +22,13 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupO
 /// Returns all groupings for pictures, in the order of menus.
 const std::vector<GroupOption>& group_options();
 QString group_option_name(const GroupOption& choice);
+/// Returns the place of a grouping in group_options().
+int place_of(const GroupOption& choice);
 /// Returns whether the groups come from the autograd graph.
 bool needs_graph(GroupBy by);
+
+/// Returns the categories of a graph for GroupOptions; nullptr if there are none, or the graph is of another trace.
+const Categories* categories_of(const std::shared_ptr<const Graph>& graph, const Trace& trace);
 
 /// Returns the color of a group in every pane: fixed for categories, else by rank; other groups are gray.
 QColor color_of_group(const Theme& theme, const Groups& groups, int group);

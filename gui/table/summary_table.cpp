@@ -256,9 +256,7 @@ void SummaryTable::request() {
     }
     attribution_task_.start([analysis, time_point, by = group_by(), graph = session_->graph()](Progress&) {
         GroupOptions options;
-        if (graph && !graph->tables().empty() && &graph->index.trace() == &analysis->trace()) {
-            options.categories = &graph->categories;
-        }
+        options.categories = categories_of(graph, analysis->trace());
         return std::make_shared<const Answer>(Answer{
             attribution_at(analysis->trace(), analysis->device(), analysis->live(), time_point, by, options), by});
     });

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <optional>
 #include <utility>
 
 namespace tidemark::recorder {
@@ -21,9 +22,11 @@ public:
     static State& here() {
         if (of_this_thread == nullptr) {
             // The key's destructor runs after those of C++, which may still use the state.
-            static const pthread_key_t key = key_of_thread_end();
+            static const std::optional<pthread_key_t> key = key_of_thread_end();
             of_this_thread = take();
-            pthread_setspecific(key, of_this_thread);
+            if (key) {
+                pthread_setspecific(*key, of_this_thread);
+            }
         }
         return of_this_thread->state;
     }
@@ -34,13 +37,14 @@ private:
         Kept* next = nullptr;
     };
 
-    static pthread_key_t key_of_thread_end() {
+    /// Returns nothing if the program has used up the keys: then the states of threads that end are lost.
+    static std::optional<pthread_key_t> key_of_thread_end() {
         pthread_key_t key{};
-        pthread_key_create(&key, [](void* kept) {
+        const auto leave = [](void* kept) {
             of_this_thread = nullptr;
             put(*static_cast<Kept*>(kept));
-        });
-        return key;
+        };
+        return pthread_key_create(&key, leave) == 0 ? std::optional(key) : std::nullopt;
     }
 
     /// Takes the whole list and puts the rest back: another thread can then not have changed what is read.

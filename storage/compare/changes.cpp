@@ -29,16 +29,12 @@ public:
 
     void add_begin(const std::vector<AllocationIndex>& active, const std::vector<AllocationIndex>& later,
                    int64_t time) {
-        add(active, later, time, &ChangedGroup::begin, &ChangedGroup::freed);
+        add(active, later, time, &ChangedGroup::begin, &ChangedGroup::freed, [](ChangedGroup&, AllocationIndex) {});
     }
     void add_end(const std::vector<AllocationIndex>& active, const std::vector<AllocationIndex>& earlier,
                  int64_t time) {
-        add(active, earlier, time, &ChangedGroup::end, &ChangedGroup::made);
-        for (const AllocationIndex a : active) {
-            if (!std::binary_search(earlier.begin(), earlier.end(), a)) {
-                groups_[grouper_.group_of(a)].new_allocations.push_back(a);
-            }
-        }
+        add(active, earlier, time, &ChangedGroup::end, &ChangedGroup::made,
+            [](ChangedGroup& group, AllocationIndex a) { group.new_allocations.push_back(a); });
     }
 
     Changes changes() {
@@ -52,16 +48,22 @@ public:
     }
 
 private:
-    /// Adds each allocation to `all`, and those that are not active at the other point to `only`.
+    /// Adds each allocation to `all`, and those that are not active at the other point to `only`, and calls
+    /// visit_only(ChangedGroup&, AllocationIndex) for these.
+    template <class Visit>
     void add(const std::vector<AllocationIndex>& active, const std::vector<AllocationIndex>& others, int64_t time,
-             Amounts ChangedGroup::*all, Amounts ChangedGroup::*only) {
+             Amounts ChangedGroup::*all, Amounts ChangedGroup::*only, Visit&& visit_only) {
         grouper_.set_time(time);
         for (const AllocationIndex a : active) {
             const Amounts one{static_cast<int64_t>(device_.allocations.block_size[a]), 1};
             const bool is_only = !std::binary_search(others.begin(), others.end(), a);
-            for (ChangedGroup* change : {&group_of(a), &total_}) {
+            ChangedGroup& group = group_of(a);
+            for (ChangedGroup* change : {&group, &total_}) {
                 change->*all += one;
                 change->*only += is_only ? one : Amounts{};
+            }
+            if (is_only) {
+                visit_only(group, a);
             }
         }
     }

@@ -5,18 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/sample_trace.h"
+
 namespace tidemark::test {
 namespace {
 
 /// Adds an allocation that event `made` makes and event `freed` frees.
 AllocationIndex add(DeviceHistory& device, EventNumber made, EventNumber freed, uint64_t bytes) {
-    Allocation row;
-    row.alloc_event = made;
-    row.free_event = freed;
-    row.free_completed = freed;
-    row.block_size = bytes;
-    device.allocations.push_back(row);
-    return device.allocations.size() - 1;
+    return add_allocation(device, made, freed, freed, 0x1000, bytes, bytes, 0);
 }
 
 using Levels = std::vector<AllocationLevel>;
