@@ -39,7 +39,7 @@ Weighed weigh(const DeviceHistory& device, EventNumber peak, Grouper& grouper, u
             over_time.resize(g + 1, 0);
             w.any.resize(g + 1, a);
         }
-        const double bytes = static_cast<double>(all.block_size[a]);
+        const auto bytes = static_cast<double>(all.block_size[a]);
         const double end = std::min<double>(all.free_completed[a], events);
         over_time[g] += bytes * (end - std::max<double>(all.alloc_event[a], 0)) / events;
         if (all.alloc_event[a] < peak && peak <= all.free_completed[a]) {

@@ -63,8 +63,8 @@ SummaryTable::SummaryTable(QWidget* parent)
       attribution_(new AttributionModel(this)),
       counters_(new CountersModel(this)),
       attribution_task_(this, OnNewerRequest::cancel_running,
-                        [this](std::shared_ptr<const Answer> answer) { take(std::move(answer)); }),
-      counters_task_(this, OnNewerRequest::cancel_running, [this](std::shared_ptr<const CountersAnswer> answer) {
+                        [this](const std::shared_ptr<const Answer>& answer) { take(answer); }),
+      counters_task_(this, OnNewerRequest::cancel_running, [this](const std::shared_ptr<const CountersAnswer>& answer) {
           counters_->show(std::shared_ptr<const Counters>(answer, &answer->counters));
           show_note();
       }) {
@@ -262,7 +262,7 @@ void SummaryTable::request() {
     });
 }
 
-void SummaryTable::take(std::shared_ptr<const Answer> answer) {
+void SummaryTable::take(const std::shared_ptr<const Answer>& answer) {
     const GroupBy by = answer->by;
     following_ = true;
     const int scroll = attribution_table_->verticalScrollBar()->value();

@@ -58,7 +58,7 @@ private:
     void make_controls();
     void schedule();
     void request();
-    void take(std::shared_ptr<const Answer> answer);
+    void take(const std::shared_ptr<const Answer>& answer);
     void follow_growth();
     void select_row(int row);
     void show_selection();
