@@ -30,9 +30,9 @@ QString amounts_text(const Amounts& amounts) {
                               : QStringLiteral("%1 (%2)").arg(bytes_text(amounts.bytes), count_text(amounts.count));
 }
 
-QString cell(const ChangedGroup& group, int column) {
+QString cell(const ChangedGroup& group, GroupBy by, int column) {
     switch (column) {
-        case ChangesModel::name: return name_text(group.name);
+        case ChangesModel::name: return group_text(by, group.name);
         case ChangesModel::difference: return change_text(group.difference());
         case ChangesModel::begin: return amounts_text(group.begin);
         case ChangesModel::end: return amounts_text(group.end);
@@ -80,9 +80,10 @@ int ChangesModel::columnCount(const QModelIndex& parent) const { return parent.i
 QVariant ChangesModel::data(const QModelIndex& index, int role) const {
     const ChangedGroup& group = group_at(index.row());
     switch (role) {
-        case Qt::DisplayRole: return cell(group, index.column());
+        case Qt::DisplayRole: return cell(group, changes_->by, index.column());
         case exact_text_role: return exact_cell(group, index.column());
-        case Qt::ToolTipRole: return index.column() == name ? tip_text(to_qstring(group.name)) : QString();
+        case Qt::ToolTipRole:
+            return index.column() == name ? tip_text(group_text(changes_->by, group.name)) : QString();
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::Alignment(index.column() == name ? Qt::AlignLeft : Qt::AlignRight) |
                                        Qt::AlignVCenter);

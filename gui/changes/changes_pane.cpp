@@ -211,6 +211,7 @@ void ChangesPane::request_comparison() {
         const Comparison comparison =
             compare(a.state(), b.state(), option.by, options_of(option, a.state().categories));
         Changes changes;
+        changes.by = option.by;
         for (const CompareRow& row : comparison.rows) {
             changes.groups.push_back({row.name, row.a, row.b, {}, {}, {}});
         }

@@ -32,6 +32,7 @@ QString name_text(std::string_view name) {
     const QString text = to_qstring(name.substr(0, 4 * longest));
     return text.size() > longest ? text.left(longest) + u'…' : text;
 }
+QString group_text(GroupBy by, const std::string& name) { return name_text(group_words(reader_words(), by, name)); }
 QString lines_to_qstring(std::string_view text) { return QString::fromStdString(visible_lines(text)); }
 
 QString tip_text(const QString& text) {
@@ -77,12 +78,13 @@ QString allocation_text(const DeviceHistory& device, AllocationIndex a) {
     return name.startsWith(earlier) ? Text::tr("#before %1").arg(name.mid(earlier.size())) : '#' + name;
 }
 
-QString no_frames_text() { return Text::tr("no Python frame"); }
+QString no_frames_text() { return to_qstring(reader_words()("no Python frame")); }
 
 QString stack_text(const StackTable& stacks, StackId stack) {
     const FrameId site = stacks.site(stack);
     if (site == 0) {
-        return stack == 0 ? no_frames_text() : Text::tr("no site: only frames of the allocator and the interpreter");
+        return stack == 0 ? no_frames_text()
+                          : to_qstring(reader_words()("no site: only frames of the allocator and the interpreter"));
     }
     const FrameId innermost = stacks.innermost(stack);
     const QString line = to_qstring(describe_frame(stacks, site));

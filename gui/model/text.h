@@ -8,6 +8,7 @@
 #include <QString>
 #include <Qt>
 
+#include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
 #include "storage/read/open_trace.h"
 #include "storage/replay/time_point.h"
@@ -24,6 +25,8 @@ constexpr int exact_text_role = Qt::UserRole + 1;
 QString to_qstring(std::string_view text);
 /// Like to_qstring(), for names that are painted: cut to what a line can show. Qt lays out a whole text, however long.
 QString name_text(std::string_view name);
+/// Returns the name of a group of allocations (AttributionGroup::name) in the reader's language.
+QString group_text(GroupBy by, const std::string& name);
 /// Like to_qstring(), but keeps line breaks: for source code.
 QString lines_to_qstring(std::string_view text);
 /// Returns text from a trace as a tooltip that Qt does not take for markup.

@@ -13,6 +13,7 @@
 #include "gui/model/palette.h"
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
+#include "gui/story/retention_path_view.h"
 #include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
 #include "gui/widgets/toolbar.h"
@@ -79,6 +80,7 @@ FindingBody::FindingBody(const std::shared_ptr<const Explained>& explained, cons
     column_->setSpacing(gap);
     add_source(finding);
     add_story(finding);
+    add_path(finding);
     add_evidence(finding);
     add_fixes(*explained, finding);
     add_confidence(finding, explained->words());
@@ -105,6 +107,16 @@ void FindingBody::add_source(const Finding& finding) {
     if (!finding.source.empty()) {
         add_text(tr("Source"), code_table(source_rows(finding.source)));
     }
+}
+
+void FindingBody::add_path(const Finding& finding) {
+    if (finding.path.empty()) {
+        return;
+    }
+    add_heading(tr("Retention path"));
+    auto* path = new RetentionPathView(finding.path);
+    connect(path, &RetentionPathView::step_requested, this, &FindingBody::path_step_requested);
+    column_->addWidget(path);
 }
 
 /// Links to all allocations of the finding.

@@ -19,6 +19,7 @@ public:
 
 signals:
     void evidence_requested(int step);
+    void path_step_requested(int step);
     void walk_requested();
     void memory_requested();  ///< the list of the finding's allocations
 
@@ -26,6 +27,7 @@ private:
     void add_source(const Finding& finding);
     void add_story(const Finding& finding);
     void add_memory(const Finding& finding);
+    void add_path(const Finding& finding);
     void add_evidence(const Finding& finding);
     void add_fixes(const Explained& explained, const Finding& finding);
     void add_fix(const Explained& explained, const Finding& finding, const Fix& fix);

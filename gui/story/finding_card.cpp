@@ -84,6 +84,7 @@ void FindingCard::set_open(bool open) {
         body_ = new FindingBody(explained_, finding());
         body_->setCursor(Qt::ArrowCursor);
         connect(body_, &FindingBody::evidence_requested, this, &FindingCard::evidence_requested);
+        connect(body_, &FindingBody::path_step_requested, this, &FindingCard::path_step_requested);
         connect(body_, &FindingBody::walk_requested, this, &FindingCard::walk_requested);
         connect(body_, &FindingBody::memory_requested, this, &FindingCard::memory_requested);
         column_->addWidget(body_);

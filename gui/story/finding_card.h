@@ -31,6 +31,7 @@ public:
 signals:
     void activated();  ///< a click, Enter
     void evidence_requested(int step);
+    void path_step_requested(int step);  ///< of Finding::path
     void walk_requested();
     void memory_requested();
 

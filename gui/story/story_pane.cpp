@@ -295,6 +295,10 @@ FindingCard* StoryPane::make_card(int finding, int number) {
         end_walk();
         show_evidence(finding, step);
     });
+    connect(card, &FindingCard::path_step_requested, this, [this, card](int step) {
+        end_walk();
+        show(*card, evidence_of(card->finding(), card->finding().path[static_cast<size_t>(step)]));
+    });
     connect(card, &FindingCard::memory_requested, this, [this, card] {
         end_walk();
         show_memory(*card);
@@ -358,10 +362,13 @@ void StoryPane::show_evidence(int finding, int step) {
     if (step < 0 || step >= static_cast<int>(steps.size())) {
         return;
     }
-    const Evidence& evidence = steps[static_cast<size_t>(step)];
-    session_->explanation_source().select(finding);
-    session_->selection().select(selection_of(*session_, explained_, card->finding(), evidence));
-    emit evidence_shown(shown_by(*session_, card->finding(), evidence), evidence);
+    show(*card, steps[static_cast<size_t>(step)]);
+}
+
+void StoryPane::show(const FindingCard& card, const Evidence& evidence) {
+    session_->explanation_source().select(card.position());
+    session_->selection().select(selection_of(*session_, explained_, card.finding(), evidence));
+    emit evidence_shown(shown_by(*session_, card.finding(), evidence), evidence);
 }
 
 void StoryPane::mark_selected() {

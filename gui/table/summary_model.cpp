@@ -116,7 +116,7 @@ QString AttributionModel::shown(const AttributionGroup& group, int column) const
             if (group.stack == 0 && (by_ == GroupBy::stack || by_ == GroupBy::line)) {
                 return no_frames_text();
             }
-            return by_ == GroupBy::stack && stacks_ ? stack_text(*stacks_, group.stack) : to_qstring(group.name);
+            return by_ == GroupBy::stack && stacks_ ? stack_text(*stacks_, group.stack) : group_text(by_, group.name);
         case block_size: return bytes_text(static_cast<uint64_t>(group.block_bytes));
         case share:
             return percent_text(static_cast<double>(group.block_bytes), static_cast<double>(total_.block_bytes));

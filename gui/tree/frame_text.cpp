@@ -5,6 +5,7 @@
 
 #include <QCoreApplication>
 #include <QStringList>
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -71,6 +72,8 @@ QString root_text(TreeMemory memory) {
 QString node_name(const ShownTree& shown, const CallNode& node) {
     switch (node.kind) {
         case CallNodeKind::root: return root_text(shown.request.memory);
+        case CallNodeKind::module: return name_text(shown.tree.module(node.module));
+        case CallNodeKind::no_module: return group_text(GroupBy::module, "no module");
         case CallNodeKind::no_stack: return Tree::tr("no stack recorded");
         case CallNodeKind::no_frames:
             return shown.request.options.own_code_only ? Tree::tr("no frame of your own code")
@@ -84,6 +87,29 @@ QString node_label(const ShownTree& shown, const CallNode& node) {
     const QString name = node_name(shown, node);
     const QString place = node.kind == CallNodeKind::frame ? frame_place(shown.stacks(), node.frame) : QString();
     return place.isEmpty() ? name : QStringLiteral("%1 (%2)").arg(name, without_folders(place));
+}
+
+/// Returns "GPT2.h.0.attn".
+QString module_path(const ShownTree& shown, uint32_t n) {
+    QString path;
+    for (; shown.tree.node(n).kind == CallNodeKind::module; n = shown.tree.node(n).parent) {
+        const QString name = name_text(shown.tree.module(shown.tree.node(n).module));
+        path = path.isEmpty() ? name : name + u'.' + path;
+    }
+    return path;
+}
+
+bool is_number(std::string_view name) {
+    return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Returns the name of the module; of one with a number, that of its container: all layers have one color.
+std::string_view kind_of_module(const ShownTree& shown, uint32_t n) {
+    const CallTree& tree = shown.tree;
+    while (is_number(tree.module(tree.node(n).module)) && tree.node(n).parent != CallTree::root) {
+        n = tree.node(n).parent;
+    }
+    return tree.module(tree.node(n).module);
 }
 
 }  // namespace
@@ -114,7 +140,8 @@ QString elided_frame(const QFontMetrics& metrics, const QString& text, int width
 QString node_tip(const ShownTree& shown, uint32_t n) {
     const CallNode& node = shown.tree.node(n);
     const CallNode& parent = shown.tree.node(node.parent);
-    QString html = QStringLiteral("<b>%1</b>").arg(node_name(shown, node).toHtmlEscaped());
+    const QString name = node.kind == CallNodeKind::module ? module_path(shown, n) : node_name(shown, node);
+    QString html = QStringLiteral("<b>%1</b>").arg(name.toHtmlEscaped());
     if (node.kind == CallNodeKind::frame) {
         if (const QString place = frame_place(shown.stacks(), node.frame); !place.isEmpty()) {
             html += QStringLiteral("<br>") + place.toHtmlEscaped();
@@ -122,13 +149,15 @@ QString node_tip(const ShownTree& shown, uint32_t n) {
     }
     html += QStringLiteral("<table cellspacing=0>");
     html += tip_row(Tree::tr("total"), both_bytes_text(node.total));
-    if (node.kind == CallNodeKind::frame && shown.request.options.direction == CallDirection::top_down) {
+    if (node.kind == CallNodeKind::frame && shown.request.options.path == TreePath::top_down) {
         html += tip_row(Tree::tr("allocated by this line itself"), both_bytes_text(node.self));
+    } else if (node.kind == CallNodeKind::module) {
+        html += tip_row(Tree::tr("allocated by this module itself"), both_bytes_text(node.self));
     }
     html += tip_row(Tree::tr("allocations"), count_text(node.count()));
     if (n != CallTree::root) {
         html += tip_row(Tree::tr("of the whole"), share_of(node.total, shown.tree.node(CallTree::root).total));
-        html += tip_row(Tree::tr("of the frame above"), share_of(node.total, parent.total));
+        html += tip_row(Tree::tr("of the box above"), share_of(node.total, parent.total));
     }
     return html + QStringLiteral("</table>");
 }
@@ -145,14 +174,14 @@ QString node_summary(const ShownTree& shown, uint32_t n) {
 QString rest_tip(const ShownTree& shown, uint32_t first) {
     const uint32_t parent = shown.tree.node(first).parent;
     uint64_t bytes = 0;
-    uint32_t frames = 0, allocations = 0;
+    uint32_t boxes = 0, allocations = 0;
     for (uint32_t n = first; n < shown.tree.node(parent).end; n = shown.tree.node(n).end) {
         bytes += shown.tree.node(n).total;
         allocations += shown.tree.node(n).count();
-        ++frames;
+        ++boxes;
     }
     return QStringLiteral("<b>%1</b><br>%2")
-        .arg(Tree::tr("%1 frame(s) too small to show", nullptr, plural(frames)).arg(count_text(frames)),
+        .arg(Tree::tr("%1 box(es) too small to show", nullptr, plural(boxes)).arg(count_text(boxes)),
              Tree::tr("%1 in %2. Zoom in to see them.").arg(both_bytes_text(bytes), allocations_text(allocations)));
 }
 
@@ -164,6 +193,9 @@ QColor node_color(const Theme& theme, const ShownTree& shown, uint32_t n) {
     }
     if (is_hatched(node)) {
         return theme.unknown;
+    }
+    if (node.kind == CallNodeKind::module) {
+        return id_color(theme, stable_number(kind_of_module(shown, n)));
     }
     const StackTable& stacks = shown.stacks();
     const FrameRole role = stacks.role(node.frame);
@@ -182,7 +214,7 @@ FoundFrames find_frames(const ShownTree& shown, const QString& text) {
     }
     const CallTree& tree = shown.tree;
     std::unordered_map<FrameId, bool> known;
-    const auto matches = [&](FrameId frame) {
+    const auto frame_matches = [&](FrameId frame) {
         const auto [entry, is_new] = known.try_emplace(frame, false);
         if (is_new) {
             entry->second = frame_function(shown.stacks(), frame).contains(text, Qt::CaseInsensitive) ||
@@ -190,11 +222,16 @@ FoundFrames find_frames(const ShownTree& shown, const QString& text) {
         }
         return entry->second;
     };
+    const auto matches = [&](const CallNode& node) {
+        return node.kind == CallNodeKind::module
+                   ? name_text(tree.module(node.module)).contains(text, Qt::CaseInsensitive)
+                   : node.kind == CallNodeKind::frame && frame_matches(node.frame);
+    };
     found.is_found.resize(tree.nodes().size());
     uint32_t counted_to = 0;
     for (uint32_t n = 0; n < tree.nodes().size(); ++n) {
         const CallNode& node = tree.node(n);
-        if (node.kind != CallNodeKind::frame || !matches(node.frame)) {
+        if (!matches(node)) {
             continue;
         }
         found.is_found[n] = true;

@@ -14,7 +14,7 @@
 
 namespace tidemark::gui {
 
-/// Returns the text of a box: "forward (train.py:42)", or words for a node that is no frame.
+/// Returns the text of a box: "forward (train.py:42)", the name of a module, or words for another node.
 QString node_text(const ShownTree& shown, uint32_t node);
 /// Returns the text of a box within `width` pixels: the line number stays readable as long as the function does.
 QString elided_frame(const QFontMetrics& metrics, const QString& text, int width);
@@ -25,14 +25,15 @@ QString node_summary(const ShownTree& shown, uint32_t node);
 /// Returns the tooltip, as HTML, of the children of a node from `first` on, which are too small to be drawn.
 QString rest_tip(const ShownTree& shown, uint32_t first);
 
-/// Returns the color of a frame's file, the same in every run; library frames are muted.
+/// Returns the color of a frame's file or of a module's name, the same in every run; library frames are muted.
 QColor node_color(const Theme& theme, const ShownTree& shown, uint32_t node);
 /// Returns whether the color is only that of a hatching: nothing is known about the node's calls.
 inline bool is_hatched(const CallNode& node) {
-    return node.kind == CallNodeKind::no_stack || node.kind == CallNodeKind::no_frames;
+    return node.kind == CallNodeKind::no_stack || node.kind == CallNodeKind::no_frames ||
+           node.kind == CallNodeKind::no_module;
 }
 
-/// The frames whose function, or file and line, contain a text.
+/// The frames whose function, or file and line, contain a text, and the modules whose name does.
 struct FoundFrames {
     std::vector<bool> is_found;  ///< by node; empty: no search
     uint64_t bytes = 0;          ///< under these frames; a found frame below another one does not count twice

@@ -48,7 +48,9 @@ uint32_t same_place(const CallTree& from, uint32_t n, const CallTree& to) {
         uint32_t next = CallTree::root;
         to.for_each_child(place, [&](uint32_t child) {
             const CallNode& node = to.node(child);
-            next = node.kind == wanted.kind && node.frame == wanted.frame ? child : next;
+            const bool is_same = node.kind == wanted.kind && node.frame == wanted.frame &&
+                                 to.module(node.module) == from.module(wanted.module);
+            next = is_same ? child : next;
         });
         if (next == CallTree::root) {
             break;

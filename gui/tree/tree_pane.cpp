@@ -29,7 +29,7 @@ TreePane::TreePane(QWidget* parent)
       task_(this, OnNewerRequest::finish_running,
             [this](std::shared_ptr<const ShownTree> shown) { take(std::move(shown)); }) {
     setAccessibleName(tr("Call tree"));
-    view_ = new IcicleView(this);
+    view_ = new TreeView(this);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
@@ -38,8 +38,8 @@ TreePane::TreePane(QWidget* parent)
     setTabOrder(search_, view_);
     delay_.setSingleShot(true);
     connect(&delay_, &QTimer::timeout, this, &TreePane::request);
-    connect(view_, &IcicleView::zoom_changed, this, [this] { whole_->setEnabled(view_->zoomed() != CallTree::root); });
-    connect(view_, &IcicleView::search_requested, search_, qOverload<>(&QWidget::setFocus));
+    connect(view_, &TreeView::zoom_changed, this, [this] { whole_->setEnabled(view_->zoomed() != CallTree::root); });
+    connect(view_, &TreeView::search_requested, search_, qOverload<>(&QWidget::setFocus));
     set_session(nullptr);
 }
 
@@ -52,15 +52,24 @@ QWidget* TreePane::make_toolbar() {
     memory_->setItemData(2, tr("Drag a range in a plot. Shown is what was allocated in it and exists at its end"),
                          Qt::ToolTipRole);
     memory_->setAccessibleName(tr("Memory of the call tree"));
-    direction_ = new QComboBox;
-    direction_->addItem(tr("Top-down"), static_cast<int>(CallDirection::top_down));
-    direction_->addItem(tr("Bottom-up"), static_cast<int>(CallDirection::bottom_up));
-    direction_->setItemData(0, tr("From the start of the program down to the lines that allocate"), Qt::ToolTipRole);
-    direction_->setItemData(1, tr("From the lines that allocate down to their callers"), Qt::ToolTipRole);
-    direction_->setAccessibleName(tr("Direction of the call tree"));
+    path_ = new QComboBox;
+    path_->addItem(tr("Top-down"), static_cast<int>(TreePath::top_down));
+    path_->addItem(tr("Bottom-up"), static_cast<int>(TreePath::bottom_up));
+    path_->setItemData(0, tr("From the start of the program down to the lines that allocate"), Qt::ToolTipRole);
+    path_->setItemData(1, tr("From the lines that allocate down to their callers"), Qt::ToolTipRole);
+    path_->addItem(tr("By module"), static_cast<int>(TreePath::modules));
+    path_->setItemData(2, tr("From the model down to the modules whose forward or backward allocated"),
+                       Qt::ToolTipRole);
+    path_->setAccessibleName(tr("What the call tree follows"));
+    shape_ = new QComboBox;
+    shape_->addItem(tr("Icicle"), static_cast<int>(TreeShape::icicle));
+    shape_->addItem(tr("Treemap"), static_cast<int>(TreeShape::treemap));
+    shape_->setItemData(0, tr("A row per level, each box as wide as its bytes"), Qt::ToolTipRole);
+    shape_->setItemData(1, tr("Each box as large as its bytes, inside of its caller or module"), Qt::ToolTipRole);
+    shape_->setAccessibleName(tr("Shape of the call tree"));
     own_code_ = new QCheckBox(tr("Own code only"));
     own_code_->setToolTip(tr("Leaves out the frames of libraries"));
-    search_ = input_field(tr("Find a function or file"), tr("Find frames"));
+    search_ = input_field(tr("Find a function, file or module"), tr("Find frames and modules"));
     search_->setMaximumWidth(200);
     found_ = new QLabel;
     found_->setTextFormat(Qt::PlainText);
@@ -69,14 +78,20 @@ QWidget* TreePane::make_toolbar() {
     time_ = new QLabel;
     time_->setAccessibleName(tr("Time of the call tree"));
     auto* bar = new Toolbar(this);
-    for (QWidget* control : std::initializer_list<QWidget*>{memory_, direction_, own_code_, whole_, search_, found_}) {
+    for (QWidget* control :
+         std::initializer_list<QWidget*>{memory_, path_, shape_, own_code_, whole_, search_, found_}) {
         bar->add(control);
     }
     bar->add_right(time_);
     connect(memory_, &QComboBox::currentIndexChanged, this, &TreePane::request);
-    connect(direction_, &QComboBox::currentIndexChanged, this, &TreePane::request);
+    connect(path_, &QComboBox::currentIndexChanged, this, [this] {
+        own_code_->setEnabled(path() != TreePath::modules);
+        request();
+    });
+    connect(shape_, &QComboBox::currentIndexChanged, this,
+            [this] { view_->set_shape(static_cast<TreeShape>(shape_->currentData().toInt())); });
     connect(own_code_, &QCheckBox::toggled, this, &TreePane::request);
-    connect(search_, &QLineEdit::returnPressed, view_, &IcicleView::focus_next_found);
+    connect(search_, &QLineEdit::returnPressed, view_, &TreeView::focus_next_found);
     connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
         view_->set_search(text.trimmed());
         show_search_result();
@@ -125,12 +140,13 @@ bool TreePane::has_memory(TreeMemory memory) const {
     return false;
 }
 
+TreePath TreePane::path() const { return static_cast<TreePath>(path_->currentData().toInt()); }
 TreeMemory TreePane::memory() const { return static_cast<TreeMemory>(memory_->currentData().toInt()); }
 
 void TreePane::set_memory(TreeMemory memory) { memory_->setCurrentIndex(memory_->findData(static_cast<int>(memory))); }
 
 void TreePane::set_options(const CallTreeOptions& options) {
-    direction_->setCurrentIndex(direction_->findData(static_cast<int>(options.direction)));
+    path_->setCurrentIndex(path_->findData(static_cast<int>(options.path)));
     own_code_->setChecked(options.own_code_only);
 }
 
@@ -160,7 +176,7 @@ TreeRequest TreePane::current_request() const {
         const TimeView& view = session_->time_view();
         request.range = {view.point_at(state.range->first), view.point_at(state.range->second)};
     }
-    request.options = {static_cast<CallDirection>(direction_->currentData().toInt()), own_code_->isChecked()};
+    request.options = {path(), own_code_->isChecked()};
     return request;
 }
 
@@ -219,6 +235,8 @@ void TreePane::show_note() {
     view_->set_note(note);
 }
 
+void TreePane::set_shape(TreeShape shape) { shape_->setCurrentIndex(shape_->findData(static_cast<int>(shape))); }
+
 void TreePane::search(const QString& text) { search_->setText(text); }
 QString TreePane::search_result() const { return found_->text(); }
 
@@ -230,8 +248,8 @@ void TreePane::show_search_result() {
     }
     const uint64_t whole = view_->shown()->tree.node(CallTree::root).total;
     found_->setText(found.count == 0
-                        ? tr("No frame contains this.")
-                        : tr("%1 (%2) in %3 frame(s)", nullptr, plural(found.count))
+                        ? tr("Nothing contains this.")
+                        : tr("%1 (%2) in %3 place(s)", nullptr, plural(found.count))
                               .arg(bytes_text(found.bytes),
                                    percent_text(static_cast<double>(found.bytes), static_cast<double>(whole)),
                                    count_text(found.count)));

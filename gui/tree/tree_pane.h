@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The pane that shows which calls lead to the memory: an icicle of stacks, for the cursor, a finding or a range.
+// The pane that shows which calls lead to the memory: an icicle or a treemap of stacks or modules, for the
+// cursor, a finding or a range.
 #pragma once
 
 #include <QPointer>
@@ -10,7 +11,7 @@
 
 #include "gui/model/latest_only.h"
 #include "gui/model/session.h"
-#include "gui/tree/icicle_view.h"
+#include "gui/tree/tree_view.h"
 
 class QCheckBox;
 class QComboBox;
@@ -27,9 +28,10 @@ public:
     explicit TreePane(QWidget* parent = nullptr);
 
     void set_session(Session* session);
-    IcicleView& view() { return *view_; }
+    TreeView& view() { return *view_; }
     void set_memory(TreeMemory memory);
     void set_options(const CallTreeOptions& options);
+    void set_shape(TreeShape shape);
     void search(const QString& text);
     /// Returns the words beside the search field.
     QString search_result() const;
@@ -47,6 +49,7 @@ private:
     void request();
     void take(std::shared_ptr<const ShownTree> shown);
     TreeMemory memory() const;
+    TreePath path() const;
     TreeRequest current_request() const;
     void show_time(const TreeRequest& request);
     void show_note();
@@ -58,13 +61,14 @@ private:
     LatestOnly<ShownTree> task_;
     QTimer delay_;
     QComboBox* memory_;
-    QComboBox* direction_;
+    QComboBox* path_;
+    QComboBox* shape_;
     QCheckBox* own_code_;
     QLineEdit* search_;
     QLabel* found_;
     QToolButton* whole_;
     QLabel* time_;
-    IcicleView* view_;
+    TreeView* view_;
 };
 
 }  // namespace tidemark::gui

@@ -23,6 +23,7 @@
 #include "storage/compare/changes.h"
 #include "storage/compare/compare.h"
 #include "storage/explain/iterations.h"
+#include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
@@ -144,6 +145,7 @@ Result<Side> open_side(const std::shared_ptr<const Trace>& trace, const Selected
 
 /// Both sides and their comparison.
 struct Difference {
+    GroupBy by;
     Side a, b;
     Comparison comparison;
     /// Of one run: the allocations that B has and A has not, and those that A has and B has not.
@@ -182,7 +184,7 @@ Result<Difference> differ(const DiffOptions& options, const Words& words, Progre
     }
     Comparison comparison = compare(a->state(), b->state(), way->by, way->options);
     std::optional<ChangedGroup> changed = changed_between(*a, *b, *way);
-    return Difference{std::move(*a), std::move(*b), std::move(comparison), std::move(changed)};
+    return Difference{way->by, std::move(*a), std::move(*b), std::move(comparison), std::move(changed)};
 }
 
 std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
@@ -238,7 +240,8 @@ std::string summary(const Difference& found, const Words& words) {
     if (!rows.empty() && rows.front().difference() != 0) {
         const CompareRow& largest = rows.front();
         text += words("The largest difference, {bytes}, is from {name} ({where}).",
-                      with("bytes", signed_bytes(largest.difference())), with("name", visible_text(largest.name)),
+                      with("bytes", signed_bytes(largest.difference())),
+                      with("name", visible_text(group_words(words, found.by, largest.name))),
                       with("where", where(largest, words))) +
                 '\n';
     }
@@ -292,7 +295,8 @@ std::string difference_text(const Difference& found, const DiffOptions& options,
     const std::span changed(all.rows.begin(), different);
     const size_t shown = limited(changed.size(), options.limit);
     for (const CompareRow& row : changed.first(shown)) {
-        text += table_row(row.difference(), row.a, row.b, change_title(row.change(), words), row.name) +
+        text += table_row(row.difference(), row.a, row.b, change_title(row.change(), words),
+                          group_words(words, found.by, row.name)) +
                 callers_text(row, words);
     }
     text += rest_text(words, changed.size() - shown, 68);

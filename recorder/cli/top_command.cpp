@@ -17,6 +17,7 @@
 #include "recorder/cli/time_point_options.h"
 #include "storage/attribution/attribution.h"
 #include "storage/base/units.h"
+#include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark::cli {
@@ -130,7 +131,7 @@ std::string device_text(const DeviceTimePoint& time_point, const Way& way, const
         '\n';
     text += fmt::format("{:>10}  {:>7}  {:>9}  {}\n", words("Bytes"), words("Share"), words("Count"), options.by);
     for (const AttributionGroup& group : listing.top()) {
-        text += text_row(group.block_bytes, total.bytes, group.allocations, group.name);
+        text += text_row(group.block_bytes, total.bytes, group.allocations, group_words(words, way.by, group.name));
         if (way.by == GroupBy::stack) {
             text += callers_text(words, time_point.trace().stacks, group.stack);
         }

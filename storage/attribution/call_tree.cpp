@@ -12,77 +12,107 @@
 namespace tidemark {
 namespace {
 
-/// The allocations of one stack, and the path that the tree shows of it.
-struct StackMemory {
-    StackId stack = 0;
-    uint32_t first = 0, last = 0;           ///< in the list sorted by stack
-    uint32_t path_begin = 0, path_end = 0;  ///< in the list of frames
+/// The allocations of one stack, or of one origin, and the path that the tree shows of it.
+struct PathMemory {
+    uint32_t key = 0;                       ///< stack or origin
+    uint32_t first = 0, last = 0;           ///< in the list sorted by key
+    uint32_t path_begin = 0, path_end = 0;  ///< in the list of steps
     uint64_t bytes = 0;
 };
 
-/// Stands for the kind in a path that has no frames.
-constexpr FrameId no_stack_step = UINT32_MAX;
-constexpr FrameId no_frames_step = UINT32_MAX - 1;
+/// A frame or a module.
+using Step = uint32_t;
 
-CallNodeKind kind_of_step(FrameId step) {
-    return step == no_stack_step    ? CallNodeKind::no_stack
-           : step == no_frames_step ? CallNodeKind::no_frames
-                                    : CallNodeKind::frame;
+/// Stands for the kind in a path that has no frames or modules.
+constexpr Step no_stack_step = UINT32_MAX;
+constexpr Step no_frames_step = UINT32_MAX - 1;
+constexpr Step no_module_step = UINT32_MAX - 2;
+
+CallNodeKind kind_of_step(Step step, TreePath path) {
+    return step == no_stack_step       ? CallNodeKind::no_stack
+           : step == no_frames_step    ? CallNodeKind::no_frames
+           : step == no_module_step    ? CallNodeKind::no_module
+           : path == TreePath::modules ? CallNodeKind::module
+                                       : CallNodeKind::frame;
 }
 
-/// Sorts the allocations by stack and sums each stack, in linear time.
-std::vector<StackMemory> sum_by_stack(const Trace& trace, const Allocations& all,
-                                      std::span<const AllocationIndex> allocations,
-                                      std::vector<AllocationIndex>& by_stack) {
-    std::vector<uint32_t> place(size_t{trace.stacks.stack_count()} + 1);
+/// Sorts the allocations by their keys, all below `key_count`, and sums each key, in linear time.
+std::vector<PathMemory> sum_by_key(const Allocations& all, const std::vector<uint32_t>& key_of, size_t key_count,
+                                   std::span<const AllocationIndex> allocations, std::vector<AllocationIndex>& by_key) {
+    std::vector<uint32_t> place(key_count + 1);
     for (const AllocationIndex a : allocations) {
-        ++place[all.stack[a] + 1];
+        ++place[key_of[a] + 1];
     }
     std::partial_sum(place.begin(), place.end(), place.begin());
-    by_stack.resize(allocations.size());
+    by_key.resize(allocations.size());
     for (const AllocationIndex a : allocations) {
-        by_stack[place[all.stack[a]]++] = a;
+        by_key[place[key_of[a]]++] = a;
     }
-    std::vector<StackMemory> stacks;
-    for (uint32_t i = 0; i < by_stack.size(); ++i) {
-        const AllocationIndex a = by_stack[i];
-        if (stacks.empty() || stacks.back().stack != all.stack[a]) {
-            stacks.push_back({all.stack[a], i, i, 0, 0, 0});
+    std::vector<PathMemory> sums;
+    for (uint32_t i = 0; i < by_key.size(); ++i) {
+        const AllocationIndex a = by_key[i];
+        if (sums.empty() || sums.back().key != key_of[a]) {
+            sums.push_back({key_of[a], i, i, 0, 0, 0});
         }
-        stacks.back().last = i + 1;
-        stacks.back().bytes += all.block_size[a];
+        sums.back().last = i + 1;
+        sums.back().bytes += all.block_size[a];
     }
-    return stacks;
+    return sums;
 }
 
 /// The paths of a tree, from its root on.
 class Paths {
 public:
-    Paths(const StackTable& stacks, const CallTreeOptions& options)
-        : stacks_(stacks), options_(options), same_(stacks.frame_count(), unknown) {}
+    Paths(const Trace& trace, const CallTreeOptions& options)
+        : trace_(trace), stacks_(trace.stacks), options_(options), same_(trace.stacks.frame_count(), unknown) {}
 
-    void add(StackMemory& memory) {
+    void add(PathMemory& memory) {
         memory.path_begin = static_cast<uint32_t>(steps_.size());
-        for (StackId stack = memory.stack; stack != 0; stack = stacks_.stack(stack).caller) {
-            if (const FrameId frame = stacks_.stack(stack).frame; is_shown(stacks_.role(frame))) {
-                steps_.push_back(same(frame));
-            }
-        }
-        if (options_.direction == CallDirection::top_down) {
-            std::reverse(steps_.begin() + memory.path_begin, steps_.end());
-        }
-        if (steps_.size() == memory.path_begin) {
-            steps_.push_back(memory.stack == 0 ? no_stack_step : no_frames_step);
+        if (options_.path == TreePath::modules) {
+            add_modules(trace_.origins[memory.key].module);
+        } else {
+            add_frames(memory);
         }
         memory.path_end = static_cast<uint32_t>(steps_.size());
     }
 
-    std::span<const FrameId> of(const StackMemory& memory) const {
+    std::span<const Step> of(const PathMemory& memory) const {
         return std::span(steps_).subspan(memory.path_begin, memory.path_end - memory.path_begin);
     }
+    std::vector<std::string> take_modules() { return std::move(modules_); }
 
 private:
     static constexpr FrameId unknown = UINT32_MAX;
+
+    void add_modules(std::string_view path) {
+        if (path.empty()) {
+            steps_.push_back(no_module_step);
+        }
+        while (!path.empty()) {
+            const size_t end = std::min(path.find('.'), path.size());
+            const auto [entry, is_new] =
+                module_ids_.try_emplace(std::string(path.substr(0, end)), static_cast<uint32_t>(modules_.size()));
+            if (is_new) {
+                modules_.push_back(entry->first);
+            }
+            steps_.push_back(entry->second);
+            path.remove_prefix(std::min(end + 1, path.size()));
+        }
+    }
+
+    void add_frames(const PathMemory& memory) {
+        for (StackId stack = memory.key; stack != 0; stack = stacks_.stack(stack).caller) {
+            if (const FrameId frame = stacks_.stack(stack).frame; is_shown(stacks_.role(frame))) {
+                steps_.push_back(same(frame));
+            }
+        }
+        if (options_.path == TreePath::top_down) {
+            std::reverse(steps_.begin() + memory.path_begin, steps_.end());
+        }
+        if (steps_.size() == memory.path_begin) {
+            steps_.push_back(memory.key == 0 ? no_stack_step : no_frames_step);
+        }
+    }
 
     bool is_shown(FrameRole role) const {
         return options_.own_code_only ? is_own_code(role) : role != FrameRole::plumbing;
@@ -100,11 +130,14 @@ private:
         return same_[frame];
     }
 
+    const Trace& trace_;
     const StackTable& stacks_;
     CallTreeOptions options_;
     std::vector<FrameId> same_;  ///< by frame
     std::unordered_map<std::string, FrameId> natives_;
-    std::vector<FrameId> steps_;
+    std::vector<std::string> modules_{""};
+    std::unordered_map<std::string, uint32_t> module_ids_;
+    std::vector<Step> steps_;
 };
 
 /// The nodes of a tree, each followed by its descendants, and their allocations in the same order.
@@ -113,10 +146,11 @@ struct FlatTree {
     std::vector<AllocationIndex> allocations;
 };
 
-void add_node(FlatTree& flat, CallNodeKind kind, FrameId frame, uint32_t parent) {
+void add_node(FlatTree& flat, CallNodeKind kind, Step step, uint32_t parent) {
     CallNode& node = flat.nodes.emplace_back();
     node.kind = kind;
-    node.frame = kind == CallNodeKind::frame ? frame : 0;
+    node.frame = kind == CallNodeKind::frame ? step : 0;
+    node.module = kind == CallNodeKind::module ? step : 0;
     node.parent = parent;
     node.depth = flat.nodes[parent].depth + 1;
     node.first = node.last = static_cast<uint32_t>(flat.allocations.size());
@@ -138,24 +172,25 @@ void sum_descendants(std::vector<CallNode>& nodes) {
 }
 
 /// Joins the paths where they begin alike. Sorted, each one continues the one before it or leaves it for good.
-FlatTree join(const Paths& paths, std::vector<StackMemory> stacks, std::span<const AllocationIndex> by_stack) {
-    std::stable_sort(stacks.begin(), stacks.end(), [&](const StackMemory& a, const StackMemory& b) {
+FlatTree join(const Paths& paths, TreePath kind, std::vector<PathMemory> sums,
+              std::span<const AllocationIndex> by_key) {
+    std::stable_sort(sums.begin(), sums.end(), [&](const PathMemory& a, const PathMemory& b) {
         return std::ranges::lexicographical_compare(paths.of(a), paths.of(b));
     });
     FlatTree flat;
     flat.nodes.front().kind = CallNodeKind::root;
     std::vector<uint32_t> open{CallTree::root};  // the nodes of the path before, from the root on
-    std::span<const FrameId> before;
-    for (const StackMemory& memory : stacks) {
-        const std::span<const FrameId> path = paths.of(memory);
+    std::span<const Step> before;
+    for (const PathMemory& memory : sums) {
+        const std::span<const Step> path = paths.of(memory);
         const auto differs = std::ranges::mismatch(path, before).in1;
         open.resize(static_cast<size_t>(differs - path.begin()) + 1);
         for (auto step = differs; step != path.end(); ++step) {
-            add_node(flat, kind_of_step(*step), *step, open.back());
+            add_node(flat, kind_of_step(*step, kind), *step, open.back());
             open.push_back(static_cast<uint32_t>(flat.nodes.size()) - 1);
         }
-        const auto of_stack = by_stack.subspan(memory.first, memory.last - memory.first);
-        flat.allocations.insert(flat.allocations.end(), of_stack.begin(), of_stack.end());
+        const auto own = by_key.subspan(memory.first, memory.last - memory.first);
+        flat.allocations.insert(flat.allocations.end(), own.begin(), own.end());
         CallNode& node = flat.nodes[open.back()];
         node.last = static_cast<uint32_t>(flat.allocations.size());
         node.self_count += memory.last - memory.first;
@@ -172,15 +207,15 @@ FlatTree largest_first(const FlatTree& tree) {
     sorted.nodes.clear();
     sorted.nodes.reserve(tree.nodes.size());
     sorted.allocations.reserve(tree.allocations.size());
-    struct Step {
+    struct Move {
         uint32_t from;    ///< in `tree`
         uint32_t parent;  ///< in `sorted`
     };
     // A list instead of recursion: a path may be deeper than the stack of a thread.
-    std::vector<Step> steps{{CallTree::root, CallTree::root}};
-    while (!steps.empty()) {
-        const auto [from, parent] = steps.back();
-        steps.pop_back();
+    std::vector<Move> moves{{CallTree::root, CallTree::root}};
+    while (!moves.empty()) {
+        const auto [from, parent] = moves.back();
+        moves.pop_back();
         const auto to = static_cast<uint32_t>(sorted.nodes.size());
         CallNode& node = sorted.nodes.emplace_back(tree.nodes[from]);
         const auto own = std::span(tree.allocations).subspan(node.first, node.self_count);
@@ -189,12 +224,12 @@ FlatTree largest_first(const FlatTree& tree) {
         node.last = static_cast<uint32_t>(sorted.allocations.size()) + node.count();
         node.first = static_cast<uint32_t>(sorted.allocations.size());
         sorted.allocations.insert(sorted.allocations.end(), own.begin(), own.end());
-        const size_t begin = steps.size();
+        const size_t begin = moves.size();
         for (uint32_t child = from + 1; child < tree.nodes[from].end; child = tree.nodes[child].end) {
-            steps.push_back({child, to});
+            moves.push_back({child, to});
         }
-        // The last step is the next one, so the largest child comes last.
-        std::sort(steps.begin() + static_cast<ptrdiff_t>(begin), steps.end(), [&](const Step& a, const Step& b) {
+        // The last one is the next, so the largest child comes last.
+        std::sort(moves.begin() + static_cast<ptrdiff_t>(begin), moves.end(), [&](const Move& a, const Move& b) {
             const uint64_t bytes_a = tree.nodes[a.from].total, bytes_b = tree.nodes[b.from].total;
             return bytes_a != bytes_b ? bytes_a < bytes_b : a.from > b.from;
         });
@@ -215,13 +250,18 @@ CallTree::CallTree() : nodes_(1) {
 
 CallTree::CallTree(const Trace& trace, const DeviceHistory& device, std::span<const AllocationIndex> allocations,
                    const CallTreeOptions& options) {
-    std::vector<AllocationIndex> by_stack;
-    std::vector<StackMemory> stacks = sum_by_stack(trace, device.allocations, allocations, by_stack);
-    Paths paths(trace.stacks, options);
-    for (StackMemory& memory : stacks) {
+    const bool by_modules = options.path == TreePath::modules;
+    const Allocations& all = device.allocations;
+    std::vector<AllocationIndex> by_key;
+    std::vector<PathMemory> sums =
+        sum_by_key(all, by_modules ? all.origin : all.stack,
+                   by_modules ? trace.origins.size() : size_t{trace.stacks.stack_count()}, allocations, by_key);
+    Paths paths(trace, options);
+    for (PathMemory& memory : sums) {
         paths.add(memory);
     }
-    FlatTree flat = largest_first(join(paths, std::move(stacks), by_stack));
+    FlatTree flat = largest_first(join(paths, options.path, std::move(sums), by_key));
+    modules_ = paths.take_modules();
     nodes_ = std::move(flat.nodes);
     allocations_ = std::move(flat.allocations);
 }

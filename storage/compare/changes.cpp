@@ -25,7 +25,7 @@ std::vector<AllocationIndex> active_at(const DeviceHistory& device, const AliveI
 class ChangeCounter {
 public:
     ChangeCounter(const Trace& trace, const DeviceHistory& device, GroupBy by, const GroupOptions& options)
-        : device_(device), grouper_(trace, device, by, options) {}
+        : by_(by), device_(device), grouper_(trace, device, by, options) {}
 
     void add_begin(const std::vector<AllocationIndex>& active, const std::vector<AllocationIndex>& later,
                    int64_t time) {
@@ -44,7 +44,7 @@ public:
         std::stable_sort(groups_.begin(), groups_.end(), [](const ChangedGroup& a, const ChangedGroup& b) {
             return std::llabs(a.difference()) > std::llabs(b.difference());
         });
-        return {std::move(groups_), std::move(total_)};
+        return {by_, std::move(groups_), std::move(total_)};
     }
 
 private:
@@ -74,6 +74,7 @@ private:
         return groups_[group];
     }
 
+    const GroupBy by_;
     const DeviceHistory& device_;
     Grouper grouper_;
     std::vector<ChangedGroup> groups_;

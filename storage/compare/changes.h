@@ -21,6 +21,7 @@ struct ChangedGroup {
 };
 
 struct Changes {
+    GroupBy by = GroupBy::stack;
     std::vector<ChangedGroup> groups;  ///< largest difference first; groups without memory at both points are left out
     ChangedGroup total;                ///< without a name and without the list
 };

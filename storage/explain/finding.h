@@ -63,6 +63,30 @@ struct FindingMemory {
     int64_t bytes = 0;                         ///< of their blocks
 };
 
+/// One step of a retention path, from a variable of the program down to the memory. Each step retains the next one.
+struct RetentionStep {
+    enum class Kind : uint8_t {
+        reference,     ///< a variable, an attribute, an element
+        node,          ///< an autograd node
+        saved_tensor,  ///< that the node before it saved
+        allocation,
+        skipped,  ///< stands for several steps; has only a text
+    };
+    Kind kind = Kind::reference;
+    std::string text;  ///< "global variable results", "AddmmBackward0 of net.0"
+    /// Bytes that become free when the program drops what the step names; of a container, the bytes of the finding; of
+    /// an allocation, those of its block.
+    /// Nothing: unknown.
+    std::optional<int64_t> bytes = {};
+    NodeIndex node = no_node;       ///< of a node and of a saved tensor
+    AllocationRef allocation = {};  ///< of an allocation
+    std::string line = {};          ///< "train.py:31 main", where a node or an allocation was made; may be empty
+};
+/// Returns the bytes of the largest step; 0 if no step's are known.
+int64_t largest_bytes(std::span<const RetentionStep> path);
+/// Returns "reference", "node", ...
+std::string_view retention_step_word(RetentionStep::Kind kind);
+
 /// Texts are complete sentences in the requested language. Bytes are block bytes unless a text states otherwise.
 struct Finding {
     FindingKind kind = FindingKind::steady;
@@ -89,6 +113,7 @@ struct Finding {
     FindingMemory memory;                          ///< that the finding is about; empty: no allocations
     std::string line;                              ///< the same in words: "train.py:31 main"
     SourceExcerpt source;                          ///< that line of the program, if it was recorded
+    std::vector<RetentionStep> path;               ///< to one of its allocations; empty: unknown
     std::string referrer;  ///< "list `results` (variable of <module>, train.py:29), elements 0 to 59"
 
     std::vector<Evidence> evidence;  ///< in the order in which to examine it
@@ -96,6 +121,9 @@ struct Finding {
     std::vector<Fix> fixes;
     std::vector<std::string> unknowns;  ///< unknown facts, and the recording that would show them
 };
+
+/// Returns the node or the allocation of a step of the finding's path, in the state in which its memory exists.
+Evidence evidence_of(const Finding& finding, const RetentionStep& step);
 
 /// Returns the first finding of a kind; nullptr if there is none.
 const Finding* find_finding(std::span<const Finding> findings, FindingKind kind);

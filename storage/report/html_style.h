@@ -56,6 +56,12 @@ details.finding > * { color: var(--text); } details.finding > summary { cursor: 
 summary .severity { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6em; font-size: .8rem; margin: 0 .35em; white-space: nowrap; }
 summary .size { color: var(--quiet); font-weight: 400; font-size: .9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .6rem 0; } dt { color: var(--quiet); } dd { margin: 0; }
+ol.path { list-style: none; padding: 0; } ol.path li { display: grid; grid-template-columns: 1fr minmax(9rem, 30%); gap: 0 1rem;
+  position: relative; padding: .15rem 0 .15rem 1.3rem; } ol.path li::before { content: ""; position: absolute; left: .1rem; top: .62em; width: .6em;
+  height: .6em; border-radius: 50%; background: var(--strong); } ol.path li.node::before { border-radius: 2px; } ol.path li.skipped::before { background: none; }
+ol.path li:not(:last-child)::after { content: ""; position: absolute; left: calc(.1rem + .27em); top: 1.2em; bottom: -.6em; border-left: 2px solid var(--rule); }
+ol.path .size { position: relative; } ol.path b { position: relative; font-weight: 400; padding-left: .4em; font-variant-numeric: tabular-nums; }
+ol.path .size i { position: absolute; left: 0; top: .1em; bottom: .1em; min-width: 2px; background: var(--strong); opacity: .25; }
 ul, ol { padding-left: 1.3rem; margin: .3rem 0; } li { margin: .15rem 0; } .time-point { color: var(--strong); user-select: all; }
 footer { margin-top: 3rem; border-top: 1px solid var(--rule); padding-top: .6rem; }
 @media print { details.finding { break-inside: avoid; } .column { display: none; } }

@@ -91,6 +91,10 @@ std::string time_point_argument(const Evidence& evidence) {
                            : "";
 }
 
+std::string step_phrase(const RetentionStep& step) {
+    return step.line.empty() ? step.text : fmt::format("{} ({})", step.text, step.line);
+}
+
 std::string evidence_ids(const ReportInput& reported, const Evidence& evidence, const Words& words) {
     std::vector<std::string> ids;
     if (evidence.allocation) {

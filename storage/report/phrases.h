@@ -33,6 +33,8 @@ std::string time_point_argument(const Evidence& evidence);
 std::string evidence_ids(const ReportInput& reported, const Evidence& evidence, const Words& words);
 /// Returns "Frees 480 KiB, and 8.00 KiB per step."; "" if unknown.
 std::string gain_phrase(const Finding& finding, const Fix& fix, const Words& words);
+/// Returns a step of a retention path with its line: "autograd node MulBackward0 (train.py:31 main)".
+std::string step_phrase(const RetentionStep& step);
 /// Returns "certain. Every allocation was seen."
 std::string confidence_phrase(const Finding& finding, const Words& words);
 /// Returns the bytes and the growth: "480 KiB, +8.00 KiB per step".

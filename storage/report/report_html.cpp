@@ -114,6 +114,24 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
     return items.empty() ? "" : fmt::format("<h4>{}</h4>\n<ol>\n{}</ol>\n", html_escaped(words("Evidence")), items);
 }
 
+/// Returns the steps from the variable down to the memory, each with a bar as long as its part of the largest step.
+std::string path_list(const Finding& finding, const Words& words) {
+    const int64_t largest = largest_bytes(finding.path);
+    std::string items;
+    for (const RetentionStep& step : finding.path) {
+        const std::string size =
+            step.bytes
+                ? fmt::format("<b>{}</b><i style=\"width:{:.2f}%\"></i>", format_bytes(*step.bytes),
+                              largest > 0 ? 100.0 * static_cast<double>(*step.bytes) / static_cast<double>(largest) : 0)
+                : std::string();
+        items += fmt::format("<li class=\"{}\"><span>{}</span><span class=\"size\">{}</span></li>\n",
+                             retention_step_word(step.kind), marked_up(step_phrase(step)), size);
+    }
+    return items.empty() ? ""
+                         : fmt::format("<h4>{}</h4>\n<ol class=\"path\">\n{}</ol>\n",
+                                       html_escaped(words("Retention path")), items);
+}
+
 std::string source_block(const SourceExcerpt& excerpt) {
     std::string lines;
     for (const CodeLine& line : code_lines(excerpt)) {
@@ -157,7 +175,7 @@ std::string finding_card(const ReportInput& reported, const Finding& finding, si
         marked_up(finding.title), html_escaped(size_phrase(finding, words)));
     card += facts(finding, words) + source_block(finding.source) + paragraphs(finding.text) +
             finding_chart(reported, finding, words);
-    card += evidence_list(reported, finding, words) + fix_list(finding, words);
+    card += path_list(finding, words) + evidence_list(reported, finding, words) + fix_list(finding, words);
     card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("Confidence:")),
                         marked_up(confidence_phrase(finding, words)));
     return card + bullets(words("Unknown"), finding.unknowns) + "</details>\n";

@@ -31,6 +31,16 @@ ordered_json evidence_json(const AnalysisContext& context, const Evidence& evide
             {"component", component_json(evidence.component)}};
 }
 
+ordered_json path_json(const AnalysisContext& context, const RetentionStep& step) {
+    const bool has_node = step.node != no_node && context.graph() != nullptr;
+    return {{"kind", retention_step_word(step.kind)},
+            {"text", step.text},
+            {"bytes", or_null(step.bytes)},
+            {"line", step.line},
+            {"allocation", allocation_json(context.trace(), step.allocation)},
+            {"node", has_node ? ordered_json(context.graph()->tables().nodes.id[step.node]) : ordered_json()}};
+}
+
 ordered_json source_line_json(const SourceLine& line) { return {{"line", line.number}, {"text", line.text}}; }
 
 ordered_json fix_json(const Fix& fix) {
@@ -82,6 +92,7 @@ ordered_json finding_json(const AnalysisContext& context, const Finding& finding
         {"source", array_of(finding.source.lines, source_line_json)},
         {"stack", frames_json(context.trace().stacks, finding.stack)},
         {"referrer", finding.referrer},
+        {"path", array_of(finding.path, [&](const RetentionStep& step) { return path_json(context, step); })},
         {"evidence", array_of(finding.evidence, [&](const Evidence& item) { return evidence_json(context, item); })},
         {"fixes", array_of(finding.fixes, fix_json)},
         {"unknowns", finding.unknowns}};

@@ -109,6 +109,15 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
     return text;
 }
 
+std::string path_list(const Finding& finding, const Words& words) {
+    std::string text = finding.path.empty() ? "" : fmt::format("\n**{}**\n\n", words("Retention path"));
+    for (const RetentionStep& step : finding.path) {
+        text += fmt::format("1. {}{}\n", escaped(step_phrase(step)),
+                            step.bytes ? fmt::format(": {}", format_bytes(*step.bytes)) : "");
+    }
+    return text;
+}
+
 std::string fix_list(const Finding& finding, const Words& words) {
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
@@ -129,7 +138,7 @@ std::string finding_section(const ReportInput& reported, const Finding& finding,
     for (const std::string& sentences : finding.text) {
         text += '\n' + escaped(sentences) + '\n';
     }
-    text += evidence_list(reported, finding, words) + fix_list(finding, words);
+    text += path_list(finding, words) + evidence_list(reported, finding, words) + fix_list(finding, words);
     text += fmt::format("\n*{}* {}\n", words("Confidence:"), escaped(confidence_phrase(finding, words)));
     return text + bullets(words("Unknown"), finding.unknowns);
 }

@@ -64,6 +64,7 @@ private:
     void folded(std::span<const Finding* const> findings);
     void facts(const Finding& finding);
     void source(const SourceExcerpt& excerpt);
+    void path(const Finding& finding);
     void evidence(const Finding& finding);
     void fixes(const Finding& finding);
     void code(const Fix& fix);
@@ -153,6 +154,7 @@ void Page::finding(size_t number, const Finding& finding) {
     for (const std::string& sentences : finding.text) {
         paragraph(4, sentences);
     }
+    path(finding);
     evidence(finding);
     fixes(finding);
     labeled(4, words_("Confidence:") + " ", bold, confidence_phrase(finding, words_));
@@ -179,6 +181,21 @@ void Page::source(const SourceExcerpt& excerpt) {
         const auto width = static_cast<size_t>(options_.width);
         const size_t room = std::max(narrowest, width - std::min(width, label.size()));
         text_ += colored(line.is_marked ? bold : dim, label + fit_columns(line.text, room)) + '\n';
+    }
+}
+
+/// Writes a step a line, each below what retains it, with the bytes that become free with it.
+void Page::path(const Finding& finding) {
+    if (finding.path.empty()) {
+        return;
+    }
+    paragraph(4, words_("Retention path"), bold);
+    size_t depth = 0;
+    for (const RetentionStep& step : finding.path) {
+        const std::string arrow = depth == 0 ? "" : std::string(2 * (depth - 1), ' ') + "└ ";
+        labeled(4, fmt::format("{:>10}  {}", step.bytes ? format_bytes(*step.bytes) : "", arrow), dim,
+                step_phrase(step));
+        ++depth;
     }
 }
 

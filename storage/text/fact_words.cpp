@@ -104,6 +104,44 @@ std::string category_name(const Words& words, Category category) {
     return {};
 }
 
+std::string group_words(const Words& words, GroupBy by, const std::string& name) {
+    if (name == "no graph recorded") {
+        return words("no graph recorded");
+    }
+    switch (by) {
+        case GroupBy::category: return category_name(words, category_from_name(name));
+        case GroupBy::stack:
+        case GroupBy::line:
+        case GroupBy::file:
+            return name == "no Python frame" ? words("no Python frame")
+                   : name == "no site: only frames of the allocator and the interpreter"
+                       ? words("no site: only frames of the allocator and the interpreter")
+                   : name == "no Python file: C++ code" ? words("no Python file: C++ code")
+                                                        : name;
+        case GroupBy::stream: return name == "unknown stream" ? words("unknown stream") : name;
+        case GroupBy::pool:
+            return name == "unknown pool"   ? words("unknown pool")
+                   : name == "default pool" ? words("default pool")
+                                            : name;
+        case GroupBy::annotation:
+            return name == "outside annotations" ? words("outside annotations")
+                   : name == "before the trace"  ? words("before the trace")
+                                                 : name;
+        case GroupBy::module: return name == "no module" ? words("no module") : name;
+        case GroupBy::op: return name == "no operator" ? words("no operator") : name;
+        case GroupBy::phase: return name == "no phase" ? words("no phase") : name;
+        case GroupBy::node: return name == "no node" ? words("no node") : name;
+        case GroupBy::step:
+        case GroupBy::graph_step:
+            return name == "outside steps"      ? words("outside steps")
+                   : name == "before the trace" ? words("before the trace")
+                   : name == "no node"          ? words("no node")
+                                                : name;
+        case GroupBy::size: return name;
+    }
+    return name;
+}
+
 std::string category_words(const Words& words, Category category) {
     switch (category) {
         case Category::unknown: return words("tensors of unknown use");

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "storage/attribution/attribution.h"
 #include "storage/breakdown/breakdown.h"
 #include "storage/graph/graph_index.h"
 #include "storage/text/words.h"
@@ -25,6 +26,10 @@ std::string component_help(const Words& words, ComponentKind kind);
 std::string category_name(const Words& words, Category category);
 /// Returns the name for the memory of a category: "parameters", "activations saved for backward".
 std::string category_words(const Words& words, Category category);
+
+/// Returns the name of a group of allocations: of a category, "outside steps", "no module". Names that come from the
+/// program ("train.py:42 forward") stay as they are. `name` is as in AttributionGroup.
+std::string group_words(const Words& words, GroupBy by, const std::string& name);
 
 /// Returns "not yet backpropagated", "executed, saved tensors retained (retain_graph)", "released".
 std::string node_state_name(const Words& words, NodeState state);

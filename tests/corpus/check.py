@@ -93,6 +93,19 @@ def differs_in_memory(findings):
                 yield f"{finding['kind']}: its allocations have {memory['bytes']} bytes, not {finding['bytes']}"
 
 
+def differs_in_path(findings):
+    """The path of a leak leads to one of its allocations, and no step but the last is smaller than the one below it."""
+    for finding in findings:
+        path = finding["path"]
+        if finding["severity"] == "leak" and finding["referrer"] and not path:
+            yield f"{finding['kind']}: no retention path, but a referrer"
+        if path and (path[-1]["kind"] != "allocation" or path[-1]["allocation"] is None):
+            yield f"{finding['kind']}: its retention path ends at no allocation"
+        known = [step["bytes"] for step in path if step["bytes"] is not None and step["kind"] in ("reference", "node")]
+        if known != sorted(known, reverse=True):
+            yield f"{finding['kind']}: the bytes of its retention path grow: {known}"
+
+
 def check(options, run, trace, truth):
     findings = explain(options.tidemark, trace)
     if isinstance(findings, str):
@@ -100,6 +113,7 @@ def check(options, run, trace, truth):
     differences = list(differs_in_words(run.entry, findings)) + list(differs_in_severity(run.entry, findings))
     differences += differs_in_bytes(run, findings, truth, options.strict)
     differences += differs_in_memory(findings)
+    differences += differs_in_path(findings)
     return run, findings, differences
 
 

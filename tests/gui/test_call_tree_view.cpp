@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The call tree: follows the cursor, a finding and a range; zooms, is walked with keys, finds frames.
+#include <QCheckBox>
 #include <QLineEdit>
 #include <QScrollBar>
 #include <QShortcut>
@@ -90,7 +91,7 @@ private slots:
         const auto session = synthetic_session();
         session->selection().set_time_point(three_alive);
         const auto pane = shown_pane(session.get());
-        IcicleView& view = pane->view();
+        TreeView& view = pane->view();
         const uint32_t main = node_named(*pane, QStringLiteral("<module> (main.py:30)"));
         const uint32_t step = node_named(*pane, QStringLiteral("train_step (train.py:20)"));
         const double width = view.box_rect(CallTree::root).width();
@@ -232,7 +233,7 @@ private slots:
         pane->search(QStringLiteral("forward"));
         QVERIFY(pane->search_result().startsWith(QStringLiteral("1.00 KiB (14 %) in 1 frame")));
         pane->search(QStringLiteral("nowhere"));
-        QCOMPARE(pane->search_result(), QStringLiteral("No frame contains this."));
+        QCOMPARE(pane->search_result(), QStringLiteral("Nothing contains this."));
         pane->search({});
         QVERIFY(pane->search_result().isEmpty());
     }
@@ -254,14 +255,27 @@ private slots:
         session->selection().set_time_point(three_alive);
         const auto pane = shown_pane(session.get());
         QVERIFY(node_named(*pane, QStringLiteral("forward (linear.py:10)")) != CallTree::root);
-        pane->set_options({CallDirection::top_down, true});
+        pane->set_options({TreePath::top_down, true});
         wait(*pane);
         QCOMPARE(node_named(*pane, QStringLiteral("forward (linear.py:10)")), uint32_t{CallTree::root});
-        pane->set_options({CallDirection::bottom_up, true});
+        pane->set_options({TreePath::bottom_up, true});
         wait(*pane);
         const uint32_t step = node_named(*pane, QStringLiteral("train_step (train.py:20)"));
         QCOMPARE(pane->view().shown()->tree.node(step).depth, 1U);
         QCOMPARE(node_text(*pane->view().shown(), step + 1), QStringLiteral("<module> (main.py:30)"));
+    }
+
+    void modules_instead_of_calls() {
+        const auto session = synthetic_session();
+        session->selection().set_time_point(three_alive);
+        const auto pane = shown_pane(session.get());
+        pane->set_options({TreePath::modules});
+        wait(*pane);
+        const ShownTree& shown = *pane->view().shown();
+        QCOMPARE(shown.tree.nodes().size(), size_t{2});
+        QCOMPARE(node_text(shown, 1), QStringLiteral("no module"));
+        QCOMPARE(total(*pane), uint64_t{4096 + 2048 + 1024});
+        QVERIFY(!pane->findChild<QCheckBox*>()->isEnabled());
     }
 
     void shows_the_finding_or_the_range_while_one_is_selected() {

@@ -21,6 +21,7 @@
 #include "gui/model/text.h"
 #include "gui/story/finding_body.h"
 #include "gui/story/finding_card.h"
+#include "gui/story/retention_path_view.h"
 #include "gui/story/share_bar.h"
 #include "gui/story/walk_bar.h"
 #include "gui/widgets/text_block.h"
@@ -278,7 +279,7 @@ private slots:
         const auto& evidence = card->finding().evidence;
         QVERIFY(!evidence.empty());
         for (const TextBlock* block : card->findChildren<TextBlock*>()) {
-            if (block->focusPolicy() == Qt::StrongFocus) {
+            if (block->accessibleName() == QStringLiteral("Evidence") && block->focusPolicy() == Qt::StrongFocus) {
                 emit const_cast<TextBlock*>(block)->anchorClicked(QUrl(QString::number(evidence.size() - 1)));
                 QVERIFY(open.session->selection().state() ==
                         selection_of(*open.session, explained, card->finding(), evidence.back()));
@@ -286,6 +287,27 @@ private slots:
             }
         }
         QFAIL("no links");
+    }
+
+    void the_retention_path_leads_to_nodes_and_memory() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        const FindingCard* card = open.pane().cards().front();
+        const std::vector<RetentionStep>& path = card->finding().path;
+        QVERIFY(path.size() >= 4);
+        QCOMPARE(path.front().kind, RetentionStep::Kind::reference);
+        QCOMPARE(path.back().kind, RetentionStep::Kind::allocation);
+        const auto* view = card->findChild<RetentionPathView*>();
+        QVERIFY(view);
+        const auto rows = view->findChildren<QWidget*>(QStringLiteral("step"));
+        QCOMPARE(static_cast<size_t>(rows.size()), path.size());
+        QCOMPARE(rows.front()->findChild<QLabel*>()->text(), bytes_text(*path.front().bytes));
+        QVERIFY(rows.front()->findChild<TextBlock*>()->focusPolicy() != Qt::StrongFocus);  // shows nothing elsewhere
+        emit rows.back()->findChild<TextBlock*>()->anchorClicked(QUrl(QStringLiteral("step")));
+        const SelectionState state = open.session->selection().state();
+        QCOMPARE(state.allocation, path.back().allocation.index);
+        QCOMPARE(state.time_point.event, card->finding().memory.event);
     }
 
     void the_walk_visits_all_evidence() {

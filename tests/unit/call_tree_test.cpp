@@ -41,10 +41,12 @@ protected:
         const CallTree made = tree(options);
         std::vector<std::string> list;
         for (const CallNode& node : made.nodes()) {
-            const std::string name = node.kind == CallNodeKind::root       ? "all"
-                                     : node.kind == CallNodeKind::no_stack ? "no stack"
-                                     : node.kind == CallNodeKind::no_frames
-                                         ? "no frames"
+            const std::string name = node.kind == CallNodeKind::root        ? "all"
+                                     : node.kind == CallNodeKind::no_stack  ? "no stack"
+                                     : node.kind == CallNodeKind::no_frames ? "no frames"
+                                     : node.kind == CallNodeKind::no_module ? "no module"
+                                     : node.kind == CallNodeKind::module
+                                         ? made.module(node.module)
                                          : trace.stacks.string(trace.stacks.frame(node.frame).function);
             list.push_back(
                 fmt::format("{}{} {} {} {}", std::string(node.depth, '.'), name, node.total, node.self, node.count()));
@@ -84,7 +86,7 @@ TEST_F(CallTreeOf, AFrameThatAllocatesAndCallsHasSelfAndTotal) {
 TEST_F(CallTreeOf, BottomUpBeginsWithTheAllocatingFrame) {
     allocate(100, {{train_file, "empty"}, {train_file, "forward"}});
     allocate(300, {{train_file, "empty"}, {train_file, "backward"}});
-    EXPECT_EQ(lines({CallDirection::bottom_up}),
+    EXPECT_EQ(lines({TreePath::bottom_up}),
               (TreeLines{"all 400 0 2", ".empty 400 0 2", "..backward 300 300 1", "..forward 100 100 1"}));
 }
 
@@ -97,17 +99,35 @@ TEST_F(CallTreeOf, KeepsRecursion) {
 TEST_F(CallTreeOf, OwnCodeOnlyLeavesOutLibraries) {
     allocate(100, {{torch_file, "forward"}, {train_file, "step"}, {torch_file, "__call__"}, {train_file, "main"}});
     allocate(20, {{torch_file, "worker"}});
-    EXPECT_EQ(lines({CallDirection::top_down, true}),
+    EXPECT_EQ(lines({TreePath::top_down, true}),
               (TreeLines{"all 120 0 2", ".main 100 0 1", "..step 100 100 1", ".no frames 20 20 1"}));
     EXPECT_EQ(lines().size(), 6u);
+}
+
+TEST_F(CallTreeOf, FollowsTheNamesOfModules) {
+    trace.origins = {Origin{}};
+    const auto in_module = [&](uint64_t bytes, const char* module) {
+        Origin origin;
+        origin.module = module;
+        trace.origins.push_back(origin);
+        trace.devices.front().allocations.origin[allocate(bytes, 0)] = static_cast<uint32_t>(trace.origins.size() - 1);
+    };
+    in_module(10, "GPT.h.0.attn");
+    in_module(20, "GPT.h.1.attn");
+    in_module(4, "GPT.h.0");
+    in_module(5, "GPT.h.0.attn");  // another op
+    allocate(1, 0);
+    EXPECT_EQ(lines({TreePath::modules}),
+              (TreeLines{"all 40 0 5", ".GPT 39 0 4", "..h 39 0 4", "...1 20 0 1", "....attn 20 20 1", "...0 19 4 3",
+                         "....attn 15 15 2", ".no module 1 1 1"}));
 }
 
 TEST_F(CallTreeOf, MemoryWithoutAStackIsANodeOfItsOwn) {
     allocate(64, 0);
     allocate(16, {{train_file, "main"}});
-    for (const CallDirection direction : {CallDirection::top_down, CallDirection::bottom_up}) {
+    for (const TreePath path : {TreePath::top_down, TreePath::bottom_up}) {
         for (const bool own : {false, true}) {
-            EXPECT_EQ(lines({direction, own}), (TreeLines{"all 80 0 2", ".no stack 64 64 1", ".main 16 16 1"}));
+            EXPECT_EQ(lines({path, own}), (TreeLines{"all 80 0 2", ".no stack 64 64 1", ".main 16 16 1"}));
         }
     }
 }
@@ -162,8 +182,8 @@ TEST_F(CallTreeOf, EveryNodeIsTheSumOfItsChildrenAndItself) {
         }
         allocate(i + 1, stacks.intern_stack(frames));
     }
-    for (const CallDirection direction : {CallDirection::top_down, CallDirection::bottom_up}) {
-        const CallTree made = tree({direction});
+    for (const TreePath path : {TreePath::top_down, TreePath::bottom_up}) {
+        const CallTree made = tree({path});
         EXPECT_EQ(made.node(CallTree::root).total, 500u * 501 / 2);
         for (uint32_t n = 0; n < made.nodes().size(); ++n) {
             uint64_t total = made.node(n).self;

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "storage/base/units.h"
 #include "storage/text/referrer_words.h"
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
@@ -56,6 +57,43 @@ using Kind = PathLinkKind;
 using Parts = std::vector<GrowthThrough::Part>;
 
 Finding first_finding(const Parts& parts) { return GrowthThrough(parts).explanation().findings.front(); }
+
+/// "reference variable results of main: 30.0 MiB"
+std::vector<std::string> lines_of(const std::vector<RetentionStep>& path) {
+    std::vector<std::string> lines;
+    for (const RetentionStep& step : path) {
+        lines.push_back(std::string(retention_step_word(step.kind)) + ' ' + step.text +
+                        (step.bytes ? ": " + format_bytes(*step.bytes) : ""));
+    }
+    return lines;
+}
+
+TEST(ExplainGrowthThrough, NamesEachStepOfThePathWithItsBytes) {
+    const Finding finding = first_finding({{Kind::global, "trainer", ""},
+                                           {Kind::attribute, "history", ""},
+                                           {Kind::index, "#", ""},
+                                           {Kind::item, "x", ""}});
+    const std::vector<std::string> lines = lines_of(finding.path);
+    ASSERT_EQ(lines.size(), 5u);
+    EXPECT_EQ(lines[0], "reference global variable trainer");
+    EXPECT_EQ(lines[1], "reference attribute history: 30.0 MiB") << "the container that fills";
+    EXPECT_TRUE(lines[2].starts_with("reference element ") && lines[2].ends_with(": 1.00 MiB")) << lines[2];
+    EXPECT_EQ(lines[3], "reference item x");
+    EXPECT_EQ(lines[4], "allocation GPU memory: 1.00 MiB");
+    EXPECT_EQ(finding.path.back().allocation.index, finding.evidence[1].allocation.index);
+}
+
+TEST(ExplainGrowthThrough, LeavesOutTheMiddleOfALongPath) {
+    Parts parts{{Kind::global, "a", ""}};
+    for (int i = 0; i < 20; ++i) {
+        parts.push_back({Kind::attribute, "next" + std::to_string(i), ""});
+    }
+    parts.push_back({Kind::index, "#", ""});
+    const std::vector<std::string> lines = lines_of(first_finding(parts).path);
+    ASSERT_EQ(lines.size(), 10u);
+    EXPECT_EQ(lines[4], "skipped 14 more steps");
+    EXPECT_EQ(lines[7], "reference attribute next19: 30.0 MiB");
+}
 
 TEST(ExplainGrowthThrough, QueuesIsABacklog) {
     for (const auto& [attribute, is_queue] : std::map<std::string, bool>{{"queue of Queue", true},

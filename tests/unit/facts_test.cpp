@@ -77,6 +77,16 @@ TEST(FactWords, NameEveryValueInBothLanguages) {
     }
 }
 
+TEST(FactWords, TranslateTheGroupsThatStorageNames) {
+    EXPECT_EQ(group_words(english, GroupBy::category, "saved for backward"), "saved for backward");
+    EXPECT_EQ(group_words(chinese, GroupBy::category, "saved for backward"), category_name(chinese, Category::saved));
+    EXPECT_EQ(group_words(chinese, GroupBy::module, "no module"), "无模块");
+    EXPECT_EQ(group_words(chinese, GroupBy::pool, "default pool"), "默认内存池");
+    // Names of the program stay, also those that are words of another grouping.
+    EXPECT_EQ(group_words(chinese, GroupBy::module, "parameter"), "parameter");
+    EXPECT_EQ(group_words(chinese, GroupBy::stack, "train.py:42 forward"), "train.py:42 forward");
+}
+
 TEST(FactWords, DescribeTheEndOfAProcess) {
     Process process;
     process.how_ended = {ProcessEnd::killed, "9"};

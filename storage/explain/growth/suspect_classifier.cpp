@@ -9,6 +9,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/retention_path.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -150,6 +151,7 @@ Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspe
     if (suspect.referrer) {
         finding.referrer = referrer_words(context.graph()->tables(), words, suspect.paths);
     }
+    finding.path = retention_path(context, suspect, words);
     add_evidence(finding, context, suspect, words);
     return finding;
 }

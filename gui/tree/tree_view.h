@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The picture of a call tree: an icicle that zooms into frames and is walked with keys.
+// The picture of a call tree: an icicle or a treemap that zooms into boxes and is walked with keys.
 #pragma once
 
 #include <QAbstractScrollArea>
@@ -9,24 +9,25 @@
 
 #include "gui/model/session.h"
 #include "gui/tree/frame_text.h"
-#include "gui/tree/icicle_layout.h"
 #include "gui/tree/shown_tree.h"
+#include "gui/tree/tree_layout.h"
 #include "gui/widgets/hover_tip.h"
 
 namespace tidemark::gui {
 
 /// Thread: GUI. Highlights the allocations under the pointer in the other panes (Selection::hovered); changes nothing
 /// else of the session.
-class IcicleView : public QAbstractScrollArea {
+class TreeView : public QAbstractScrollArea {
     Q_OBJECT
 public:
-    explicit IcicleView(QWidget* parent = nullptr);
+    explicit TreeView(QWidget* parent = nullptr);
 
     /// `session` may be null and must outlive its use here. Forgets the tree.
     void set_session(Session* session);
     /// Shows another tree of the same run, not null. The zoom and the focus stay on their frames as far as these exist.
     void set_tree(std::shared_ptr<const ShownTree> shown);
     const std::shared_ptr<const ShownTree>& shown() const { return shown_; }
+    void set_shape(TreeShape shape);
     /// Sets a text that is shown instead of a tree without allocations.
     void set_note(const QString& note);
     const QString& note() const { return note_; }
@@ -72,18 +73,18 @@ private:
     void changed_zoom();
     int row_height() const;
     int scrolled() const;
-    QRectF rect_of(int row, const IcicleBox& box) const;
-    std::optional<IcicleBox> box_under(QPointF point) const;
-    void paint_box(QPainter& painter, const Theme& theme, const IcicleBox& box, const QRectF& rect) const;
+    QRectF rect_of(const TreeBox& box) const;  ///< in the viewport
+    std::optional<TreeBox> box_under(QPointF point) const;
+    void paint_box(QPainter& painter, const Theme& theme, const TreeBox& box, const QRectF& rect) const;
     void paint_text(QPainter& painter, uint32_t node, const QRectF& rect) const;
     void paint_focus(QPainter& painter, const Theme& theme) const;
-    bool is_paled(const IcicleBox& box) const;
-    void hover(const std::optional<IcicleBox>& box);
+    bool is_paled(const TreeBox& box) const;
+    void hover(const std::optional<TreeBox>& box);
     void show_tip(QPoint point);
     void set_focused(uint32_t node);
     uint32_t next_focused(int key) const;
     uint32_t neighbor(int step) const;
-    uint32_t child_in_view(const IcicleBox& focused) const;
+    uint32_t child_in_view() const;
     void scroll_to_focused();  ///< as little as needed
 
     QPointer<Session> session_;
@@ -91,11 +92,12 @@ private:
     QString note_;
     QString search_;
     FoundFrames found_;
-    IcicleLayout layout_;
+    TreeShape shape_ = TreeShape::icicle;
+    TreeLayout layout_;
     std::vector<uint32_t> zooms_;  ///< nodes zoomed into, each inside of the one before; empty: the whole
     uint32_t focused_ = CallTree::root;
-    std::optional<IcicleBox> hovered_;
-    std::optional<IcicleBox> pressed_;
+    std::optional<TreeBox> hovered_;
+    std::optional<TreeBox> pressed_;
     QPointer<HoverTip> tip_;
 };
 

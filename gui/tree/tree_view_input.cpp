@@ -5,24 +5,25 @@
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <algorithm>
+#include <iterator>
 
-#include "gui/tree/icicle_view.h"
+#include "gui/tree/tree_view.h"
 
 namespace tidemark::gui {
 
 // --- Mouse ------------------------------------------------------------------------------------------------------
 
-void IcicleView::mouseMoveEvent(QMouseEvent* event) {
+void TreeView::mouseMoveEvent(QMouseEvent* event) {
     hover(box_under(event->position()));
     show_tip(event->position().toPoint());
 }
 
 /// The second click of a double click presses nothing: the first has zoomed, so another frame is under the pointer.
-void IcicleView::mousePressEvent(QMouseEvent* event) {
+void TreeView::mousePressEvent(QMouseEvent* event) {
     pressed_ = event->button() == Qt::LeftButton ? box_under(event->position()) : std::nullopt;
 }
 
-void IcicleView::mouseReleaseEvent(QMouseEvent* event) {
+void TreeView::mouseReleaseEvent(QMouseEvent* event) {
     const auto pressed = std::exchange(pressed_, std::nullopt);
     const auto box = box_under(event->position());
     if (pressed && box && box->node == pressed->node) {
@@ -30,20 +31,20 @@ void IcicleView::mouseReleaseEvent(QMouseEvent* event) {
     }
 }
 
-bool IcicleView::viewportEvent(QEvent* event) {
+bool TreeView::viewportEvent(QEvent* event) {
     if (event->type() == QEvent::Leave || event->type() == QEvent::Wheel) {
         hover(std::nullopt);  // after the wheel another box is under the pointer
     }
     return QAbstractScrollArea::viewportEvent(event);
 }
 
-void IcicleView::hideEvent(QHideEvent* event) {
+void TreeView::hideEvent(QHideEvent* event) {
     hover(std::nullopt);
     QAbstractScrollArea::hideEvent(event);
 }
 
-void IcicleView::hover(const std::optional<IcicleBox>& box) {
-    const auto key = [](const std::optional<IcicleBox>& b) {
+void TreeView::hover(const std::optional<TreeBox>& box) {
+    const auto key = [](const std::optional<TreeBox>& b) {
         return b ? std::optional(std::pair(b->node, b->is_rest)) : std::nullopt;
     };
     if (!box && tip_) {
@@ -69,7 +70,7 @@ void IcicleView::hover(const std::optional<IcicleBox>& box) {
     viewport()->update();
 }
 
-void IcicleView::show_tip(QPoint point) {
+void TreeView::show_tip(QPoint point) {
     if (!hovered_) {
         return;
     }
@@ -82,7 +83,7 @@ void IcicleView::show_tip(QPoint point) {
 
 // --- Keys -------------------------------------------------------------------------------------------------------
 
-bool IcicleView::event(QEvent* event) {
+bool TreeView::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
         // The view handles these keys, so the shortcuts of the window must not take them.
         switch (static_cast<QKeyEvent*>(event)->key()) {
@@ -106,7 +107,7 @@ bool IcicleView::event(QEvent* event) {
     return QAbstractScrollArea::event(event);
 }
 
-void IcicleView::keyPressEvent(QKeyEvent* event) {
+void TreeView::keyPressEvent(QKeyEvent* event) {
     if (!has_boxes()) {
         QAbstractScrollArea::keyPressEvent(event);
         return;
@@ -129,10 +130,13 @@ void IcicleView::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-/// Returns the frame `step` places to the right of the focused one in its row, or the focused one.
-uint32_t IcicleView::neighbor(int step) const {
-    const auto& row = layout_.row(static_cast<int>(tree().node(focused_).depth));
-    const auto here = std::find_if(row.begin(), row.end(), [&](const IcicleBox& box) { return box.node == focused_; });
+/// Returns the box `step` places behind the focused one in its level, or the focused one.
+uint32_t TreeView::neighbor(int step) const {
+    std::vector<TreeBox> row;
+    std::ranges::copy_if(layout_.boxes(), std::back_inserter(row), [&](const TreeBox& box) {
+        return tree().node(box.node).depth == tree().node(focused_).depth;
+    });
+    const auto here = std::find_if(row.begin(), row.end(), [&](const TreeBox& box) { return box.node == focused_; });
     const auto place = here - row.begin() + step;
     return here == row.end() || place < 0 || place >= static_cast<ptrdiff_t>(row.size()) ||
                    row[static_cast<size_t>(place)].is_rest
@@ -140,37 +144,38 @@ uint32_t IcicleView::neighbor(int step) const {
                : row[static_cast<size_t>(place)].node;
 }
 
-/// Returns the largest child that is wide enough, or the focused frame. Above a zoomed frame it is the one on the way.
-uint32_t IcicleView::child_in_view(const IcicleBox& focused) const {
-    const auto box = layout_.box_at(static_cast<int>(tree().node(focused_).depth) + 1, focused.left);
-    return box && !box->is_rest && tree().node(box->node).parent == focused_ ? box->node : focused_;
+/// Returns the largest child that has a box, or the focused box. Above a zoomed box it is the one on the way.
+uint32_t TreeView::child_in_view() const {
+    uint32_t found = focused_;
+    tree().for_each_child(focused_,
+                          [&](uint32_t child) { found = found == focused_ && layout_.box_of(child) ? child : found; });
+    return found;
 }
 
-uint32_t IcicleView::next_focused(int key) const {
-    const auto box = layout_.box_of(tree(), focused_);
-    if (!box) {
-        return zoomed();  // the focused frame is outside of the picture
+uint32_t TreeView::next_focused(int key) const {
+    if (!layout_.box_of(focused_)) {
+        return zoomed();  // the focused box is outside of the picture
     }
     switch (key) {
         case Qt::Key_Left: return neighbor(-1);
         case Qt::Key_Right: return neighbor(1);
-        case Qt::Key_Up: return tree().node(focused_).parent;
-        case Qt::Key_Down: return child_in_view(*box);
+        case Qt::Key_Up: return layout_.box_of(tree().node(focused_).parent) ? tree().node(focused_).parent : focused_;
+        case Qt::Key_Down: return child_in_view();
         default: return focused_;
     }
 }
 
-void IcicleView::set_focused(uint32_t node) {
+void TreeView::set_focused(uint32_t node) {
     focused_ = node;
     setAccessibleDescription(node_summary(*shown_, node));
     viewport()->update();
 }
 
-void IcicleView::focus_next_found() {
+void TreeView::focus_next_found() {
     const auto count = static_cast<uint32_t>(found_.is_found.size());
     for (uint32_t step = 1; step <= count; ++step) {
         const uint32_t n = (focused_ + step) % count;
-        if (found_.is_found[n] && layout_.box_of(tree(), n)) {
+        if (found_.is_found[n] && layout_.box_of(n)) {
             set_focused(n);
             scroll_to_focused();
             setFocus();
@@ -179,12 +184,12 @@ void IcicleView::focus_next_found() {
     }
 }
 
-void IcicleView::focusInEvent(QFocusEvent* event) {
+void TreeView::focusInEvent(QFocusEvent* event) {
     QAbstractScrollArea::focusInEvent(event);
     viewport()->update();
 }
 
-void IcicleView::focusOutEvent(QFocusEvent* event) {
+void TreeView::focusOutEvent(QFocusEvent* event) {
     QAbstractScrollArea::focusOutEvent(event);
     viewport()->update();
 }

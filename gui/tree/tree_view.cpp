@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "gui/tree/icicle_view.h"
+#include "gui/tree/tree_view.h"
 
 #include <QEvent>
 #include <QPainter>
@@ -19,10 +19,11 @@ constexpr double narrowest_text = 26;  // pixels: a letter and the ellipsis
 constexpr int ancestors_in_view = 2;   // rows above a zoomed frame that stay visible
 constexpr double paleness_of_rest = 0.8;
 constexpr double paleness_beside_found = 0.78;
-constexpr double paleness_of_ancestors = 0.5;  // their width is not their bytes
+constexpr double paleness_of_containers = 0.6;  // their children are drawn on them
+constexpr double paleness_of_ancestors = 0.5;   // their width is not their bytes
 }  // namespace
 
-IcicleView::IcicleView(QWidget* parent) : QAbstractScrollArea(parent) {
+TreeView::TreeView(QWidget* parent) : QAbstractScrollArea(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -33,7 +34,7 @@ IcicleView::IcicleView(QWidget* parent) : QAbstractScrollArea(parent) {
     setAccessibleName(tr("Memory by call stack"));
 }
 
-void IcicleView::set_session(Session* session) {
+void TreeView::set_session(Session* session) {
     hover(std::nullopt);
     session_ = session;
     shown_.reset();
@@ -43,7 +44,7 @@ void IcicleView::set_session(Session* session) {
     arrange();
 }
 
-void IcicleView::set_tree(std::shared_ptr<const ShownTree> shown) {
+void TreeView::set_tree(std::shared_ptr<const ShownTree> shown) {
     hover(std::nullopt);
     pressed_.reset();
     const std::shared_ptr<const ShownTree> before = std::exchange(shown_, std::move(shown));
@@ -62,12 +63,18 @@ void IcicleView::set_tree(std::shared_ptr<const ShownTree> shown) {
     emit zoom_changed();
 }
 
-void IcicleView::set_note(const QString& note) {
+void TreeView::set_shape(TreeShape shape) {
+    shape_ = shape;
+    hover(std::nullopt);
+    arrange();
+}
+
+void TreeView::set_note(const QString& note) {
     note_ = note;
     viewport()->update();
 }
 
-void IcicleView::set_search(const QString& text) {
+void TreeView::set_search(const QString& text) {
     search_ = text;
     found_ = shown_ ? find_frames(*shown_, search_) : FoundFrames();
     viewport()->update();
@@ -75,18 +82,20 @@ void IcicleView::set_search(const QString& text) {
 
 // --- Place ------------------------------------------------------------------------------------------------------
 
-int IcicleView::row_height() const { return fontMetrics().height() + row_padding; }
-int IcicleView::scrolled() const { return verticalScrollBar()->value(); }
+int TreeView::row_height() const { return fontMetrics().height() + row_padding; }
+int TreeView::scrolled() const { return verticalScrollBar()->value(); }
 
-void IcicleView::arrange() {
-    layout_ = has_boxes() ? IcicleLayout(tree(), zoomed(), viewport()->width()) : IcicleLayout();
+void TreeView::arrange() {
+    layout_ = !has_boxes()                  ? TreeLayout()
+              : shape_ == TreeShape::icicle ? TreeLayout::icicle(tree(), zoomed(), viewport()->width(), row_height())
+                                            : TreeLayout::treemap(tree(), zoomed(), viewport()->size(), row_height());
     verticalScrollBar()->setSingleStep(row_height());
     verticalScrollBar()->setPageStep(viewport()->height());
-    verticalScrollBar()->setRange(0, std::max(0, layout_.row_count() * row_height() - viewport()->height()));
+    verticalScrollBar()->setRange(0, std::max(0, static_cast<int>(layout_.height()) - viewport()->height()));
     viewport()->update();
 }
 
-void IcicleView::zoom_to(uint32_t node) {
+void TreeView::zoom_to(uint32_t node) {
     if (!has_boxes() || node == zoomed()) {
         return;
     }
@@ -101,7 +110,7 @@ void IcicleView::zoom_to(uint32_t node) {
     changed_zoom();
 }
 
-void IcicleView::zoom_out() {
+void TreeView::zoom_out() {
     if (!zooms_.empty()) {
         zooms_.pop_back();
         changed_zoom();
@@ -109,44 +118,43 @@ void IcicleView::zoom_out() {
     }
 }
 
-void IcicleView::show_whole() {
+void TreeView::show_whole() {
     if (!zooms_.empty()) {
         zooms_.clear();
         changed_zoom();
     }
 }
 
-void IcicleView::changed_zoom() {
+void TreeView::changed_zoom() {
     hover(std::nullopt);
     arrange();
-    const int row = static_cast<int>(tree().node(zoomed()).depth) - ancestors_in_view;
-    verticalScrollBar()->setValue(std::max(row, 0) * row_height());
+    verticalScrollBar()->setValue(static_cast<int>(layout_.box_of(zoomed())->rect.top()) -
+                                  ancestors_in_view * row_height());
     emit zoom_changed();
 }
 
-QRectF IcicleView::rect_of(int row, const IcicleBox& box) const {
-    return {box.left, static_cast<double>(row * row_height() - scrolled()), box.right - box.left,
-            static_cast<double>(row_height())};
+QRectF TreeView::rect_of(const TreeBox& box) const { return box.rect.translated(0, -scrolled()); }
+
+QRectF TreeView::box_rect(uint32_t node) const {
+    const auto box = has_boxes() ? layout_.box_of(node) : std::nullopt;
+    return box ? rect_of(*box) : QRectF();
 }
 
-QRectF IcicleView::box_rect(uint32_t node) const {
-    const auto box = has_boxes() ? layout_.box_of(tree(), node) : std::nullopt;
-    return box ? rect_of(static_cast<int>(tree().node(node).depth), *box) : QRectF();
+std::optional<TreeBox> TreeView::box_under(QPointF point) const {
+    return layout_.box_at(point + QPointF(0, scrolled()));
 }
 
-std::optional<IcicleBox> IcicleView::box_under(QPointF point) const {
-    return layout_.box_at(static_cast<int>(point.y() + scrolled()) / row_height(), point.x());
-}
-
-void IcicleView::scroll_to_focused() {
-    const int top = static_cast<int>(tree().node(focused_).depth) * row_height(),
-              bottom = top + row_height() - viewport()->height();
-    verticalScrollBar()->setValue(std::clamp(scrolled(), bottom, std::max(top, bottom)));
+void TreeView::scroll_to_focused() {
+    if (const auto box = layout_.box_of(focused_)) {
+        const int top = static_cast<int>(box->rect.top()),
+                  bottom = static_cast<int>(box->rect.bottom()) - viewport()->height();
+        verticalScrollBar()->setValue(std::clamp(scrolled(), std::min(top, bottom), std::max(top, bottom)));
+    }
 }
 
 // --- Painting ---------------------------------------------------------------------------------------------------
 
-void IcicleView::paintEvent(QPaintEvent*) {
+void TreeView::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
     const Theme theme = Theme::current();
     painter.fillRect(viewport()->rect(), theme.plot_background);
@@ -155,27 +163,28 @@ void IcicleView::paintEvent(QPaintEvent*) {
         painter.drawText(viewport()->rect().adjusted(24, 8, -24, -8), Qt::AlignCenter | Qt::TextWordWrap, note_);
         return;
     }
-    const int first = scrolled() / row_height();
-    const int last = std::min(layout_.row_count() - 1, (scrolled() + viewport()->height()) / row_height());
-    for (int r = first; r <= last; ++r) {
-        for (const IcicleBox& box : layout_.row(r)) {
-            paint_box(painter, theme, box, rect_of(r, box));
+    const QRectF seen(viewport()->rect());
+    for (const TreeBox& box : layout_.boxes()) {
+        if (const QRectF rect = rect_of(box); rect.intersects(seen)) {
+            paint_box(painter, theme, box, rect);
         }
     }
     paint_focus(painter, theme);
 }
 
-bool IcicleView::is_paled(const IcicleBox& box) const {
+bool TreeView::is_paled(const TreeBox& box) const {
     return !found_.is_found.empty() && (box.is_rest || !found_.is_found[box.node]);
 }
 
-void IcicleView::paint_box(QPainter& painter, const Theme& theme, const IcicleBox& box, const QRectF& rect) const {
+void TreeView::paint_box(QPainter& painter, const Theme& theme, const TreeBox& box, const QRectF& rect) const {
     QColor color = box.is_rest ? mixed(theme.unknown, theme.plot_background, paleness_of_rest)
                                : node_color(theme, *shown_, box.node);
     const bool paled = is_paled(box);
     if (paled) {
         color = mixed(color, theme.plot_background, paleness_beside_found);
-    } else if (box.node < zoomed() && tree().node(box.node).kind == CallNodeKind::frame) {
+    } else if (shape_ == TreeShape::treemap && tree().node(box.node).end > box.node + 1) {
+        color = mixed(color, theme.plot_background, paleness_of_containers);
+    } else if (box.node < zoomed() && box.node != CallTree::root && !is_hatched(tree().node(box.node))) {
         color = mixed(color, theme.plot_background, paleness_of_ancestors);
     }
     if (hovered_ && hovered_->node == box.node && hovered_->is_rest == box.is_rest) {
@@ -190,15 +199,17 @@ void IcicleView::paint_box(QPainter& painter, const Theme& theme, const IcicleBo
     } else {
         painter.fillRect(inside, color);
     }
-    if (!box.is_rest && rect.width() >= narrowest_text) {
+    if (!box.is_rest && rect.width() >= narrowest_text && rect.height() >= row_height() - 1) {
         const QColor text = text_color_on(color);
         painter.setPen(paled ? mixed(text, color, 0.45) : text);
-        paint_text(painter, box.node, inside.adjusted(text_margin, 0, -text_margin, 0));
+        paint_text(
+            painter, box.node,
+            QRectF(inside.left() + text_margin, inside.top(), inside.width() - 2 * text_margin, row_height() - 1));
     }
 }
 
 /// Paints the frame at the left, and its bytes at the right where there is room for both.
-void IcicleView::paint_text(QPainter& painter, uint32_t node, const QRectF& rect) const {
+void TreeView::paint_text(QPainter& painter, uint32_t node, const QRectF& rect) const {
     const QFontMetrics metrics(painter.font());
     const QString text = node_text(*shown_, node);
     const QString bytes = bytes_text(tree().node(node).total);
@@ -210,7 +221,7 @@ void IcicleView::paint_text(QPainter& painter, uint32_t node, const QRectF& rect
     }
 }
 
-void IcicleView::paint_focus(QPainter& painter, const Theme& theme) const {
+void TreeView::paint_focus(QPainter& painter, const Theme& theme) const {
     const QRectF rect = box_rect(focused_);
     if (hasFocus() && !rect.isEmpty()) {
         painter.setPen(QPen(theme.selection, 2));
@@ -218,12 +229,12 @@ void IcicleView::paint_focus(QPainter& painter, const Theme& theme) const {
     }
 }
 
-void IcicleView::resizeEvent(QResizeEvent* event) {
+void TreeView::resizeEvent(QResizeEvent* event) {
     QAbstractScrollArea::resizeEvent(event);
     arrange();
 }
 
-void IcicleView::changeEvent(QEvent* event) {
+void TreeView::changeEvent(QEvent* event) {
     QAbstractScrollArea::changeEvent(event);
     if (event->type() == QEvent::FontChange) {
         arrange();
