@@ -108,10 +108,13 @@ void ReservedPlot::paint_key(QCPPainter& painter) {
     const double middle = area().top() - metrics.height() / 2.0 - 3;
     double x = area().left();
     const auto entry = [&](const QPen& pen, const QString& text) {
+        const int width = metrics.horizontalAdvance(text);
+        if (x + swatch + gap + width > area().right()) {
+            return;  // no room in a narrow plot
+        }
         painter.setPen(pen);
         painter.drawLine(QPointF(x, middle), QPointF(x + swatch, middle));
         painter.setPen(theme().text);
-        const int width = metrics.horizontalAdvance(text);
         painter.drawText(QRectF(x + swatch + gap, middle - metrics.height() / 2.0, width + 2, metrics.height()),
                          Qt::AlignVCenter | Qt::AlignLeft, text);
         x += swatch + gap + width + between;

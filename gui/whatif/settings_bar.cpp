@@ -148,13 +148,17 @@ AskedSettings SettingsBar::asked() const {
     return asked;
 }
 
+bool SettingsBar::asked_for_nothing() const {
+    const AskedSettings now = asked();
+    return !now.limit && !now.change.expandable_segments && !now.change.max_split_size &&
+           !now.change.roundup_divisions && !now.change.garbage_collection_threshold;
+}
+
 void SettingsBar::report() {
     if (is_filling_) {
         return;
     }
-    const AskedSettings now = asked();
-    reset_->setEnabled(now.limit || now.change.expandable_segments || now.change.max_split_size ||
-                       now.change.roundup_divisions || now.change.garbage_collection_threshold);
+    reset_->setEnabled(!asked_for_nothing());
     emit changed();
 }
 

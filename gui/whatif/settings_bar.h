@@ -26,6 +26,8 @@ public:
     void set_recorded(const AllocatorSettings& recorded);
     /// Returns only what differs from the recorded settings.
     AskedSettings asked() const;
+    /// Returns whether all settings are the recorded ones.
+    bool asked_for_nothing() const;
     void show_recorded();
 
 signals:

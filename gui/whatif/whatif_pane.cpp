@@ -128,7 +128,7 @@ QWidget* WhatIfPane::make_table() {
     table_->setModel(figures_);
     table_->setAccessibleName(tr("Figures of the recorded run and of the replay"));
     set_table_style(table_);
-    table_->setMinimumWidth(fontMetrics().horizontalAdvance(u'0') * 56);
+    table_->setMinimumWidth(fontMetrics().horizontalAdvance(u'0') * 64);
     auto* copy = new QAction(tr("Copy rows"), table_);
     copy->setShortcut(QKeySequence::Copy);
     copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
@@ -218,9 +218,16 @@ QString WhatIfPane::result() const {
     if (shown_->error) {
         return error_text(*shown_->error);
     }
+    if (settings_->asked_for_nothing() && !shown_->asked->figures.failed) {
+        return tr("Peak reserved %1 with the recorded settings. Change one to replay the run with it.")
+            .arg(bytes_text(shown_->asked->figures.peak_reserved));
+    }
     const QString peak = sentence_text(peak_sentence(*shown_->recorded, *shown_->asked));
     const auto failure = failure_sentence(*shown_->recorded, *shown_->asked);
-    return failure ? sentence_text(*failure) + u' ' + peak : peak;
+    // The peak of a run that stops early says nothing.
+    return !failure                        ? peak
+           : shown_->asked->figures.failed ? sentence_text(*failure)
+                                           : sentence_text(*failure) + u' ' + peak;
 }
 
 QString WhatIfPane::variable() const {
@@ -236,9 +243,9 @@ void WhatIfPane::show_result() {
         html += QStringLiteral(" <a href=\"event\">%1</a>").arg(tr("Show this event"));
     }
     result_->setText(html);
-    variable_->setText(session_ ? variable() : QString());
-    copy_->setEnabled(has_run);
-    variable_->setEnabled(has_run);
+    const bool has_variable = has_run && !variable().endsWith(u'=');
+    variable_->setText(has_variable ? variable() : has_run ? tr("PyTorch's defaults: no variable to set") : QString());
+    copy_->setEnabled(has_variable);
     QStringList trust;
     if (has_run) {
         trust << sentence_text(trust_sentence(*shown_->recorded));
@@ -276,7 +283,7 @@ void WhatIfPane::show_figures() {
     const int digit = fontMetrics().horizontalAdvance(u'0');
     table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     for (int column = 1; column < figures_->columnCount(); ++column) {
-        table_->setColumnWidth(column, digit * 13);
+        table_->setColumnWidth(column, digit * 11);
     }
 }
 

@@ -195,16 +195,24 @@ std::string title_text(const Compared& compared, const Words& words) {
     if (!asked && !usual) {
         return words("Device {device}, {count} events, memory limit unknown", name, count);
     }
-    return words("Device {device}, {count} events, memory limit {limit}", name, count,
-                 with("limit", format_bytes(asked ? *asked : usual->bytes)));
+    const auto limit = with("limit", format_bytes(asked ? *asked : usual->bytes));
+    return asked || usual->is_exact
+               ? words("Device {device}, {count} events, memory limit {limit}", name, count, limit)
+               : words("Device {device}, {count} events, memory limit at least {limit}", name, count, limit);
+}
+
+/// Returns what the asked settings change. The peak of a run that stops early says nothing.
+std::string result_text(const Compared& compared, const Words& words) {
+    const auto failure = failure_sentence(compared.recorded, compared.run);
+    const std::string peak = words.translate(peak_sentence(compared.recorded, compared.run));
+    return !failure                      ? peak
+           : compared.run.figures.failed ? words.translate(*failure)
+                                         : words.sentences({words.translate(*failure), peak});
 }
 
 std::string compared_text(const Compared& compared, const Words& words) {
     std::string text = title_text(compared, words) + "\n\n" + table_text(compared, words) + '\n';
-    if (const auto failure = failure_sentence(compared.recorded, compared.run)) {
-        text += words.translate(*failure) + '\n';
-    }
-    text += words.translate(peak_sentence(compared.recorded, compared.run)) + '\n';
+    text += result_text(compared, words) + '\n';
     text += words.translate(trust_sentence(compared.recorded)) + '\n';
     for (const Sentence& limit : replay_limits(compared.recorded)) {
         text += words.translate(limit) + '\n';
@@ -255,7 +263,6 @@ ordered_json compared_json(const Compared& compared, const Words& words) {
         notes.push_back(words.translate(limit));
     }
     const auto usual = recorded.capacity ? std::optional(recorded.capacity->bytes) : std::optional<int64_t>();
-    const auto failure = failure_sentence(recorded, compared.run);
     return {{"trace", compared.end.trace().path},
             {"device", compared.end.device().device},
             {"configuration", compared.configuration()},
@@ -272,7 +279,7 @@ ordered_json compared_json(const Compared& compared, const Words& words) {
               {"peak_deviation", recorded.deviation()},
               {"text", words.translate(trust_sentence(recorded))}}},
             {"notes", std::move(notes)},
-            {"text", failure ? words.translate(*failure) : words.translate(peak_sentence(recorded, compared.run))}};
+            {"text", result_text(compared, words)}};
 }
 
 Status run_what_if(const WhatIfOptions& options, const Words& words, Progress& progress) {

@@ -17,6 +17,13 @@ FreeGaps gaps_in(const Analysis& analysis, EventNumber state) {
     return {static_cast<int64_t>(memory.free_in_gaps), memory.gaps};
 }
 
+/// Returns the first state with the peak in which the request that caused it is served, as in the model.
+EventNumber served_state(const DeviceHistory& device, EventNumber state) {
+    const bool is_next =
+        state < device.event_count() && device.event_ref[static_cast<size_t>(state)].action() == Action::alloc;
+    return is_next ? state + 1 : state;
+}
+
 std::optional<FailedRequest> first_failure(const DeviceHistory& device) {
     const auto oom = std::find_if(device.others.begin(), device.others.end(),
                                   [](const OtherEvent& other) { return other.action == Action::oom; });
@@ -31,7 +38,7 @@ RunFigures recorded_figures(const Analysis& analysis) {
     const Counters counters = analysis.statistics().at(end);
     RunFigures figures;
     figures.peak_reserved = reserved.max;
-    figures.peak_state = reserved.max_event;
+    figures.peak_state = served_state(device, reserved.max_event);
     figures.peak_allocated = analysis.curves().peak(Series::allocated).max;
     figures.end_reserved = analysis.curves().value(Series::reserved, end);
     figures.driver_allocations = counters.num_device_alloc;

@@ -139,6 +139,8 @@ private:
 
     void repeat(EventNumber state, EventNumber begin, EventNumber end) {
         const Allocations& a = device_.allocations;
+        // What outlives a step is not exchanged here, so allocated bytes may be above those of any step.
+        const int64_t peak_allocated = outcome_.peak_allocated;
         for (EventNumber e = begin; e < end && !stopped_; ++e) {
             const EventRef ref = device_.event_ref[static_cast<size_t>(e)];
             const Action action = ref.action();
@@ -153,6 +155,7 @@ private:
                 apply(e, ref);
             }
         }
+        outcome_.peak_allocated = peak_allocated;
     }
 
     void intervene(EventNumber state) {

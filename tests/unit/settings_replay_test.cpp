@@ -97,7 +97,7 @@ TEST(SettingsReplayTest, FindsTheSmallestLimit) {
 }
 
 TEST(SettingsReplayTest, ContinuesAfterARequestThatFailedInTheRecording) {
-    SettingsReplay replay(test::open_snapshot("frag_oom"));
+    SettingsReplay replay(test::open_example("s09_list_until_out_of_memory"));
     const RunFigures& model = replay.recorded->model.figures;
     ASSERT_TRUE(replay.recorded->recorded.figures.failed);
     ASSERT_TRUE(model.failed);
