@@ -265,11 +265,13 @@ void WhatIfPane::show_figures() {
     }
     if (shown_ && shown_->asked) {
         const RunFigures &before = shown_->recorded->recorded.figures, &after = shown_->asked->figures;
+        // Differences to a run that stops early say nothing.
+        const auto shown = [&](const QString& difference) { return after.failed ? QString() : difference; };
         const auto bytes = [&](const QString& name, int64_t a, int64_t b) {
-            add_row(*figures_, {name, bytes_text(a), bytes_text(b), difference_text(b - a)});
+            add_row(*figures_, {name, bytes_text(a), bytes_text(b), shown(difference_text(b - a))});
         };
         const auto count = [&](const QString& name, int64_t a, int64_t b) {
-            add_row(*figures_, {name, count_text(a), count_text(b), count_difference(b - a)});
+            add_row(*figures_, {name, count_text(a), count_text(b), shown(count_difference(b - a))});
         };
         bytes(tr("Peak reserved"), before.peak_reserved, after.peak_reserved);
         bytes(tr("Peak allocated"), before.peak_allocated, after.peak_allocated);

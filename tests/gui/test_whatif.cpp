@@ -66,7 +66,7 @@ private slots:
     }
 
     void a_change_is_replayed_and_undone() {
-        open("frag_oom");
+        open("s3_varlen");
         const int64_t before = pane_->shown()->asked->figures.peak_reserved;
         pane_->findChild<QCheckBox*>()->click();
         QTRY_VERIFY(pane_->shown()->asked && !pane_->busy() && pane_->shown()->asked->figures.peak_reserved != before);
