@@ -14,3 +14,4 @@
 #include "gui/table/allocation_table.h"
 #include "gui/table/summary_table.h"
 #include "gui/tree/tree_pane.h"
+#include "gui/whatif/whatif_pane.h"

@@ -96,6 +96,7 @@ CommandParser::CommandParser(const Words& words)
     add_graph_command(line);
     add_referrers_command(line);
     add_breakdown_command(line);
+    add_whatif_command(line);
     add_render_command(line);
     add_share_command(line);
 }

@@ -18,12 +18,14 @@ constexpr uint64_t small_segment = 2 << 20;     ///< size of every segment of th
 constexpr uint64_t min_own_segment = 10 << 20;  ///< large requests of at least this size get their own segment
 constexpr uint64_t own_segment_multiple = 2 << 20;
 
+/// Divisions between powers of two, for requests of [1 MiB << i, 2 MiB << i). 0 or 1: multiples of 512 B.
+using RoundupDivisions = std::array<uint64_t, 16>;
+
 struct AllocatorSettings {
     uint64_t max_split_size = UINT64_MAX;        ///< blocks of at least this size are never split
     uint64_t max_non_split_rounding = 20 << 20;  ///< largest surplus of a block that is used without a split
     uint64_t large_segment = 20 << 20;  ///< segment size for requests of 1 to 10 MiB; granule of the large pool
-    /// Divisions between powers of two, for requests of [1 MiB << i, 2 MiB << i). 0 or 1: multiples of 512 B.
-    std::array<uint64_t, 16> roundup_divisions{};
+    RoundupDivisions roundup_divisions{};
     double garbage_collection_threshold = 0;  ///< fraction of the memory limit; 0: off
     bool expandable_segments = false;
     double memory_fraction = 0;  ///< fraction of the device that the process may use; 0: not set

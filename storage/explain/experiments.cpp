@@ -53,7 +53,7 @@ void add_settings_that_are_off(std::vector<Experiment>& list, const AnalysisCont
     const AllocatorSettings recorded = AllocatorSettings::from_text(context.trace().settings);
     Change split, divisions, collecting;
     split.max_split_size = 128 << 20;
-    divisions.roundup_power2_divisions = 8;
+    divisions.roundup_divisions.emplace().fill(8);
     collecting.garbage_collection_threshold = 0.8;
     if (!uses_expandable_segments(context)) {
         list.push_back(setting(words, "expandable_segments:True", with_expandable()));

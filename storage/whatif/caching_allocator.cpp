@@ -125,6 +125,19 @@ void CachingAllocator::complete_free(BlockIndex b) {
     --pending_;
 }
 
+FreeGaps CachingAllocator::free_gaps() const {
+    FreeGaps gaps;
+    const auto is_live = [&](BlockIndex b) { return b != no_block && !heap_[b].is_available(); };
+    heap_.for_each([&](BlockIndex b) {
+        // Free neighbors are merged, so a free block in a segment with live blocks is next to one of them.
+        if (heap_[b].state == State::free && (is_live(heap_[b].prev) || is_live(heap_[b].next))) {
+            gaps.bytes += static_cast<int64_t>(heap_[b].size);
+            ++gaps.count;
+        }
+    });
+    return gaps;
+}
+
 std::vector<BlockIndex> CachingAllocator::adopt(const SegmentOwner& owner, const std::vector<StartBlock>& blocks) {
     if (blocks.empty()) {
         return {};

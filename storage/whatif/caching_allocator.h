@@ -15,6 +15,7 @@
 #include "storage/whatif/driver.h"
 #include "storage/whatif/expandable_segments.h"
 #include "storage/whatif/heap.h"
+#include "storage/whatif/what_if.h"
 
 namespace tidemark {
 
@@ -62,6 +63,8 @@ public:
         int64_t driver_allocations = 0, driver_frees = 0, returned_memory = 0, retries = 0, collections = 0;
     };
     const Figures& figures() const { return figures_; }
+    /// Returns the free memory beside live blocks. Visits every block.
+    FreeGaps free_gaps() const;
 
     /// A block of a start state.
     struct StartBlock {

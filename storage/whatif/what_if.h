@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/allocator/rules.h"
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
 #include "storage/base/sentence.h"
@@ -33,9 +34,9 @@ ModelCheck check_model(const Trace& trace, const DeviceHistory& device, Progress
 /// The settings to change. Members that are not set stay as recorded.
 struct Change {
     std::optional<bool> expandable_segments;
-    std::optional<uint64_t> max_split_size;  ///< bytes
-    std::optional<uint32_t> roundup_power2_divisions;
-    std::optional<double> garbage_collection_threshold;  ///< requires a capacity
+    std::optional<uint64_t> max_split_size;  ///< bytes; UINT64_MAX: no limit
+    std::optional<RoundupDivisions> roundup_divisions;
+    std::optional<double> garbage_collection_threshold;  ///< 0: off; otherwise it requires a memory limit
     std::vector<EventNumber> empty_cache_at;             ///< states in which all unused memory is returned
     bool ignore_empty_cache = false;                     ///< recorded calls are omitted
     /// Allocations that are freed earlier, e.g. because a leak is fixed. Their frees complete after this state. By
@@ -53,22 +54,60 @@ struct Capacity {
 /// nothing if unknown.
 std::optional<Capacity> find_capacity(const Trace& trace, const DeviceHistory& device);
 
+/// Free memory between live blocks of a segment, as MemoryState counts it.
+struct FreeGaps {
+    int64_t bytes = 0, count = 0;
+    bool operator==(const FreeGaps&) const = default;
+};
+
 struct Outcome {
     int64_t peak_reserved = 0, peak_reserved_event = 0;
     int64_t peak_allocated = 0;  ///< block bytes
     int64_t end_reserved = 0;
     int64_t driver_allocations = 0;  ///< calls of cudaMalloc, or mappings
     int64_t driver_frees = 0;
+    int64_t retries = 0;                  ///< requests that the driver refused at first
     int64_t cached_bytes_returned = 0;    ///< by retries, the garbage collector and empty_cache
     bool fits = true;                     ///< every request was served within the capacity
-    std::optional<EventNumber> fails_at;  ///< the first failed request; the model stops there
+    std::optional<EventNumber> fails_at;  ///< the first failed request
+    int64_t failed_bytes = 0;             ///< its size as the program requested it
+    EventNumber replayed = 0;             ///< the last state of the replay: the model may stop at a failure
+    FreeGaps gaps_at_peak, gaps_at_end;   ///< only if a curve is drawn; at the peak of reserved memory
 };
 
-/// Replays all requests. Repeats a request that failed in the recording; if it succeeds, the memory is freed at once,
-/// because the program continued without it. If a capacity is set, the model returns cached memory to the driver and
-/// retries before it fails, as PyTorch does. If the capacity is not exact, "fits" is valid for it, but "does not fit"
-/// only if the replay also fails with at_most - 1. Takes about 100 ns per event, twice that for imported snapshots.
+/// The reserved memory of a replay over its states, in a bounded number of columns that keep every peak.
+class ReservedCurve {
+public:
+    struct Column {
+        int64_t lowest = INT64_MAX, highest = INT64_MIN;  ///< bytes
+    };
+
+    /// Divides the states 0 to `events` into at most `most_columns` columns.
+    ReservedCurve(EventNumber events, int64_t most_columns);
+    void add(EventNumber state, int64_t bytes);
+    EventNumber states_per_column() const { return states_per_column_; }
+    /// Ends before the first column that no state was added to.
+    const std::vector<Column>& columns() const { return columns_; }
+
+private:
+    EventNumber states_per_column_;
+    std::vector<Column> columns_;
+};
+
+/// Replays all requests, and stops at the first one that fails. Repeats a request that failed in the recording; if it
+/// succeeds, the memory is freed at once, because the program continued without it. If a capacity is set, the model
+/// returns cached memory to the driver and retries before it fails, as PyTorch does. If the capacity is not exact,
+/// "fits" is valid for it, but "does not fit" only if the replay also fails with at_most - 1. Takes about 100 ns per
+/// event, twice that for imported snapshots.
 Result<Outcome> what_if(const Trace& trace, const DeviceHistory& device, const Change& change,
                         std::optional<Capacity> capacity, Progress& progress);
+
+struct HiddenInputs;
+
+/// The same for known inputs, with the reserved memory over time. Goes on after a request that failed in the recording,
+/// too: the program continued without its memory.
+Result<Outcome> what_if(const Trace& trace, const DeviceHistory& device, const Change& change,
+                        std::optional<Capacity> capacity, const HiddenInputs& inputs, ReservedCurve& curve,
+                        Progress& progress);
 
 }  // namespace tidemark

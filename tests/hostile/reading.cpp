@@ -131,7 +131,7 @@ int replay_what_if(const Paths& paths) {
         std::vector<Change> changes(5);
         changes[1].expandable_segments = true;
         changes[2].max_split_size = 1 << 20;
-        changes[2].roundup_power2_divisions = 4;
+        changes[2].roundup_divisions.emplace().fill(4);
         changes[3].garbage_collection_threshold = 0.5;
         changes[3].empty_cache_at = {0, device.event_count() / 2, device.event_count()};
         changes[4].ignore_empty_cache = true;

@@ -43,7 +43,7 @@ ALLOWED = {
     "storage/import": TRACE | {"storage/format", "storage/allocator", "storage/timeline", "storage/write"},
     "storage/export": STATE | {"storage/format", "storage/read", "storage/graph", "storage/write"},
     # library whatif
-    "storage/whatif": TRACE | {"storage/allocator", "storage/replay"},
+    "storage/whatif": TRACE | {"storage/allocator", "storage/replay", "storage/timeline", "storage/analysis"},
     "storage/compare": TRACE | {"storage/replay", "storage/attribution"},
     # library text
     "storage/text": TRACE | {"storage/breakdown", "storage/graph"},
@@ -73,11 +73,12 @@ ALLOWED = {
         "storage/read",
         "storage/report",
         "storage/text",
+        "storage/whatif",
     },
     # the window
     "gui": GRAPH
     | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/read", "storage/report"}
-    | {"storage/text"},
+    | {"storage/text", "storage/whatif"},
 }
 
 

@@ -150,7 +150,7 @@ TEST(WhatIfReplay, ReproducesTheRecordedMaxSplitSize) {
 TEST(WhatIfReplay, EnlargesBlocksByRoundupDivisions) {
     const auto trace = test::open_snapshot("s3_varlen");
     Change change;
-    change.roundup_power2_divisions = 2;
+    change.roundup_divisions.emplace().fill(2);
     EXPECT_GT(outcome(*trace, change).peak_allocated, outcome(*trace, {}).peak_allocated);
 }
 
@@ -172,7 +172,7 @@ TEST(WhatIfReplay, RejectsInvalidChanges) {
     change.max_split_size = MiB;
     EXPECT_NE(refusal(*trace, change), "");
     change = {};
-    change.roundup_power2_divisions = 3;
+    change.roundup_divisions.emplace().fill(3);
     EXPECT_NE(refusal(*trace, change), "");
     change = {};
     change.freed_at = {{trace->main_device().allocations.size(), 0}};

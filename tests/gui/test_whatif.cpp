@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// The What if pane: controls that begin with the recorded settings, the replay, its figures and the variable.
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QTableView>
+#include <QToolButton>
+
+#include "gui/model/text.h"
+#include "gui/whatif/reserved_plot.h"
+#include "gui/whatif/settings_bar.h"
+#include "gui/whatif/whatif_pane.h"
+#include "tests/gui/view_fixture.h"
+
+namespace tidemark::gui {
+
+using namespace tidemark::gui::test;
+
+class TestWhatIf : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<Session> session_;
+    std::unique_ptr<WhatIfPane> pane_;
+
+    void open(const char* name) {
+        pane_.reset();
+        session_ = recorded_session(name);
+        if (!session_) {
+            QSKIP("no recorded snapshots");
+        }
+        pane_ = std::make_unique<WhatIfPane>();
+        pane_->resize(1000, 300);
+        pane_->set_session(session_.get());
+        pane_->show();
+        QTRY_VERIFY(pane_->shown() && !pane_->busy());
+    }
+    QString cell(int row, int column) const {
+        const auto* model = pane_->findChild<QTableView*>()->model();
+        return model->index(row, column).data().toString();
+    }
+    QToolButton* button(const QString& text) const {
+        for (QToolButton* each : pane_->findChildren<QToolButton*>()) {
+            if (each->text() == text) {
+                return each;
+            }
+        }
+        return nullptr;
+    }
+
+private slots:
+    void it_begins_with_the_recorded_settings() {
+        open("frag_oom");
+        QVERIFY(pane_->shown()->asked);
+        QCOMPARE(pane_->shown()->asked->figures.peak_reserved,
+                 session_->analysis().curves().peak(Series::reserved).max);
+        QCOMPARE(cell(0, 1), cell(0, 2));
+        QCOMPARE(cell(0, 3), QStringLiteral("0"));
+        QVERIFY(!button(QStringLiteral("Recorded settings"))->isEnabled());
+        QCOMPARE(pane_->variable(), QStringLiteral("export PYTORCH_CUDA_ALLOC_CONF="));
+        QVERIFY(pane_->result().contains(QStringLiteral("with the recorded settings")));
+    }
+
+    void a_change_is_replayed_and_undone() {
+        open("s3_varlen");
+        const int64_t before = pane_->shown()->asked->figures.peak_reserved;
+        pane_->findChild<QCheckBox*>()->click();
+        QTRY_VERIFY(pane_->shown()->asked && !pane_->busy() && pane_->shown()->asked->figures.peak_reserved != before);
+        QVERIFY(pane_->variable().endsWith(QStringLiteral("=expandable_segments:True")));
+        QCOMPARE(cell(0, 2), bytes_text(pane_->shown()->asked->figures.peak_reserved));
+        button(QStringLiteral("Copy"))->click();
+        QCOMPARE(QGuiApplication::clipboard()->text(), pane_->variable());
+        button(QStringLiteral("Recorded settings"))->click();
+        QTRY_VERIFY(!pane_->busy() && pane_->shown()->asked->figures.peak_reserved == before);
+        QVERIFY(!pane_->findChild<QCheckBox*>()->isChecked());
+    }
+
+    void a_small_limit_shows_the_event_that_fails() {
+        open("streams");
+        pane_->findChild<QDoubleSpinBox*>()->setValue(0.02);
+        QTRY_VERIFY(!pane_->busy() && pane_->shown()->asked && pane_->shown()->asked->figures.failed);
+        const EventNumber event = pane_->shown()->asked->figures.failed->event;
+        auto* result = pane_->findChild<QLabel*>(QString(), Qt::FindDirectChildrenOnly);
+        QVERIFY(result->text().contains(QStringLiteral("href")));
+        emit result->linkActivated(QStringLiteral("event"));
+        QCOMPARE(session_->selection().state().time_point, TimePoint(event));
+    }
+
+    void garbage_collection_without_a_limit_says_what_to_do() {
+        open("streams");
+        for (QComboBox* box : pane_->findChildren<QComboBox*>()) {
+            if (box->accessibleName() == QStringLiteral("Garbage collection")) {
+                box->setCurrentIndex(2);
+            }
+        }
+        QTRY_VERIFY(!pane_->busy() && pane_->shown()->error);
+        QVERIFY(pane_->result().contains(QStringLiteral("memory limit")));
+        pane_->findChild<QDoubleSpinBox*>()->setValue(64);
+        QTRY_VERIFY(!pane_->busy() && !pane_->shown()->error);
+    }
+
+    void the_plot_draws_both_curves() {
+        open("varlen_expandable");
+        auto* plot = pane_->findChild<ReservedPlot*>();
+        QVERIFY(has_content(plot->grab().toImage()));
+        pane_->findChild<QCheckBox*>()->click();
+        QTRY_VERIFY(!pane_->busy() && pane_->shown()->asked);
+        QVERIFY(has_content(plot->grab().toImage()));
+        pane_->set_session(nullptr);
+        QVERIFY(pane_->result().contains(QStringLiteral("No trace")));
+    }
+};
+
+}  // namespace tidemark::gui
+
+QTEST_MAIN(tidemark::gui::TestWhatIf)
+#include "test_whatif.moc"
