@@ -208,6 +208,7 @@ void TracePage::make_tabs() {
     changes_ = new ChangesPane;
     call_tree_ = new TreePane;
     breakdown_ = new BreakdownPane;
+    sql_ = new SqlPane;
     tabs_ = new QTabWidget;
     tabs_->setObjectName(QStringLiteral("drawer"));
     tabs_->setDocumentMode(true);
@@ -222,9 +223,14 @@ void TracePage::make_tabs() {
 }
 
 std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
-    return {{segments_, tr("Segments")},         {graph_, tr("Graph")},     {table_, tr("Table")},
-            {summary_, tr("Summary")},           {changes_, tr("Changes")}, {call_tree_, tr("Call tree")},
-            {breakdown_, tr("Memory breakdown")}};
+    return {{segments_, tr("Segments")},
+            {graph_, tr("Graph")},
+            {table_, tr("Table")},
+            {summary_, tr("Summary")},
+            {changes_, tr("Changes")},
+            {call_tree_, tr("Call tree")},
+            {breakdown_, tr("Memory breakdown")},
+            {sql_, tr("SQL")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -258,6 +264,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     changes_->set_session(raw);
     call_tree_->set_session(raw);
     breakdown_->set_session(raw);
+    sql_->set_session(raw);
     details_->set_session(raw);
     why_->set_session(raw);
     summary_bar_->set_session(raw);

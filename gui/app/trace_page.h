@@ -71,6 +71,7 @@ public:
     SummaryTable& summary() const { return *summary_; }
     ChangesPane& changes() const { return *changes_; }
     TreePane& call_tree() const { return *call_tree_; }
+    SqlPane& sql() const { return *sql_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
@@ -133,6 +134,7 @@ private:
     Loader other_trace_;  ///< to compare with
     TreePane* call_tree_;
     BreakdownPane* breakdown_;
+    SqlPane* sql_;
     InspectorPane* details_;
     StoryPane* why_;
     SummaryBar* summary_bar_;

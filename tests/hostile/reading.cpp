@@ -173,6 +173,11 @@ std::vector<Reading> trace_readings() {
                                   command("graph TRACE --alloc 1"),
                                   command("referrers TRACE --all"),
                                   command("referrers TRACE --limit 0 --format json"),
+                                  // Words are separated by spaces: SQL has none.
+                                  command("query TRACE select*from(stacks) --timeout 3"),
+                                  command("query TRACE select*from(live_at_peak)order/**/by/**/3 --timeout 3"),
+                                  command("query TRACE select*from(nodes)join(saved_tensors) --format json --timeout 3"),
+                                  command("query TRACE select*from(segments)join(data_gaps) --format csv --timeout 3"),
                                   command("share TRACE -o OUT --force"),
                                   command("share TRACE -o OUT --force --redact paths,source,names"),
                                   command("share TRACE -o OUT --force --from peak")};
