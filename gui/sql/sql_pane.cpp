@@ -8,6 +8,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
+#include <QPushButton>
 #include <QShortcut>
 #include <QSplitter>
 #include <QTableView>
@@ -95,7 +96,10 @@ SqlPane::SqlPane(QWidget* parent)
 }
 
 QWidget* SqlPane::make_toolbar() {
-    run_ = tool_button(tr("Run"), tr("Run the query (Ctrl+Enter)"), [this] { run(); });
+    run_ = new QPushButton(tr("Run"));
+    run_->setToolTip(tr("Run the query (Ctrl+Enter)"));
+    run_->setAccessibleName(run_->toolTip());
+    connect(run_, &QPushButton::clicked, this, &SqlPane::run);
     cancel_ = tool_button(tr("Cancel"), tr("Cancel the query (Esc)"), [this] { cancel(); });
     QMenu* examples = nullptr;
     QMenu* tables = nullptr;
@@ -294,6 +298,7 @@ void SqlPane::show_error(const QString& text) {
     error_->setText(text);
     error_->setVisible(!text.isEmpty());
     editor_->mark_error(std::nullopt);
+    show_note();
 }
 
 void SqlPane::show_busy() {
@@ -309,7 +314,7 @@ void SqlPane::show_busy() {
 }
 
 void SqlPane::show_note() {
-    const QString note = task_.busy() || model_->rowCount() > 0 ? QString()
+    const QString note = task_.busy() || model_->rowCount() > 0 || !error_->text().isEmpty() ? QString()
                          : model_->columnCount() > 0
                              ? tr("The query has no rows.")
                              : tr("Ctrl+Enter runs the query. Examples has questions to begin with.");

@@ -17,6 +17,7 @@
 
 class QLabel;
 class QMenu;
+class QPushButton;
 class QSplitter;
 class QTableView;
 class QToolButton;
@@ -77,7 +78,7 @@ private:
     QStringList history_;
     SqlEditor* editor_;
     SqlModel* model_;
-    QToolButton* run_;
+    QPushButton* run_;
     QToolButton* cancel_;
     QMenu* history_menu_;
     QLabel* error_;

@@ -101,15 +101,15 @@ Result<std::string> completed_table(Connection& connection, const QueryTable& ta
         return existing.error();
     }
     std::string columns;
+    bool is_complete = true;
     for (const std::string& column : table.columns) {
-        if (!has(*existing, column)) {
-            columns += fmt::format("{}NULL AS {}", columns.empty() ? "" : ", ", column);
-        }
+        const bool exists = has(*existing, column);
+        is_complete = is_complete && exists;
+        columns += fmt::format("{}{}{}", columns.empty() ? "" : ", ", exists ? "" : "NULL AS ", column);
     }
-    return columns.empty() ? std::string()
-           : existing->empty()
-               ? fmt::format("CREATE TEMP VIEW {} AS SELECT {} WHERE 0", table.name, columns)
-               : fmt::format("CREATE TEMP VIEW {0} AS SELECT *, {1} FROM main.{0}", table.name, columns);
+    return is_complete         ? std::string()
+           : existing->empty() ? fmt::format("CREATE TEMP VIEW {} AS SELECT {} WHERE 0", table.name, columns)
+                               : fmt::format("CREATE TEMP VIEW {0} AS SELECT {1} FROM main.{0}", table.name, columns);
 }
 
 /// The views in the file are not trusted and never read: their names mean views that this program defines.
@@ -147,6 +147,8 @@ Result<QueryConnection> QueryConnection::restrict(Connection connection, const s
     TIDEMARK_TRY(connection.execute("PRAGMA temp_store=memory"));
     TIDEMARK_TRY(adapt_older_format(connection));
     TIDEMARK_TRY(create_views(connection));
+    // SQLite defines these tables at their first use, which is no reading.
+    TIDEMARK_TRY(connection.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')"));
     sqlite3_limit(connection.raw(), SQLITE_LIMIT_LENGTH, longest_value);
     // "text" in double quotes is a wrong name of a column, not silently a text.
     sqlite3_db_config(connection.raw(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);

@@ -32,7 +32,8 @@ std::vector<QueryTable> read_tables() {
         return tables;
     }
     auto objects = empty_trace->prepare(
-        "SELECT name, type = 'view', sql FROM sqlite_schema WHERE type IN ('view', 'table') ORDER BY 2 DESC, rowid");
+        "SELECT name, type = 'view', sql FROM sqlite_schema WHERE type IN ('view', 'table') ORDER BY 2 DESC, "
+        "CASE name WHEN 'allocations' THEN 1 WHEN 'live_at_peak' THEN 2 WHEN 'segments' THEN 3 ELSE 4 END, rowid");
     while (objects && objects->step().value_or(false)) {
         tables.push_back({std::string(objects->text(0)), objects->integer(1) != 0,
                           columns_of(*empty_trace, objects->text(0)), std::string(objects->text(2))});

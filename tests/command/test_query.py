@@ -75,7 +75,8 @@ class Query(CommandTest):
 
     def test_limits(self):
         self.assertIn(
-            "limit of time", self.run_failing(USAGE, "query", self.trace, ENDLESS + "count(*) FROM c", "--timeout", "0.2")
+            "limit of time",
+            self.run_failing(USAGE, "query", self.trace, ENDLESS + "count(*) FROM c", "--timeout", "0.2"),
         )
         self.assertIn("16 MiB", self.run_failing(USAGE, "query", self.trace, "SELECT zeroblob(1000000000)"))
         self.assertIn(

@@ -77,12 +77,12 @@ private slots:
     }
 
     void an_error_is_said_and_marked() {
-        run("SELECT id,\n  blok FROM allocations");
+        run("SELECT id,\n  block_byte FROM allocations");
         QVERIFY2(pane_->error().contains(QStringLiteral("Line 2, column 3")), qPrintable(pane_->error()));
         QCOMPARE(pane_->model().columnCount(), 0);
         const auto marked = pane_->editor().extraSelections();
         QCOMPARE(marked.size(), 1);
-        QCOMPARE(marked.front().cursor.selectedText(), QStringLiteral("blok"));
+        QCOMPARE(marked.front().cursor.selectedText(), QStringLiteral("block_byte"));
         QTest::keyClicks(&pane_->editor(), QStringLiteral(" "));
         QVERIFY(pane_->editor().extraSelections().isEmpty());
         run("ATTACH '/tmp/x' AS x");

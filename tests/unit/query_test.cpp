@@ -66,7 +66,8 @@ protected:
     std::string error(std::string_view sql, ErrorKind kind = ErrorKind::usage, const QueryLimits& limits = {}) const {
         const auto outcome = query(sql, limits);
         if (outcome) {
-            return "no error: " + texts_of(*outcome);
+            ADD_FAILURE() << sql << " is no error";
+            return texts_of(*outcome);
         }
         EXPECT_EQ(outcome.error().error.kind, kind) << sql;
         return outcome.error().error.sentence.english();
@@ -157,12 +158,13 @@ TEST_F(Query, ExamplesAreThoseOfFormatMd) {
 }
 
 TEST_F(Query, NamesThePlaceOfAnError) {
-    EXPECT_EQ(error("SELECT id,\n  blok_bytes FROM allocations"),
-              "Line 2, column 3: There is no column \"blok_bytes\". The list of tables has the columns of each; texts "
+    EXPECT_EQ(error("SELECT id,\n  block_byte FROM allocations"),
+              "Line 2, column 3: There is no column \"block_byte\". The list of tables has the columns of each; texts "
               "are in 'single quotes'.");
     EXPECT_EQ(query("SELECT 'ü', x FROM meta").error().offset, 13U);
     EXPECT_THAT(error("SELECT 'ü', x FROM meta"), testing::StartsWith("Line 1, column 13: "));
-    EXPECT_THAT(error("SELECT * FROM allocs"), testing::HasSubstr("\"allocs\". The views are allocations, segments,"));
+    EXPECT_THAT(error("SELECT * FROM allocs"),
+                testing::HasSubstr("\"allocs\". The views are allocations, live_at_peak,"));
     EXPECT_EQ(error("SELECT * FORM meta"), "Line 1, column 10: Syntax error near \"FORM\".");
     EXPECT_EQ(error("SELECT * FROM meta WHERE"), "The query is incomplete.");
     EXPECT_THAT(error("SELECT \"text\" FROM meta"), testing::HasSubstr("no column \"text\""));
@@ -187,10 +189,7 @@ TEST_F(Query, OnlyReads) {
     }
     EXPECT_THAT(error("SELECT load_extension('/tmp/x.so')"), testing::HasSubstr("load_extension"));
     for (const char* table : {"dbstat", "sqlite_dbpage", "pragma_database_list", "pragma_query_only"}) {
-        const std::string refusal = error(std::string("SELECT * FROM ") + table);
-        EXPECT_TRUE(refusal.find("not a documented view") != std::string::npos ||
-                    refusal.find("no table") != std::string::npos)
-            << refusal;
+        error(std::string("SELECT * FROM ") + table);
     }
     EXPECT_EQ(fs::last_write_time(path_), before);
     EXPECT_FALSE(fs::exists(other));
@@ -203,9 +202,9 @@ TEST_F(Query, TrustsNoDefinitionInTheFile) {
                        "DROP VIEW segments; CREATE VIEW segments AS SELECT 'forged' AS id;"
                        "CREATE TABLE secret(x); CREATE VIEW more AS SELECT 1 AS x");
     EXPECT_EQ(rows("SELECT count(*) FROM segments WHERE id = 'forged'"), "0");
-    EXPECT_THAT(error("SELECT * FROM main.segments"), testing::Not(testing::HasSubstr("no error")));
+    error("SELECT * FROM main.segments");
     EXPECT_THAT(error("SELECT * FROM secret"), testing::HasSubstr("\"secret\" is not a documented view"));
-    EXPECT_THAT(error("SELECT * FROM more"), testing::Not(testing::HasSubstr("no error")));
+    error("SELECT * FROM more");
     test::change_trace(path_, "CREATE VIRTUAL TABLE words USING fts5(text)");
     EXPECT_THAT(error("SELECT 1", ErrorKind::input), testing::HasSubstr("virtual table"));
 }
