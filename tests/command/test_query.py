@@ -21,13 +21,13 @@ class Query(CommandTest):
         return self.json_of("query", self.trace, sql, *options)["rows"]
 
     def test_formats(self):
-        sql = "SELECT device, sum(block_bytes) AS bytes, 'a,b' AS text, NULL AS nothing FROM allocations GROUP BY 1"
+        sql = "SELECT device, sum(block_bytes) AS bytes, 'a,b' AS text, NULL AS missing FROM allocations GROUP BY 1"
         self.assertEqual(
             self.run_fine("query", self.trace, sql),
-            "device  bytes  text  nothing\n     0   5120  a,b      NULL\n     1  10240  a,b      NULL\n",
+            "device  bytes  text  missing\n     0   5120  a,b      NULL\n     1  10240  a,b      NULL\n",
         )
         page = self.json_of("query", self.trace, sql)
-        self.assertEqual(page["columns"], ["device", "bytes", "text", "nothing"])
+        self.assertEqual(page["columns"], ["device", "bytes", "text", "missing"])
         self.assertEqual(page["rows"], [[0, 5120, "a,b", None], [1, 10240, "a,b", None]])
         self.assertTrue(page["complete"])
         text = self.run_fine("query", self.trace, sql, "--format", "csv")

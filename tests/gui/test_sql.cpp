@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTextBlock>
 #include <QTextLayout>
+#include <set>
 
 #include "gui/sql/sql_pane.h"
 #include "storage/query/query_names.h"
