@@ -93,21 +93,21 @@ Result<std::vector<std::string>> names(Connection& connection, std::string_view 
     }
 }
 
-/// Returns a view that gives a table all columns of the current format: NULL where an older trace has none. Empty if
-/// it has them all.
+/// Returns a view that gives a table the columns of the current format: NULL where an older trace has none, and no
+/// others, whose names could be ambiguous. Empty if it has just them.
 Result<std::string> completed_table(Connection& connection, const QueryTable& table) {
     const auto existing = names(connection, "SELECT name FROM pragma_table_info(?, 'main')", table.name);
     if (!existing) {
         return existing.error();
     }
     std::string columns;
-    bool is_complete = true;
+    bool is_same = existing->size() == table.columns.size();
     for (const std::string& column : table.columns) {
         const bool exists = has(*existing, column);
-        is_complete = is_complete && exists;
+        is_same = is_same && exists;
         columns += fmt::format("{}{}{}", columns.empty() ? "" : ", ", exists ? "" : "NULL AS ", column);
     }
-    return is_complete         ? std::string()
+    return is_same             ? std::string()
            : existing->empty() ? fmt::format("CREATE TEMP VIEW {} AS SELECT {} WHERE 0", table.name, columns)
                                : fmt::format("CREATE TEMP VIEW {0} AS SELECT {1} FROM main.{0}", table.name, columns);
 }
