@@ -87,6 +87,7 @@ struct Options {
         QApplication::translate(
             "main",
             "The open pane of a window: segments, graph, table, summary, changes, calltree, whatif or breakdown."),
+            "main", "The open pane of a window: segments, graph, table, summary, changes, calltree, breakdown or sql."),
         "pane"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};

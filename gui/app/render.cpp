@@ -144,12 +144,18 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
         {QStringLiteral("table"), &page.table()},       {QStringLiteral("summary"), &page.summary()},
         {QStringLiteral("changes"), &page.changes()},   {QStringLiteral("calltree"), &page.call_tree()},
         {QStringLiteral("whatif"), &page.what_if()},    {QStringLiteral("breakdown"), &page.breakdown()}};
+        {QStringLiteral("segments"), &page.segments()},   {QStringLiteral("graph"), &page.graph()},
+        {QStringLiteral("table"), &page.table()},         {QStringLiteral("summary"), &page.summary()},
+        {QStringLiteral("changes"), &page.changes()},     {QStringLiteral("calltree"), &page.call_tree()},
+        {QStringLiteral("breakdown"), &page.breakdown()}, {QStringLiteral("sql"), &page.sql()}};
     if (const auto pane = panes.find(request.pane); pane != panes.end()) {
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {
         return usage_error(
             "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, whatif "
             "and breakdown.",
+            "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, breakdown "
+            "and sql.",
             with("pane", request.pane.toStdString()));
     }
     if (request.stack_by) {
@@ -158,6 +164,8 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
     TIDEMARK_TRY(select_finding(page.why(), *page.session(), request));
     if (request.pane == QStringLiteral("changes")) {
         select_run_so_far(*page.session());
+    } else if (request.pane == QStringLiteral("sql")) {
+        page.sql().run();
     }
     wait_for_panes();
     window.refresh_now();

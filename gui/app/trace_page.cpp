@@ -209,6 +209,7 @@ void TracePage::make_tabs() {
     call_tree_ = new TreePane;
     what_if_ = new WhatIfPane;
     breakdown_ = new BreakdownPane;
+    sql_ = new SqlPane;
     tabs_ = new QTabWidget;
     tabs_->setObjectName(QStringLiteral("drawer"));
     tabs_->setDocumentMode(true);
@@ -227,6 +228,14 @@ std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
             {table_, tr("Table")},       {summary_, tr("Summary")},
             {changes_, tr("Changes")},   {call_tree_, tr("Call tree")},
             {what_if_, tr("What if")},   {breakdown_, tr("Memory breakdown")}};
+    return {{segments_, tr("Segments")},
+            {graph_, tr("Graph")},
+            {table_, tr("Table")},
+            {summary_, tr("Summary")},
+            {changes_, tr("Changes")},
+            {call_tree_, tr("Call tree")},
+            {breakdown_, tr("Memory breakdown")},
+            {sql_, tr("SQL")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -261,6 +270,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     call_tree_->set_session(raw);
     what_if_->set_session(raw);
     breakdown_->set_session(raw);
+    sql_->set_session(raw);
     details_->set_session(raw);
     why_->set_session(raw);
     summary_bar_->set_session(raw);

@@ -72,6 +72,7 @@ public:
     ChangesPane& changes() const { return *changes_; }
     TreePane& call_tree() const { return *call_tree_; }
     WhatIfPane& what_if() const { return *what_if_; }
+    SqlPane& sql() const { return *sql_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
@@ -135,6 +136,7 @@ private:
     TreePane* call_tree_;
     WhatIfPane* what_if_;
     BreakdownPane* breakdown_;
+    SqlPane* sql_;
     InspectorPane* details_;
     StoryPane* why_;
     SummaryBar* summary_bar_;

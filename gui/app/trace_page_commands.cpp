@@ -129,6 +129,8 @@ void TracePage::save_layout(Settings& settings) const {
     arrangement_->save(settings);
     settings.set(QStringLiteral("layout/table"), table_->save_state());
     settings.set(QStringLiteral("layout/graph"), graph_->save_state());
+    settings.set(QStringLiteral("sql/query"), sql_->editor().toPlainText());
+    settings.set(QStringLiteral("sql/history"), sql_->history());
 }
 
 void TracePage::restore_layout(const Settings& settings) {
@@ -136,6 +138,8 @@ void TracePage::restore_layout(const Settings& settings) {
     arrangement_->restore(settings);
     table_->restore_state(settings.value(QStringLiteral("layout/table")).toByteArray());
     graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
+    sql_->restore(settings.value(QStringLiteral("sql/query")).toString(),
+                  settings.value(QStringLiteral("sql/history")).toStringList());
 }
 
 }  // namespace tidemark::gui

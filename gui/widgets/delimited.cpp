@@ -58,6 +58,18 @@ QStringList cells_of(const QAbstractItemModel& model, int row) {
     return cells;
 }
 
+/// Copies the selected rows with their header to the clipboard, each as `line` writes it.
+void copy_lines(const QAbstractItemView& view, QString (*line)(const QStringList& cells)) {
+    const QAbstractItemModel& model = *view.model();
+    QString text = line(header_of(model));
+    QModelIndexList rows = view.selectionModel()->selectedRows();
+    std::sort(rows.begin(), rows.end());
+    for (const QModelIndex& index : rows) {
+        text += line(cells_of(model, index.row()));
+    }
+    QGuiApplication::clipboard()->setText(text);
+}
+
 /// Returns the columns that are shown, in their order.
 std::vector<int> shown_columns(const QTableView& view) {
     const QHeaderView& header = *view.horizontalHeader();
@@ -134,16 +146,8 @@ bool write_model_csv(const QAbstractItemModel& model, const QString& path, QStri
         error);
 }
 
-void copy_rows(const QAbstractItemView& view) {
-    const QAbstractItemModel& model = *view.model();
-    QString text = tsv_line(header_of(model));
-    QModelIndexList rows = view.selectionModel()->selectedRows();
-    std::sort(rows.begin(), rows.end());
-    for (const QModelIndex& index : rows) {
-        text += tsv_line(cells_of(model, index.row()));
-    }
-    QGuiApplication::clipboard()->setText(text);
-}
+void copy_rows(const QAbstractItemView& view) { copy_lines(view, tsv_line); }
+void copy_rows_as_csv(const QAbstractItemView& view) { copy_lines(view, csv_line); }
 
 void copy_rows_as_markdown(const QTableView& view) {
     const QAbstractItemModel& model = *view.model();

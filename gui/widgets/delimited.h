@@ -30,6 +30,8 @@ QString exact_text(const QAbstractItemModel& model, int row, int column);
 bool write_model_csv(const QAbstractItemModel& model, const QString& path, QString* error);
 /// Copies the selected rows of a view with their header as TSV to the clipboard.
 void copy_rows(const QAbstractItemView& view);
+/// Copies the selected rows with their header as CSV to the clipboard.
+void copy_rows_as_csv(const QAbstractItemView& view);
 /// Copies the selected rows as a Markdown table, with the columns that are shown, in their order and words.
 void copy_rows_as_markdown(const QTableView& view);
 

@@ -40,6 +40,7 @@ void add_stats_command(CommandLine& line);
 void add_top_command(CommandLine& line);
 void add_graph_command(CommandLine& line);
 void add_referrers_command(CommandLine& line);
+void add_query_command(CommandLine& line);
 void add_breakdown_command(CommandLine& line);
 void add_whatif_command(CommandLine& line);
 void add_render_command(CommandLine& line);

@@ -95,6 +95,7 @@ CommandParser::CommandParser(const Words& words)
     add_top_command(line);
     add_graph_command(line);
     add_referrers_command(line);
+    add_query_command(line);
     add_breakdown_command(line);
     add_whatif_command(line);
     add_render_command(line);

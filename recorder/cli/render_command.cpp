@@ -167,6 +167,8 @@ void add_render_command(CommandLine& line) {
                     words("The pane to show in the view window: {panes}",
                           with("panes", "segments, graph, table, summary, changes, calltree, whatif, breakdown")))
         ->check(CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "whatif", "breakdown"}));
+                          with("panes", "segments, graph, table, summary, changes, calltree, breakdown, sql")))
+        ->check(CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "breakdown"}));
     command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
     command.add_option("--size", options->size, words("WIDTHxHEIGHT in pixels, each from 100 to 16384"))
         ->check([words](const std::string& size) { return check_size(size, words); })

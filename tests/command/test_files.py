@@ -26,6 +26,7 @@ READING = (
     ["graph"],
     ["breakdown"],
     ["referrers"],
+    ["query", "SELECT count(*) FROM allocations"],
     ["check", "--max-peak", "1GiB"],
     ["share", "-o", "out.tide"],
     ["render", "-o", "out.png"],

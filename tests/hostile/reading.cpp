@@ -148,34 +148,26 @@ int replay_what_if(const Paths& paths) {
 }  // namespace
 
 std::vector<Reading> trace_readings() {
-    std::vector<Reading> readings{answer("info TRACE --format json"),
-                                  answer("explain TRACE --format json"),
-                                  answer("stats TRACE --format json"),
-                                  command("info TRACE --check"),
-                                  command("explain TRACE --all"),
-                                  command("explain TRACE --from event:1 --at peak"),
-                                  command("explain TRACE --format markdown"),
-                                  command("explain TRACE --format html"),
-                                  command("check TRACE --max-peak 1GiB --max-growth-per-step 0 --no-finding leak"),
-                                  command("stats TRACE --at peak"),
-                                  command("top TRACE --by line"),
-                                  command("top TRACE --by category --limit 0"),
-                                  command("top TRACE --by module --at end --format json"),
-                                  command("diff ORIGINAL TRACE --by stack"),
-                                  command("diff TRACE --by category --format json"),
-                                  command("breakdown TRACE --at peak"),
-                                  command("breakdown TRACE --format json"),
-                                  command("graph TRACE"),
-                                  command("graph TRACE --at peak --format json"),
-                                  command("graph TRACE --format dot --limit 0"),
-                                  command("graph TRACE --node 1"),
-                                  command("graph TRACE --root 1"),
-                                  command("graph TRACE --alloc 1"),
-                                  command("referrers TRACE --all"),
-                                  command("referrers TRACE --limit 0 --format json"),
-                                  command("share TRACE -o OUT --force"),
-                                  command("share TRACE -o OUT --force --redact paths,source,names"),
-                                  command("share TRACE -o OUT --force --from peak")};
+    std::vector<Reading> readings{
+        answer("info TRACE --format json"), answer("explain TRACE --format json"), answer("stats TRACE --format json"),
+        command("info TRACE --check"), command("explain TRACE --all"),
+        command("explain TRACE --from event:1 --at peak"), command("explain TRACE --format markdown"),
+        command("explain TRACE --format html"),
+        command("check TRACE --max-peak 1GiB --max-growth-per-step 0 --no-finding leak"),
+        command("stats TRACE --at peak"), command("top TRACE --by line"), command("top TRACE --by category --limit 0"),
+        command("top TRACE --by module --at end --format json"), command("diff ORIGINAL TRACE --by stack"),
+        command("diff TRACE --by category --format json"), command("breakdown TRACE --at peak"),
+        command("breakdown TRACE --format json"), command("graph TRACE"),
+        command("graph TRACE --at peak --format json"), command("graph TRACE --format dot --limit 0"),
+        command("graph TRACE --node 1"), command("graph TRACE --root 1"), command("graph TRACE --alloc 1"),
+        command("referrers TRACE --all"), command("referrers TRACE --limit 0 --format json"),
+        // Words are separated by spaces: SQL has none.
+        command("query TRACE select*from(stacks) --timeout 3"),
+        command("query TRACE select*from(live_at_peak)order/**/by/**/3 --timeout 3"),
+        command("query TRACE select*from(nodes)join(saved_tensors) --format json --timeout 3"),
+        command("query TRACE select*from(segments)join(data_gaps) --format csv --timeout 3"),
+        command("share TRACE -o OUT --force"), command("share TRACE -o OUT --force --redact paths,source,names"),
+        command("share TRACE -o OUT --force --from peak")};
     readings.push_back({"what-if", replay_what_if});
     readings.push_back({"follow", follow});
     for (Reading& view : view_readings()) {

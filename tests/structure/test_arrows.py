@@ -28,6 +28,7 @@ ALLOWED = {
     "storage/sqlite": BASE,
     "storage/format": TRACE | {"storage/sqlite"},
     "storage/read": TRACE | {"storage/sqlite", "storage/format"},
+    "storage/query": TRACE | {"storage/sqlite", "storage/format", "storage/read"},
     # library write
     "storage/write": TRACE | {"storage/sqlite", "storage/format"},
     # library state
@@ -70,6 +71,7 @@ ALLOWED = {
         "storage/export",
         "storage/format",
         "storage/import",
+        "storage/query",
         "storage/read",
         "storage/report",
         "storage/text",
@@ -79,6 +81,8 @@ ALLOWED = {
     "gui": GRAPH
     | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/read", "storage/report"}
     | {"storage/text", "storage/whatif"},
+    | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/query", "storage/read"}
+    | {"storage/report", "storage/text"},
 }
 
 
