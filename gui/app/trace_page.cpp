@@ -207,6 +207,7 @@ void TracePage::make_tabs() {
     summary_ = new SummaryTable;
     changes_ = new ChangesPane;
     call_tree_ = new TreePane;
+    source_ = new SourcePane;
     breakdown_ = new BreakdownPane;
     tabs_ = new QTabWidget;
     tabs_->setObjectName(QStringLiteral("drawer"));
@@ -222,9 +223,10 @@ void TracePage::make_tabs() {
 }
 
 std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
-    return {{segments_, tr("Segments")},         {graph_, tr("Graph")},     {table_, tr("Table")},
-            {summary_, tr("Summary")},           {changes_, tr("Changes")}, {call_tree_, tr("Call tree")},
-            {breakdown_, tr("Memory breakdown")}};
+    return {{segments_, tr("Segments")}, {graph_, tr("Graph")},
+            {table_, tr("Table")},       {summary_, tr("Summary")},
+            {changes_, tr("Changes")},   {call_tree_, tr("Call tree")},
+            {source_, tr("Source")},     {breakdown_, tr("Memory breakdown")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -257,6 +259,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     changes_->compare_with(nullptr);
     changes_->set_session(raw);
     call_tree_->set_session(raw);
+    source_->set_session(raw);
     breakdown_->set_session(raw);
     details_->set_session(raw);
     why_->set_session(raw);

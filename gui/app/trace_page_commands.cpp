@@ -129,6 +129,8 @@ void TracePage::save_layout(Settings& settings) const {
     arrangement_->save(settings);
     settings.set(QStringLiteral("layout/table"), table_->save_state());
     settings.set(QStringLiteral("layout/graph"), graph_->save_state());
+    settings.set(QStringLiteral("source/moved_folders"), source_->moved_folders());
+    settings.set(QStringLiteral("source/editor"), source_->editor());
 }
 
 void TracePage::restore_layout(const Settings& settings) {
@@ -136,6 +138,8 @@ void TracePage::restore_layout(const Settings& settings) {
     arrangement_->restore(settings);
     table_->restore_state(settings.value(QStringLiteral("layout/table")).toByteArray());
     graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
+    source_->restore(settings.value(QStringLiteral("source/moved_folders")).toStringList(),
+                     settings.value(QStringLiteral("source/editor")).toString());
 }
 
 }  // namespace tidemark::gui
