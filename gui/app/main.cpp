@@ -88,6 +88,7 @@ struct Options {
             "main",
             "The open pane of a window: segments, graph, table, summary, changes, calltree, whatif or breakdown."),
             "main", "The open pane of a window: segments, graph, table, summary, changes, calltree, breakdown or sql."),
+            "The open pane of a window: segments, graph, table, summary, changes, calltree, source or breakdown."),
         "pane"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};

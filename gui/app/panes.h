@@ -10,6 +10,7 @@
 #include "gui/inspector/inspector_pane.h"
 #include "gui/segments/segment_map.h"
 #include "gui/sql/sql_pane.h"
+#include "gui/source/source_pane.h"
 #include "gui/story/story_pane.h"
 #include "gui/story/summary_bar.h"
 #include "gui/table/allocation_table.h"

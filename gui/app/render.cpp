@@ -148,6 +148,7 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
         {QStringLiteral("table"), &page.table()},         {QStringLiteral("summary"), &page.summary()},
         {QStringLiteral("changes"), &page.changes()},     {QStringLiteral("calltree"), &page.call_tree()},
         {QStringLiteral("breakdown"), &page.breakdown()}, {QStringLiteral("sql"), &page.sql()}};
+        {QStringLiteral("source"), &page.source()},     {QStringLiteral("breakdown"), &page.breakdown()}};
     if (const auto pane = panes.find(request.pane); pane != panes.end()) {
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {
@@ -156,6 +157,8 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
             "and breakdown.",
             "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, breakdown "
             "and sql.",
+            "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, source "
+            "and breakdown.",
             with("pane", request.pane.toStdString()));
     }
     if (request.stack_by) {
@@ -181,12 +184,19 @@ struct View {
     Status (*draw)(Application&, const std::shared_ptr<Session>&, const RenderRequest&);
 };
 
-constexpr View views[] = {{"why", draw<StoryPane>},         {"overview", draw<OverviewPlot>},
-                          {"timeline", draw<TimelinePlot>}, {"allocations", draw<AllocationsPlot>},
-                          {"segments", draw<SegmentMap>},   {"graph", draw<GraphPane>},
-                          {"table", draw<AllocationTable>}, {"summary", draw<SummaryTable>},
-                          {"calltree", draw<TreePane>},     {"breakdown", draw<BreakdownPane>},
-                          {"details", draw<InspectorPane>}, {"window", draw_window}};
+constexpr View views[] = {{"why", draw<StoryPane>},
+                          {"overview", draw<OverviewPlot>},
+                          {"timeline", draw<TimelinePlot>},
+                          {"allocations", draw<AllocationsPlot>},
+                          {"segments", draw<SegmentMap>},
+                          {"graph", draw<GraphPane>},
+                          {"table", draw<AllocationTable>},
+                          {"summary", draw<SummaryTable>},
+                          {"calltree", draw<TreePane>},
+                          {"source", draw<SourcePane>},
+                          {"breakdown", draw<BreakdownPane>},
+                          {"details", draw<InspectorPane>},
+                          {"window", draw_window}};
 
 }  // namespace
 

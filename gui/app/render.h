@@ -24,6 +24,7 @@ struct RenderRequest {
     QString pane;  ///< of a window: "segments", "graph", "table", "summary", "changes" (from the begin to `at`),
                    ///< "calltree", "whatif", "breakdown"; empty: the first
                    ///< "calltree", "breakdown", "sql" (with the rows of its first example); empty: the first
+                   ///< "calltree", "source", "breakdown"; empty: the first
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel
     QString output;

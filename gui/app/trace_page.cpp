@@ -208,6 +208,7 @@ void TracePage::make_tabs() {
     changes_ = new ChangesPane;
     call_tree_ = new TreePane;
     what_if_ = new WhatIfPane;
+    source_ = new SourcePane;
     breakdown_ = new BreakdownPane;
     sql_ = new SqlPane;
     tabs_ = new QTabWidget;
@@ -236,6 +237,7 @@ std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
             {call_tree_, tr("Call tree")},
             {breakdown_, tr("Memory breakdown")},
             {sql_, tr("SQL")}};
+            {source_, tr("Source")},     {breakdown_, tr("Memory breakdown")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -269,6 +271,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     changes_->set_session(raw);
     call_tree_->set_session(raw);
     what_if_->set_session(raw);
+    source_->set_session(raw);
     breakdown_->set_session(raw);
     sql_->set_session(raw);
     details_->set_session(raw);

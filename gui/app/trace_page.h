@@ -73,6 +73,7 @@ public:
     TreePane& call_tree() const { return *call_tree_; }
     WhatIfPane& what_if() const { return *what_if_; }
     SqlPane& sql() const { return *sql_; }
+    SourcePane& source() const { return *source_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
@@ -135,6 +136,7 @@ private:
     Loader other_trace_;  ///< to compare with
     TreePane* call_tree_;
     WhatIfPane* what_if_;
+    SourcePane* source_;
     BreakdownPane* breakdown_;
     SqlPane* sql_;
     InspectorPane* details_;

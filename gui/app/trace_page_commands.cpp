@@ -131,6 +131,8 @@ void TracePage::save_layout(Settings& settings) const {
     settings.set(QStringLiteral("layout/graph"), graph_->save_state());
     settings.set(QStringLiteral("sql/query"), sql_->editor().toPlainText());
     settings.set(QStringLiteral("sql/history"), sql_->history());
+    settings.set(QStringLiteral("source/moved_folders"), source_->moved_folders());
+    settings.set(QStringLiteral("source/editor"), source_->editor());
 }
 
 void TracePage::restore_layout(const Settings& settings) {
@@ -140,6 +142,8 @@ void TracePage::restore_layout(const Settings& settings) {
     graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());
     sql_->restore(settings.value(QStringLiteral("sql/query")).toString(),
                   settings.value(QStringLiteral("sql/history")).toStringList());
+    source_->restore(settings.value(QStringLiteral("source/moved_folders")).toStringList(),
+                     settings.value(QStringLiteral("source/editor")).toString());
 }
 
 }  // namespace tidemark::gui
