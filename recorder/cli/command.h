@@ -38,6 +38,7 @@ void add_diff_command(CommandLine& line);
 void add_info_command(CommandLine& line);
 void add_stats_command(CommandLine& line);
 void add_top_command(CommandLine& line);
+void add_histogram_command(CommandLine& line);
 void add_graph_command(CommandLine& line);
 void add_referrers_command(CommandLine& line);
 void add_breakdown_command(CommandLine& line);

@@ -93,6 +93,7 @@ CommandParser::CommandParser(const Words& words)
     add_info_command(line);
     add_stats_command(line);
     add_top_command(line);
+    add_histogram_command(line);
     add_graph_command(line);
     add_referrers_command(line);
     add_breakdown_command(line);
