@@ -80,6 +80,7 @@ void TracePage::arrange(QWidget* plots) {
         tabs_->setCurrentWidget(table_);
         table_->show_selection_only();
     });
+    connect(histograms_, &HistogramsPane::memory_selected, table_, &AllocationTable::show_selection_only);
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     connect(summary_bar_, &SummaryBar::finding_requested, this, [this](int finding) {
         arrangement_->set_story(true);
@@ -207,6 +208,7 @@ void TracePage::make_tabs() {
     summary_ = new SummaryTable;
     changes_ = new ChangesPane;
     call_tree_ = new TreePane;
+    histograms_ = new HistogramsPane;
     breakdown_ = new BreakdownPane;
     tabs_ = new QTabWidget;
     tabs_->setObjectName(QStringLiteral("drawer"));
@@ -222,9 +224,10 @@ void TracePage::make_tabs() {
 }
 
 std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
-    return {{segments_, tr("Segments")},         {graph_, tr("Graph")},     {table_, tr("Table")},
-            {summary_, tr("Summary")},           {changes_, tr("Changes")}, {call_tree_, tr("Call tree")},
-            {breakdown_, tr("Memory breakdown")}};
+    return {{segments_, tr("Segments")},     {graph_, tr("Graph")},
+            {table_, tr("Table")},           {summary_, tr("Summary")},
+            {changes_, tr("Changes")},       {call_tree_, tr("Call tree")},
+            {histograms_, tr("Histograms")}, {breakdown_, tr("Memory breakdown")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -257,6 +260,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     changes_->compare_with(nullptr);
     changes_->set_session(raw);
     call_tree_->set_session(raw);
+    histograms_->set_session(raw);
     breakdown_->set_session(raw);
     details_->set_session(raw);
     why_->set_session(raw);

@@ -71,6 +71,7 @@ public:
     SummaryTable& summary() const { return *summary_; }
     ChangesPane& changes() const { return *changes_; }
     TreePane& call_tree() const { return *call_tree_; }
+    HistogramsPane& histograms() const { return *histograms_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
@@ -132,6 +133,7 @@ private:
     ChangesPane* changes_;
     Loader other_trace_;  ///< to compare with
     TreePane* call_tree_;
+    HistogramsPane* histograms_;
     BreakdownPane* breakdown_;
     InspectorPane* details_;
     StoryPane* why_;

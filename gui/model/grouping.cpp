@@ -13,6 +13,19 @@
 
 namespace tidemark::gui {
 
+std::string translated_group_name(const std::string& name) {
+    static const std::map<std::string, const char*> known = {
+        {"no site: only frames of the allocator and the interpreter",
+         QT_TRANSLATE_NOOP("Groups", "no site: only frames of the allocator and the interpreter")},
+        {"no Python file: C++ code", QT_TRANSLATE_NOOP("Groups", "no Python file: C++ code")},
+        {"no module", QT_TRANSLATE_NOOP("Groups", "no module")},
+        {"no node", QT_TRANSLATE_NOOP("Groups", "no node")},
+        {"outside steps", QT_TRANSLATE_NOOP("Groups", "outside steps")},
+        {"no graph recorded", QT_TRANSLATE_NOOP("Groups", "no graph recorded")}};
+    const auto found = known.find(name);
+    return found == known.end() ? name : QCoreApplication::translate("Groups", found->second).toStdString();
+}
+
 namespace {
 
 struct Naming {
@@ -153,19 +166,6 @@ bool has_no_stack(const DeviceHistory& device, AllocationIndex a, GroupBy by) {
 
 std::string rest_name() { return QCoreApplication::translate("Groups", "other").toStdString(); }
 
-/// Translates the names of groups that storage made up; others come from the program.
-std::string translated(const std::string& name) {
-    static const std::map<std::string, const char*> known = {
-        {"no site: only frames of the allocator and the interpreter",
-         QT_TRANSLATE_NOOP("Groups", "no site: only frames of the allocator and the interpreter")},
-        {"no Python file: C++ code", QT_TRANSLATE_NOOP("Groups", "no Python file: C++ code")},
-        {"no node", QT_TRANSLATE_NOOP("Groups", "no node")},
-        {"outside steps", QT_TRANSLATE_NOOP("Groups", "outside steps")},
-        {"no graph recorded", QT_TRANSLATE_NOOP("Groups", "no graph recorded")}};
-    const auto found = known.find(name);
-    return found == known.end() ? name : QCoreApplication::translate("Groups", found->second).toStdString();
-}
-
 std::shared_ptr<const Groups> one_group(const DeviceHistory& device, std::string name) {
     auto result = std::make_shared<Groups>();
     result->grouping.names.push_back(std::move(name));
@@ -223,7 +223,7 @@ std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by
     for (const uint32_t g : ranked) {
         position[g] = static_cast<uint16_t>(result->grouping.names.size());
         result->grouping.names.push_back(has_no_stack(device, w.any[g], by) ? no_frames_text().toStdString()
-                                                                            : translated(grouper.name(g)));
+                                                                            : translated_group_name(grouper.name(g)));
         result->stack.push_back(by == GroupBy::stack ? device.allocations.stack[w.any[g]] : 0);
         result->member.push_back(w.any[g]);
     }
@@ -254,7 +254,7 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupO
     // The graph's trace is the same one, or an earlier state of a growing run.
     const DeviceHistory* known = graph ? graph->index.trace().device(device.device) : nullptr;
     if (known == nullptr || graph->tables().empty()) {
-        return one_group(device, translated("no graph recorded"));
+        return one_group(device, translated_group_name("no graph recorded"));
     }
     const Trace& trace = graph->index.trace();
     if (choice.by == GroupBy::category) {

@@ -30,6 +30,9 @@ bool needs_graph(GroupBy by);
 /// Returns the categories of a graph for GroupOptions; nullptr if there are none, or the graph is of another trace.
 const Categories* categories_of(const std::shared_ptr<const Graph>& graph, const Trace& trace);
 
+/// Returns a group's name in the user's language if storage made it up; others come from the program.
+std::string translated_group_name(const std::string& name);
+
 /// Returns the color of a group in every pane: fixed for categories, else by rank; other groups are gray.
 QColor color_of_group(const Theme& theme, const Groups& groups, int group);
 
