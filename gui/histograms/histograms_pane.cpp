@@ -248,9 +248,10 @@ void HistogramsPane::show_numbers() {
     QString text;
     if (shown_) {
         const HistogramAmount total = shown_->histograms.total();
-        text = brushed_ ? tr("%1: %2 of %3")
-                              .arg(brush_name(), count_text(static_cast<int64_t>(brushed_->size())), amount_text(total))
-                        : amount_text(total);
+        text = amount_text(total);
+        if (brushed_) {
+            text = tr("%1 selected of %2").arg(count_text(static_cast<int64_t>(brushed_->size())), text);
+        }
     }
     summary_->setText(text);
     show_note();

@@ -115,7 +115,7 @@ private slots:
         shown.session->selection().select_memory(finding, "a finding");
         QVERIFY(!shown.pane.has_brush());
         shown.pane.set_memory(HistogramMemory::of_finding);
-        QTRY_VERIFY2(shown.pane.summary().startsWith("3 allocations"), qPrintable(shown.pane.summary()));
+        QTRY_VERIFY2(shown.pane.summary().startsWith("3 "), qPrintable(shown.pane.summary()));
         QTest::keyClick(&shown.pane.lifetimes(), Qt::Key_Home);
         QVERIFY(shown.selected() != finding);
         QTest::keyClick(&shown.pane.lifetimes(), Qt::Key_Escape);
