@@ -89,6 +89,7 @@ struct Options {
             "The open pane of a window: segments, graph, table, summary, changes, calltree, whatif or breakdown."),
             "main", "The open pane of a window: segments, graph, table, summary, changes, calltree, breakdown or sql."),
             "The open pane of a window: segments, graph, table, summary, changes, calltree, source or breakdown."),
+            "The open pane of a window: segments, graph, table, summary, changes, calltree, histograms or breakdown."),
         "pane"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};

@@ -61,7 +61,6 @@ MainWindow::MainWindow(Application& application) : application_(application) {
             message_->show_message(opened.note, false);
         }
     });
-    connect(&page_->table(), &AllocationTable::export_finished, this, &MainWindow::show_export);
     connect(&page_->summary(), &SummaryTable::export_finished, this, &MainWindow::show_export);
     connect(&page_->breakdown(), &BreakdownPane::export_finished, this, &MainWindow::show_export);
     connect(&loader_, &Loader::failed, this, [this](const QString& sentence) {

@@ -25,7 +25,7 @@ QKeySequence key(int k) { return QKeySequence(k); }
 const QStringList& needs_trace() {
     static const QStringList prefixes = {QStringLiteral("plots."), QStringLiteral("go."),    QStringLiteral("export."),
                                          QStringLiteral("copy."),  QStringLiteral("group."), QStringLiteral("color."),
-                                         QStringLiteral("axis.")};
+                                         QStringLiteral("axis."),  QStringLiteral("table.")};
     return prefixes;
 }
 
@@ -62,7 +62,8 @@ void MainWindow::make_file_menu() {
     actions_->end_submenu();
     actions_->begin_submenu(tr("Export &table"));
     actions_->add(QStringLiteral("export.table"), tr("Allocation table…"), {}, [this] {
-        export_table(QStringLiteral("allocations"), [this](const QString& path) { page_->table().export_csv(path); });
+        page_->show_pane(page_->table());  // its last line shows the progress
+        page_->table().ask_export();
     });
     actions_->add(QStringLiteral("export.summary"), tr("Summary table…"), {}, [this] {
         export_table(QStringLiteral("summary"), [this](const QString& path) { page_->summary().export_csv(path); });
@@ -70,6 +71,22 @@ void MainWindow::make_file_menu() {
     actions_->add(QStringLiteral("export.breakdown_table"), tr("Memory breakdown at the cursor…"), {}, [this] {
         export_table(QStringLiteral("breakdown"), [this](const QString& path) { page_->breakdown().export_csv(path); });
     });
+    actions_->end_submenu();
+    actions_->begin_submenu(tr("Copy ta&ble"));
+    const auto add_copy = [this](const char* id, const QString& text, auto copy) {
+        actions_->add(QString::fromLatin1(id), text, {}, [this, copy] {
+            page_->show_pane(page_->table());
+            copy(page_->table());
+        });
+    };
+    add_copy("table.rows_csv", tr("Selected allocations as CSV"),
+             [](AllocationTable& table) { table.copy_selection_as_csv(); });
+    add_copy("table.rows_markdown", tr("Selected allocations as Markdown"),
+             [](AllocationTable& table) { table.copy_selection_as_markdown(); });
+    add_copy("table.all_csv", tr("All allocations as CSV"),
+             [](AllocationTable& table) { table.copy_all(TableFormat::csv); });
+    add_copy("table.all_markdown", tr("All allocations as Markdown"),
+             [](AllocationTable& table) { table.copy_all(TableFormat::markdown); });
     actions_->end_submenu();
     actions_->add(QStringLiteral("why.save"), tr("Save e&xplanation…"), {}, [this] { save_explanation(); });
     actions_->add(QStringLiteral("why.copy"), tr("Copy explanation"), {QKeySequence(QStringLiteral("Ctrl+Shift+C"))},

@@ -7,6 +7,7 @@
 #include "gui/breakdown/breakdown_pane.h"
 #include "gui/changes/changes_pane.h"
 #include "gui/graph/graph_pane.h"
+#include "gui/histograms/histograms_pane.h"
 #include "gui/inspector/inspector_pane.h"
 #include "gui/segments/segment_map.h"
 #include "gui/sql/sql_pane.h"

@@ -149,6 +149,10 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
         {QStringLiteral("changes"), &page.changes()},     {QStringLiteral("calltree"), &page.call_tree()},
         {QStringLiteral("breakdown"), &page.breakdown()}, {QStringLiteral("sql"), &page.sql()}};
         {QStringLiteral("source"), &page.source()},     {QStringLiteral("breakdown"), &page.breakdown()}};
+        {QStringLiteral("segments"), &page.segments()},     {QStringLiteral("graph"), &page.graph()},
+        {QStringLiteral("table"), &page.table()},           {QStringLiteral("summary"), &page.summary()},
+        {QStringLiteral("changes"), &page.changes()},       {QStringLiteral("calltree"), &page.call_tree()},
+        {QStringLiteral("histograms"), &page.histograms()}, {QStringLiteral("breakdown"), &page.breakdown()}};
     if (const auto pane = panes.find(request.pane); pane != panes.end()) {
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {
@@ -159,6 +163,8 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
             "and sql.",
             "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, source "
             "and breakdown.",
+            "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, "
+            "histograms and breakdown.",
             with("pane", request.pane.toStdString()));
     }
     if (request.stack_by) {
@@ -194,6 +200,7 @@ constexpr View views[] = {{"why", draw<StoryPane>},
                           {"summary", draw<SummaryTable>},
                           {"calltree", draw<TreePane>},
                           {"source", draw<SourcePane>},
+                          {"histograms", draw<HistogramsPane>},
                           {"breakdown", draw<BreakdownPane>},
                           {"details", draw<InspectorPane>},
                           {"window", draw_window}};

@@ -25,6 +25,7 @@ struct RenderRequest {
                    ///< "calltree", "whatif", "breakdown"; empty: the first
                    ///< "calltree", "breakdown", "sql" (with the rows of its first example); empty: the first
                    ///< "calltree", "source", "breakdown"; empty: the first
+                   ///< "calltree", "histograms", "breakdown"; empty: the first
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel
     QString output;

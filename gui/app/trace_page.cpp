@@ -80,6 +80,7 @@ void TracePage::arrange(QWidget* plots) {
         tabs_->setCurrentWidget(table_);
         table_->show_selection_only();
     });
+    connect(histograms_, &HistogramsPane::memory_selected, table_, &AllocationTable::show_selection_only);
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     connect(summary_bar_, &SummaryBar::finding_requested, this, [this](int finding) {
         arrangement_->set_story(true);
@@ -209,6 +210,7 @@ void TracePage::make_tabs() {
     call_tree_ = new TreePane;
     what_if_ = new WhatIfPane;
     source_ = new SourcePane;
+    histograms_ = new HistogramsPane;
     breakdown_ = new BreakdownPane;
     sql_ = new SqlPane;
     tabs_ = new QTabWidget;
@@ -238,6 +240,10 @@ std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
             {breakdown_, tr("Memory breakdown")},
             {sql_, tr("SQL")}};
             {source_, tr("Source")},     {breakdown_, tr("Memory breakdown")}};
+    return {{segments_, tr("Segments")},     {graph_, tr("Graph")},
+            {table_, tr("Table")},           {summary_, tr("Summary")},
+            {changes_, tr("Changes")},       {call_tree_, tr("Call tree")},
+            {histograms_, tr("Histograms")}, {breakdown_, tr("Memory breakdown")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -272,6 +278,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     call_tree_->set_session(raw);
     what_if_->set_session(raw);
     source_->set_session(raw);
+    histograms_->set_session(raw);
     breakdown_->set_session(raw);
     sql_->set_session(raw);
     details_->set_session(raw);

@@ -74,6 +74,7 @@ public:
     WhatIfPane& what_if() const { return *what_if_; }
     SqlPane& sql() const { return *sql_; }
     SourcePane& source() const { return *source_; }
+    HistogramsPane& histograms() const { return *histograms_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
@@ -137,6 +138,7 @@ private:
     TreePane* call_tree_;
     WhatIfPane* what_if_;
     SourcePane* source_;
+    HistogramsPane* histograms_;
     BreakdownPane* breakdown_;
     SqlPane* sql_;
     InspectorPane* details_;

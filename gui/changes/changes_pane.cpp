@@ -256,14 +256,11 @@ void ChangesPane::select_row(int row) {
         return;
     }
     const ChangedGroup& group = model_->group_at(row);
-    SelectionState next;
-    next.device = session_->selection().state().device;
-    next.time_point = session_->selection().state().time_point;
-    next.range = session_->selection().state().range;
+    AllocationSet memory;
     if (!group.new_allocations.empty()) {
-        next.memory = std::make_shared<const std::vector<AllocationIndex>>(group.new_allocations);
+        memory = std::make_shared<const std::vector<AllocationIndex>>(group.new_allocations);
     }
-    session_->selection().select(next);
+    session_->selection().select_memory(memory, memory ? tr("New: %1").arg(to_qstring(group.name)) : QString());
 }
 
 void ChangesPane::showEvent(QShowEvent* event) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gui/model/explained.h"
+#include "gui/model/text.h"
 #include "storage/replay/active_walk.h"
 
 namespace tidemark::gui {
@@ -34,6 +35,10 @@ AllocationIndex allocation_now(const Session& session, const Explained& explaine
     }
     const int64_t id = explained.context->device().allocation_id(allocation.index);
     return session.device().find_allocation(id).value_or(no_allocation);
+}
+
+QString name_of_memory(const SelectionState& state, const Finding& finding) {
+    return state.memory ? to_qstring(finding.title) : QString();
 }
 
 /// Returns the finding's memory in the current trace. The explanation's own set is shared, so that it remains one
@@ -128,6 +133,7 @@ SelectionState selection_of(const Session& session, const std::shared_ptr<const 
     SelectionState state;
     state.device = session.selection().state().device;
     state.memory = memory_now(session, explained, finding);
+    state.memory_name = name_of_memory(state, finding);
     state.time_point = is_retained_memory(finding, evidence) ? state_now(device, finding.memory.event)
                                                              : time_point_of(device, *explained, evidence);
     if (evidence.time && evidence.until) {
@@ -152,6 +158,7 @@ std::optional<SelectionState> selection_of_memory(const Session& session,
     SelectionState state;
     state.device = session.selection().state().device;
     state.memory = memory_now(session, explained, finding);
+    state.memory_name = name_of_memory(state, finding);
     state.time_point = state_now(session.device(), finding.memory.event);
     return state.memory ? std::optional(state) : std::nullopt;
 }

@@ -15,10 +15,15 @@ namespace tidemark::gui {
 namespace {
 constexpr size_t longest_history = 200;
 
+void forget_memory(SelectionState& state) {
+    state.memory.reset();
+    state.memory_name.clear();
+}
+
 /// Returns whether two states differ in their time only, which is no step of the history.
 bool same_selection(const SelectionState& a, const SelectionState& b) {
     return a.device == b.device && a.allocation == b.allocation && a.stack == b.stack && a.segment == b.segment &&
-           a.range == b.range && a.node == b.node && a.memory == b.memory;
+           a.range == b.range && a.node == b.node && a.memory == b.memory && a.memory_name == b.memory_name;
 }
 }  // namespace
 
@@ -70,7 +75,9 @@ void Selection::select_allocation(AllocationIndex allocation) {
         return;
     }
     SelectionState next = state_;
-    next.memory.reset();
+    if (!contains(next.memory, allocation)) {
+        forget_memory(next);
+    }
     next.allocation = allocation;
     next.node.reset();
     if (allocation != no_allocation) {
@@ -90,7 +97,7 @@ void Selection::select_allocation(AllocationIndex allocation) {
 
 void Selection::select_stack(std::optional<StackId> stack) {
     SelectionState next = state_;
-    next.memory.reset();
+    forget_memory(next);
     next.stack = stack;
     next.node.reset();
     next.allocation = no_allocation;
@@ -100,7 +107,7 @@ void Selection::select_stack(std::optional<StackId> stack) {
 
 void Selection::select_segment(uint32_t segment) {
     SelectionState next = state_;
-    next.memory.reset();
+    forget_memory(next);
     next.segment = segment;
     next.node.reset();
     next.allocation = no_allocation;
@@ -110,7 +117,7 @@ void Selection::select_segment(uint32_t segment) {
 
 void Selection::select_node(std::optional<NodeIndex> node) {
     SelectionState next = state_;
-    next.memory.reset();
+    forget_memory(next);
     next.node = node;
     next.allocation = no_allocation;
     next.segment = no_segment;
@@ -146,6 +153,16 @@ void Selection::preview_range(std::optional<std::pair<double, double>> range) {
     }
     state_.range = range;
     emit range_moved();
+}
+
+void Selection::select_memory(AllocationSet memory, const QString& name, bool is_step) {
+    SelectionState next;
+    next.device = state_.device;
+    next.time_point = state_.time_point;
+    next.range = state_.range;
+    next.memory = std::move(memory);
+    next.memory_name = name;
+    apply(next, is_step);
 }
 
 void Selection::select(const SelectionState& next) {

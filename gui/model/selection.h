@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QObject>
+#include <QString>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +34,7 @@ struct SelectionState {
     std::optional<NodeIndex> node;                   ///< the selected node of the autograd graph
     /// Of the selected finding, or the new memory of a group; highlighted instead of the stack. Null: none.
     AllocationSet memory;
+    QString memory_name;  ///< what `memory` is, in the user's language: the title of a finding, a range of sizes
     bool operator==(const SelectionState&) const = default;
 };
 
@@ -44,12 +46,16 @@ public:
     const SelectionState& state() const { return state_; }
     void set_time_point(TimePoint time_point);  ///< scrubbing: not a history step
     void select_allocation(
-        AllocationIndex allocation);  ///< also selects its stack and segment; moves the cursor into its lifetime
+        AllocationIndex allocation);  ///< also selects its stack and segment; moves the cursor into its lifetime; the
+                                      ///< selected memory stays if the allocation belongs to it
     void select_stack(std::optional<StackId> stack);
     void select_segment(uint32_t segment);
     void select_node(std::optional<NodeIndex> node);
     void select_range(std::optional<std::pair<double, double>> range);
     void preview_range(std::optional<std::pair<double, double>> range);  ///< while dragging: not yet a history step
+    /// Selects other allocations in place of the stack, the allocation and the node. The range stays. With
+    /// `is_step` false, it belongs to the last step of the history: the memory follows the cursor.
+    void select_memory(AllocationSet memory, const QString& name, bool is_step = true);
     /// Changes everything in one step of the history.
     void select(const SelectionState& next);
     void select_device(int position);

@@ -9,6 +9,7 @@
 #include "gui/model/column_cache.h"
 #include "gui/model/grouping.h"
 #include "gui/model/lazy_breakdown.h"
+#include "gui/model/lazy_iterations.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
@@ -64,6 +65,7 @@ void Session::grow(Content content, const DeviceGroups& groups) {
     selection_.grow(*trace_);
     column_cache_ = std::make_shared<ColumnCache>();
     breakdowns_.clear();
+    iterations_.clear();
     groups_.clear();
     if (groups.groups && groups.choice == group_option_ && groups.device == device().device) {
         groups_[{device_position(), group_option_}] = groups.groups;
@@ -159,6 +161,14 @@ std::shared_ptr<const LazyBreakdown> Session::shared_breakdown() const {
     auto& entry = breakdowns_[device_position()];
     if (!entry) {
         entry = std::make_shared<const LazyBreakdown>(shared_analysis());
+    }
+    return entry;
+}
+
+std::shared_ptr<const LazyIterations> Session::shared_iterations() const {
+    auto& entry = iterations_[device_position()];
+    if (!entry) {
+        entry = std::make_shared<const LazyIterations>(shared_analysis());
     }
     return entry;
 }

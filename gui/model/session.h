@@ -23,6 +23,7 @@ namespace tidemark::gui {
 
 class ColumnCache;
 class LazyBreakdown;
+class LazyIterations;
 
 /// A trace and the analysis of each of its devices.
 struct Content {
@@ -108,6 +109,8 @@ public:
 
     /// Of the selected device.
     std::shared_ptr<const LazyBreakdown> shared_breakdown() const;
+    /// Of the selected device.
+    std::shared_ptr<const LazyIterations> shared_iterations() const;
 
     /// Returns the autograd graph of the trace; load_graph() begins to read it.
     GraphSource& graph_source() { return graph_source_; }
@@ -158,6 +161,7 @@ private:
     bool live_ = false;
     mutable std::map<std::pair<size_t, GroupOption>, std::shared_ptr<const Groups>> groups_;
     mutable std::map<size_t, std::shared_ptr<const LazyBreakdown>> breakdowns_;
+    mutable std::map<size_t, std::shared_ptr<const LazyIterations>> iterations_;
 };
 
 }  // namespace tidemark::gui

@@ -4,6 +4,8 @@
 #include "gui/table/allocation_model.h"
 
 #include <QColor>
+#include <QFont>
+#include <QSet>
 #include <algorithm>
 
 #include "gui/model/text.h"
@@ -13,14 +15,15 @@ namespace tidemark::gui {
 namespace {
 
 bool is_number(AllocationColumn column) {
-    return column != AllocationColumn::stream && column != AllocationColumn::pool && column < AllocationColumn::line;
+    return column != AllocationColumn::stream && column != AllocationColumn::pool &&
+           (column < AllocationColumn::line || column >= AllocationColumn::count);
 }
 
 QString seconds_text(int64_t nanoseconds) { return QString::number(static_cast<double>(nanoseconds) / 1e9, 'f', 9); }
 
 std::optional<int64_t> lifetime(const DeviceHistory& device, AllocationIndex a) {
-    const auto freed = device.free_time(a);
-    return freed ? std::optional(std::max<int64_t>(0, *freed - device.alloc_time(a))) : std::nullopt;
+    const int64_t found = lifetime_of(device, a);
+    return found == INT64_MAX ? std::nullopt : std::optional(found);
 }
 
 }  // namespace
@@ -28,9 +31,68 @@ std::optional<int64_t> lifetime(const DeviceHistory& device, AllocationIndex a) 
 AllocationModel::AllocationModel(QObject* parent) : QAbstractTableModel(parent) {}
 
 void AllocationModel::show(std::shared_ptr<const Analysis> analysis, std::shared_ptr<const AllocationRows> rows) {
+    QSet<QString> open;
+    for (size_t group = 0; group < expanded_.size(); ++group) {
+        if (expanded_[group]) {
+            open.insert(rows_->groups[group].name);
+        }
+    }
     beginResetModel();
     analysis_ = std::move(analysis);
     rows_ = std::move(rows);
+    expanded_.clear();
+    if (rows_) {
+        for (const AllocationGroup& group : rows_->groups) {
+            expanded_.push_back(open.contains(group.name));
+        }
+    }
+    count_rows();
+    endResetModel();
+}
+
+// --- Groups -----------------------------------------------------------------------------------------------------
+
+void AllocationModel::count_rows() {
+    group_row_.assign(expanded_.size() + 1, 0);
+    for (size_t group = 0; group < expanded_.size(); ++group) {
+        group_row_[group + 1] =
+            group_row_[group] + 1 + (expanded_[group] ? static_cast<int>(rows_->groups[group].count()) : 0);
+    }
+}
+
+AllocationModel::Place AllocationModel::place_of(int row) const {
+    const auto after = std::upper_bound(group_row_.begin(), group_row_.end() - 1, row);
+    const auto group = static_cast<size_t>(after - group_row_.begin() - 1);
+    return {group, group_row_[group]};
+}
+
+const AllocationGroup* AllocationModel::group_at(int row) const {
+    if (!is_grouped() || row < 0 || row >= rowCount()) {
+        return nullptr;
+    }
+    const Place place = place_of(row);
+    return place.row_of_group == row ? &rows_->groups[place.group] : nullptr;
+}
+
+bool AllocationModel::is_expanded(int row) const { return group_at(row) != nullptr && expanded_[place_of(row).group]; }
+
+void AllocationModel::set_expanded(int row, bool expanded) {
+    const AllocationGroup* group = group_at(row);
+    if (group == nullptr || is_expanded(row) == expanded) {
+        return;
+    }
+    const int first = row + 1, last = row + static_cast<int>(group->count());
+    expanded ? beginInsertRows({}, first, last) : beginRemoveRows({}, first, last);
+    expanded_[place_of(row).group] = expanded;
+    count_rows();
+    expanded ? endInsertRows() : endRemoveRows();
+    emit dataChanged(index(row, 0), index(row, columnCount() - 1));
+}
+
+void AllocationModel::set_all_expanded(bool expanded) {
+    beginResetModel();
+    expanded_.assign(expanded_.size(), expanded);
+    count_rows();
     endResetModel();
 }
 
@@ -51,7 +113,16 @@ void AllocationModel::set_categories(std::function<CategoryLookup()> categories)
 }
 
 AllocationIndex AllocationModel::allocation_at(int row) const {
-    return rows_ && row >= 0 && row < rowCount() ? rows_->rows[static_cast<size_t>(row)] : no_allocation;
+    if (!rows_ || row < 0 || row >= rowCount()) {
+        return no_allocation;
+    }
+    if (!is_grouped()) {
+        return rows_->rows[static_cast<size_t>(row)];
+    }
+    const Place place = place_of(row);
+    return place.row_of_group == row
+               ? no_allocation
+               : rows_->rows[rows_->groups[place.group].first + static_cast<size_t>(row - place.row_of_group - 1)];
 }
 
 int AllocationModel::row_of(AllocationIndex a) const {
@@ -59,25 +130,71 @@ int AllocationModel::row_of(AllocationIndex a) const {
         return -1;
     }
     const auto found = std::find(rows_->rows.begin(), rows_->rows.end(), a);
-    return found == rows_->rows.end() ? -1 : static_cast<int>(found - rows_->rows.begin());
+    if (found == rows_->rows.end()) {
+        return -1;
+    }
+    const auto place = static_cast<uint32_t>(found - rows_->rows.begin());
+    if (!is_grouped()) {
+        return static_cast<int>(place);
+    }
+    const auto group = std::upper_bound(rows_->groups.begin(), rows_->groups.end(), place,
+                                        [](uint32_t p, const AllocationGroup& g) { return p < g.last; });
+    const auto number = static_cast<size_t>(group - rows_->groups.begin());
+    return expanded_[number] ? group_row_[number] + 1 + static_cast<int>(place - group->first) : -1;
 }
 
 int AllocationModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() || !rows_ ? 0 : static_cast<int>(rows_->rows.size());
+    if (parent.isValid() || !rows_) {
+        return 0;
+    }
+    return is_grouped() ? group_row_.back() : static_cast<int>(rows_->rows.size());
 }
 
-int AllocationModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : allocation_column_count;
+int AllocationModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : table_column_count; }
+
+QVariant AllocationModel::group_data(const QModelIndex& index, int role) const {
+    const AllocationGroup& group = *group_at(index.row());
+    const auto column = static_cast<AllocationColumn>(index.column());
+    const bool is_open = is_expanded(index.row());
+    switch (role) {
+        case Qt::DisplayRole:
+            return column == AllocationColumn::line
+                       ? (is_open ? QStringLiteral("\u25be ") : QStringLiteral("\u25b8 ")) + group.name
+                       : group_text(group, column);
+        case Qt::AccessibleTextRole:
+            return column == AllocationColumn::line
+                       ? (is_open ? tr("%1, group, expanded") : tr("%1, group, collapsed")).arg(group.name)
+                       : group_text(group, column);
+        case Qt::ToolTipRole:
+        case exact_text_role: {
+            const QString text = exact_group_cell(group, column);
+            return role == exact_text_role ? text : tip_text(text);
+        }
+        case Qt::FontRole: {
+            QFont bold;
+            bold.setBold(true);
+            return column == AllocationColumn::line ? QVariant(bold) : QVariant();
+        }
+        case Qt::TextAlignmentRole:
+            return QVariant::fromValue(Qt::AlignVCenter | (is_number(column) ? Qt::AlignRight : Qt::AlignLeft));
+        default: return {};
+    }
 }
 
 QVariant AllocationModel::data(const QModelIndex& index, int role) const {
+    if (index.isValid() && group_at(index.row()) != nullptr) {
+        return group_data(index, role);
+    }
     const AllocationIndex a = allocation_at(index.row());
     if (!index.isValid() || a == no_allocation) {
         return {};
     }
     const auto column = static_cast<AllocationColumn>(index.column());
     switch (role) {
-        case Qt::DisplayRole: return shown_text(*analysis_, a, column, categories());
+        case Qt::DisplayRole:
+            // Below its group, the allocation's line is indented.
+            return (is_grouped() && column == AllocationColumn::line ? QStringLiteral("    ") : QString()) +
+                   shown_text(*analysis_, a, column, categories());
         case Qt::ToolTipRole: return tip_text(exact_cell(*analysis_, a, column, categories()));
         case exact_text_role: return exact_cell(*analysis_, a, column, categories());
         case Qt::TextAlignmentRole:
@@ -116,6 +233,8 @@ QString AllocationModel::title(AllocationColumn column) {
         case AllocationColumn::module: return tr("Module");
         case AllocationColumn::phase: return tr("Phase");
         case AllocationColumn::category: return tr("Category");
+        case AllocationColumn::count: return tr("Count");
+        case AllocationColumn::largest: return tr("Largest");
     }
     return {};
 }
@@ -157,6 +276,8 @@ QString AllocationModel::shown_text(const Analysis& analysis, AllocationIndex a,
             return all.origin[a] < trace.origins.size() ? to_qstring(origin_text(trace.origins[all.origin[a]], column))
                                                         : QString();
         case AllocationColumn::category: return category_of.known() ? category_text(category_of(a)) : QString();
+        case AllocationColumn::count:
+        case AllocationColumn::largest: return {};
     }
     return {};
 }
@@ -181,6 +302,34 @@ QString AllocationModel::exact_cell(const Analysis& analysis, AllocationIndex a,
             return lived ? seconds_text(*lived) : QString();
         }
         default: return shown_text(analysis, a, column, category_of);
+    }
+}
+
+QString AllocationModel::group_text(const AllocationGroup& group, AllocationColumn column) {
+    switch (column) {
+        case AllocationColumn::line: return group.name;
+        case AllocationColumn::count: return count_text(group.count());
+        case AllocationColumn::requested: return bytes_text(group.requested);
+        case AllocationColumn::block_size: return bytes_text(group.block_bytes);
+        case AllocationColumn::rounding:
+            return bytes_text(group.block_bytes - std::min(group.block_bytes, group.requested));
+        case AllocationColumn::largest: return bytes_text(group.largest);
+        case AllocationColumn::lifetime:
+            return group.longest == INT64_MAX ? tr("to the end") : QStringLiteral("≤ ") + duration_text(group.longest);
+        default: return {};
+    }
+}
+
+QString AllocationModel::exact_group_cell(const AllocationGroup& group, AllocationColumn column) {
+    switch (column) {
+        case AllocationColumn::count: return QString::number(group.count());
+        case AllocationColumn::requested: return QString::number(group.requested);
+        case AllocationColumn::block_size: return QString::number(group.block_bytes);
+        case AllocationColumn::rounding:
+            return QString::number(group.block_bytes - std::min(group.block_bytes, group.requested));
+        case AllocationColumn::largest: return QString::number(group.largest);
+        case AllocationColumn::lifetime: return group.longest == INT64_MAX ? QString() : seconds_text(group.longest);
+        default: return group_text(group, column);
     }
 }
 

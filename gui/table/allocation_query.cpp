@@ -4,7 +4,6 @@
 #include "gui/table/allocation_query.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "gui/model/text.h"
 #include "storage/replay/active_walk.h"
@@ -15,14 +14,36 @@ namespace {
 
 constexpr uint32_t rows_between_reports = 1 << 17;
 
-bool matches(const AllocationQuery& query, const std::vector<bool>& stack_matches, const Allocations& all,
+/// The filters that few queries have.
+bool matches_rare_filters(const AllocationQuery& query, const DeviceHistory& device, AllocationIndex a) {
+    if (query.min_lifetime > 0 || query.max_lifetime < INT64_MAX) {
+        const int64_t lifetime = lifetime_of(device, a);
+        if (lifetime < query.min_lifetime || lifetime > query.max_lifetime) {
+            return false;
+        }
+    }
+    if (query.pool) {
+        const uint32_t segment = device.allocations.segment[a];
+        if (segment == no_segment || !device.segments[segment].pool_known ||
+            device.segments[segment].pool != *query.pool) {
+            return false;
+        }
+    }
+    return !query.category || query.category_of(a) == *query.category;
+}
+
+bool matches(const AllocationQuery& query, const std::vector<bool>& stack_matches, const DeviceHistory& device,
              AllocationIndex a) {
+    const Allocations& all = device.allocations;
     const uint64_t size = all.block_size[a];
     return size >= query.min_block_size && size <= query.max_block_size &&
            (!query.never_freed || all.free_event[a] == never) && (!query.stack || all.stack[a] == *query.stack) &&
            (!query.memory || contains(query.memory, a)) &&
            (!query.address || *query.address - all.address[a] < std::max<uint64_t>(size, 1)) &&
-           (stack_matches.empty() || stack_matches[all.stack[a]]);
+           (stack_matches.empty() || stack_matches[all.stack[a]]) &&
+           (!query.active_within || (all.alloc_event[a] < query.active_within->second &&
+                                     all.free_completed[a] >= query.active_within->first)) &&
+           matches_rare_filters(query, device, a);
 }
 
 std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQuery& query, Progress& progress) {
@@ -32,7 +53,7 @@ std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQu
     std::vector<AllocationIndex> rows;
     if (query.alive_at) {
         for (const auto& [a, state] : active_allocations(analysis.device(), analysis.live(), *query.alive_at)) {
-            if (matches(query, stack_matches, all, a)) {
+            if (matches(query, stack_matches, analysis.device(), a)) {
                 rows.push_back(a);
             }
         }
@@ -46,106 +67,19 @@ std::vector<AllocationIndex> select(const Analysis& analysis, const AllocationQu
                 return {};
             }
         }
-        if (matches(query, stack_matches, all, a)) {
+        if (matches(query, stack_matches, analysis.device(), a)) {
             rows.push_back(a);
         }
     }
     return rows;
 }
 
-/// Returns the rank of each stack in the order of a text.
-template <class TextOf>
-std::vector<uint32_t> stack_ranks(const StackTable& stacks, TextOf&& text_of_stack) {
-    std::vector<std::pair<QString, StackId>> named;
-    named.reserve(stacks.stack_count());
-    for (StackId s = 0; s < stacks.stack_count(); ++s) {
-        named.emplace_back(text_of_stack(s), s);
-    }
-    std::sort(named.begin(), named.end());
-    std::vector<uint32_t> ranks(stacks.stack_count());
-    for (uint32_t i = 0, rank = 0; i < named.size(); ++i) {
-        rank += i > 0 && named[i].first != named[i - 1].first;
-        ranks[named[i].second] = rank;
-    }
-    return ranks;
-}
-
-/// Returns the rank of each origin in the order of one of its texts.
-std::vector<uint64_t> origin_ranks(const std::vector<Origin>& origins, AllocationColumn column) {
-    std::vector<std::string> texts;
-    std::transform(origins.begin(), origins.end(), std::back_inserter(texts),
-                   [&](const Origin& origin) { return origin_text(origin, column); });
-    std::vector<uint32_t> order(origins.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return texts[a] < texts[b]; });
-    std::vector<uint64_t> ranks(origins.size());
-    for (size_t i = 1; i < order.size(); ++i) {
-        ranks[order[i]] = ranks[order[i - 1]] + (texts[order[i]] != texts[order[i - 1]]);
-    }
-    return ranks;
-}
-
-template <class KeyOf>
-void sort_rows(std::vector<AllocationIndex>& rows, bool descending, KeyOf&& key_of) {
-    std::vector<std::pair<uint64_t, AllocationIndex>> keyed(rows.size());
-    std::transform(rows.begin(), rows.end(), keyed.begin(), [&](AllocationIndex a) {
-        const uint64_t key = key_of(a);
-        return std::pair(descending ? ~key : key, a);
-    });
-    std::sort(keyed.begin(), keyed.end());
-    std::transform(keyed.begin(), keyed.end(), rows.begin(), [](const auto& k) { return k.second; });
-}
-
-void sort_by_column(const Analysis& analysis, const AllocationQuery& query, std::vector<AllocationIndex>& rows) {
-    const DeviceHistory& device = analysis.device();
-    const Allocations& all = device.allocations;
-    const StackTable& stacks = analysis.trace().stacks;
-    const auto by = [&](auto&& key_of) { sort_rows(rows, query.descending, key_of); };
-    const auto segment_value = [&](AllocationIndex a, uint32_t Segment::*member) {
-        return all.segment[a] == no_segment ? uint64_t{UINT32_MAX} : device.segments[all.segment[a]].*member;
-    };
-    switch (query.sort_by) {
-        case AllocationColumn::id:
-        case AllocationColumn::allocated_at:
-            if (query.descending) {
-                std::reverse(rows.begin(), rows.end());
-            }
-            return;
-        case AllocationColumn::address: return by([&](AllocationIndex a) { return all.address[a]; });
-        case AllocationColumn::requested: return by([&](AllocationIndex a) { return all.requested[a]; });
-        case AllocationColumn::block_size: return by([&](AllocationIndex a) { return all.block_size[a]; });
-        case AllocationColumn::rounding:
-            return by(
-                [&](AllocationIndex a) { return all.block_size[a] - std::min(all.block_size[a], all.requested[a]); });
-        case AllocationColumn::freed_at:
-            return by([&](AllocationIndex a) { return static_cast<uint64_t>(all.free_event[a]); });
-        case AllocationColumn::lifetime:
-            return by([&](AllocationIndex a) {
-                const auto freed = device.free_time(a);
-                return freed ? static_cast<uint64_t>(std::max<int64_t>(0, *freed - device.alloc_time(a))) : UINT64_MAX;
-            });
-        case AllocationColumn::stream: return by([&](AllocationIndex a) { return segment_value(a, &Segment::stream); });
-        case AllocationColumn::pool: return by([&](AllocationIndex a) { return segment_value(a, &Segment::pool); });
-        case AllocationColumn::line: {
-            const auto ranks = stack_ranks(stacks, [&](StackId s) { return stack_text(stacks, s); });
-            return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
-        }
-        case AllocationColumn::file: {
-            const auto ranks = stack_ranks(stacks, [&](StackId s) { return site_file(stacks, s); });
-            return by([&](AllocationIndex a) { return uint64_t{ranks[all.stack[a]]}; });
-        }
-        case AllocationColumn::op:
-        case AllocationColumn::module:
-        case AllocationColumn::phase: {
-            const auto ranks = origin_ranks(analysis.trace().origins, query.sort_by);
-            return by([&](AllocationIndex a) { return all.origin[a] < ranks.size() ? ranks[all.origin[a]] : 0; });
-        }
-        case AllocationColumn::category:
-            return by([&](AllocationIndex a) { return static_cast<uint64_t>(query.category_of(a)); });
-    }
-}
-
 }  // namespace
+
+int64_t lifetime_of(const DeviceHistory& device, AllocationIndex a) {
+    const auto freed = device.free_time(a);
+    return freed ? std::max<int64_t>(0, *freed - device.alloc_time(a)) : INT64_MAX;
+}
 
 std::string origin_text(const Origin& origin, AllocationColumn column) {
     return column == AllocationColumn::op       ? origin.op
@@ -185,7 +119,8 @@ std::shared_ptr<const AllocationRows> find_allocations(const Analysis& analysis,
         result->block_bytes += all.block_size[a];
     }
     progress.report("sort", 0.5);
-    sort_by_column(analysis, query, result->rows);
+    sort_allocations(analysis, query, result->rows);
+    group_allocations(analysis, query, *result, progress);
     return progress.canceled ? nullptr : result;
 }
 

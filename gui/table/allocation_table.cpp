@@ -3,13 +3,10 @@
 
 #include "gui/table/allocation_table.h"
 
-#include <QAction>
-#include <QDataStream>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QMenu>
 #include <QProgressBar>
 #include <QScrollBar>
 #include <QShortcut>
@@ -22,8 +19,6 @@
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/table/allocation_filters.h"
-#include "gui/widgets/ask_path.h"
-#include "gui/widgets/delimited.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
 
@@ -40,40 +35,24 @@ AllocationTable::AllocationTable(QWidget* parent)
       model_(new AllocationModel(this)),
       task_(this, OnNewerRequest::cancel_running,
             [this](std::shared_ptr<const AllocationRows> rows) { show_rows(std::move(rows)); }),
-      export_task_(this, OnNewerRequest::cancel_running, [this](const std::shared_ptr<const ExportOutcome>& outcome) {
-          show_progress();
-          emit export_finished(outcome->path, outcome->error);
-      }) {
+      export_task_(this, OnNewerRequest::cancel_running,
+                   [this](const std::shared_ptr<const ExportOutcome>& outcome) { finish_export(*outcome); }) {
     setAccessibleName(tr("All allocations"));
     make_filters();
     make_table();
+    make_status();
     note_ = new QLabel(this);
     note_->setAlignment(Qt::AlignCenter);
     note_->setWordWrap(true);
     note_->setMargin(24);
     note_->setAttribute(Qt::WA_TransparentForMouseEvents);
-    counts_ = new QLabel(this);
-    counts_->setAccessibleName(tr("Number and size of the listed allocations"));
-    counts_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    progress_ = new QProgressBar(this);
-    progress_->setMaximumSize(140, 12);
-    progress_->setTextVisible(false);
-    progress_->setRange(0, 100);
-    progress_->hide();
-    cancel_export_ = tool_button(tr("Cancel"), tr("Cancel the export"), [this] { cancel_export(); });
-    cancel_export_->hide();
-
-    auto* status = new QHBoxLayout;
-    status->setContentsMargins(10, 0, 10, 4);
-    status->addWidget(counts_, 1);
-    status->addWidget(progress_);
-    status->addWidget(cancel_export_);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
     layout->addWidget(filters_);
+    layout->addWidget(chips_);
     layout->addWidget(table_, 1);
-    layout->addLayout(status);
+    layout->addWidget(status_);
 
     delay_.setSingleShot(true);
     connect(&delay_, &QTimer::timeout, this, &AllocationTable::request);
@@ -84,10 +63,42 @@ AllocationTable::AllocationTable(QWidget* parent)
 
 void AllocationTable::make_filters() {
     filters_ = new AllocationFilters(this);
-    connect(filters_, &AllocationFilters::changed, this, [this](bool typing) { schedule(typing ? typing_pause : 0); });
+    connect(filters_, &AllocationFilters::changed, this, [this](bool typing) {
+        schedule(typing ? typing_pause : 0);
+        show_chips();
+    });
+    chips_ = new FilterChips(this);
     auto* find = new QShortcut(QKeySequence::Find, this);
     find->setContext(Qt::WidgetWithChildrenShortcut);
     connect(find, &QShortcut::activated, this, &AllocationTable::focus_filter);
+}
+
+void AllocationTable::make_status() {
+    counts_ = new QLabel(this);
+    counts_->setAccessibleName(tr("Number and size of the listed allocations"));
+    counts_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    progress_ = new QProgressBar(this);
+    progress_->setMaximumSize(140, 12);
+    progress_->setTextVisible(false);
+    progress_->setRange(0, 100);
+    progress_->hide();
+    result_ = new QLabel(this);
+    result_->setAccessibleName(tr("Result of the export"));
+    result_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    result_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    result_->setWordWrap(true);
+    result_->hide();
+    cancel_export_ = tool_button(tr("Cancel"), tr("Cancel the export"), [this] { cancel_export(); });
+    cancel_export_->hide();
+
+    status_ = new QWidget(this);
+    auto* status = new QHBoxLayout(status_);
+    status->setContentsMargins(10, 0, 10, 4);
+    status->addWidget(counts_);
+    status->addStretch(1);
+    status->addWidget(result_, 4);
+    status->addWidget(progress_);
+    status->addWidget(cancel_export_);
 }
 
 void AllocationTable::make_table() {
@@ -95,78 +106,17 @@ void AllocationTable::make_table() {
     table_->setModel(model_);
     table_->setAccessibleName(tr("Allocations"));
     set_table_style(table_);
-    QHeaderView* header = table_->horizontalHeader();
-    header->setSectionsMovable(true);
-    header->setStretchLastSection(true);
-    header->setSortIndicator(static_cast<int>(sort_by_), Qt::DescendingOrder);
-    header->setSortIndicatorShown(true);
-    header->setSectionsClickable(true);
-    const char* const widest[] = {"#before 000",
-                                  "0x7f0000000000",
-                                  "1023 MiB ",
-                                  "1023 MiB ",
-                                  "1023 KiB ",
-                                  "000.000000 s",
-                                  "000.000000 s",
-                                  "000.00 ms ",
-                                  "stream 0x7f00",
-                                  "default pool 00",
-                                  "model.py:1234 forward_attention_ → scaled",
-                                  "model.py ",
-                                  "aten::scaled_dot_product",
-                                  "layers.11.attention",
-                                  "backward ",
-                                  "saved for backward "};
-    for (int column = 0; column < allocation_column_count; ++column) {
-        const int text = fontMetrics().horizontalAdvance(QString::fromLatin1(widest[column]));
-        const int title =
-            fontMetrics().horizontalAdvance(AllocationModel::title(static_cast<AllocationColumn>(column)));
-        table_->setColumnWidth(column, std::max(text, title + 16) + 20);
-    }
-    // The allocation site and the category matter more than addresses and pools, which may need scrolling.
-    int place = 0;
-    for (const auto column : {AllocationColumn::line, AllocationColumn::block_size, AllocationColumn::category,
-                              AllocationColumn::lifetime, AllocationColumn::id}) {
-        header->moveSection(header->visualIndex(static_cast<int>(column)), place++);
-    }
-    connect(header, &QHeaderView::sortIndicatorChanged, this, [this](int column, Qt::SortOrder order) {
-        sort_by_ = static_cast<AllocationColumn>(column);
-        descending_ = order == Qt::DescendingOrder;
-        schedule(0);
-    });
+    table_->installEventFilter(this);
+    make_header();
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) { select_row(current.row()); });
-    connect(table_, &QTableView::clicked, this, [this](const QModelIndex& index) { select_row(index.row()); });
-    make_menus();
-}
-
-void AllocationTable::make_menus() {
-    auto* copy = new QAction(tr("Copy rows"), this);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(copy, &QAction::triggered, this, &AllocationTable::copy_selection);
-    auto* markdown = new QAction(tr("Copy rows as Markdown"), this);
-    connect(markdown, &QAction::triggered, this, &AllocationTable::copy_selection_as_markdown);
-    auto* save = new QAction(tr("Export as CSV…"), this);
-    connect(save, &QAction::triggered, this, [this] {
-        ask_path_to_write(this, tr("Export allocations"), QStringLiteral("allocations.csv"), {tr("CSV files (*.csv)")},
-                          [this](const QString& path) { export_csv(path); });
+    connect(table_, &QTableView::clicked, this, [this](const QModelIndex& index) {
+        select_row(index.row());
+        if (index.column() == static_cast<int>(AllocationColumn::line) && model_->group_at(index.row()) != nullptr) {
+            toggle_group(index.row());
+        }
     });
-    auto* columns = new QMenu(tr("Columns"), this);
-    known_.set();
-    wanted_.set();
-    for (int i = 0; i < allocation_column_count; ++i) {
-        const auto column = static_cast<AllocationColumn>(i);
-        QAction* shown = columns->addAction(AllocationModel::title(column));
-        shown->setCheckable(true);
-        shown->setEnabled(column != AllocationColumn::line);  // at least one column stays
-        connect(shown, &QAction::triggered, this, [this, column](bool on) { set_column_wanted(column, on); });
-        column_actions_.push_back(shown);
-    }
-    table_->addActions({copy, markdown, save, columns->menuAction()});
-    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
-    table_->horizontalHeader()->addActions(columns->actions());
-    table_->horizontalHeader()->setContextMenuPolicy(Qt::ActionsContextMenu);
+    make_menus();
 }
 
 void AllocationTable::set_session(Session* session) {
@@ -181,6 +131,9 @@ void AllocationTable::set_session(Session* session) {
     session_ = session && session->has_device() ? session : nullptr;
     requested_analysis_.reset();
     model_->show(nullptr, nullptr);
+    filters_->set_session(session_);
+    chips_->show_chips({});
+    show_result({});
     if (session_) {
         const Selection& selection = session_->selection();
         connect(&selection, &Selection::time_point_changed, this, [this] {
@@ -191,6 +144,7 @@ void AllocationTable::set_session(Session* session) {
         connect(&selection, &Selection::selected_changed, this, [this] {
             if (filters_->follows_selection()) {
                 schedule(scrubbing_pause);
+                show_chips();
             }
             show_selection();
         });
@@ -228,57 +182,6 @@ void AllocationTable::follow_growth() {
     }
 }
 
-/// Imported snapshots have no operators, modules, phases and categories.
-void AllocationTable::find_known_columns() {
-    const auto& origins = session_->trace().origins;
-    known_.set();
-    for (const auto column : {AllocationColumn::op, AllocationColumn::module, AllocationColumn::phase}) {
-        known_[static_cast<size_t>(column)] = std::any_of(
-            origins.begin(), origins.end(), [&](const Origin& origin) { return !origin_text(origin, column).empty(); });
-    }
-    known_[static_cast<size_t>(AllocationColumn::category)] = session_->categories().known();
-    model_->set_categories([session = session_] { return session ? session->categories() : CategoryLookup(); });
-    show_columns();
-}
-
-void AllocationTable::show_columns() {
-    for (size_t column = 0; column < wanted_.size(); ++column) {
-        table_->setColumnHidden(static_cast<int>(column), !known_[column] || !wanted_[column]);
-        column_actions_[column]->setVisible(known_[column]);
-        column_actions_[column]->setChecked(wanted_[column]);
-    }
-}
-
-void AllocationTable::set_column_wanted(AllocationColumn column, bool wanted) {
-    wanted_[static_cast<size_t>(column)] = wanted;
-    show_columns();
-}
-
-bool AllocationTable::shows_column(AllocationColumn column) const {
-    return !table_->isColumnHidden(static_cast<int>(column));
-}
-
-QByteArray AllocationTable::save_state() const {
-    QByteArray state;
-    QDataStream out(&state, QIODevice::WriteOnly);
-    out << static_cast<quint32>(wanted_.to_ulong()) << table_->horizontalHeader()->saveState();
-    return state;
-}
-
-/// Ignores a state of another version, which has another number of columns.
-void AllocationTable::restore_state(const QByteArray& state) {
-    QDataStream in(state);
-    quint32 wanted = 0;
-    QByteArray header;
-    in >> wanted >> header;
-    const auto width = static_cast<size_t>(allocation_column_count);
-    if (in.status() == QDataStream::Ok && wanted >> width == 0 && table_->horizontalHeader()->restoreState(header)) {
-        wanted_ = wanted;
-        wanted_.set(static_cast<size_t>(AllocationColumn::line));
-        show_columns();
-    }
-}
-
 // --- Query ------------------------------------------------------------------------------------------------------
 
 AllocationQuery AllocationTable::query() const {
@@ -289,6 +192,12 @@ AllocationQuery AllocationTable::query() const {
         query.category_of = session_->categories();
     }
     return query;
+}
+
+void AllocationTable::show_chips() {
+    if (session_) {
+        chips_->show_chips(filters_->chips(*session_));
+    }
 }
 
 void AllocationTable::schedule(int milliseconds) { delay_.start(milliseconds); }
@@ -328,6 +237,9 @@ void AllocationTable::show_rows(std::shared_ptr<const AllocationRows> rows) {
     const int scroll = table_->verticalScrollBar()->value();
     model_->show(requested_analysis_, std::move(rows));
     following_ = false;
+    if (session_) {
+        find_known_columns();
+    }
     show_progress();
     show_counts();
     show_note();
@@ -364,75 +276,14 @@ void AllocationTable::show_note() {
         note = tr("Reading the allocations…");
     } else if (model_->rowCount() == 0) {
         note = session_->device().allocations.size() == 0 ? tr("The trace has no allocation of this device.")
-               : requested_.stack.has_value() || requested_.memory || !filters_->follows_selection()
+               : requested_.stack.has_value() || requested_.memory || !filters_->follows_memory()
                    ? tr("No allocation passes the filters.")
-                   : tr("Nothing is selected. Select a finding or a stack, or clear “Selection”.");
+                   : tr("Nothing is selected. Select a finding or a stack, or remove the filter “Selection”.");
     }
     note_->setText(note);
     note_->setVisible(!note.isEmpty());
     note_->setGeometry(table_->geometry());
     note_->raise();
-}
-
-// --- Selection --------------------------------------------------------------------------------------------------
-
-void AllocationTable::select_row(int row) {
-    const AllocationIndex a = model_->allocation_at(row);
-    if (!following_ && session_ && a != no_allocation && session_->selection().state().allocation != a) {
-        following_ = true;
-        session_->selection().select_allocation(a);
-        following_ = false;
-    }
-}
-
-void AllocationTable::show_selection(bool scroll_there) {
-    if (following_ || !session_ || !model_->rows()) {
-        return;
-    }
-    following_ = true;
-    const int row = model_->row_of(session_->selection().state().allocation);
-    if (row >= 0) {
-        const int column = std::max(0, table_->currentIndex().column());
-        table_->selectionModel()->setCurrentIndex(model_->index(row, column),
-                                                  QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
-        const int scroll = table_->horizontalScrollBar()->value();
-        if (scroll_there) {
-            table_->scrollTo(model_->index(row, column), QAbstractItemView::EnsureVisible);
-        }
-        table_->horizontalScrollBar()->setValue(scroll);
-    } else {
-        table_->clearSelection();
-        table_->setCurrentIndex({});
-    }
-    following_ = false;
-}
-
-void AllocationTable::show_selection_only() { filters_->show_selection_only(); }
-
-void AllocationTable::focus_filter() { filters_->focus_text(); }
-
-// --- Copy and export --------------------------------------------------------------------------------------------
-
-void AllocationTable::copy_selection() { copy_rows(*table_); }
-void AllocationTable::copy_selection_as_markdown() { copy_rows_as_markdown(*table_); }
-
-void AllocationTable::export_csv(const QString& path) {
-    if (!model_->rows() || !requested_analysis_) {
-        emit export_finished(path, tr("There is nothing to export."));
-        return;
-    }
-    AllocationExport wanted{requested_analysis_, *model_->rows(), model_->categories(), {}, path};
-    for (int column = 0; column < allocation_column_count; ++column) {
-        wanted.header << AllocationModel::title(static_cast<AllocationColumn>(column));
-    }
-    export_task_.start(
-        [wanted = std::move(wanted)](Progress& progress) { return write_allocations(wanted, progress); });
-    progress_timer_.start();
-}
-
-void AllocationTable::cancel_export() {
-    export_task_.abandon();
-    show_progress();
 }
 
 void AllocationTable::show_progress() {

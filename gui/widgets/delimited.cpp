@@ -3,7 +3,6 @@
 
 #include "gui/widgets/delimited.h"
 
-#include <QAbstractItemView>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHeaderView>
@@ -20,19 +19,35 @@ namespace {
 
 constexpr size_t most_buffered = 1 << 20;
 
-Status write_lines(const QString& path, const QStringList& header, const std::function<bool(QStringList&)>& next,
+QString markdown_line(QStringList cells) {
+    for (QString& cell : cells) {
+        cell.replace(u'\\', QLatin1String("\\\\")).replace(u'|', QLatin1String("\\|")).replace(u'\n', u' ');
+    }
+    return QStringLiteral("| %1 |\n").arg(cells.join(QLatin1String(" | ")));
+}
+
+QString line_of(TableFormat format, const QStringList& cells) {
+    return format == TableFormat::csv ? csv_line(cells) : markdown_line(cells);
+}
+
+QString head_of(TableFormat format, const QStringList& header) {
+    const QStringList rule(header.size(), QStringLiteral("---"));
+    return line_of(format, header) + (format == TableFormat::markdown ? markdown_line(rule) : QString());
+}
+
+Status write_lines(const QString& path, TableFormat format, const QStringList& header, const NextRow& next,
                    const std::atomic<bool>* canceled) {
     auto file = PartFile::create(bytes_of_file_name(path), IfExists::replace, FileAccess::umask);
     if (!file) {
         return file.error();
     }
-    std::string buffer = csv_line(header).toStdString();
+    std::string buffer = head_of(format, header).toStdString();
     QStringList cells;
     while (next(cells)) {
         if (canceled && *canceled) {
             return canceled_error();
         }
-        buffer += csv_line(cells).toStdString();
+        buffer += line_of(format, cells).toStdString();
         if (buffer.size() > most_buffered) {
             TIDEMARK_TRY(file->write(buffer));
             buffer.clear();
@@ -58,18 +73,6 @@ QStringList cells_of(const QAbstractItemModel& model, int row) {
     return cells;
 }
 
-/// Copies the selected rows with their header to the clipboard, each as `line` writes it.
-void copy_lines(const QAbstractItemView& view, QString (*line)(const QStringList& cells)) {
-    const QAbstractItemModel& model = *view.model();
-    QString text = line(header_of(model));
-    QModelIndexList rows = view.selectionModel()->selectedRows();
-    std::sort(rows.begin(), rows.end());
-    for (const QModelIndex& index : rows) {
-        text += line(cells_of(model, index.row()));
-    }
-    QGuiApplication::clipboard()->setText(text);
-}
-
 /// Returns the columns that are shown, in their order.
 std::vector<int> shown_columns(const QTableView& view) {
     const QHeaderView& header = *view.horizontalHeader();
@@ -80,13 +83,6 @@ std::vector<int> shown_columns(const QTableView& view) {
         }
     }
     return columns;
-}
-
-QString markdown_line(QStringList cells) {
-    for (QString& cell : cells) {
-        cell.replace(u'\\', QLatin1String("\\\\")).replace(u'|', QLatin1String("\\|")).replace(u'\n', u' ');
-    }
-    return QStringLiteral("| %1 |\n").arg(cells.join(QLatin1String(" | ")));
 }
 
 /// Spreadsheets compute cells that begin so; names come from the trace, which may be a stranger's.
@@ -117,13 +113,30 @@ QString tsv_line(const QStringList& cells) {
     return clean.join(u'\t') + u'\n';
 }
 
-bool write_csv(const QString& path, const QStringList& header, const std::function<bool(QStringList&)>& next,
-               QString* error, const std::atomic<bool>* canceled) {
-    const Status status = write_lines(path, header, next, canceled);
+QString rows_text(TableFormat format, const QStringList& header, const NextRow& next,
+                  const std::atomic<bool>* canceled) {
+    QString text = head_of(format, header);
+    QStringList cells;
+    while (next(cells)) {
+        if (canceled && *canceled) {
+            return {};
+        }
+        text += line_of(format, cells);
+    }
+    return text;
+}
+
+bool write_rows(const QString& path, TableFormat format, const QStringList& header, const NextRow& next, QString* error,
+                const std::atomic<bool>* canceled) {
+    const Status status = write_lines(path, format, header, next, canceled);
     if (!status && error && status.error().kind != ErrorKind::canceled) {
         *error = error_text(status.error());
     }
     return status.has_value();
+}
+
+bool write_csv(const QString& path, const QStringList& header, const NextRow& next, QString* error) {
+    return write_rows(path, TableFormat::csv, header, next, error);
 }
 
 QString exact_text(const QAbstractItemModel& model, int row, int column) {
@@ -146,8 +159,33 @@ bool write_model_csv(const QAbstractItemModel& model, const QString& path, QStri
         error);
 }
 
-void copy_rows(const QAbstractItemView& view) { copy_lines(view, tsv_line); }
-void copy_rows_as_csv(const QAbstractItemView& view) { copy_lines(view, csv_line); }
+namespace {
+
+/// Copies the selected rows and the shown columns, in the order of the view.
+void copy_selected(const QTableView& view, QString (*line)(const QStringList& cells)) {
+    const QAbstractItemModel& model = *view.model();
+    const std::vector<int> columns = shown_columns(view);
+    QStringList cells;
+    for (const int column : columns) {
+        cells << model.headerData(column, Qt::Horizontal).toString();
+    }
+    QString text = line(cells);
+    QModelIndexList rows = view.selectionModel()->selectedRows();
+    std::sort(rows.begin(), rows.end());
+    for (const QModelIndex& index : rows) {
+        cells.clear();
+        for (const int column : columns) {
+            cells << exact_text(model, index.row(), column);
+        }
+        text += line(cells);
+    }
+    QGuiApplication::clipboard()->setText(text);
+}
+
+}  // namespace
+
+void copy_rows(const QTableView& view) { copy_selected(view, tsv_line); }
+void copy_rows_as_csv(const QTableView& view) { copy_selected(view, csv_line); }
 
 void copy_rows_as_markdown(const QTableView& view) {
     const QAbstractItemModel& model = *view.model();

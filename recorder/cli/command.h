@@ -39,6 +39,7 @@ void add_info_command(CommandLine& line);
 void add_stats_command(CommandLine& line);
 void add_top_command(CommandLine& line);
 void add_source_command(CommandLine& line);
+void add_histogram_command(CommandLine& line);
 void add_graph_command(CommandLine& line);
 void add_referrers_command(CommandLine& line);
 void add_query_command(CommandLine& line);

@@ -94,6 +94,7 @@ CommandParser::CommandParser(const Words& words)
     add_stats_command(line);
     add_top_command(line);
     add_source_command(line);
+    add_histogram_command(line);
     add_graph_command(line);
     add_referrers_command(line);
     add_query_command(line);

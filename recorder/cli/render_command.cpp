@@ -28,6 +28,8 @@ constexpr const char* viewer = "tidemark-gui";
 /// As gui/app/render.cpp has them; tests/hostile compares.
 const std::vector<std::string> views{"why",     "overview", "timeline", "allocations", "segments", "graph", "table",
                                      "summary", "calltree", "source",   "breakdown",   "details",  "window"};
+const std::vector<std::string> views{"why",     "overview", "timeline",   "allocations", "segments", "graph", "table",
+                                     "summary", "calltree", "histograms", "breakdown",   "details",  "window"};
 
 struct RenderOptions {
     std::string trace, output;
@@ -171,6 +173,9 @@ void add_render_command(CommandLine& line) {
         ->check(CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "breakdown"}));
                           with("panes", "segments, graph, table, summary, changes, calltree, source, breakdown")))
         ->check(CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "source", "breakdown"}));
+                          with("panes", "segments, graph, table, summary, changes, calltree, histograms, breakdown")))
+        ->check(
+            CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "histograms", "breakdown"}));
     command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
     command.add_option("--size", options->size, words("WIDTHxHEIGHT in pixels, each from 100 to 16384"))
         ->check([words](const std::string& size) { return check_size(size, words); })

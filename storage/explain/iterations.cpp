@@ -109,6 +109,14 @@ void Iterations::keep_within(EventNumber first, EventNumber last) {
     }
 }
 
+std::vector<EventNumber> Iterations::begins() const {
+    std::vector<EventNumber> begins;
+    for (const Iteration& iteration : iterations_) {
+        begins.push_back(iteration.first);
+    }
+    return begins;
+}
+
 double Iterations::mean_seconds() const {
     const auto ns = static_cast<double>(std::max<int64_t>(iterations_.back().end - iterations_.front().start, 1));
     return ns * 1e-9 / static_cast<double>(iterations_.size());

@@ -47,6 +47,8 @@ public:
     const Iteration& operator[](size_t i) const { return iterations_[i]; }
     /// Returns the position of the iteration that contains the event; -1 before the first, size() after the last.
     int64_t at(EventNumber event) const;
+    /// Returns the states in which the iterations begin, ascending.
+    std::vector<EventNumber> begins() const;
     /// Returns the mean duration of an iteration in seconds; at least 1 ns. Requires iterations.
     double mean_seconds() const;
     /// Drops the iterations that are not within these states.

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// window_bench frames|latency TRACE [--size WxH] [--seconds N]: measures the window, offscreen by default. Prints JSON.
+// window_bench frames|latency|table TRACE [--size WxH] [--seconds N]: measures the window, offscreen by default. Prints
+// JSON.
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QTextStream>
@@ -9,6 +10,7 @@
 #include "gui/app/render.h"
 #include "tests/bench/window_frames.h"
 #include "tests/bench/window_latency.h"
+#include "tests/bench/window_table.h"
 
 using namespace tidemark;
 using namespace tidemark::gui;
@@ -25,18 +27,20 @@ int main(int argc, char** argv) {
     const QCommandLineOption size_option("size", "Size of the window.", "WxH", "1600x900");
     const QCommandLineOption seconds_option("seconds", "How long a growing trace is followed.", "seconds", "20");
     parser.addOptions({size_option, seconds_option});
-    parser.addPositionalArgument("what", "frames or latency");
+    parser.addPositionalArgument("what", "frames, latency or table");
     parser.addPositionalArgument("trace", "A trace; for latency one that is being written.");
     parser.process(qt);
     const QStringList arguments = parser.positionalArguments();
     const auto size = parse_size(parser.value(size_option));
-    if (arguments.size() != 2 || !size || (arguments[0] != "frames" && arguments[0] != "latency")) {
+    const bool is_known = QStringList{"frames", "latency", "table"}.contains(arguments.value(0));
+    if (arguments.size() != 2 || !size || !is_known) {
         QTextStream(stderr) << parser.helpText();
         return 2;
     }
-    const Status done = arguments[0] == "frames" ? measure_frames(application, arguments[1], *size)
-                                                 : measure_latency(application, arguments[1], *size,
-                                                                   parser.value(seconds_option).toDouble());
+    const Status done = arguments[0] == "frames"  ? measure_frames(application, arguments[1], *size)
+                        : arguments[0] == "table" ? measure_table(arguments[1])
+                                                  : measure_latency(application, arguments[1], *size,
+                                                                    parser.value(seconds_option).toDouble());
     if (!done) {
         QTextStream(stderr) << "window_bench: " << QString::fromStdString(done.error().sentence.english()) << Qt::endl;
         return 1;

@@ -3,10 +3,11 @@
 
 // The allocation table: filters, orders, selection both ways, copy and export.
 #include <QAbstractItemModelTester>
-#include <QCheckBox>
+#include <QAction>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -28,6 +29,24 @@ private:
         return find_allocations(session.analysis(), query, progress)->rows;
     }
     using Rows = std::vector<AllocationIndex>;
+
+    static QAction* action(const QWidget& table, const char* text) {
+        for (QAction* action : table.findChildren<QAction*>()) {
+            if (action->text() == QLatin1String(text)) {
+                return action;
+            }
+        }
+        qFatal("no action %s", text);
+    }
+    /// Returns the names of groups and the numbers of allocations, from the top.
+    static QStringList shown_rows(AllocationModel& model) {
+        QStringList rows;
+        for (int row = 0; row < model.rowCount(); ++row) {
+            const AllocationGroup* group = model.group_at(row);
+            rows << (group ? group->name : QString::number(model.allocation_at(row)));
+        }
+        return rows;
+    }
 
 private slots:
     void filters() {
@@ -60,6 +79,142 @@ private slots:
         q = by_event;
         q.stack = session->device().allocations.stack[1];
         QCOMPARE(found(*session, q), (Rows{1, 3}));
+        q = by_event;
+        q.min_lifetime = 3000;  // 1 lives 2 µs, 2 lives 4 µs
+        QCOMPARE(found(*session, q), (Rows{0, 2, 3}));
+        q.max_lifetime = 4000;
+        QCOMPARE(found(*session, q), (Rows{2}));
+        q = by_event;
+        q.active_within = std::pair<EventNumber, EventNumber>(5, 5);
+        QCOMPARE(found(*session, q), (Rows{0, 2}));
+        q = by_event;
+        q.pool = 1;
+        QCOMPARE(found(*session, q), Rows{});
+        q = by_event;
+        q.category = Category::gradient;
+        QCOMPARE(found(*session, q), Rows{});
+    }
+
+    void groups_have_sums_and_keep_the_order_of_their_rows() {
+        const auto session = synthetic_session();
+        Progress progress;
+        AllocationQuery q;
+        q.group_by = TableGrouping::line;
+        const auto rows = find_allocations(session->analysis(), q, progress);
+        QCOMPARE(rows->groups.size(), size_t{3});
+        QCOMPARE(rows->rows, (Rows{0, 2, 1, 3}));
+        QCOMPARE(rows->groups[0].name, QStringLiteral("no Python frame"));  // 4096 bytes
+        const AllocationGroup& train = rows->groups[2];
+        QVERIFY2(train.name.contains("train.py:20"), qPrintable(train.name));
+        QCOMPARE(train.count(), 2U);
+        QCOMPARE(train.block_bytes, uint64_t{2048});
+        QCOMPARE(train.requested, uint64_t{2001});
+        QCOMPARE(train.largest, uint64_t{1024});
+        QCOMPARE(train.longest, INT64_MAX);
+        q.sort_by = AllocationColumn::count;
+        QVERIFY(find_allocations(session->analysis(), q, progress)->groups[0].name.contains("train.py"));
+        for (int grouping = 1; grouping < table_grouping_count; ++grouping) {
+            q.group_by = static_cast<TableGrouping>(grouping);
+            q.iterations = session->shared_iterations();
+            uint64_t bytes = 0;
+            for (const AllocationGroup& group : find_allocations(session->analysis(), q, progress)->groups) {
+                bytes += group.block_bytes;
+                QVERIFY(!group.name.isEmpty());
+            }
+            QCOMPARE(bytes, uint64_t{8192});
+        }
+    }
+
+    void groups_expand_and_stay_expanded() {
+        const auto session = synthetic_session();
+        AllocationModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        Progress progress;
+        AllocationQuery q;
+        q.group_by = TableGrouping::line;
+        model.show(session->shared_analysis(), find_allocations(session->analysis(), q, progress));
+        QCOMPARE(model.rowCount(), 3);
+        QCOMPARE(model.row_of(3), -1);
+        model.set_expanded(2, true);
+        QCOMPARE(model.rowCount(), 5);
+        QCOMPARE(model.allocation_at(4), AllocationIndex{3});
+        QCOMPARE(model.row_of(3), 4);
+        QCOMPARE(model.allocation_at(2), no_allocation);
+        q.sort_by = AllocationColumn::count;
+        model.show(session->shared_analysis(), find_allocations(session->analysis(), q, progress));
+        QVERIFY2(model.is_expanded(0), "the group is the first one now");
+        QCOMPARE(shown_rows(model).mid(1, 2), (QStringList{"1", "3"}));
+        model.set_expanded(0, false);
+        QCOMPARE(model.rowCount(), 3);
+        model.set_all_expanded(true);
+        QCOMPARE(model.rowCount(), 7);
+    }
+
+    void keys_expand_groups_and_a_group_is_selected_in_every_pane() {
+        const auto session = synthetic_session();
+        AllocationTable table;
+        table.resize(1200, 300);
+        table.set_session(session.get());
+        table.show();
+        table.set_grouping(TableGrouping::line);
+        QTRY_COMPARE(table.model().rowCount(), 3);
+        QVERIFY(table.shows_column(AllocationColumn::count));
+        auto* view = table.findChild<QTableView*>();
+        view->selectRow(2);
+        QVERIFY(session->selection().state().memory != nullptr);
+        QCOMPARE(*session->selection().state().memory, (Rows{1, 3}));
+        QTest::keyClick(view, Qt::Key_Right);
+        QCOMPARE(table.model().rowCount(), 5);
+        view->selectRow(4);
+        QCOMPARE(session->selection().state().allocation, AllocationIndex{3});
+        QVERIFY2(session->selection().state().memory != nullptr, "the allocation is a part of the selected memory");
+        QTest::keyClick(view, Qt::Key_Left);
+        QCOMPARE(table.model().rowCount(), 3);
+        table.set_grouping(TableGrouping::none);
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        QVERIFY(!table.shows_column(AllocationColumn::count));
+    }
+
+    void every_filter_is_a_chip_that_removes_it() {
+        const auto session = synthetic_session();
+        AllocationTable table;
+        table.resize(1200, 300);
+        table.set_session(session.get());
+        table.show();
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        QVERIFY(!table.chips().isVisible());
+        const auto fields = table.findChildren<QLineEdit*>();
+        fields.at(0)->setText("train.py");
+        fields.at(1)->setText("1 KiB");
+        fields.at(4)->setText("1 s");
+        session->selection().select_memory(std::make_shared<const Rows>(Rows{1, 2}), "a finding");
+        table.show_selection_only();
+        QTRY_COMPARE(table.model().rowCount(), 1);
+        QCOMPARE(table.chips().names(), (QStringList{"Contains “train.py”", "Block size from 1 KiB",
+                                                     "Lifetime up to 1 s", "Selection: a finding"}));
+        const auto buttons = table.chips().findChildren<QPushButton*>();
+        QCOMPARE(buttons.size(), 5);
+        QCOMPARE(buttons.at(0)->accessibleName(), QStringLiteral("Remove the filter: Contains “train.py”"));
+        buttons.at(0)->click();
+        QTRY_COMPARE(table.model().rowCount(), 2);
+        QVERIFY(fields.at(0)->text().isEmpty());
+        table.chips().clear_all();
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        QVERIFY(!table.chips().isVisible());
+    }
+
+    void the_time_range_is_a_filter() {
+        const auto session = synthetic_session();
+        AllocationTable table;
+        table.resize(1200, 300);
+        table.set_session(session.get());
+        table.show();
+        action(table, "Selected time range")->setChecked(true);
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        QCOMPARE(table.chips().names(), QStringList{"Time range: none is selected"});
+        session->selection().select_range(std::pair(0.0, 500.0));
+        QTRY_COMPARE(table.model().rowCount(), 1);
+        QVERIFY(table.chips().names().front().startsWith("Active from"));
     }
 
     void orders_are_right_for_every_column() {
@@ -129,7 +284,7 @@ private slots:
         table.findChildren<QLineEdit*>().at(1)->setText("1.5KiB");
         QTRY_COMPARE(table.model().rowCount(), 2);
         table.findChildren<QLineEdit*>().at(1)->clear();
-        table.findChildren<QCheckBox*>().at(0)->setChecked(true);
+        action(table, "Alive at cursor")->setChecked(true);
         session->selection().set_time_point(0);
         QTRY_COMPARE(table.model().rowCount(), 1);
         session->selection().set_time_point(6);
@@ -150,7 +305,7 @@ private slots:
         QVERIFY(lines[1].contains("\t2048\t"));
         QTemporaryDir folder;
         QSignalSpy finished(&table, &AllocationTable::export_finished);
-        table.export_csv(folder.filePath("a.csv"));
+        table.export_rows(folder.filePath("a.csv"));
         QVERIFY(table.is_exporting());
         QVERIFY(finished.wait());
         QCOMPARE(finished.takeFirst().at(1).toString(), QString());
@@ -158,9 +313,39 @@ private slots:
         QFile file(folder.filePath("a.csv"));
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(file.readAll().count("\r\n"), 5);
-        table.export_csv("/not/a/folder/a.csv");
+        QVERIFY2(table.result().contains("a.csv"), qPrintable(table.result()));
+        table.export_rows("/not/a/folder/a.csv");
         QVERIFY(finished.wait());
-        QVERIFY(!finished.takeFirst().at(1).toString().isEmpty());
+        const QString error = finished.takeFirst().at(1).toString();
+        QVERIFY(!error.isEmpty());
+        QCOMPARE(table.result(), error);
+        table.export_rows(folder.filePath("a.md"));
+        QVERIFY(finished.wait());
+        QFile markdown(folder.filePath("a.md"));
+        QVERIFY(markdown.open(QIODevice::ReadOnly));
+        QVERIFY(markdown.readAll().startsWith("| Allocation | Address |"));
+    }
+
+    void all_rows_or_groups_are_copied() {
+        const auto session = synthetic_session();
+        AllocationTable table;
+        table.resize(1200, 300);
+        table.set_session(session.get());
+        table.show();
+        QTRY_COMPARE(table.model().rowCount(), 4);
+        QSignalSpy finished(&table, &AllocationTable::export_finished);
+        table.copy_all(TableFormat::csv);
+        QVERIFY(finished.wait());
+        QCOMPARE(QGuiApplication::clipboard()->text().count("\r\n"), 5);
+        QVERIFY2(table.result().contains("4"), qPrintable(table.result()));
+        table.set_grouping(TableGrouping::line);
+        QTRY_COMPARE(table.model().rowCount(), 3);
+        table.copy_all(TableFormat::markdown);
+        QVERIFY(finished.wait());
+        const QStringList lines = QGuiApplication::clipboard()->text().split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 5);
+        QVERIFY2(lines[0].startsWith("| Group | Count |"), qPrintable(lines[0]));
+        QVERIFY2(lines[2].contains("no Python frame | 1 | 4096 |"), qPrintable(lines[2]));
     }
 
     void rows_are_copied_as_markdown_with_the_columns_that_are_shown() {
@@ -209,10 +394,10 @@ private slots:
         Progress progress;
         progress.canceled = true;
         const AllocationExport wanted{
-            session->shared_analysis(), *table.model().rows(), {}, {"a"}, folder.filePath("a.csv")};
+            session->shared_analysis(), table.model().shared_rows(), {}, TableFormat::csv, folder.filePath("a.csv")};
         QVERIFY(!write_allocations(wanted, progress));
         QVERIFY(!QFile::exists(wanted.path));
-        table.export_csv(wanted.path);
+        table.export_rows(wanted.path);
         table.cancel_export();
         QVERIFY(!table.is_exporting());
         QVERIFY(QThreadPool::globalInstance()->waitForDone(5000));
