@@ -288,7 +288,7 @@ void MainWindow::fill_recent_menu() {
     recent_menu_->addSeparator();
     recent_menu_->addAction(tr("Clear the list"), this, [this] {
         application_.settings().forget_recent_files();
-        start_->set_recent_files({});
+        start_->show_recent_files(application_.settings());
     });
 }
 
