@@ -85,7 +85,8 @@ struct Options {
     QCommandLineOption pane{
         "pane",
         QApplication::translate(
-            "main", "The open pane of a window: segments, graph, table, summary, changes, calltree or breakdown."),
+            "main",
+            "The open pane of a window: segments, graph, table, summary, changes, calltree, breakdown or notes."),
         "pane"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};

@@ -98,6 +98,8 @@ MainWindow::MainWindow(Application& application) : application_(application) {
         message_->show_message(ended_text(page_->session()->trace()), false);
         update_status();
     });
+    connect(page_, &TracePage::notes_failed, this,
+            [this](const QString& sentence) { message_->show_message(sentence, true); });
     connect(page_, &TracePage::live_failed, this, [this](const QString& sentence) {
         message_->show_message(sentence, true);
         update_status();

@@ -25,7 +25,7 @@ QKeySequence key(int k) { return QKeySequence(k); }
 const QStringList& needs_trace() {
     static const QStringList prefixes = {QStringLiteral("plots."), QStringLiteral("go."),    QStringLiteral("export."),
                                          QStringLiteral("copy."),  QStringLiteral("group."), QStringLiteral("color."),
-                                         QStringLiteral("axis.")};
+                                         QStringLiteral("axis."),  QStringLiteral("notes.")};
     return prefixes;
 }
 
@@ -244,6 +244,11 @@ void MainWindow::make_go_menu() {
         page_->show_pane(page_->graph());
         page_->graph().focus_search();
     });
+    actions_->separator();
+    actions_->add(QStringLiteral("notes.add"), tr("Add bookmark at the cursor…"),
+                  {QKeySequence(QStringLiteral("Ctrl+D"))}, [this] { page_->notes_pane().add_bookmark(); });
+    actions_->add(QStringLiteral("notes.edit"), tr("Edit the note at the cursor or on the finding…"), {key(Qt::Key_F2)},
+                  [this] { page_->notes_pane().edit(); });
     actions_->separator();
     int number = 0;
     for (const auto& [pane, name] : page_->panes()) {

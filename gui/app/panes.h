@@ -8,6 +8,7 @@
 #include "gui/changes/changes_pane.h"
 #include "gui/graph/graph_pane.h"
 #include "gui/inspector/inspector_pane.h"
+#include "gui/notes/notes_pane.h"
 #include "gui/segments/segment_map.h"
 #include "gui/story/story_pane.h"
 #include "gui/story/summary_bar.h"

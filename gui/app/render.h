@@ -22,7 +22,7 @@ struct RenderRequest {
     QString at = QStringLiteral("peak");
     std::optional<GroupBy> stack_by;  ///< the grouping of stacked pictures; nothing: the window's default
     QString pane;  ///< of a window: "segments", "graph", "table", "summary", "changes" (from the begin to `at`),
-                   ///< "calltree", "breakdown"; empty: the first
+                   ///< "calltree", "breakdown", "notes"; empty: the first
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel
     QString output;

@@ -241,7 +241,7 @@ QWidget* StartPage::make_snippets() {
         paragraph(tr("Or add PyTorch's own memory history to the program. It has no operators, modules "
                      "or graph:")));
     column->addWidget(snippet(QStringLiteral("snapshot"),
-                              QStringLiteral("torch.cuda.memory._record_memory_history(max_entries=1_000_000)\n"
+                              QStringLiteral("torch.cuda.memory._record_memory_history()\n"
                                              "...  # the program\n"
                                              "torch.cuda.memory._dump_snapshot(\"run.pickle\")"),
                               tr("Copy the lines")));

@@ -80,8 +80,20 @@ void TracePage::arrange(QWidget* plots) {
         tabs_->setCurrentWidget(table_);
         table_->show_selection_only();
     });
+    connect_notes();
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     connect(summary_bar_, &SummaryBar::finding_requested, this, [this](int finding) {
+        arrangement_->set_story(true);
+        why_->select_finding(finding);
+    });
+}
+
+void TracePage::connect_notes() {
+    overview_->set_notes(&notes_);
+    why_->set_notes(&notes_);
+    connect(&notes_, &NotesSource::failed, this, &TracePage::notes_failed);
+    connect(why_, &StoryPane::note_requested, notes_pane_, &NotesPane::edit_note_on);
+    connect(notes_pane_, &NotesPane::finding_requested, this, [this](int finding) {
         arrangement_->set_story(true);
         why_->select_finding(finding);
     });
@@ -208,6 +220,7 @@ void TracePage::make_tabs() {
     changes_ = new ChangesPane;
     call_tree_ = new TreePane;
     breakdown_ = new BreakdownPane;
+    notes_pane_ = new NotesPane;
     tabs_ = new QTabWidget;
     tabs_->setObjectName(QStringLiteral("drawer"));
     tabs_->setDocumentMode(true);
@@ -222,9 +235,14 @@ void TracePage::make_tabs() {
 }
 
 std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
-    return {{segments_, tr("Segments")},         {graph_, tr("Graph")},     {table_, tr("Table")},
-            {summary_, tr("Summary")},           {changes_, tr("Changes")}, {call_tree_, tr("Call tree")},
-            {breakdown_, tr("Memory breakdown")}};
+    return {{segments_, tr("Segments")},
+            {graph_, tr("Graph")},
+            {table_, tr("Table")},
+            {summary_, tr("Summary")},
+            {changes_, tr("Changes")},
+            {call_tree_, tr("Call tree")},
+            {breakdown_, tr("Memory breakdown")},
+            {notes_pane_, tr("Notes")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -261,6 +279,8 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     details_->set_session(raw);
     why_->set_session(raw);
     summary_bar_->set_session(raw);
+    notes_.set_session(raw);
+    notes_pane_->set_notes(&notes_, raw);
     if (session_) {
         session_->selection().disconnect(this);
     }

@@ -72,6 +72,8 @@ public:
     ChangesPane& changes() const { return *changes_; }
     TreePane& call_tree() const { return *call_tree_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
+    NotesPane& notes_pane() const { return *notes_pane_; }
+    NotesSource& notes() { return notes_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
     /// Returns the panes below the plots with their names, in the order of their tabs.
@@ -86,8 +88,9 @@ signals:
     void live_changed();  ///< following began or ended
     void live_ended();    ///< the writer has ended
     void live_failed(const QString& sentence);
-    void session_replaced();  ///< while following
-    void colors_changed();    ///< grouping, coloring or axis
+    void notes_failed(const QString& sentence);  ///< a change of the notes was not written
+    void session_replaced();                     ///< while following
+    void colors_changed();                       ///< grouping, coloring or axis
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -95,6 +98,7 @@ protected:
 private:
     void arrange(QWidget* plots);
     void ask_trace_to_compare();
+    void connect_notes();
     void show_evidence(ShownBy by, const Evidence& evidence);
     QWidget* make_header();
     QWidget* make_plots();
@@ -109,6 +113,7 @@ private:
     void show_group_option();
 
     std::shared_ptr<Session> session_;
+    NotesSource notes_;
     std::unique_ptr<LiveView> live_;
     QTimer reread_;  ///< reads the graph of a growing run again
     LiveStrip* strip_;
@@ -133,6 +138,7 @@ private:
     Loader other_trace_;  ///< to compare with
     TreePane* call_tree_;
     BreakdownPane* breakdown_;
+    NotesPane* notes_pane_;
     InspectorPane* details_;
     StoryPane* why_;
     SummaryBar* summary_bar_;

@@ -165,7 +165,7 @@ void add_render_command(CommandLine& line) {
     command
         .add_option("--pane", options->pane,
                     words("The pane to show in the view window: {panes}",
-                          with("panes", "segments, graph, table, summary, changes, calltree, breakdown")))
+                          with("panes", "segments, graph, table, summary, changes, calltree, breakdown, notes")))
         ->check(CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "breakdown"}));
     command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
     command.add_option("--size", options->size, words("WIDTHxHEIGHT in pixels, each from 100 to 16384"))

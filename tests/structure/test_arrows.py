@@ -28,6 +28,8 @@ ALLOWED = {
     "storage/sqlite": BASE,
     "storage/format": TRACE | {"storage/sqlite"},
     "storage/read": TRACE | {"storage/sqlite", "storage/format"},
+    # library notes
+    "storage/notes": TRACE | {"storage/format"},
     # library write
     "storage/write": TRACE | {"storage/sqlite", "storage/format"},
     # library state
@@ -41,7 +43,7 @@ ALLOWED = {
     "storage/attribution": TRACE | {"storage/replay", "storage/timeline", "storage/graph"},
     # library exchange
     "storage/import": TRACE | {"storage/format", "storage/allocator", "storage/timeline", "storage/write"},
-    "storage/export": STATE | {"storage/format", "storage/read", "storage/graph", "storage/write"},
+    "storage/export": STATE | {"storage/format", "storage/read", "storage/graph", "storage/write"} | {"storage/notes"},
     # library whatif
     "storage/whatif": TRACE | {"storage/allocator", "storage/replay"},
     "storage/compare": TRACE | {"storage/replay", "storage/attribution"},
@@ -76,8 +78,8 @@ ALLOWED = {
     },
     # the window
     "gui": GRAPH
-    | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/read", "storage/report"}
-    | {"storage/text"},
+    | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/notes", "storage/read"}
+    | {"storage/report", "storage/text"},
 }
 
 
