@@ -86,10 +86,8 @@ struct Options {
         "pane",
         QApplication::translate(
             "main",
-            "The open pane of a window: segments, graph, table, summary, changes, calltree, whatif or breakdown."),
-            "main", "The open pane of a window: segments, graph, table, summary, changes, calltree, breakdown or sql."),
-            "The open pane of a window: segments, graph, table, summary, changes, calltree, source or breakdown."),
-            "The open pane of a window: segments, graph, table, summary, changes, calltree, histograms or breakdown."),
+            "The open pane of a window: segments, graph, table, histograms, summary, changes, calltree, source, whatif, "
+            "breakdown, sql or notes."),
         "pane"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};

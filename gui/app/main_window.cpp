@@ -14,6 +14,8 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 
+#include "gui/app/examples.h"
+#include "gui/model/explained.h"
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
 #include "gui/share/share_dialog.h"
@@ -49,10 +51,16 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     connect(start_, &StartPage::open_requested, this, &MainWindow::ask_for_file);
     connect(start_, &StartPage::record_requested, this, &MainWindow::show_record_dialog);
     connect(start_, &StartPage::file_selected, this, &MainWindow::open);
+    connect(start_, &StartPage::removal_requested, this, [this](const QString& file) {
+        application_.settings().forget_file(file);
+        start_->show_recent_files(application_.settings());
+    });
     connect(loading_, &LoadingPage::cancel_requested, &loader_, &Loader::cancel);
     connect(&loader_, &Loader::progressed, loading_, &LoadingPage::show_progress);
     connect(&loader_, &Loader::opened, this, [this](const Opened& opened) {
-        application_.settings().remember_file(pending_);
+        if (!is_example(pending_)) {
+            application_.settings().remember_file(pending_);
+        }
         show_session(opened.session, pending_);
         if (opened.follower) {
             page_->follow(std::make_unique<StreamingFeed>(opened.follower));
@@ -76,7 +84,10 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::live_changed, this, &MainWindow::update_actions);
     connect(&page_->arrangement(), &PageLayout::changed, this, &MainWindow::update_actions);
-    connect(&page_->why(), &StoryPane::explained_changed, this, &MainWindow::update_actions);
+    connect(&page_->why(), &StoryPane::explained_changed, this, [this] {
+        remember_summary();
+        update_actions();
+    });
     connect(page_, &TracePage::session_replaced, this, [this] {
         follow_session();
         update_actions();
@@ -86,6 +97,8 @@ MainWindow::MainWindow(Application& application) : application_(application) {
         message_->show_message(ended_text(page_->session()->trace()), false);
         update_status();
     });
+    connect(page_, &TracePage::notes_failed, this,
+            [this](const QString& sentence) { message_->show_message(sentence, true); });
     connect(page_, &TracePage::live_failed, this, [this](const QString& sentence) {
         message_->show_message(sentence, true);
         update_status();
@@ -97,7 +110,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     page_->restore_layout(settings);
     page_->set_wheel_mode(settings.value(QStringLiteral("wheel_zooms"), false).toBool() ? WheelMode::zooms
                                                                                         : WheelMode::scrolls);
-    start_->set_recent_files(settings.recent_files());
+    start_->show_recent_files(settings);
     update_actions();
     update_status();
 }
@@ -152,7 +165,7 @@ void MainWindow::close_trace() {
     page_->set_session(nullptr);
     file_.clear();
     setWindowTitle(QStringLiteral("Tidemark"));
-    start_->set_recent_files(application_.settings().recent_files());
+    start_->show_recent_files(application_.settings());
     stack_->setCurrentWidget(start_);
     message_->hide();
     update_actions();
@@ -198,8 +211,11 @@ void MainWindow::ask_for_file() {
 }
 
 void MainWindow::show_record_dialog() {
+    if (record_ != nullptr && !record_->can_record()) {
+        delete std::exchange(record_, nullptr);  // it may have been installed meanwhile
+    }
     if (record_ == nullptr) {
-        record_ = new RecordDialog(application_.settings(), find_tidemark(), this);
+        record_ = new RecordDialog(application_.settings(), find_tidemark(QApplication::applicationDirPath()), this);
         connect(record_, &RecordDialog::open_requested, this, &MainWindow::open);
     }
     record_->show();
@@ -213,13 +229,39 @@ void MainWindow::reload() {
     }
 }
 
+/// Keeps what the start page says about the file.
+void MainWindow::remember_summary() {
+    const Session* session = page_->session();
+    const auto explained = session != nullptr ? session->explanation_source().explained() : nullptr;
+    if (!explained || explained->explanation.answer.empty()) {
+        return;
+    }
+    FileSummary summary;
+    for (const std::string& sentence : explained->explanation.answer) {
+        summary.headline += (summary.headline.isEmpty() ? QString() : QStringLiteral(" ")) + to_qstring(sentence);
+    }
+    summary.headline.remove(u'`');
+    if (const auto& findings = explained->explanation.findings;
+        !findings.empty() && findings.front().severity != Severity::background) {
+        summary.severity = QString::fromLatin1(severity_word(findings.front().severity));
+    }
+    summary.device = name_text(session->device().name);
+    summary.peak_bytes = session->analysis().curves().peak(Series::allocated).max;
+    summary.recorded_time = session->trace().start_utc_ns / 1'000'000;
+    application_.settings().remember_summary(file_, summary);
+}
+
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
     if (event->mimeData()->hasUrls()) {
         event->acceptProposedAction();
+        start_->set_drop_target(true);
     }
 }
 
+void MainWindow::dragLeaveEvent(QDragLeaveEvent* /*event*/) { start_->set_drop_target(false); }
+
 void MainWindow::dropEvent(QDropEvent* event) {
+    start_->set_drop_target(false);
     event->acceptProposedAction();
     for (const QUrl& url : event->mimeData()->urls()) {
         if (url.isLocalFile()) {

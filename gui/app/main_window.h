@@ -41,6 +41,7 @@ signals:
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
+    void dragLeaveEvent(QDragLeaveEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
 
@@ -65,6 +66,7 @@ private:
 
     void ask_for_file();
     void show_record_dialog();
+    void remember_summary();
     void reload();
     std::vector<Exportable> exportables();
     void export_picture(const Exportable& what);

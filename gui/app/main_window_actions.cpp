@@ -25,7 +25,7 @@ QKeySequence key(int k) { return QKeySequence(k); }
 const QStringList& needs_trace() {
     static const QStringList prefixes = {QStringLiteral("plots."), QStringLiteral("go."),    QStringLiteral("export."),
                                          QStringLiteral("copy."),  QStringLiteral("group."), QStringLiteral("color."),
-                                         QStringLiteral("axis."),  QStringLiteral("table.")};
+                                         QStringLiteral("axis."),  QStringLiteral("table."), QStringLiteral("notes.")};
     return prefixes;
 }
 
@@ -262,11 +262,18 @@ void MainWindow::make_go_menu() {
         page_->graph().focus_search();
     });
     actions_->separator();
+    actions_->add(QStringLiteral("notes.add"), tr("Add bookmark at the cursor…"),
+                  {QKeySequence(QStringLiteral("Ctrl+D"))}, [this] { page_->notes_pane().add_bookmark(); });
+    actions_->add(QStringLiteral("notes.edit"), tr("Edit the note at the cursor or on the finding…"), {key(Qt::Key_F2)},
+                  [this] { page_->notes_pane().edit(); });
+    actions_->separator();
+    constexpr int last_digit = 9;
     int number = 0;
     for (const auto& [pane, name] : page_->panes()) {
         ++number;
+        const QKeySequence digit(QStringLiteral("Ctrl+%1").arg(number));
         actions_->add(QStringLiteral("go.pane_%1").arg(number), tr("Pane %1").arg(name),
-                      {QKeySequence(QStringLiteral("Ctrl+%1").arg(number))},
+                      number <= last_digit ? QList{digit} : QList<QKeySequence>{},
                       [this, pane = pane] { page_->show_pane(*pane); });
     }
 }
@@ -305,7 +312,7 @@ void MainWindow::fill_recent_menu() {
     recent_menu_->addSeparator();
     recent_menu_->addAction(tr("Clear the list"), this, [this] {
         application_.settings().forget_recent_files();
-        start_->set_recent_files({});
+        start_->show_recent_files(application_.settings());
     });
 }
 

@@ -9,6 +9,7 @@
 #include "gui/graph/graph_pane.h"
 #include "gui/histograms/histograms_pane.h"
 #include "gui/inspector/inspector_pane.h"
+#include "gui/notes/notes_pane.h"
 #include "gui/segments/segment_map.h"
 #include "gui/sql/sql_pane.h"
 #include "gui/source/source_pane.h"

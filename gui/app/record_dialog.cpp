@@ -59,8 +59,8 @@ QString state_text(const RecordedProcess& process) {
 
 }  // namespace
 
-RecordDialog::RecordDialog(Settings& settings, const QString& tidemark, QWidget* parent)
-    : QDialog(parent), settings_(settings), tidemark_(tidemark) {
+RecordDialog::RecordDialog(Settings& settings, const TidemarkCommand& tidemark, QWidget* parent)
+    : QDialog(parent), settings_(settings), tidemark_(tidemark.path) {
     setWindowTitle(tr("Record a program"));
     form_ = new QWidget;
     auto* form = new QVBoxLayout(form_);
@@ -94,9 +94,11 @@ RecordDialog::RecordDialog(Settings& settings, const QString& tidemark, QWidget*
     show_state();
     resize(760, sizeHint().height());
     if (tidemark_.isEmpty()) {
-        show_status(
-            tr("The command “tidemark” does the recording. It was found neither beside this program nor in PATH."),
-            true);
+        show_status(tr("The command “tidemark” does the recording, and it was not found. Tidemark looked for %1 and in "
+                       "PATH. Install the package tidemark-recorder, or add the folder with tidemark to PATH and start "
+                       "this program again.")
+                        .arg(tidemark.looked.join(tr(", ", "between parts of a list"))),
+                    true);
     } else {
         check_parts();
         connect(command_, &QLineEdit::editingFinished, this, [this, checked = command_->text()]() mutable {

@@ -26,8 +26,10 @@ class Settings;
 class RecordDialog : public QDialog {
     Q_OBJECT
 public:
-    RecordDialog(Settings& settings, const QString& tidemark, QWidget* parent = nullptr);
+    RecordDialog(Settings& settings, const TidemarkCommand& tidemark, QWidget* parent = nullptr);
 
+    /// Returns whether there is a command that can record.
+    bool can_record() const { return !tidemark_.isEmpty(); }
     /// Null before Start.
     Recording* recording() const { return recording_.get(); }
     QString status_text() const;

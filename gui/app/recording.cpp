@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -44,9 +43,18 @@ RecordedProcess read_process(const QJsonObject& json) {
 
 }  // namespace
 
-QString find_tidemark() {
-    const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/tidemark");
-    return QFileInfo(beside).isExecutable() ? beside : QStandardPaths::findExecutable(QStringLiteral("tidemark"));
+TidemarkCommand find_tidemark(const QString& program_folder) {
+    TidemarkCommand command;
+    for (const char* place : {"/tidemark", "/../recorder/cli/tidemark"}) {
+        const QString file = QDir::cleanPath(program_folder + QLatin1String(place));
+        if (const QFileInfo info(file); info.isFile() && info.isExecutable()) {
+            command.path = file;
+            return command;
+        }
+        command.looked << file;
+    }
+    command.path = QStandardPaths::findExecutable(QStringLiteral("tidemark"));
+    return command;
 }
 
 std::vector<RecordPart> read_parts(const QByteArray& json) {

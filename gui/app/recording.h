@@ -13,8 +13,14 @@
 
 namespace tidemark::gui {
 
-/// Returns the path of the command-line tool: beside this program, or in PATH; empty if missing.
-QString find_tidemark();
+/// The command-line tool that records.
+struct TidemarkCommand {
+    QString path;        ///< empty: not found
+    QStringList looked;  ///< the files that would have been it, besides PATH
+};
+
+/// Finds it beside this program in `program_folder`, in the build tree of this program, or in PATH.
+TidemarkCommand find_tidemark(const QString& program_folder);
 
 /// A part of a recording, or a requirement on this machine.
 struct RecordPart {

@@ -140,31 +140,18 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
     window.show_session(session, request.trace);
     TracePage& page = window.page();
     const std::map<QString, QWidget*> panes{
-        {QStringLiteral("segments"), &page.segments()}, {QStringLiteral("graph"), &page.graph()},
-        {QStringLiteral("table"), &page.table()},       {QStringLiteral("summary"), &page.summary()},
-        {QStringLiteral("changes"), &page.changes()},   {QStringLiteral("calltree"), &page.call_tree()},
-        {QStringLiteral("whatif"), &page.what_if()},    {QStringLiteral("breakdown"), &page.breakdown()}};
         {QStringLiteral("segments"), &page.segments()},   {QStringLiteral("graph"), &page.graph()},
-        {QStringLiteral("table"), &page.table()},         {QStringLiteral("summary"), &page.summary()},
-        {QStringLiteral("changes"), &page.changes()},     {QStringLiteral("calltree"), &page.call_tree()},
-        {QStringLiteral("breakdown"), &page.breakdown()}, {QStringLiteral("sql"), &page.sql()}};
-        {QStringLiteral("source"), &page.source()},     {QStringLiteral("breakdown"), &page.breakdown()}};
-        {QStringLiteral("segments"), &page.segments()},     {QStringLiteral("graph"), &page.graph()},
-        {QStringLiteral("table"), &page.table()},           {QStringLiteral("summary"), &page.summary()},
-        {QStringLiteral("changes"), &page.changes()},       {QStringLiteral("calltree"), &page.call_tree()},
-        {QStringLiteral("histograms"), &page.histograms()}, {QStringLiteral("breakdown"), &page.breakdown()}};
+        {QStringLiteral("table"), &page.table()},         {QStringLiteral("histograms"), &page.histograms()},
+        {QStringLiteral("summary"), &page.summary()},     {QStringLiteral("changes"), &page.changes()},
+        {QStringLiteral("calltree"), &page.call_tree()},  {QStringLiteral("source"), &page.source()},
+        {QStringLiteral("whatif"), &page.what_if()},      {QStringLiteral("breakdown"), &page.breakdown()},
+        {QStringLiteral("sql"), &page.sql()},             {QStringLiteral("notes"), &page.notes_pane()}};
     if (const auto pane = panes.find(request.pane); pane != panes.end()) {
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {
         return usage_error(
-            "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, whatif "
-            "and breakdown.",
-            "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, breakdown "
-            "and sql.",
-            "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, source "
-            "and breakdown.",
-            "A window has no pane \"{pane}\"; it has segments, graph, table, summary, changes, calltree, "
-            "histograms and breakdown.",
+            "A window has no pane \"{pane}\"; it has segments, graph, table, histograms, summary, changes, calltree, "
+            "source, whatif, breakdown, sql and notes.",
             with("pane", request.pane.toStdString()));
     }
     if (request.stack_by) {

@@ -22,10 +22,8 @@ struct RenderRequest {
     QString at = QStringLiteral("peak");
     std::optional<GroupBy> stack_by;  ///< the grouping of stacked pictures; nothing: the window's default
     QString pane;  ///< of a window: "segments", "graph", "table", "summary", "changes" (from the begin to `at`),
-                   ///< "calltree", "whatif", "breakdown"; empty: the first
-                   ///< "calltree", "breakdown", "sql" (with the rows of its first example); empty: the first
-                   ///< "calltree", "source", "breakdown"; empty: the first
-                   ///< "calltree", "histograms", "breakdown"; empty: the first
+                   ///< "calltree", "sql" (with the rows of its first example), ...: the keys in render.cpp; empty: the
+                   ///< first
     QSize size{1600, 900};
     double scale = 1;  ///< device pixels per pixel
     QString output;

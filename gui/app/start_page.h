@@ -7,25 +7,37 @@
 #include <QWidget>
 
 class QLabel;
-class QListWidget;
 class QProgressBar;
+class QVBoxLayout;
 
 namespace tidemark::gui {
 
+class Settings;
+
+/// Recent files with their summaries, examples, and how to get something to open.
 class StartPage : public QWidget {
     Q_OBJECT
 public:
     explicit StartPage(QWidget* parent = nullptr);
-    void set_recent_files(const QStringList& files);
+    /// Shows the recent files of the settings; files that no longer exist as missing.
+    void show_recent_files(const Settings& settings);
+    /// Shows whether a file that is dragged over the window would be opened.
+    void set_drop_target(bool on);
 
 signals:
     void open_requested();
     void record_requested();
     void file_selected(const QString& path);
+    void removal_requested(const QString& path);  ///< from the list of recent files
 
 private:
-    QLabel* recent_title_;
-    QListWidget* recent_;
+    QWidget* make_buttons();
+    QWidget* make_examples();
+    QWidget* make_snippets();
+
+    QWidget* drop_zone_;
+    QWidget* recent_ = nullptr;  ///< made again whenever the list changes
+    QVBoxLayout* left_;
 };
 
 class LoadingPage : public QWidget {

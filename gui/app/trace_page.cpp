@@ -81,8 +81,20 @@ void TracePage::arrange(QWidget* plots) {
         table_->show_selection_only();
     });
     connect(histograms_, &HistogramsPane::memory_selected, table_, &AllocationTable::show_selection_only);
+    connect_notes();
     connect(overview_, &OverviewPlot::finding_selected, why_, &StoryPane::select_finding);
     connect(summary_bar_, &SummaryBar::finding_requested, this, [this](int finding) {
+        arrangement_->set_story(true);
+        why_->select_finding(finding);
+    });
+}
+
+void TracePage::connect_notes() {
+    overview_->set_notes(&notes_);
+    why_->set_notes(&notes_);
+    connect(&notes_, &NotesSource::failed, this, &TracePage::notes_failed);
+    connect(why_, &StoryPane::note_requested, notes_pane_, &NotesPane::edit_note_on);
+    connect(notes_pane_, &NotesPane::finding_requested, this, [this](int finding) {
         arrangement_->set_story(true);
         why_->select_finding(finding);
     });
@@ -213,6 +225,7 @@ void TracePage::make_tabs() {
     histograms_ = new HistogramsPane;
     breakdown_ = new BreakdownPane;
     sql_ = new SqlPane;
+    notes_pane_ = new NotesPane;
     tabs_ = new QTabWidget;
     tabs_->setObjectName(QStringLiteral("drawer"));
     tabs_->setDocumentMode(true);
@@ -227,23 +240,18 @@ void TracePage::make_tabs() {
 }
 
 std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
-    return {{segments_, tr("Segments")}, {graph_, tr("Graph")},
-            {table_, tr("Table")},       {summary_, tr("Summary")},
-            {changes_, tr("Changes")},   {call_tree_, tr("Call tree")},
-            {what_if_, tr("What if")},   {breakdown_, tr("Memory breakdown")}};
     return {{segments_, tr("Segments")},
             {graph_, tr("Graph")},
             {table_, tr("Table")},
+            {histograms_, tr("Histograms")},
             {summary_, tr("Summary")},
             {changes_, tr("Changes")},
             {call_tree_, tr("Call tree")},
+            {source_, tr("Source")},
+            {what_if_, tr("What if")},
             {breakdown_, tr("Memory breakdown")},
-            {sql_, tr("SQL")}};
-            {source_, tr("Source")},     {breakdown_, tr("Memory breakdown")}};
-    return {{segments_, tr("Segments")},     {graph_, tr("Graph")},
-            {table_, tr("Table")},           {summary_, tr("Summary")},
-            {changes_, tr("Changes")},       {call_tree_, tr("Call tree")},
-            {histograms_, tr("Histograms")}, {breakdown_, tr("Memory breakdown")}};
+            {sql_, tr("SQL")},
+            {notes_pane_, tr("Notes")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
@@ -284,6 +292,8 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     details_->set_session(raw);
     why_->set_session(raw);
     summary_bar_->set_session(raw);
+    notes_.set_session(raw);
+    notes_pane_->set_notes(&notes_, raw);
     if (session_) {
         session_->selection().disconnect(this);
     }

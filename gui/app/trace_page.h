@@ -76,6 +76,8 @@ public:
     SourcePane& source() const { return *source_; }
     HistogramsPane& histograms() const { return *histograms_; }
     BreakdownPane& breakdown() const { return *breakdown_; }
+    NotesPane& notes_pane() const { return *notes_pane_; }
+    NotesSource& notes() { return notes_; }
     GraphPane& graph() const { return *graph_; }
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
     /// Returns the panes below the plots with their names, in the order of their tabs.
@@ -90,8 +92,9 @@ signals:
     void live_changed();  ///< following began or ended
     void live_ended();    ///< the writer has ended
     void live_failed(const QString& sentence);
-    void session_replaced();  ///< while following
-    void colors_changed();    ///< grouping, coloring or axis
+    void notes_failed(const QString& sentence);  ///< a change of the notes was not written
+    void session_replaced();                     ///< while following
+    void colors_changed();                       ///< grouping, coloring or axis
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -99,6 +102,7 @@ protected:
 private:
     void arrange(QWidget* plots);
     void ask_trace_to_compare();
+    void connect_notes();
     void show_evidence(ShownBy by, const Evidence& evidence);
     QWidget* make_header();
     QWidget* make_plots();
@@ -113,6 +117,7 @@ private:
     void show_group_option();
 
     std::shared_ptr<Session> session_;
+    NotesSource notes_;
     std::unique_ptr<LiveView> live_;
     QTimer reread_;  ///< reads the graph of a growing run again
     LiveStrip* strip_;
@@ -141,6 +146,7 @@ private:
     HistogramsPane* histograms_;
     BreakdownPane* breakdown_;
     SqlPane* sql_;
+    NotesPane* notes_pane_;
     InspectorPane* details_;
     StoryPane* why_;
     SummaryBar* summary_bar_;

@@ -16,12 +16,15 @@
 #include <QPushButton>
 #include <QRadioButton>
 #include <QToolButton>
+#include <QTreeWidget>
 #include <QVBoxLayout>
 
 #include "gui/model/file_name.h"
 #include "gui/model/palette.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/widgets/ask_path.h"
+#include "storage/text/removed_words.h"
 
 namespace tidemark::gui {
 
@@ -29,7 +32,8 @@ namespace {
 
 constexpr int poll_interval = 100;  // milliseconds
 constexpr int steps_of_bar = 1000;
-constexpr int starting_width = 680;  // pixels
+constexpr int preview_pause = 200;                          // milliseconds
+constexpr int starting_width = 760, starting_height = 640;  // pixels
 
 QLabel* make_title(const QString& text) {
     auto* title = new QLabel(text);
@@ -45,7 +49,9 @@ ShareDialog::ShareDialog(ShareInput input, QString output, QWidget* parent)
     : QDialog(parent),
       input_(std::move(input)),
       job_(this, OnNewerRequest::cancel_running,
-           [this](const std::shared_ptr<const Outcome>& outcome) { show_outcome(*outcome); }) {
+           [this](const std::shared_ptr<const Outcome>& outcome) { show_outcome(*outcome); }),
+      preview_(this, OnNewerRequest::cancel_running,
+               [this](const std::shared_ptr<const Outcome>& outcome) { show_preview(*outcome); }) {
     setWindowTitle(tr("Share the trace"));
     form_ = new QWidget;
     auto* form = new QVBoxLayout(form_);
@@ -53,6 +59,7 @@ ShareDialog::ShareDialog(ShareInput input, QString output, QWidget* parent)
     form->setSpacing(14);
     form->addWidget(make_choices());
     form->addWidget(make_range());
+    form->addWidget(make_preview(), 1);
     form->addWidget(make_target());
     output_->setText(std::move(output));
     status_ = new QLabel;
@@ -69,17 +76,23 @@ ShareDialog::ShareDialog(ShareInput input, QString output, QWidget* parent)
     bar_->setSizePolicy(keeps_place);
     auto* column = new QVBoxLayout(this);
     column->setSpacing(14);
-    column->addWidget(form_);
-    column->addWidget(status_, 1);
+    column->addWidget(form_, 1);
+    column->addWidget(status_);
     column->addWidget(bar_);
     column->addLayout(make_buttons());
     poll_.setInterval(poll_interval);
     connect(&poll_, &QTimer::timeout, this,
             [this] { bar_->setValue(static_cast<int>(job_.fraction() * steps_of_bar)); });
-    connect(this, &QDialog::finished, this, [this] { cancel(); });
+    connect(this, &QDialog::finished, this, [this] {
+        cancel();
+        preview_.abandon();
+    });
+    delay_.setSingleShot(true);
+    delay_.setInterval(preview_pause);
+    connect(&delay_, &QTimer::timeout, this, &ShareDialog::preview);
     show_busy(false);
     show_choices();
-    resize(starting_width, layout()->totalHeightForWidth(starting_width));
+    resize(starting_width, starting_height);
 }
 
 QWidget* ShareDialog::make_choices() {
@@ -140,7 +153,90 @@ QWidget* ShareDialog::make_range() {
         hint->setForegroundRole(QPalette::PlaceholderText);
         column->addWidget(hint);
     }
+    with_notes_ = new QCheckBox(tr("Send my &notes and bookmarks along, with all names in them"));
+    with_notes_->setObjectName(QStringLiteral("notes"));
+    with_notes_->setToolTip(tr("They are written into a file beside the copy, unchanged: nothing in them is removed."));
+    column->addWidget(with_notes_);
+    for (QAbstractButton* button : std::initializer_list<QAbstractButton*>{whole, only_range_, with_notes_}) {
+        if (button != nullptr) {
+            connect(button, &QAbstractButton::toggled, this, &ShareDialog::show_choices);
+        }
+    }
     return box;
+}
+
+QWidget* ShareDialog::make_preview() {
+    auto* box = new QWidget;
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    column->addWidget(make_title(tr("What is removed")));
+    removed_ = new QTreeWidget;
+    removed_->setAccessibleName(tr("What is removed"));
+    removed_->setHeaderLabels({tr("In the trace"), tr("In the copy")});
+    removed_->setColumnWidth(0, 400);
+    removed_->setAlternatingRowColors(true);
+    removed_->setMinimumHeight(120);
+    size_ = new QLabel;
+    size_->setTextFormat(Qt::PlainText);
+    size_->setForegroundRole(QPalette::PlaceholderText);
+    size_->setAccessibleName(tr("Size of the copy"));
+    column->addWidget(removed_, 1);
+    column->addWidget(size_);
+    return box;
+}
+
+void ShareDialog::preview() {
+    size_->setText(tr("Finding out what is removed…"));
+    preview_.start([from = bytes_of_file_name(input_.trace), wanted = request()](Progress& progress) {
+        return std::make_shared<const Outcome>(preview_share(from, wanted, progress));
+    });
+}
+
+void ShareDialog::show_preview(const Outcome& outcome) {
+    removed_->clear();
+    if (!outcome) {
+        size_->setText(error_text(outcome.error()));
+        return;
+    }
+    for (const RemovedTexts& removed : outcome->removed) {
+        auto* kind = new QTreeWidgetItem(
+            removed_, {QStringLiteral("%1 %2").arg(count_text(removed.count),
+                                                   to_qstring(removed_title(reader_words(), removed.kind)))});
+        QFont bold = removed_->font();
+        bold.setBold(true);
+        kind->setFont(0, bold);
+        kind->setFirstColumnSpanned(true);
+        for (const RemovedTexts::Example& example : removed.examples) {
+            auto* row = new QTreeWidgetItem(
+                kind, {name_text(example.before), example.after.empty() ? tr("removed") : name_text(example.after)});
+            row->setToolTip(0, tip_text(name_text(example.before)));
+        }
+        if (const auto further = removed.count - static_cast<int64_t>(removed.examples.size());
+            further > 0 && !removed.examples.empty()) {
+            new QTreeWidgetItem(kind, {tr("and %1 more").arg(count_text(further))});
+        }
+    }
+    removed_->expandAll();
+    QString text = tr("%1 → %2 in the copy")
+                       .arg(bytes_text(static_cast<uint64_t>(outcome->input_bytes)),
+                            bytes_text(static_cast<uint64_t>(outcome->file_bytes)));
+    if (outcome->notes > 0) {
+        text += QStringLiteral(" · ") + tr("with %n note(s)", nullptr, plural(outcome->notes));
+    }
+    size_->setText(text);
+}
+
+QStringList ShareDialog::preview_rows() const {
+    QStringList rows;
+    for (int i = 0; i < removed_->topLevelItemCount(); ++i) {
+        const QTreeWidgetItem* kind = removed_->topLevelItem(i);
+        rows << kind->text(0);
+        for (int j = 0; j < kind->childCount(); ++j) {
+            rows << kind->child(j)->text(0) + QStringLiteral(" → ") + kind->child(j)->text(1);
+        }
+    }
+    return rows;
 }
 
 QWidget* ShareDialog::make_target() {
@@ -193,6 +289,7 @@ ShareRequest ShareDialog::request() const {
     for (const Choice& choice : choices_) {
         request.redaction.*choice.flag = choice.check->isChecked();
     }
+    request.with_notes = with_notes_->isChecked();
     if (only_range_ != nullptr && only_range_->isChecked()) {
         request.from = fmt::format("time:{}ns", input_.range->first);
         request.to = fmt::format("time:{}ns", input_.range->second);
@@ -268,6 +365,7 @@ void ShareDialog::show_choices() {
                                 : tr("The copy will contain everything: paths, names, source lines, the command line "
                                      "with any passwords in it, and when it was recorded."),
                 true);
+    delay_.start();
 }
 
 void ShareDialog::show_status(const QString& sentence, bool problem) {

@@ -21,6 +21,7 @@ class QLineEdit;
 class QProgressBar;
 class QPushButton;
 class QRadioButton;
+class QTreeWidget;
 
 namespace tidemark::gui {
 
@@ -37,6 +38,9 @@ public:
     ShareDialog(ShareInput input, QString output, QWidget* parent = nullptr);
 
     QString status_text() const;
+    /// Returns the rows of the preview: kind, number, before, after.
+    QStringList preview_rows() const;
+    bool previewing() const { return preview_.busy() || delay_.isActive(); }
     bool busy() const { return job_.busy(); }
 
 signals:
@@ -53,11 +57,14 @@ private:
     QWidget* make_choices();
     QWidget* make_range();
     QWidget* make_target();
+    QWidget* make_preview();
     QLayout* make_buttons();
     ShareRequest request() const;
     void start();
     void cancel();
     void show_outcome(const Outcome& outcome);
+    void preview();
+    void show_preview(const Outcome& outcome);
     void show_busy(bool busy);
     void show_choices();
     void show_status(const QString& sentence, bool problem);
@@ -69,12 +76,16 @@ private:
     std::vector<Choice> choices_;
     QWidget* form_;
     QRadioButton* only_range_ = nullptr;  ///< null if nothing is selected
+    QCheckBox* with_notes_ = nullptr;
+    QLabel* size_;
+    QTreeWidget* removed_;
     QLineEdit* output_;
     QLabel* status_;
     QProgressBar* bar_;
     QPushButton *share_, *cancel_;
     QTimer poll_;
-    LatestOnly<Outcome> job_;
+    QTimer delay_;  ///< before the next preview
+    LatestOnly<Outcome> job_, preview_;
 };
 
 }  // namespace tidemark::gui

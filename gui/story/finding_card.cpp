@@ -88,9 +88,41 @@ void FindingCard::set_open(bool open) {
         connect(body_, &FindingBody::walk_requested, this, &FindingCard::walk_requested);
         connect(body_, &FindingBody::memory_requested, this, &FindingCard::memory_requested);
         column_->addWidget(body_);
+        add_note_ = tool_button({}, {}, [this] { emit note_requested(); });
+        add_note_->setFocusPolicy(Qt::StrongFocus);
+        column_->addWidget(add_note_, 0, Qt::AlignLeft);
+        show_note();
     }
     if (body_ != nullptr) {
         body_->setVisible(open);
+        add_note_->setVisible(open && note_text_);
+    }
+}
+
+void FindingCard::set_note(const QString& text) {
+    if (note_text_ != text) {
+        note_text_ = text;
+        show_note();
+    }
+}
+
+void FindingCard::show_note() {
+    if (!note_text_) {
+        return;
+    }
+    if (note_ == nullptr && !note_text_->isEmpty()) {
+        note_ = new TextBlock(tr("Your note"));
+        note_->pass_clicks();
+        column_->insertWidget(column_->indexOf(head_) + 1, note_);
+    }
+    if (note_ != nullptr) {
+        note_->show_html(QStringLiteral("<b>%1</b> %2").arg(tr("Your note:").toHtmlEscaped(), rich_text(*note_text_)));
+        note_->setVisible(!note_text_->isEmpty());
+    }
+    if (add_note_ != nullptr) {
+        add_note_->setText(note_text_->isEmpty() ? tr("Add a note…") : tr("Edit the note…"));
+        add_note_->setAccessibleName(add_note_->text());
+        add_note_->setVisible(open_);
     }
 }
 

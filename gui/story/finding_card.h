@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QFrame>
+#include <optional>
 
 #include "gui/model/explained.h"
 
@@ -27,6 +28,8 @@ public:
     bool is_open() const { return open_; }
     void set_open(bool open);
     void set_selected(bool selected);
+    /// Shows the user's note below the title; empty: none. From then on an open card offers to write one.
+    void set_note(const QString& text);
 
 signals:
     void activated();  ///< a click, Enter
@@ -34,6 +37,7 @@ signals:
     void path_step_requested(int step);  ///< of Finding::path
     void walk_requested();
     void memory_requested();
+    void note_requested();  ///< the user wants to write or change the note
 
 protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
@@ -43,12 +47,16 @@ protected:
 private:
     QWidget* make_head();
     void fill_head();
+    void show_note();
 
     std::shared_ptr<const Explained> explained_;
     int position_, number_;
     bool open_ = false, selected_ = false;
     QVBoxLayout* column_;
     TextBlock* head_;
+    TextBlock* note_ = nullptr;         ///< null: none
+    QToolButton* add_note_ = nullptr;   ///< made with the body
+    std::optional<QString> note_text_;  ///< nothing: the card has no notes
     QToolButton* fold_;
     FindingBody* body_ = nullptr;  ///< made when first opened
 };

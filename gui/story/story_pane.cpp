@@ -195,6 +195,7 @@ void StoryPane::fill() {
     column->addStretch(1);
     scroll_->setWidget(content);
     mark_selected();
+    show_notes();
 }
 
 void StoryPane::add_summary(QVBoxLayout& column) {
@@ -305,6 +306,7 @@ FindingCard* StoryPane::make_card(int finding, int number) {
         emit memory_list_requested();
     });
     connect(card, &FindingCard::walk_requested, this, [this, finding] { walk(finding); });
+    connect(card, &FindingCard::note_requested, this, [this, finding] { emit note_requested(finding); });
     cards_.push_back(card);
     return card;
 }

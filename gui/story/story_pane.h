@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gui/model/evidence_place.h"
+#include "gui/model/notes_source.h"
 
 class QLabel;
 class QProgressBar;
@@ -29,6 +30,8 @@ class StoryPane : public QWidget {
 public:
     explicit StoryPane(QWidget* parent = nullptr);
     void set_session(Session* session);
+    /// Shows its notes on the cards. It must outlive the pane's last use of it; null: none.
+    void set_notes(NotesSource* notes);
 
     /// Returns the text of "Copy explanation"; empty while there is none.
     QString plain_text() const;
@@ -54,6 +57,7 @@ public:
 signals:
     void evidence_shown(tidemark::gui::ShownBy by, const tidemark::Evidence& evidence);
     void memory_list_requested();  ///< of the memory that is selected now
+    void note_requested(int finding);
     void close_requested();
     void explained_changed();
 
@@ -73,11 +77,13 @@ private:
     FindingCard* make_card(int finding, int number);
     FindingCard* card_of(int finding) const;
     void mark_selected();
+    void show_notes();
     void show_memory(const FindingCard& card);
     void show_state();
     void show_step(int step);
 
     QPointer<Session> session_;
+    QPointer<NotesSource> notes_;
     std::shared_ptr<const Explained> explained_;
     std::vector<FindingCard*> cards_;
     bool with_answer_ = false;  ///< the summary has the answer, too: in a picture, which has no summary bar

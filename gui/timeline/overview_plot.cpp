@@ -273,7 +273,7 @@ void OverviewPlot::show_tip(QPoint point) {
         tip_ = new HoverTip(this);
     }
     const FindingFlag* flag = flag_at(point);
-    tip_->show_at(this, point, flag != nullptr ? flag_tip(*session_, *flag) : QString());
+    tip_->show_at(this, point, flag != nullptr ? flag_tip(*session_, *flag) : bookmark_tip(point));
 }
 
 void OverviewPlot::leaveEvent(QEvent* event) {
@@ -287,6 +287,7 @@ void OverviewPlot::render_to(QPainter& painter, QSize size) {
     size_ = size;
     paint_run(painter, painter.device()->devicePixelRatioF());
     paint_brush(painter);
+    paint_bookmarks(painter);
     paint_flags(painter);
     size_ = {};
 }
@@ -303,6 +304,7 @@ void OverviewPlot::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.drawPixmap(0, 0, run_);
     paint_brush(painter);
+    paint_bookmarks(painter);
     paint_flags(painter);
 }
 
@@ -334,6 +336,10 @@ void OverviewPlot::mousePressEvent(QMouseEvent* event) {
         emit finding_selected(flag->finding);
         return;
     }
+    if (const Note* note = bookmark_at(event->position().toPoint())) {
+        notes_->go_to(*note);
+        return;
+    }
     TimeView& view = session_->time_view();
     view.begin_gesture();
     grip_ = grip_at(event->position().toPoint());
@@ -356,7 +362,9 @@ void OverviewPlot::mouseMoveEvent(QMouseEvent* event) {
         case Grip::none: {
             show_tip(event->position().toPoint());
             const Grip grip = grip_at(event->position().toPoint());
-            setCursor(flag_at(event->position().toPoint())        ? Qt::PointingHandCursor
+            const bool on_mark =
+                flag_at(event->position().toPoint()) != nullptr || bookmark_at(event->position().toPoint()) != nullptr;
+            setCursor(on_mark                                     ? Qt::PointingHandCursor
                       : grip == Grip::left || grip == Grip::right ? Qt::SizeHorCursor
                       : grip == Grip::inside                      ? Qt::OpenHandCursor
                                                                   : Qt::CrossCursor);

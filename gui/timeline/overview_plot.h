@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The whole run, always visible: the highest allocated bytes of every pixel column, reserved above,
-// marks, flags of out-of-memory events and of findings, and a brush over what the other plots show.
+// marks, flags of out-of-memory events and of findings, bookmarks, and a brush over what the other plots show.
 #pragma once
 
+#include "gui/model/notes_source.h"
 #include "gui/timeline/finding_flags.h"
 #include "gui/widgets/time_plot.h"
 
@@ -17,11 +18,14 @@ class OverviewPlot : public QWidget {
 public:
     explicit OverviewPlot(QWidget* parent = nullptr);
     void set_session(Session* session);
+    /// Shows its bookmarks. It must outlive the plot's last use of it; null: none.
+    void set_notes(NotesSource* notes);
     void render_to(QPainter& painter, QSize size);
     QSize sizeHint() const override { return {400, 78}; }
     /// Returns the flags of the findings.
     const std::vector<FindingFlag>& flags() const { return flags_; }
     QRectF flag_box(const FindingFlag& flag) const;  ///< in the coordinates of the widget
+    QRectF bookmark_box(const Note& note) const;     ///< in the coordinates of the widget
 
 signals:
     void finding_selected(int finding);
@@ -52,10 +56,14 @@ private:
     void paint_flags(QPainter& painter) const;
     void paint_steps(QPainter& painter) const;
     const FindingFlag* flag_at(QPoint point) const;
+    void paint_bookmarks(QPainter& painter) const;
+    const Note* bookmark_at(QPoint point) const;
+    QString bookmark_tip(QPoint point) const;  ///< rich text; empty: there is no bookmark
     void show_tip(QPoint point);
     bool has_data() const { return session_ && session_->has_device(); }
 
     QPointer<Session> session_;
+    QPointer<NotesSource> notes_;
     QPixmap run_;  ///< everything but the brush and the flags
     std::vector<FindingFlag> flags_;
     HoverTip* tip_ = nullptr;

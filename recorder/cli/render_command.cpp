@@ -3,6 +3,7 @@
 
 // tidemark render: lets the viewer draw a picture of a view, without a display.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +14,8 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
@@ -25,6 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* viewer = "tidemark-gui";
+const std::vector<std::string> panes{"segments", "graph",  "table",  "histograms", "summary", "changes",
+                                     "calltree", "source", "whatif", "breakdown",  "sql",     "notes"};
 /// As gui/app/render.cpp has them; tests/hostile compares.
 const std::vector<std::string> views{"why",     "overview", "timeline", "allocations", "segments", "graph", "table",
                                      "summary", "calltree", "source",   "breakdown",   "details",  "window"};
@@ -167,15 +172,8 @@ void add_render_command(CommandLine& line) {
     command
         .add_option("--pane", options->pane,
                     words("The pane to show in the view window: {panes}",
-                          with("panes", "segments, graph, table, summary, changes, calltree, whatif, breakdown")))
-        ->check(CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "whatif", "breakdown"}));
-                          with("panes", "segments, graph, table, summary, changes, calltree, breakdown, sql")))
-        ->check(CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "breakdown"}));
-                          with("panes", "segments, graph, table, summary, changes, calltree, source, breakdown")))
-        ->check(CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "source", "breakdown"}));
-                          with("panes", "segments, graph, table, summary, changes, calltree, histograms, breakdown")))
-        ->check(
-            CLI::IsMember({"segments", "graph", "table", "summary", "changes", "calltree", "histograms", "breakdown"}));
+                          with("panes", fmt::format("{}", fmt::join(panes, ", ")))))
+        ->check(CLI::IsMember(panes));
     command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
     command.add_option("--size", options->size, words("WIDTHxHEIGHT in pixels, each from 100 to 16384"))
         ->check([words](const std::string& size) { return check_size(size, words); })

@@ -18,6 +18,7 @@
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
+#include "storage/text/removed_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -25,8 +26,21 @@ namespace {
 struct ShareOptions {
     std::string trace, output, redact;
     ShareRequest request;
-    bool force = false;
+    bool force = false, dry_run = false;
 };
+
+/// Prints what the copy lacks, with an example of each kind and what replaces it.
+std::string removed_text(const Words& words, const ShareReport& report) {
+    std::string text;
+    for (const RemovedTexts& removed : report.removed) {
+        text += fmt::format("{:>10}  {}\n", format_count(removed.count), removed_title(words, removed.kind));
+        for (const RemovedTexts::Example& example : removed.examples) {
+            text += fmt::format("            {} → {}\n", visible_text(example.before),
+                                example.after.empty() ? words("removed") : visible_text(example.after));
+        }
+    }
+    return text.empty() ? words("Nothing is removed.") + "\n" : words("Removed:") + "\n" + text;
+}
 
 /// Says what the copy still contains, because a person may send it without another look.
 void print_left(const Words& words, const PrivateTexts& left) {
@@ -47,12 +61,35 @@ void print_left(const Words& words, const PrivateTexts& left) {
     }
 }
 
+Status preview(const ShareOptions& options, const Words& words, Progress& progress) {
+    TIDEMARK_TRY(check_is_no_snapshot(options.trace));
+    limit_memory_for(options.trace);
+    Result<ShareReport> report = [&] {
+        const ProgressBar bar(progress, words("Sharing {path}", with("path", options.trace)));
+        return preview_share(options.trace, options.request, progress);
+    }();
+    if (!report) {
+        return report.error();
+    }
+    print_left(words, report->left);
+    return print(removed_text(words, *report) +
+                 words("Size: {before}, of the copy {after}", with("before", format_bytes(report->input_bytes)),
+                       with("after", format_bytes(report->file_bytes))) +
+                 "\n");
+}
+
 Status run_share(ShareOptions& options, const Words& words, Progress& progress) {
     const auto redaction = redaction_from_names(options.redact);
     if (!redaction) {
         return redaction.error();
     }
     options.request.redaction = *redaction;
+    if (options.dry_run) {
+        return preview(options, words, progress);
+    }
+    if (options.output.empty()) {
+        return usage_error("Name the copy with -o, or use --dry-run.");
+    }
     std::error_code error;
     if (std::filesystem::equivalent(options.trace, options.output, error)) {
         return usage_error("{path} is the trace itself; select another name with -o.", with("path", options.output));
@@ -98,7 +135,11 @@ void add_share_command(CommandLine& line) {
          "  tidemark share run.tide -o for-anna.tide --redact paths,source,names,times\n"
          "  tidemark share run.tide -o oom.tide --from time:12s --to end"});
     add_trace_option(line, command, options->trace);
-    command.add_option("-o,--output", options->output, words("The trace to write"))->required();
+    command.add_option("-o,--output", options->output, words("The trace to write"));
+    command.add_flag("--dry-run", options->dry_run,
+                     words("Print what would be removed and the size of the copy, and write nothing"));
+    command.add_flag("--notes", options->request.with_notes,
+                     words("Write the notes and bookmarks beside the copy, unchanged: with all names in them"));
     command.add_option("--redact", options->redact,
                        words("What to redact: paths, source, names, times, separated by commas (default: nothing)"));
     command.add_option("--from", options->request.from,

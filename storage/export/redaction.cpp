@@ -16,8 +16,8 @@ namespace {
 /// Walks through all texts of a trace and its graph.
 class Redactor {
 public:
-    Redactor(Trace& trace, const Redaction& redaction, GraphTables* graph)
-        : trace_(trace), graph_(graph), redaction_(redaction), rules_(redaction, trace, graph) {}
+    Redactor(Trace& trace, const Redaction& redaction, GraphTables* graph, RedactionLog& log)
+        : trace_(trace), graph_(graph), redaction_(redaction), rules_(redaction, trace, graph), log_(log) {}
 
     AllowedTexts run() {
         redact_stacks();
@@ -45,6 +45,19 @@ private:
     void redact_times();
     void redact_graph();
 
+    /// Notes a replaced text, and returns what it is replaced by.
+    std::string noted(RemovedKind kind, const std::string& before, std::string after) {
+        log_.add(kind, before, after);
+        return after;
+    }
+    std::string function(const std::string& name, const std::string& file) {
+        return noted(RemovedKind::function, name, rules_.function(name, file));
+    }
+    std::string file(const std::string& path) { return noted(RemovedKind::path, path, rules_.file(path)); }
+    std::string free_text(const std::string& text) {
+        return noted(RemovedKind::free_text, text, rules_.free_text(text));
+    }
+    void log_source_lines();
     std::vector<bool> used_stacks();
     template <class Visit>
     void for_each_stack(Visit&& visit);
@@ -53,6 +66,7 @@ private:
     GraphTables* graph_;  ///< nullptr: no graph
     Redaction redaction_;
     TextRules rules_;
+    RedactionLog& log_;
 };
 
 template <class Visit>
@@ -102,8 +116,8 @@ void Redactor::redact_stacks() {
         if (is_new) {
             const Frame& from = old.frame(frame->first);
             const std::string& file = old.string(from.file);
-            frame->second = table.intern(Frame{table.intern(rules_.function(old.string(from.function), file)),
-                                               table.intern(rules_.file(file)), from.line});
+            frame->second = table.intern(Frame{table.intern(function(old.string(from.function), file)),
+                                               table.intern(this->file(file)), from.line});
         }
         moved[id] = table.intern(StackEntry{moved[old.stack(id).caller], frame->second});
     }
@@ -131,44 +145,65 @@ void Redactor::redact_origins() {
         std::for_each(graph_->nodes.origin.begin(), graph_->nodes.origin.end(), move);
     }
     for (Origin& origin : kept) {
-        origin.op = rules_.op(origin.op);
-        origin.module = rules_.module(origin.module);
-        origin.phase.text = rules_.phase(origin.phase.text);
-        origin.compile_context = rules_.compile_context(origin.compile_context);
-        origin.user_metadata = rules_.free_text(origin.user_metadata);
+        origin.op = noted(RemovedKind::op, origin.op, rules_.op(origin.op));
+        origin.module = noted(RemovedKind::module, origin.module, rules_.module(origin.module));
+        origin.phase.text = noted(RemovedKind::mark, origin.phase.text, rules_.phase(origin.phase.text));
+        origin.compile_context =
+            noted(RemovedKind::free_text, origin.compile_context, rules_.compile_context(origin.compile_context));
+        origin.user_metadata = free_text(origin.user_metadata);
     }
     trace_.origins = std::move(kept);
 }
 
 void Redactor::redact_spans() {
     for (Annotation& annotation : trace_.annotations) {
-        annotation.name = rules_.range(annotation);
+        annotation.name = noted(RemovedKind::mark, annotation.name, rules_.range(annotation));
         rules_.remove_unknown_word(annotation.kind);
     }
     for (Mark& mark : trace_.marks) {
-        mark.name = rules_.mark(mark.name);
+        mark.name = noted(RemovedKind::mark, mark.name, rules_.mark(mark.name));
     }
     for (Step& step : trace_.steps) {
         rules_.remove_unknown_word(step.source);
     }
     for (Stream& stream : trace_.streams) {
-        stream.name = rules_.stream(stream.name);
+        stream.name = noted(RemovedKind::mark, stream.name, rules_.stream(stream.name));
+    }
+}
+
+void Redactor::log_source_lines() {
+    int64_t lines = 0;
+    std::string longest;
+    for (const auto& [file, texts] : trace_.source_text.files()) {
+        lines += static_cast<int64_t>(texts.size());
+        for (const auto& [number, text] : texts) {
+            longest = text.size() > longest.size() ? text : longest;
+        }
+    }
+    if (lines > 0) {
+        log_.add_all(RemovedKind::source_line, lines, longest);
     }
 }
 
 void Redactor::redact_source() {
     if (redaction_.replaces_texts()) {
+        log_source_lines();
         trace_.source_text = {};
     }
-    trace_.source = rules_.source(trace_.source);
+    trace_.source = noted(RemovedKind::free_text, trace_.source, rules_.source(trace_.source));
     trace_.writer = rules_.free_text(trace_.writer);
-    std::erase_if(trace_.settings,
-                  [&](const auto& setting) { return !rules_.allows_setting(setting.first, setting.second); });
+    std::erase_if(trace_.settings, [&](const auto& setting) {
+        const bool goes = !rules_.allows_setting(setting.first, setting.second);
+        if (goes) {
+            log_.add(RemovedKind::setting, setting.first + " = " + setting.second, {});
+        }
+        return goes;
+    });
 }
 
 void Redactor::redact_data_gaps() {
     for (DataGap& data_gap : trace_.data_gaps) {
-        data_gap.text = rules_.free_text(data_gap.text);
+        data_gap.text = free_text(data_gap.text);
         rules_.remove_unknown_word(data_gap.reason);
         std::erase_if(data_gap.arguments,
                       [&](const auto& argument) { return !rules_.allows_argument(argument.first, argument.second); });
@@ -177,17 +212,19 @@ void Redactor::redact_data_gaps() {
 
 void Redactor::redact_surroundings() {
     for (DeviceHistory& device : trace_.devices) {
-        device.name = rules_.device(device.name);
+        device.name = noted(RemovedKind::free_text, device.name, rules_.device(device.name));
         for (OtherEvent& other : device.others) {
-            other.name = rules_.action(other);
+            other.name = noted(RemovedKind::free_text, other.name, rules_.action(other));
         }
     }
     for (Process& process : trace_.processes) {
-        process.command_line = rules_.free_text(process.command_line);
-        process.how_ended.text = rules_.end_details(process.how_ended);
+        process.command_line =
+            noted(RemovedKind::command_line, process.command_line, rules_.free_text(process.command_line));
+        process.how_ended.text =
+            noted(RemovedKind::free_text, process.how_ended.text, rules_.end_details(process.how_ended));
     }
     for (DriverAllocation& allocation : trace_.driver_allocations) {
-        allocation.source = rules_.library(allocation.source);
+        allocation.source = noted(RemovedKind::path, allocation.source, rules_.library(allocation.source));
         rules_.remove_unknown_word(allocation.kind);
     }
     for (Sample& sample : trace_.samples) {
@@ -197,6 +234,9 @@ void Redactor::redact_surroundings() {
 
 /// All other times count from the trace's start already. A process that started earlier would tell when.
 void Redactor::redact_times() {
+    if (trace_.start_utc_ns != 0) {
+        log_.add_all(RemovedKind::time, 1, {});
+    }
     trace_.start_utc_ns = 0;
     for (Process& process : trace_.processes) {
         process.start = 0;
@@ -226,27 +266,30 @@ void Redactor::redact_graph() {
     const std::vector<std::string> old = std::exchange(graph_->texts, {});
     NewTexts texts;
     for (uint32_t& name : graph_->saved.name) {
-        name = texts(rules_.saved(old[name]));
+        name = texts(noted(RemovedKind::op, old[name], rules_.saved(old[name])));
     }
     for (NodeIndex n = 0; n < graph_->nodes.size(); ++n) {
-        graph_->nodes.type[n] = texts(rules_.node(old[graph_->nodes.type[n]]));
-        graph_->nodes.variable[n] = texts(rules_.parameter(old[graph_->nodes.variable[n]]));
+        const std::string &type = old[graph_->nodes.type[n]], &variable = old[graph_->nodes.variable[n]];
+        graph_->nodes.type[n] = texts(noted(RemovedKind::op, type, rules_.node(type)));
+        graph_->nodes.variable[n] = texts(noted(RemovedKind::module, variable, rules_.parameter(variable)));
     }
     for (CategoryLabel& label : graph_->labels) {
-        label.name = texts(rules_.parameter(old[label.name]));
+        label.name = texts(noted(RemovedKind::module, old[label.name], rules_.parameter(old[label.name])));
     }
     for (Referrer& referrer : graph_->referrers) {
         for (PathLink& link : referrer.links) {
             const std::string& file = old[link.file];
-            link.name = texts(rules_.variable(old[link.name], link.kind));
-            link.function = texts(rules_.function(old[link.function], file));
-            link.file = texts(rules_.file_or_module(file));
+            const std::string& name = old[link.name];
+            link.name = texts(noted(RemovedKind::variable, name, rules_.variable(name, link.kind)));
+            link.function = texts(function(old[link.function], file));
+            link.file = texts(noted(RemovedKind::path, file, rules_.file_or_module(file)));
             rules_.remove_unknown_word(link.kind);
         }
     }
     for (HeapScan& scan : graph_->scans) {
+        const std::string& text = scan.reason.text;
         scan.reason.text =
-            scan.reason == ScanReason::mark ? rules_.mark(scan.reason.text) : rules_.free_text(scan.reason.text);
+            scan.reason == ScanReason::mark ? noted(RemovedKind::mark, text, rules_.mark(text)) : free_text(text);
     }
     graph_->texts = std::move(texts.texts);
 }
@@ -274,8 +317,9 @@ Result<Redaction> redaction_from_names(std::string_view comma_separated) {
     return redaction;
 }
 
-AllowedTexts redact(Trace& trace, const Redaction& redaction, GraphTables* graph) {
-    return Redactor(trace, redaction, graph).run();
+AllowedTexts redact(Trace& trace, const Redaction& redaction, GraphTables* graph, RedactionLog* log) {
+    RedactionLog none;
+    return Redactor(trace, redaction, graph, log != nullptr ? *log : none).run();
 }
 
 }  // namespace tidemark

@@ -7,12 +7,16 @@
 // a number. Every other text is replaced or removed, whatever it looks like.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "storage/base/result.h"
 #include "storage/trace/graph_tables.h"
+#include "storage/trace/removed_kind.h"
 
 namespace tidemark {
 
@@ -36,8 +40,38 @@ Result<Redaction> redaction_from_names(std::string_view comma_separated);
 /// Texts that a rule allowed in the redacted trace, including the stand-ins.
 using AllowedTexts = std::unordered_set<std::string>;
 
+/// The removed texts of one kind.
+struct RemovedTexts {
+    struct Example {
+        std::string before, after;  ///< `after` is empty if the text was removed and not replaced
+    };
+    RemovedKind kind = RemovedKind::path;
+    int64_t count = 0;              ///< of different texts
+    std::vector<Example> examples;  ///< the first few
+};
+
+/// Collects what redact() removes.
+class RedactionLog {
+public:
+    void add(RemovedKind kind, const std::string& before, const std::string& after);
+    /// Counts `count` texts that are not listed one by one.
+    void add_all(RemovedKind kind, int64_t count, const std::string& example);
+    /// Returns what was removed, by kind, without texts that are still allowed elsewhere.
+    std::vector<RemovedTexts> removed(const AllowedTexts& allowed) const;
+
+private:
+    struct Removed {
+        std::vector<RemovedTexts::Example> texts;  ///< in the order of their first use
+        std::unordered_set<std::string> known;
+        int64_t further = 0;
+    };
+    std::map<RemovedKind, Removed> removed_;
+};
+
 /// Replaces texts in the whole trace and in its `graph`, if not nullptr. Equal texts get the same stand-in everywhere.
 /// Also removes all unused strings, frames, stacks and origins, so a call is useful even without anything to redact.
-AllowedTexts redact(Trace& trace, const Redaction& redaction, GraphTables* graph = nullptr);
+/// `log`, if not nullptr, gets what was replaced or removed.
+AllowedTexts redact(Trace& trace, const Redaction& redaction, GraphTables* graph = nullptr,
+                    RedactionLog* log = nullptr);
 
 }  // namespace tidemark

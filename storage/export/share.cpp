@@ -3,12 +3,16 @@
 
 #include "storage/export/share.h"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +20,7 @@
 #include "storage/export/excerpt.h"
 #include "storage/export/file_check.h"
 #include "storage/export/public_names.h"
+#include "storage/notes/notes.h"
 #include "storage/read/database.h"
 #include "storage/read/open_trace.h"
 #include "storage/read/read_graph.h"
@@ -28,6 +33,8 @@ namespace {
 
 /// Tables of a trace file that the model in memory does not contain. They are omitted, and the copy has a data gap.
 constexpr std::array tables_left_out{"thread"};
+
+bool is_cut(const ShareRequest& request) { return !request.from.empty() || !request.to.empty(); }
 
 Result<Stretch> find_stretch(const Trace& trace, const ShareRequest& request) {
     const DeviceHistory& main = trace.main_device();
@@ -147,11 +154,10 @@ PrivateTexts private_texts(const Trace& trace) {
 }
 
 Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, GraphTables* graph,
-                               AllowedTexts* allowed) {
-    const bool is_cut = !request.from.empty() || !request.to.empty();
+                               AllowedTexts* allowed, RedactionLog* log) {
     std::optional<DataGap> cut;
     Trace shared;
-    if (is_cut && !trace.devices.empty()) {
+    if (is_cut(request) && !trace.devices.empty()) {
         const auto stretch = find_stretch(trace, request);
         if (!stretch) {
             return stretch.error();
@@ -161,7 +167,7 @@ Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, 
     } else {
         shared = trace;
     }
-    AllowedTexts texts = redact(shared, request.redaction, graph);
+    AllowedTexts texts = redact(shared, request.redaction, graph, log);
     shared.writer = "Tidemark " TIDEMARK_VERSION;
     for (const std::optional<DataGap>& done : {redaction_gap(request.redaction), cut}) {
         if (done) {
@@ -174,8 +180,41 @@ Result<Trace> prepare_to_share(const Trace& trace, const ShareRequest& request, 
     return shared;
 }
 
-Result<ShareReport> share_trace(const std::string& input, const std::string& output, const ShareRequest& request,
-                                IfExists if_exists, Progress& progress) {
+namespace {
+
+/// Returns the bookmarks that lie in the shared part, with its numbers of events and its times, and the other notes.
+Result<std::vector<Note>> notes_of_copy(const Trace& trace, const ShareRequest& request) {
+    auto notes = NoteFile(trace.path, trace_fingerprint(trace), notes_folder()).read();
+    if (!notes || !is_cut(request) || trace.devices.empty()) {
+        return notes;
+    }
+    const auto stretch = find_stretch(trace, request);
+    if (!stretch) {
+        return stretch.error();
+    }
+    std::erase_if(*notes, [&](Note& note) {
+        const auto range = stretch->events.find(note.device);
+        if (!note.is_bookmark() || range == stretch->events.end()) {
+            return note.is_bookmark();
+        }
+        const bool outside = note.event < range->second.first || note.event > range->second.last;
+        note.event -= range->second.first;
+        note.time -= stretch->start;
+        return outside;
+    });
+    return notes;
+}
+
+/// Writes the notes beside the copy, which is read again, because its fingerprint is that of the file.
+Status write_notes(const std::string& output, const std::vector<Note>& notes, Progress& progress) {
+    const auto copy = open_trace(output, progress);
+    return copy ? NoteFile(output, trace_fingerprint(**copy), {}).write_all(notes) : Status(copy.error());
+}
+
+enum class Keep { yes, no };
+
+Result<ShareReport> make_copy(const std::string& input, const std::string& output, const ShareRequest& request,
+                              IfExists if_exists, Keep keep, Progress& progress) {
     auto trace = open_trace(input, progress);
     if (!trace) {
         return trace.error();
@@ -186,7 +225,8 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     }
     GraphTables graph = **read;
     AllowedTexts allowed;
-    auto shared = prepare_to_share(**trace, request, &graph, &allowed);
+    RedactionLog log;
+    auto shared = prepare_to_share(**trace, request, &graph, &allowed, &log);
     if (!shared) {
         return shared.error();
     }
@@ -197,7 +237,7 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (!left_out->empty()) {
         add_gap(*shared, shared_gap(DataGapReason::tables_left_out, {{"tables", *std::move(left_out)}}), allowed);
     }
-    auto copy = PartFile::create(output, if_exists, FileAccess::umask);
+    auto copy = PartFile::create(output, if_exists, keep == Keep::yes ? FileAccess::umask : FileAccess::owner);
     if (!copy) {
         return copy.error();
     }
@@ -206,9 +246,26 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
     if (progress.canceled) {
         return canceled_error();
     }
-    TIDEMARK_TRY(copy->keep());
-
+    std::vector<Note> notes;
+    if (request.with_notes) {
+        auto found = notes_of_copy(**trace, request);
+        if (!found) {
+            return found.error();
+        }
+        notes = *std::move(found);
+    }
     ShareReport report;
+    std::error_code ignored;
+    report.file_bytes = static_cast<int64_t>(std::filesystem::file_size(copy->path(), ignored));
+    report.input_bytes = (*trace)->file_bytes;
+    report.notes = static_cast<int64_t>(notes.size());
+    report.removed = log.removed(allowed);
+    if (keep == Keep::yes) {
+        TIDEMARK_TRY(copy->keep());
+        if (!notes.empty()) {
+            TIDEMARK_TRY(write_notes(output, notes, progress));
+        }
+    }
     report.left = private_texts(**trace);
     report.left.command_line &= !request.redaction.replaces_texts();
     report.left.source_lines &= !request.redaction.replaces_texts();
@@ -219,9 +276,23 @@ Result<ShareReport> share_trace(const std::string& input, const std::string& out
         report.events += device.event_count();
         report.allocations += device.allocations.size();
     }
-    std::error_code ignored;
-    report.file_bytes = static_cast<int64_t>(std::filesystem::file_size(output, ignored));
     return report;
+}
+
+}  // namespace
+
+Result<ShareReport> share_trace(const std::string& input, const std::string& output, const ShareRequest& request,
+                                IfExists if_exists, Progress& progress) {
+    return make_copy(input, output, request, if_exists, Keep::yes, progress);
+}
+
+Result<ShareReport> preview_share(const std::string& input, const ShareRequest& request, Progress& progress) {
+    std::error_code error;
+    const auto folder = std::filesystem::temp_directory_path(error);
+    const std::string name = fmt::format("tidemark-preview-{}-{:x}.tide", ::getpid(),
+                                         std::hash<std::thread::id>()(std::this_thread::get_id()));
+    return make_copy(input, ((error ? std::filesystem::path("/tmp") : folder) / name).string(), request, IfExists::fail,
+                     Keep::no, progress);
 }
 
 }  // namespace tidemark

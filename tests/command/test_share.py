@@ -25,6 +25,16 @@ class Share(CommandTest):
         with sqlite3.connect(f"file:{shared}?mode=ro", uri=True) as database:
             self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
 
+    def test_dry_run_prints_what_would_be_removed_and_writes_nothing(self):
+        trace = self.imported("adam_steps")
+        text = self.run_fine("share", trace, "--dry-run", "--redact", "paths,source,names,times")
+        self.assertRegex(text, r"fixtures\.py → file\d+\.py")
+        self.assertRegex(text, r"2  marks, ranges and streams\n +Optimizer\.step#Adam\.step → range_a")
+        self.assertIn("Size: ", text)
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*.tide")), [trace.name])
+        self.assertIn("Nothing is removed.", self.run_fine("share", trace, "--dry-run"))
+        self.assertEqual(run("share", trace).returncode, USAGE)
+
     def recorded(self):
         """Returns a recorded trace with secrets in texts that any program can have."""
         trace = self.folder / "run.tide"

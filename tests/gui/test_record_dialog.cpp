@@ -3,6 +3,7 @@
 
 // The Record dialog with a script instead of `tidemark`: the parts, the command line, the status at the end.
 #include <QCheckBox>
+#include <QDir>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
@@ -51,7 +52,7 @@ private slots:
 
     void unavailable_parts_are_explained() {
         Settings settings(Settings::Storage::in_memory);
-        RecordDialog dialog(settings, tidemark_);
+        RecordDialog dialog(settings, {tidemark_, {}});
         auto* nvml = dialog.findChild<QCheckBox*>(QStringLiteral("nvml"));
         QTRY_VERIFY(!nvml->isEnabled());
         QVERIFY(!nvml->isChecked());
@@ -63,7 +64,7 @@ private slots:
         Settings settings(Settings::Storage::in_memory);
         settings.set(QStringLiteral("record/command"), QStringLiteral("python \"my train.py\""));
         settings.set(QStringLiteral("record/folder"), folder_.path());
-        RecordDialog dialog(settings, tidemark_);
+        RecordDialog dialog(settings, {tidemark_, {}});
         QTRY_VERIFY(!dialog.findChild<QCheckBox*>(QStringLiteral("nvml"))->isEnabled());
         QSignalSpy opened(&dialog, &RecordDialog::open_requested);
         button(dialog, QStringLiteral("Start"))->click();
@@ -85,9 +86,32 @@ private slots:
 
     void a_missing_command_is_reported() {
         Settings settings(Settings::Storage::in_memory);
-        RecordDialog dialog(settings, {});
-        QVERIFY(dialog.status_text().contains(QStringLiteral("tidemark")));
+        RecordDialog dialog(settings, {{}, {QStringLiteral("/opt/bin/tidemark")}});
+        QVERIFY(dialog.status_text().contains(QStringLiteral("/opt/bin/tidemark")));
+        QVERIFY(dialog.status_text().contains(QStringLiteral("tidemark-recorder")));
+        QVERIFY(!dialog.can_record());
         QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());
+    }
+
+    void the_command_is_found_beside_the_window_in_the_build_tree_and_in_path() {
+        const QTemporaryDir build, elsewhere;
+        const QDir root(build.path());
+        QVERIFY(root.mkpath(QStringLiteral("gui")) && root.mkpath(QStringLiteral("recorder/cli")));
+        const QString gui = root.filePath(QStringLiteral("gui"));
+        const QByteArray path = qgetenv("PATH");
+        qputenv("PATH", elsewhere.path().toLocal8Bit());
+        const TidemarkCommand none = find_tidemark(gui);
+        QCOMPARE(none.path, QString());
+        QCOMPARE(none.looked, QStringList({gui + QStringLiteral("/tidemark"),
+                                           root.filePath(QStringLiteral("recorder/cli/tidemark"))}));
+        const auto place = [&](const QString& file) {
+            QVERIFY(QFile::copy(tidemark_, file));
+            QCOMPARE(find_tidemark(gui).path, file);
+        };
+        place(elsewhere.filePath(QStringLiteral("tidemark")));
+        place(root.filePath(QStringLiteral("recorder/cli/tidemark")));
+        place(root.filePath(QStringLiteral("gui/tidemark")));
+        qputenv("PATH", path);
     }
 
     void answers_of_other_versions_are_tolerated() {

@@ -59,7 +59,20 @@ private slots:
         for (auto* check : dialog.findChildren<QCheckBox*>()) {
             check->setChecked(false);
         }
+        QVERIFY2(!dialog.findChild<QCheckBox*>(QStringLiteral("notes"))->isChecked(), "notes stay at home");
         QVERIFY(dialog.status_text().contains(QStringLiteral("contain everything")));
+    }
+
+    void shows_what_is_removed_before_it_is() {
+        ShareDialog dialog({trace_, {}}, folder_.filePath(QStringLiteral("unwritten.tide")));
+        QTRY_VERIFY(!dialog.previewing() && !dialog.preview_rows().isEmpty());
+        const QStringList rows = dialog.preview_rows();
+        QVERIFY2(rows.filter(QStringLiteral("fixtures.py → file")).size() > 0, qPrintable(rows.join('\n')));
+        QVERIFY(!QFile::exists(folder_.filePath(QStringLiteral("unwritten.tide"))));
+        for (const char* name : {"paths", "names", "source"}) {
+            dialog.findChild<QCheckBox*>(QString::fromLatin1(name))->setChecked(false);
+        }
+        QTRY_VERIFY(!dialog.previewing() && dialog.preview_rows().size() < 2);
     }
 
     void shares_the_selected_part() {

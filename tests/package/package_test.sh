@@ -111,6 +111,9 @@ for program in tidemark tidemark-gui; do
   check "$program: looks for no library in the build folder" runs_away_from_build "$root/usr/bin/$program"
   check "$program: names no path of the machine it was built on" names_no_build_path "$root/usr/bin/$program"
 done
+for example in "$root"/usr/share/tidemark/examples/{s01_list_of_cpu_outputs,gpt2}.tide; do
+  check "tidemark-viewer contains the example $(basename "$example")" test -s "$example"
+done
 bin=$root/usr/bin
 for command in $(commands_of_tidemark); do
   check "the manual page of tidemark describes $command" man_page_describes "$command"

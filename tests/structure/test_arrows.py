@@ -29,6 +29,8 @@ ALLOWED = {
     "storage/format": TRACE | {"storage/sqlite"},
     "storage/read": TRACE | {"storage/sqlite", "storage/format"},
     "storage/query": TRACE | {"storage/sqlite", "storage/format", "storage/read"},
+    # library notes
+    "storage/notes": TRACE | {"storage/format"},
     # library write
     "storage/write": TRACE | {"storage/sqlite", "storage/format"},
     # library state
@@ -42,12 +44,12 @@ ALLOWED = {
     "storage/attribution": TRACE | {"storage/replay", "storage/timeline", "storage/graph"},
     # library exchange
     "storage/import": TRACE | {"storage/format", "storage/allocator", "storage/timeline", "storage/write"},
-    "storage/export": STATE | {"storage/format", "storage/read", "storage/graph", "storage/write"},
+    "storage/export": STATE | {"storage/format", "storage/read", "storage/graph", "storage/write"} | {"storage/notes"},
     # library whatif
     "storage/whatif": TRACE | {"storage/allocator", "storage/replay", "storage/timeline", "storage/analysis"},
     "storage/compare": TRACE | {"storage/replay", "storage/attribution"},
     # library text
-    "storage/text": TRACE | {"storage/breakdown", "storage/graph"},
+    "storage/text": TRACE | {"storage/attribution", "storage/breakdown", "storage/graph"},
     # library explain
     "storage/explain": GRAPH | {"storage/text", "storage/whatif"},
     # library report
@@ -79,10 +81,8 @@ ALLOWED = {
     },
     # the window
     "gui": GRAPH
-    | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/read", "storage/report"}
-    | {"storage/text", "storage/whatif"},
-    | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/query", "storage/read"}
-    | {"storage/report", "storage/text"},
+    | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/notes", "storage/query"}
+    | {"storage/read", "storage/report", "storage/text", "storage/whatif"},
 }
 
 
