@@ -82,13 +82,12 @@ struct Options {
     QCommandLineOption stack_by{
         "stack-by", QApplication::translate("main", "The grouping of stacked pictures: stack, category, module, ..."),
         "kind"};
-    QCommandLineOption pane{
-        "pane",
-        QApplication::translate(
-            "main",
-            "The open pane of a window: segments, graph, table, histograms, summary, changes, calltree, source, whatif, "
-            "breakdown, sql or notes."),
-        "pane"};
+    QCommandLineOption pane{"pane",
+                            QApplication::translate("main",
+                                                    "The open pane of a window: segments, graph, table, histograms, "
+                                                    "summary, changes, calltree, source, whatif, "
+                                                    "breakdown, sql or notes."),
+                            "pane"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};
     QCommandLineOption size{"size", QApplication::translate("main", "Size of the picture."), "WxH", "1600x900"};

@@ -139,13 +139,18 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
     window.show();
     window.show_session(session, request.trace);
     TracePage& page = window.page();
-    const std::map<QString, QWidget*> panes{
-        {QStringLiteral("segments"), &page.segments()},   {QStringLiteral("graph"), &page.graph()},
-        {QStringLiteral("table"), &page.table()},         {QStringLiteral("histograms"), &page.histograms()},
-        {QStringLiteral("summary"), &page.summary()},     {QStringLiteral("changes"), &page.changes()},
-        {QStringLiteral("calltree"), &page.call_tree()},  {QStringLiteral("source"), &page.source()},
-        {QStringLiteral("whatif"), &page.what_if()},      {QStringLiteral("breakdown"), &page.breakdown()},
-        {QStringLiteral("sql"), &page.sql()},             {QStringLiteral("notes"), &page.notes_pane()}};
+    const std::map<QString, QWidget*> panes{{QStringLiteral("segments"), &page.segments()},
+                                            {QStringLiteral("graph"), &page.graph()},
+                                            {QStringLiteral("table"), &page.table()},
+                                            {QStringLiteral("histograms"), &page.histograms()},
+                                            {QStringLiteral("summary"), &page.summary()},
+                                            {QStringLiteral("changes"), &page.changes()},
+                                            {QStringLiteral("calltree"), &page.call_tree()},
+                                            {QStringLiteral("source"), &page.source()},
+                                            {QStringLiteral("whatif"), &page.what_if()},
+                                            {QStringLiteral("breakdown"), &page.breakdown()},
+                                            {QStringLiteral("sql"), &page.sql()},
+                                            {QStringLiteral("notes"), &page.notes_pane()}};
     if (const auto pane = panes.find(request.pane); pane != panes.end()) {
         page.show_pane(*pane->second);
     } else if (!request.pane.isEmpty()) {

@@ -240,18 +240,10 @@ void TracePage::make_tabs() {
 }
 
 std::vector<std::pair<QWidget*, QString>> TracePage::panes() const {
-    return {{segments_, tr("Segments")},
-            {graph_, tr("Graph")},
-            {table_, tr("Table")},
-            {histograms_, tr("Histograms")},
-            {summary_, tr("Summary")},
-            {changes_, tr("Changes")},
-            {call_tree_, tr("Call tree")},
-            {source_, tr("Source")},
-            {what_if_, tr("What if")},
-            {breakdown_, tr("Memory breakdown")},
-            {sql_, tr("SQL")},
-            {notes_pane_, tr("Notes")}};
+    return {{segments_, tr("Segments")},          {graph_, tr("Graph")},     {table_, tr("Table")},
+            {histograms_, tr("Histograms")},      {summary_, tr("Summary")}, {changes_, tr("Changes")},
+            {call_tree_, tr("Call tree")},        {source_, tr("Source")},   {what_if_, tr("What if")},
+            {breakdown_, tr("Memory breakdown")}, {sql_, tr("SQL")},         {notes_pane_, tr("Notes")}};
 }
 
 /// Reads the graph of a growing run again while a pane that needs it is visible.
