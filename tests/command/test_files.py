@@ -25,6 +25,7 @@ READING = (
     ["top"],
     ["graph"],
     ["breakdown"],
+    ["whatif"],
     ["referrers"],
     ["check", "--max-peak", "1GiB"],
     ["share", "-o", "out.tide"],
