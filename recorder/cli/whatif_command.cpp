@@ -51,7 +51,7 @@ Result<AskedSettings> asked_settings(const WhatIfOptions& options) {
     }
     if (!options.limit.empty()) {
         asked.limit = parse_bytes(options.limit);
-        if (!asked.limit || *asked.limit <= 0) {
+        if (!asked.limit || *asked.limit < 0) {
             return usage_error("--{option}: \"{text}\" is not a size; write 10GiB, 500MB or 0.",
                                with("option", "limit"), with("text", options.limit));
         }

@@ -25,6 +25,7 @@ READING = (
     ["top"],
     ["graph"],
     ["breakdown"],
+    ["whatif"],
     ["referrers"],
     ["query", "SELECT count(*) FROM allocations"],
     ["check", "--max-peak", "1GiB"],
