@@ -65,7 +65,8 @@ std::vector<CodeSpan> PythonReader::read(const QString& line) {
     std::vector<CodeSpan> spans;
     int place = 0;
     if (!quote_.isEmpty()) {
-        place = read_string(line, 0, quote_);
+        const QString open = quote_;  // reading changes it
+        place = read_string(line, 0, open);
         spans.push_back({CodePart::text, 0, place});
     }
     while (place < line.size()) {

@@ -197,7 +197,7 @@ void SourceDelegate::paint_bar(QPainter& painter, const QStyleOptionViewItem& op
     }
     const Theme theme = Theme::current();
     const double part = static_cast<double>(bytes) / static_cast<double>(model_.most_bytes(index.column()));
-    QColor color = index.column() == SourceModel::leaked ? severity_color(theme, Severity::leak) : theme.allocated_line;
+    QColor color = index.column() == SourceModel::leaked ? severity_color(theme, Severity::leak) : theme.reserved_line;
     color.setAlphaF(static_cast<float>(0.15 + 0.35 * part));
     QRectF bar(option.rect.adjusted(1, 1, -1, -1));
     bar.setLeft(bar.right() - std::max(2.0, bar.width() * part));

@@ -6,8 +6,6 @@
 #include <QAction>
 #include <QComboBox>
 #include <QHeaderView>
-#include <QInputDialog>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -17,11 +15,11 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
 
 #include "gui/model/evidence_place.h"
-#include "gui/model/file_name.h"
 #include "gui/model/text.h"
-#include "gui/widgets/ask_path.h"
 #include "gui/widgets/delimited.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
@@ -295,10 +293,11 @@ void SourcePane::resizeEvent(QResizeEvent* event) {
 
 void SourcePane::take(std::shared_ptr<const ShownSource> shown) {
     const bool is_other_file = !shown_ || shown_->file != shown->file || shown_->text != shown->text;
+    const bool goes_to_hot_line = is_other_file && wanted_line_ == 0;
     shown_ = std::move(shown);
     fill_files();
     fill_rows();
-    if (is_other_file && wanted_line_ == 0) {
+    if (goes_to_hot_line) {
         show_row(model_->next_hot_row(-1, 1));
     }
     show_origin();
@@ -393,101 +392,6 @@ void SourcePane::show_note() {
     note_->setVisible(!note.isEmpty());
     note_->setGeometry(table_->geometry());
     note_->raise();
-}
-
-// --- Actions ------------------------------------------------------------------------------------------------------
-
-/// Highlights the line's allocations in every pane; cursor and range stay.
-void SourcePane::select_row(int row) {
-    if (!session_ || !shown_ || is_showing_ || row < 0 || !model_->row_at(row).has_memory ||
-        shown_->trace != session_->shared_trace()) {
-        return;
-    }
-    SelectionState next;
-    next.device = session_->selection().state().device;
-    next.time_point = session_->selection().state().time_point;
-    next.range = session_->selection().state().range;
-    auto memory = allocations_of_line(*shown_->trace, session_->device(), shown_->file, model_->row_at(row).line);
-    if (const AllocationSet& now = session_->selection().state().memory; now && *now == memory) {
-        return;
-    }
-    next.memory = std::make_shared<const std::vector<AllocationIndex>>(std::move(memory));
-    is_selecting_ = true;
-    session_->selection().select(next);
-    is_selecting_ = false;
-}
-
-void SourcePane::go_to_hot_line(int direction) {
-    const int row = table_->currentIndex().isValid() ? table_->currentIndex().row() : -1;
-    if (const int next = model_->next_hot_row(row, direction); next >= 0) {
-        table_->setCurrentIndex(model_->index(next, SourceModel::code));
-        table_->scrollTo(model_->index(next, SourceModel::code), QAbstractItemView::PositionAtCenter);
-    }
-}
-
-void SourcePane::find_next() {
-    const int row = table_->currentIndex().isValid() ? table_->currentIndex().row() : -1;
-    show_row(model_->next_found_row(row, search_->text().trimmed()));
-}
-
-/// The keys of the code go before the window's shortcuts.
-bool SourcePane::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == table_ && (event->type() == QEvent::ShortcutOverride || event->type() == QEvent::KeyPress)) {
-        auto* key = static_cast<QKeyEvent*>(event);
-        const bool is_find = key->matches(QKeySequence::Find);
-        if (is_find && event->type() == QEvent::ShortcutOverride) {
-            event->accept();
-            return true;
-        }
-        if (is_find) {
-            search_->setFocus();
-            search_->selectAll();
-            return true;
-        }
-    }
-    return QWidget::eventFilter(watched, event);
-}
-
-bool SourcePane::find_in_folder(const QString& folder) {
-    if (!shown_ || shown_->file == 0 ||
-        !places_.find_in(shown_->trace->stacks.string(shown_->file), bytes_of_file_name(folder))) {
-        return false;
-    }
-    wanted_file_ = shown_->file;
-    request();
-    return true;
-}
-
-void SourcePane::ask_folder() {
-    ask_path(this, {tr("Folder with %1").arg(short_file_name(file().toStdString())), {}, {}, QFileDialog::Directory},
-             [this](const QStringList& folders) {
-                 if (!find_in_folder(folders.front())) {
-                     origin_->setText(tr("⚠ %1 is not in %2.").arg(file(), folders.front()));
-                 }
-             });
-}
-
-void SourcePane::ask_editor() {
-    auto* dialog = new QInputDialog(this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(tr("The editor's command"));
-    dialog->setLabelText(
-        tr("{file} and {line} are replaced, for example: code -g {file}:{line}\n"
-           "Empty: the program that your desktop uses for such files."));
-    dialog->setTextValue(editor_);
-    connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& text) { editor_ = text.trimmed(); });
-    dialog->open();
-}
-
-void SourcePane::open_editor() {
-    if (!shown_ || shown_->text->path.empty()) {
-        return;
-    }
-    const int row = table_->currentIndex().isValid() ? table_->currentIndex().row() : 0;
-    const int line = row < model_->rowCount() ? std::max(model_->row_at(row).line, 1) : 1;
-    if (!open_in_editor(editor_, file_name_from_bytes(shown_->text->path), line)) {
-        origin_->setText(tr("⚠ The editor did not start. Check its command."));
-    }
 }
 
 }  // namespace tidemark::gui

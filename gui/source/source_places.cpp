@@ -4,7 +4,7 @@
 #include "gui/source/source_places.h"
 
 #include <QProcess>
-#include <filesystem>
+#include <algorithm>
 
 #include "gui/model/file_name.h"
 #include "storage/attribution/source_file.h"

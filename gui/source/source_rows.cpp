@@ -5,6 +5,8 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "gui/model/plural.h"
@@ -142,6 +144,9 @@ QString code_text(std::string_view line) {
 
 std::vector<LineNote> notes_of(const Explained& explained, StringId file) {
     std::vector<LineNote> notes;
+    if (file >= explained.context->trace().stacks.string_count()) {
+        return notes;  // the run has grown since it was explained
+    }
     for (const Finding& finding : explained.explanation.findings) {
         if (finding.severity > Severity::waste) {
             continue;

@@ -138,6 +138,17 @@ private slots:
         }
     }
 
+    void what_was_selected_while_it_was_hidden_is_shown() {
+        auto session = session_of(trace_with_text());
+        session->selection().select_allocation(1U);
+        const FrameId line = own_line(session->trace().stacks, session->device().allocations.stack[1]);
+        const Frame& frame = session->trace().stacks.frame(line);
+        SourcePane pane;
+        show(pane, *session);
+        QCOMPARE(pane.file(), QString::fromStdString(session->trace().stacks.string(frame.file)));
+        QCOMPARE(pane.model().row_at(pane.findChild<QTableView*>()->currentIndex().row()).line, frame.line);
+    }
+
     void a_folder_is_found_and_remembered() {
         QTemporaryDir folder;
         write(folder.filePath(QStringLiteral("train.py")), "a = 1\nb = 2\n");
