@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from support import USAGE, CommandTest, make_graph_trace
+from support import USAGE, CommandTest
 
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 LEAK = EXAMPLES / "s01_list_of_cpu_outputs.tide"

@@ -246,7 +246,14 @@ private slots:
         Selection& selection = open.session->selection();
         const AllocationSet memory = selection.state().memory;
         QVERIFY(contains(memory, memory->front()) && !contains(memory, no_allocation) && !contains(nullptr, 0));
-        selection.select_allocation(0);
+        selection.select_allocation(memory->front());
+        QVERIFY2(selection.state().memory == memory, "the allocation is a part of it");
+        selection.back();
+        AllocationIndex outside = 0;
+        while (contains(memory, outside)) {
+            ++outside;
+        }
+        selection.select_allocation(outside);
         QVERIFY(!selection.state().memory);
         selection.back();
         QVERIFY(selection.state().memory == memory);

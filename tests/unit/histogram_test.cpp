@@ -13,11 +13,11 @@ namespace {
 constexpr int64_t millisecond = 1'000'000;
 
 /// One event per millisecond.
-struct Run {
+struct SmallRun {
     DeviceHistory device;
     std::vector<AllocationIndex> all;
 
-    Run() {
+    SmallRun() {
         for (int64_t event = 0; event < 1000; ++event) {
             device.event_time.push_back(event * millisecond);
             device.event_ref.push_back({Action::alloc, 0});
@@ -33,7 +33,7 @@ struct Run {
 };
 
 TEST(Histogram, HasThreeBinsPerPowerOfTwoAndLeavesOutUnusedOnes) {
-    Run run;
+    SmallRun run;
     run.add(1, 2, 1 << 20);
     run.add(2, 3, (1 << 21) - 512);
     run.add(3, 4, 1 << 21);
@@ -47,7 +47,7 @@ TEST(Histogram, HasThreeBinsPerPowerOfTwoAndLeavesOutUnusedOnes) {
 }
 
 TEST(Histogram, KeepsWhatIsNeverFreedInABinOfItsOwn) {
-    Run run;
+    SmallRun run;
     run.add(0, 1, 512);    // 1 ms
     run.add(10, 14, 512);  // 4 ms
     run.add(20, never, 1024);
@@ -60,14 +60,14 @@ TEST(Histogram, KeepsWhatIsNeverFreedInABinOfItsOwn) {
 }
 
 TEST(Histogram, OfOnlyUnfreedMemoryHasThatBinOnly) {
-    Run run;
+    SmallRun run;
     run.add(0, never, 512);
     EXPECT_EQ((std::vector<HistogramBin>{{0, 0, true}}), run.histograms().lifetimes());
     EXPECT_EQ(1, run.histograms().by_lifetime().back().allocations);
 }
 
 TEST(Histogram, CountsTheIterationsThatBeginWithinALifetime) {
-    Run run;
+    SmallRun run;
     const std::vector<EventNumber> begins{10, 20, 30, 40};
     run.add(10, 19, 512);  // within one iteration
     run.add(10, 20, 512);
@@ -85,7 +85,7 @@ TEST(Histogram, CountsTheIterationsThatBeginWithinALifetime) {
 }
 
 TEST(Histogram, ARangeOfOneAxisShowsItsPartOfTheOther) {
-    Run run;
+    SmallRun run;
     const AllocationIndex small = run.add(0, 1, 512);
     run.add(0, 100, 512);
     const AllocationIndex large = run.add(1, 2, 1 << 20);
@@ -101,14 +101,14 @@ TEST(Histogram, ARangeOfOneAxisShowsItsPartOfTheOther) {
 }
 
 TEST(Histogram, OfNothingIsEmpty) {
-    const Histograms found = Run().histograms();
+    const Histograms found = SmallRun().histograms();
     EXPECT_TRUE(found.sizes().empty());
     EXPECT_TRUE(found.lifetimes().empty());
     EXPECT_EQ(HistogramAmount{}, found.total());
 }
 
 TEST(ActiveWithin, HasWhatExistsInAnyStateOfTheRange) {
-    Run run;
+    SmallRun run;
     run.add(0, 3, 512);
     const AllocationIndex until = run.add(1, 5, 512);
     const AllocationIndex within = run.add(6, 7, 512);
