@@ -205,6 +205,7 @@ TEST_F(Query, TrustsNoDefinitionInTheFile) {
     error("SELECT * FROM main.segments");
     EXPECT_THAT(error("SELECT * FROM secret"), testing::HasSubstr("\"secret\" is not a documented view"));
     error("SELECT * FROM more");
+    error("WITH w AS (SELECT x FROM secret) SELECT * FROM w");
     test::change_trace(path_, "CREATE VIRTUAL TABLE words USING fts5(text)");
     EXPECT_THAT(error("SELECT 1", ErrorKind::input), testing::HasSubstr("virtual table"));
 }
@@ -240,7 +241,7 @@ TEST_F(Query, LimitsMemory) {
     EXPECT_THAT(error("SELECT zeroblob(1000000000)"), testing::HasSubstr("16 MiB"));
     EXPECT_THAT(error("SELECT length(randomblob(1000000000))"), testing::HasSubstr("16 MiB"));
     QueryLimits limits;
-    limits.memory = 64 << 20;
+    limits.memory = 16 << 20;
     for (const char* sql :
          {"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT randomblob(1000000) FROM c ORDER BY "
           "1",
