@@ -23,6 +23,7 @@ public:
     /// Tests set another folder than the user's.
     void set_folder(const QString& folder) { folder_ = folder; }
     void set_session(Session* session);
+    bool is_of(const Session* session) const { return session != nullptr && session_ == session; }
 
     const std::vector<Note>& notes() const { return notes_; }
     /// Returns whether notes can be added: not while the trace grows, because it has no fingerprint yet.

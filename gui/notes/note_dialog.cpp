@@ -17,7 +17,7 @@
 namespace tidemark::gui {
 
 NoteDialog::NoteDialog(const Note& note, const QString& place, QWidget* parent)
-    : QDialog(parent), note_(note), title_(new QLineEdit), text_(new QPlainTextEdit) {
+    : QDialog(parent), note_(note), title_(new QLineEdit(this)), text_(new QPlainTextEdit) {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(note.is_bookmark() ? tr("Bookmark") : tr("Note on a finding"));
     auto* about = new QLabel(place);

@@ -20,8 +20,8 @@ void StoryPane::set_notes(NotesSource* notes) {
 }
 
 void StoryPane::show_notes() {
-    if (!notes_ || !session_ || session_->explanation_source().explained() != explained_) {
-        return;  // the cards are of another device; fill() follows
+    if (!notes_ || !notes_->is_of(session_) || session_->explanation_source().explained() != explained_) {
+        return;  // the cards are of another trace or device; fill() or the notes of this trace follow
     }
     for (FindingCard* card : cards_) {
         card->set_note(lines_to_qstring(notes_->note_on(card->position()).text));
