@@ -57,6 +57,23 @@
     </message>
 </context>
 <context>
+    <name>HistogramText</name>
+    <message numerus="yes">
+        <source>%1 iteration(s)</source>
+        <translation>
+            <numerusform>%1 iteration</numerusform>
+            <numerusform>%1 iterations</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 allocation(s), %2</source>
+        <translation>
+            <numerusform>%1 allocation, %2</numerusform>
+            <numerusform>%1 allocations, %2</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Map</name>
     <message numerus="yes">
         <source>%1 allocation(s)</source>
@@ -70,6 +87,16 @@
         <translation>
             <numerusform>%1 segment</numerusform>
             <numerusform>%1 segments</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SourceWords</name>
+    <message numerus="yes">
+        <source>%1 line(s) without text</source>
+        <translation>
+            <numerusform>%1 line without text</numerusform>
+            <numerusform>%1 lines without text</numerusform>
         </translation>
     </message>
 </context>
@@ -100,10 +127,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%1 frame(s) too small to show</source>
+        <source>%1 box(es) too small to show</source>
         <translation>
-            <numerusform>%1 frame too small to show</numerusform>
-            <numerusform>%1 frames too small to show</numerusform>
+            <numerusform>%1 box too small to show</numerusform>
+            <numerusform>%1 boxes too small to show</numerusform>
         </translation>
     </message>
 </context>
@@ -131,6 +158,13 @@
         <translation>
             <numerusform>%1 of %2 allocation · %3 in blocks, %4 requested</numerusform>
             <numerusform>%1 of %2 allocations · %3 in blocks, %4 requested</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 row(s) copied</source>
+        <translation>
+            <numerusform>%1 row copied</numerusform>
+            <numerusform>%1 rows copied</numerusform>
         </translation>
     </message>
 </context>
@@ -222,6 +256,43 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::ShareDialog</name>
+    <message numerus="yes">
+        <source>with %n note(s)</source>
+        <translation>
+            <numerusform>with %n note</numerusform>
+            <numerusform>with %n notes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::SqlModel</name>
+    <message numerus="yes">
+        <source>blob of %n byte(s)</source>
+        <translation>
+            <numerusform>blob of %n byte</numerusform>
+            <numerusform>blob of %n bytes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::SqlPane</name>
+    <message numerus="yes">
+        <source>%1 row(s) in %2</source>
+        <translation>
+            <numerusform>%1 row in %2</numerusform>
+            <numerusform>%1 rows in %2</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The first %1 row(s) in %2. The query has more: add WHERE, GROUP BY or LIMIT.</source>
+        <translation>
+            <numerusform>The first %1 row in %2. The query has more: add WHERE, GROUP BY or LIMIT.</numerusform>
+            <numerusform>The first %1 rows in %2. The query has more: add WHERE, GROUP BY or LIMIT.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::SummaryTable</name>
     <message numerus="yes">
         <source>%1, after %2 event(s)</source>
@@ -244,10 +315,10 @@
 <context>
     <name>tidemark::gui::TreePane</name>
     <message numerus="yes">
-        <source>%1 (%2) in %3 frame(s)</source>
+        <source>%1 (%2) in %3 place(s)</source>
         <translation>
-            <numerusform>%1 (%2) in %3 frame</numerusform>
-            <numerusform>%1 (%2) in %3 frames</numerusform>
+            <numerusform>%1 (%2) in %3 place</numerusform>
+            <numerusform>%1 (%2) in %3 places</numerusform>
         </translation>
     </message>
 </context>

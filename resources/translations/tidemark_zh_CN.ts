@@ -437,6 +437,49 @@
     </message>
 </context>
 <context>
+    <name>Examples</name>
+    <message>
+        <source>A list retains the autograd graphs</source>
+        <translation>列表保留了自动求导图</translation>
+    </message>
+    <message>
+        <source>Outputs are moved to the CPU, and GPU memory grows all the same.</source>
+        <translation>输出已移到 CPU，GPU 内存仍然增长。</translation>
+    </message>
+    <message>
+        <source>Validation without torch.no_grad()</source>
+        <translation>验证时没有使用 torch.no_grad()</translation>
+    </message>
+    <message>
+        <source>Each prediction retains a graph that nothing uses.</source>
+        <translation>每个预测都保留了一个无人使用的图。</translation>
+    </message>
+    <message>
+        <source>Out of memory</source>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>A list grows until an allocation fails: what was in memory then.</source>
+        <translation>列表不断增长，直到一次分配失败：当时内存中有什么。</translation>
+    </message>
+    <message>
+        <source>Memory that the work does not need</source>
+        <translation>工作并不需要的内存</translation>
+    </message>
+    <message>
+        <source>A broadcast tensor is copied in full in a training loop.</source>
+        <translation>训练循环中完整复制了一个广播张量。</translation>
+    </message>
+    <message>
+        <source>Training of GPT-2</source>
+        <translation>GPT-2 的训练</translation>
+    </message>
+    <message>
+        <source>A healthy run: parameters, gradients, optimizer state, activations.</source>
+        <translation>正常的运行：参数、梯度、优化器状态、激活。</translation>
+    </message>
+</context>
+<context>
     <name>ExplanationSource</name>
     <message>
         <source>en</source>
@@ -615,26 +658,6 @@
         <translation>其他</translation>
     </message>
     <message>
-        <source>no node</source>
-        <translation>没有节点</translation>
-    </message>
-    <message>
-        <source>outside steps</source>
-        <translation>步骤之外</translation>
-    </message>
-    <message>
-        <source>no graph recorded</source>
-        <translation>没有记录计算图</translation>
-    </message>
-    <message>
-        <source>no site: only frames of the allocator and the interpreter</source>
-        <translation>无分配位置：只有分配器和解释器的帧</translation>
-    </message>
-    <message>
-        <source>no Python file: C++ code</source>
-        <translation>无 Python 文件：C++ 代码</translation>
-    </message>
-    <message>
         <source>stack</source>
         <translation>调用栈</translation>
     </message>
@@ -693,6 +716,41 @@
     <message>
         <source>step that created the graph</source>
         <translation>创建计算图的步骤</translation>
+    </message>
+</context>
+<context>
+    <name>HistogramText</name>
+    <message>
+        <source>never freed</source>
+        <translation>从未释放</translation>
+    </message>
+    <message>
+        <source>%1 or longer, or never freed</source>
+        <translation>%1 或更长，或从未释放</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 iteration(s)</source>
+        <translation>
+            <numerusform>%1 次迭代</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 to %2 iterations</source>
+        <translation>%1 至 %2 次迭代</translation>
+    </message>
+    <message>
+        <source>%1 or more</source>
+        <translation>%1 或更大</translation>
+    </message>
+    <message>
+        <source>%1 to %2</source>
+        <translation>%1 至 %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 allocation(s), %2</source>
+        <translation>
+            <numerusform>%1 个分配，%2</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -758,6 +816,24 @@
     </message>
 </context>
 <context>
+    <name>SourceWords</name>
+    <message>
+        <source>%1 Fix: %2</source>
+        <comment>title of a finding, text of a fix</comment>
+        <translation>%1修复：%2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 line(s) without text</source>
+        <translation>
+            <numerusform>%1 行没有文本</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>in %1</source>
+        <translation>在 %1 中</translation>
+    </message>
+</context>
+<context>
     <name>Steps</name>
     <message>
         <source>step %1</source>
@@ -774,6 +850,25 @@
         <translation>
             <numerusform>%n 个已删除详细数据的步骤</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>TableGroups</name>
+    <message>
+        <source>nothing repeats in this run</source>
+        <translation>此次运行中没有重复的内容</translation>
+    </message>
+    <message>
+        <source>before the first iteration</source>
+        <translation>第一次迭代之前</translation>
+    </message>
+    <message>
+        <source>after the last iteration</source>
+        <translation>最后一次迭代之后</translation>
+    </message>
+    <message>
+        <source>iteration %1</source>
+        <translation>第 %1 次迭代</translation>
     </message>
 </context>
 <context>
@@ -830,10 +925,6 @@
         <translation>占全部</translation>
     </message>
     <message>
-        <source>of the frame above</source>
-        <translation>占上一层帧</translation>
-    </message>
-    <message>
         <source>%1: %2 in %3</source>
         <translation>%1：%2，%3</translation>
     </message>
@@ -841,15 +932,23 @@
         <source>%1, %2 of the whole</source>
         <translation>%1，占全部的 %2</translation>
     </message>
-    <message numerus="yes">
-        <source>%1 frame(s) too small to show</source>
-        <translation>
-            <numerusform>%1 个帧太小，无法显示</numerusform>
-        </translation>
-    </message>
     <message>
         <source>%1 in %2. Zoom in to see them.</source>
         <translation>%1，%2。放大即可查看。</translation>
+    </message>
+    <message>
+        <source>allocated by this module itself</source>
+        <translation>由该模块自身分配</translation>
+    </message>
+    <message>
+        <source>of the box above</source>
+        <translation>占上一级方框的比例</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 box(es) too small to show</source>
+        <translation>
+            <numerusform>%1 个方框太小，无法显示</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1054,8 +1153,8 @@
         <translation>why 和 window 中要显示的发现的编号。</translation>
     </message>
     <message>
-        <source>The open pane of a window: segments, graph, table, summary, changes, calltree or breakdown.</source>
-        <translation>窗口中打开的面板：segments、graph、table、summary、changes、calltree 或 breakdown。</translation>
+        <source>The open pane of a window: segments, graph, table, histograms, summary, changes, calltree, source, whatif, breakdown, sql or notes.</source>
+        <translation>窗口中打开的面板：segments、graph、table、histograms、summary、changes、calltree、source、whatif、breakdown、sql 或 notes。</translation>
     </message>
 </context>
 <context>
@@ -1113,8 +1212,140 @@
         <translation>所选</translation>
     </message>
     <message>
-        <source>Only the memory of the selected finding, or of the selected stack</source>
-        <translation>仅所选发现的显存，或所选调用栈的分配</translation>
+        <source>Group by</source>
+        <translation>分组依据</translation>
+    </message>
+    <message>
+        <source>No groups</source>
+        <translation>不分组</translation>
+    </message>
+    <message>
+        <source>By line</source>
+        <translation>按行</translation>
+    </message>
+    <message>
+        <source>By stack</source>
+        <translation>按调用栈</translation>
+    </message>
+    <message>
+        <source>By module</source>
+        <translation>按模块</translation>
+    </message>
+    <message>
+        <source>By category</source>
+        <translation>按类别</translation>
+    </message>
+    <message>
+        <source>By pool</source>
+        <translation>按内存池</translation>
+    </message>
+    <message>
+        <source>By stream</source>
+        <translation>按流</translation>
+    </message>
+    <message>
+        <source>By iteration</source>
+        <translation>按迭代</translation>
+    </message>
+    <message>
+        <source>from 1 ms</source>
+        <translation>从 1 ms</translation>
+    </message>
+    <message>
+        <source>Shortest lifetime</source>
+        <translation>最短生命周期</translation>
+    </message>
+    <message>
+        <source>to 2 s</source>
+        <translation>至 2 s</translation>
+    </message>
+    <message>
+        <source>Longest lifetime</source>
+        <translation>最长生命周期</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>More filters</source>
+        <translation>更多筛选</translation>
+    </message>
+    <message>
+        <source>Only the selected memory, or that of the selected stack</source>
+        <translation>仅所选显存，或所选调用栈的内存</translation>
+    </message>
+    <message>
+        <source>Selected time range</source>
+        <translation>所选时间范围</translation>
+    </message>
+    <message>
+        <source>Only allocations that are active in the range dragged in a plot</source>
+        <translation>仅在图中拖选的范围内活跃的分配</translation>
+    </message>
+    <message>
+        <source>Pool</source>
+        <translation>内存池</translation>
+    </message>
+    <message>
+        <source>Category</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>Contains “%1”</source>
+        <translation>包含“%1”</translation>
+    </message>
+    <message>
+        <source>Block size %1 to %2</source>
+        <translation>块大小 %1 至 %2</translation>
+    </message>
+    <message>
+        <source>Block size from %1</source>
+        <translation>块大小从 %1 起</translation>
+    </message>
+    <message>
+        <source>Block size up to %1</source>
+        <translation>块大小不超过 %1</translation>
+    </message>
+    <message>
+        <source>Lifetime %1 to %2</source>
+        <translation>生命周期 %1 至 %2</translation>
+    </message>
+    <message>
+        <source>Lifetime from %1</source>
+        <translation>生命周期从 %1 起</translation>
+    </message>
+    <message>
+        <source>Lifetime up to %1</source>
+        <translation>生命周期不超过 %1</translation>
+    </message>
+    <message>
+        <source>Address %1</source>
+        <translation>地址 %1</translation>
+    </message>
+    <message>
+        <source>Selection: %1</source>
+        <translation>所选：%1</translation>
+    </message>
+    <message>
+        <source>Selection: nothing is selected</source>
+        <translation>所选：没有选择</translation>
+    </message>
+    <message>
+        <source>Active from %1 to %2</source>
+        <translation>活跃于 %1 至 %2</translation>
+    </message>
+    <message>
+        <source>Time range: none is selected</source>
+        <translation>时间范围：未选择</translation>
+    </message>
+    <message>
+        <source>Pool: %1</source>
+        <translation>内存池：%1</translation>
+    </message>
+    <message>
+        <source>Category: %1</source>
+        <translation>类别：%1</translation>
     </message>
 </context>
 <context>
@@ -1195,6 +1426,26 @@
         <source>Category</source>
         <translation>类别</translation>
     </message>
+    <message>
+        <source>Group</source>
+        <translation>分组</translation>
+    </message>
+    <message>
+        <source>%1, group, expanded</source>
+        <translation>%1，组，已展开</translation>
+    </message>
+    <message>
+        <source>%1, group, collapsed</source>
+        <translation>%1，组，已折叠</translation>
+    </message>
+    <message>
+        <source>Count</source>
+        <translation>数量</translation>
+    </message>
+    <message>
+        <source>Largest</source>
+        <translation>最大</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::AllocationTable</name>
@@ -1213,10 +1464,6 @@
     <message>
         <source>Copy rows</source>
         <translation>复制所选行</translation>
-    </message>
-    <message>
-        <source>Export as CSV…</source>
-        <translation>导出为 CSV…</translation>
     </message>
     <message>
         <source>Export allocations</source>
@@ -1285,8 +1532,58 @@
         <translation>列</translation>
     </message>
     <message>
-        <source>Nothing is selected. Select a finding or a stack, or clear “Selection”.</source>
-        <translation>没有选择。请选择一个发现或调用栈，或取消“所选”。</translation>
+        <source>Result of the export</source>
+        <translation>导出结果</translation>
+    </message>
+    <message>
+        <source>Nothing is selected. Select a finding or a stack, or remove the filter “Selection”.</source>
+        <translation>没有选择。请选择一个发现或调用栈，或移除筛选“所选”。</translation>
+    </message>
+    <message>
+        <source>Copy rows as CSV</source>
+        <translation>将行复制为 CSV</translation>
+    </message>
+    <message>
+        <source>Copy all as CSV</source>
+        <translation>全部复制为 CSV</translation>
+    </message>
+    <message>
+        <source>Copy all as Markdown</source>
+        <translation>全部复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Expand all groups</source>
+        <translation>展开所有组</translation>
+    </message>
+    <message>
+        <source>Collapse all groups</source>
+        <translation>折叠所有组</translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation>Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>The clipboard takes at most %1 rows. Filter or group the table, or export it to a file.</source>
+        <translation>剪贴板最多容纳 %1 行。请筛选或分组，或将表格导出到文件。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 row(s) copied</source>
+        <translation>
+            <numerusform>已复制 %1 行</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Exported to %1</source>
+        <translation>已导出到 %1</translation>
+    </message>
+    <message>
+        <source>The export was canceled.</source>
+        <translation>导出已取消。</translation>
     </message>
 </context>
 <context>
@@ -1545,6 +1842,10 @@
         <source>Nothing is allocated at either point in time.</source>
         <translation>两个时间点都没有分配。</translation>
     </message>
+    <message>
+        <source>New: %1</source>
+        <translation>新增：%1</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::CommandPalette</name>
@@ -1657,6 +1958,25 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::FilterChips</name>
+    <message>
+        <source>Active filters</source>
+        <translation>生效的筛选</translation>
+    </message>
+    <message>
+        <source>Remove the filter: %1</source>
+        <translation>移除筛选：%1</translation>
+    </message>
+    <message>
+        <source>Clear all</source>
+        <translation>全部清除</translation>
+    </message>
+    <message>
+        <source>Remove all filters</source>
+        <translation>移除所有筛选</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::FindingBody</name>
     <message>
         <source>What happened</source>
@@ -1732,6 +2052,10 @@
             <numerusform>%1 个分配，共 %2（在表格中显示）</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Retention path</source>
+        <translation>保留路径</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::FindingCard</name>
@@ -1742,6 +2066,22 @@
     <message>
         <source>Open or close this finding</source>
         <translation>展开或收起这一发现</translation>
+    </message>
+    <message>
+        <source>Your note</source>
+        <translation>您的笔记</translation>
+    </message>
+    <message>
+        <source>Your note:</source>
+        <translation>您的笔记：</translation>
+    </message>
+    <message>
+        <source>Add a note…</source>
+        <translation>添加笔记…</translation>
+    </message>
+    <message>
+        <source>Edit the note…</source>
+        <translation>编辑笔记…</translation>
     </message>
 </context>
 <context>
@@ -1928,6 +2268,140 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::HistogramView</name>
+    <message>
+        <source>Block size</source>
+        <translation>块大小</translation>
+    </message>
+    <message>
+        <source>Lifetime</source>
+        <translation>生命周期</translation>
+    </message>
+    <message>
+        <source>Lifetime in iterations</source>
+        <translation>以迭代计的生命周期</translation>
+    </message>
+    <message>
+        <source>%1: nothing</source>
+        <translation>%1：无</translation>
+    </message>
+    <message>
+        <source>%1, %2: %3</source>
+        <translation>%1，%2：%3</translation>
+    </message>
+    <message>
+        <source>%1, all: %2</source>
+        <translation>%1，全部：%2</translation>
+    </message>
+    <message>
+        <source>Arrows select a bin, Shift and arrows extend the range, Esc clears it</source>
+        <translation>方向键选择区间，Shift+方向键扩展范围，Esc 清除</translation>
+    </message>
+    <message>
+        <source>within the other range: %1</source>
+        <translation>在另一个范围内：%1</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::HistogramsPane</name>
+    <message>
+        <source>Histograms</source>
+        <translation>直方图</translation>
+    </message>
+    <message>
+        <source>At the cursor</source>
+        <translation>光标处</translation>
+    </message>
+    <message>
+        <source>In the visible range</source>
+        <translation>可见范围内</translation>
+    </message>
+    <message>
+        <source>The selected memory</source>
+        <translation>所选显存</translation>
+    </message>
+    <message>
+        <source>Everything that is allocated at some point of the time range that the plots show</source>
+        <translation>在图表所示时间范围内任何时刻存在的全部分配</translation>
+    </message>
+    <message>
+        <source>Select a finding that is about allocations, or a row of Changes</source>
+        <translation>请选择与分配有关的发现，或“变化”中的一行</translation>
+    </message>
+    <message>
+        <source>Memory of the histograms</source>
+        <translation>直方图的显存</translation>
+    </message>
+    <message>
+        <source>Number of allocations</source>
+        <translation>分配数</translation>
+    </message>
+    <message>
+        <source>Bytes</source>
+        <translation>字节</translation>
+    </message>
+    <message>
+        <source>Height of the bars</source>
+        <translation>柱的高度</translation>
+    </message>
+    <message>
+        <source>Lifetimes in time</source>
+        <translation>以时间计的生命周期</translation>
+    </message>
+    <message>
+        <source>Lifetimes in iterations</source>
+        <translation>以迭代计的生命周期</translation>
+    </message>
+    <message>
+        <source>Unit of the lifetimes</source>
+        <translation>生命周期的单位</translation>
+    </message>
+    <message>
+        <source>Clear range</source>
+        <translation>清除范围</translation>
+    </message>
+    <message>
+        <source>Clear the selected ranges (Esc)</source>
+        <translation>清除所选范围（Esc）</translation>
+    </message>
+    <message>
+        <source>Allocations of the histograms</source>
+        <translation>直方图的分配</translation>
+    </message>
+    <message>
+        <source>Nothing repeats in this run</source>
+        <translation>此次运行中没有重复的内容</translation>
+    </message>
+    <message>
+        <source>%1 selected of %2</source>
+        <translation>已选 %1，共 %2</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see how large its allocations are and how long they stay.</source>
+        <translation>没有打开记录。打开一个记录即可查看其分配有多大、存在多久。</translation>
+    </message>
+    <message>
+        <source>Counting the allocations…</source>
+        <translation>正在统计分配…</translation>
+    </message>
+    <message>
+        <source>Nothing is allocated at the cursor.</source>
+        <translation>光标处没有任何分配。</translation>
+    </message>
+    <message>
+        <source>Nothing is allocated in the visible range.</source>
+        <translation>可见范围内没有分配。</translation>
+    </message>
+    <message>
+        <source>size %1</source>
+        <translation>大小 %1</translation>
+    </message>
+    <message>
+        <source>lifetime %1</source>
+        <translation>生命周期 %1</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::HoverTip</name>
     <message>
         <source>Pinned: right-click closes</source>
@@ -1936,13 +2410,6 @@
     <message>
         <source>Values under the pointer</source>
         <translation>指针处的数值</translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::IcicleView</name>
-    <message>
-        <source>Memory by call stack</source>
-        <translation>按调用栈的显存</translation>
     </message>
 </context>
 <context>
@@ -2667,6 +3134,34 @@
         <source>Open pane in place of the plots</source>
         <translation>以当前面板替代图表</translation>
     </message>
+    <message>
+        <source>Copy ta&amp;ble</source>
+        <translation>复制表格(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Selected allocations as CSV</source>
+        <translation>所选分配为 CSV</translation>
+    </message>
+    <message>
+        <source>Selected allocations as Markdown</source>
+        <translation>所选分配为 Markdown</translation>
+    </message>
+    <message>
+        <source>All allocations as CSV</source>
+        <translation>所有分配为 CSV</translation>
+    </message>
+    <message>
+        <source>All allocations as Markdown</source>
+        <translation>所有分配为 Markdown</translation>
+    </message>
+    <message>
+        <source>Add bookmark at the cursor…</source>
+        <translation>在光标处添加书签…</translation>
+    </message>
+    <message>
+        <source>Edit the note at the cursor or on the finding…</source>
+        <translation>编辑光标处或发现上的笔记…</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -2712,6 +3207,108 @@
     <message>
         <source>Close the message</source>
         <translation>关闭消息</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::NoteDialog</name>
+    <message>
+        <source>Bookmark</source>
+        <translation>书签</translation>
+    </message>
+    <message>
+        <source>Note on a finding</source>
+        <translation>发现的笔记</translation>
+    </message>
+    <message>
+        <source>&amp;Title</source>
+        <translation>标题(&amp;T)</translation>
+    </message>
+    <message>
+        <source>T&amp;ext</source>
+        <translation>文本(&amp;E)</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>保存</translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter</source>
+        <translation>Ctrl+Enter</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::NotesPane</name>
+    <message>
+        <source>Add bookmark…</source>
+        <translation>添加书签…</translation>
+    </message>
+    <message>
+        <source>Add a bookmark at the cursor (Ctrl+D)</source>
+        <translation>在光标处添加书签（Ctrl+D）</translation>
+    </message>
+    <message>
+        <source>Edit…</source>
+        <translation>编辑…</translation>
+    </message>
+    <message>
+        <source>Edit the note (F2)</source>
+        <translation>编辑笔记（F2）</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Delete the note (Del)</source>
+        <translation>删除笔记（Del）</translation>
+    </message>
+    <message>
+        <source>Notes</source>
+        <translation>笔记</translation>
+    </message>
+    <message>
+        <source>Place</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>Title</source>
+        <translation>标题</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>event %1 · %2</source>
+        <translation>事件 %1 · %2</translation>
+    </message>
+    <message>
+        <source>finding: %1</source>
+        <translation>发现：%1</translation>
+    </message>
+    <message>
+        <source>device %1 · %2</source>
+        <translation>设备 %1 · %2</translation>
+    </message>
+    <message>
+        <source>Notes can be added when the recording has ended.</source>
+        <translation>录制结束后才能添加笔记。</translation>
+    </message>
+    <message>
+        <source>A bookmark is a point in time with a title and a text: place the cursor and press Ctrl+D. Findings can have notes, too. Notes are kept in %1 beside the trace, never in the trace itself.</source>
+        <translation>书签是带有标题和文本的时间点：放置光标并按 Ctrl+D。发现也可以有笔记。笔记保存在跟踪文件旁的 %1 中，绝不写入跟踪文件本身。</translation>
+    </message>
+    <message>
+        <source>Kept in %1 beside the trace.</source>
+        <translation>保存在跟踪文件旁的 %1 中。</translation>
     </message>
 </context>
 <context>
@@ -2947,10 +3544,6 @@ y</source>
         <translation>自动求导的计算图：每个分配的类别，以及什么保留了它。</translation>
     </message>
     <message>
-        <source>The command “tidemark” does the recording. It was found neither beside this program nor in PATH.</source>
-        <translation>记录由命令“tidemark”完成。在本程序旁边和 PATH 中都没有找到它。</translation>
-    </message>
-    <message>
         <source>The PyTorch operator that requested each allocation, and training steps.</source>
         <translation>请求每次分配的 PyTorch 算子，以及训练步。</translation>
     </message>
@@ -2973,6 +3566,15 @@ y</source>
     <message>
         <source>The recording is ending.</source>
         <translation>正在结束记录。</translation>
+    </message>
+    <message>
+        <source>The command “tidemark” does the recording, and it was not found. Tidemark looked for %1 and in PATH. Install the package tidemark-recorder, or add the folder with tidemark to PATH and start this program again.</source>
+        <translation>录制由命令“tidemark”完成，但未找到该命令。已查找 %1 以及 PATH。请安装软件包 tidemark-recorder，或将 tidemark 所在文件夹加入 PATH 后重新启动本程序。</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <comment>between parts of a list</comment>
+        <translation>、</translation>
     </message>
 </context>
 <context>
@@ -3000,6 +3602,52 @@ y</source>
     <message>
         <source>The program exited with status %1.</source>
         <translation>程序以状态 %1 退出。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::ReservedPlot</name>
+    <message>
+        <source>Reserved memory over time, recorded and with other settings</source>
+        <translation>保留内存随时间的变化：记录的以及使用其他设置时的</translation>
+    </message>
+    <message>
+        <source>The dashed line is the recorded reserved memory, the solid line that of the model.</source>
+        <translation>虚线是记录的保留内存，实线是模型的保留内存。</translation>
+    </message>
+    <message>
+        <source>reserved, recorded</source>
+        <translation>保留（记录）</translation>
+    </message>
+    <message>
+        <source>reserved, in the model</source>
+        <translation>保留（模型）</translation>
+    </message>
+    <message>
+        <source>allocated, recorded</source>
+        <translation>已分配（记录）</translation>
+    </message>
+    <message>
+        <source>Reserved, recorded: %1</source>
+        <translation>保留（记录）：%1</translation>
+    </message>
+    <message>
+        <source>Reserved, in the model: %1</source>
+        <translation>保留（模型）：%1</translation>
+    </message>
+    <message>
+        <source>The model ran out of memory before.</source>
+        <translation>模型在此之前已内存不足。</translation>
+    </message>
+    <message>
+        <source>Allocated, recorded: %1</source>
+        <translation>已分配（记录）：%1</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::RetentionPathView</name>
+    <message>
+        <source>Step of the retention path</source>
+        <translation>保留路径中的一步</translation>
     </message>
 </context>
 <context>
@@ -3242,6 +3890,77 @@ y</source>
     </message>
 </context>
 <context>
+    <name>tidemark::gui::SettingsBar</name>
+    <message>
+        <source>no limit</source>
+        <translation>无限制</translation>
+    </message>
+    <message>
+        <source>by size</source>
+        <translation>按大小</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Expandable segments</source>
+        <translation>可扩展段</translation>
+    </message>
+    <message>
+        <source>expandable_segments: segments grow in place, so that free memory of different sizes joins. Helps when sizes vary from step to step.</source>
+        <translation>expandable_segments：段可就地增长，大小不同的空闲内存因此能够合并。各步的大小不同时有帮助。</translation>
+    </message>
+    <message>
+        <source>Max split size</source>
+        <translation>最大可拆分大小</translation>
+    </message>
+    <message>
+        <source>max_split_size_mb: larger blocks are never split, so that small requests cannot break up the memory of large ones.</source>
+        <translation>max_split_size_mb：更大的块从不拆分，小请求因此不会打碎大请求的内存。</translation>
+    </message>
+    <message>
+        <source>Roundup divisions</source>
+        <translation>向上取整的等分数</translation>
+    </message>
+    <message>
+        <source>roundup_power2_divisions: sizes are rounded up to one of so many between two powers of two, so that similar requests can use the same blocks. Takes more memory per block.</source>
+        <translation>roundup_power2_divisions：大小向上取整到两个 2 的幂之间的若干等分之一，相近的请求因此可以使用相同的块。每个块占用更多内存。</translation>
+    </message>
+    <message>
+        <source>Garbage collection</source>
+        <translation>垃圾回收</translation>
+    </message>
+    <message>
+        <source>garbage_collection_threshold: above this part of the memory limit, unused segments are returned to the driver. Needs a memory limit.</source>
+        <translation>garbage_collection_threshold：超过内存上限的这一比例时，未使用的段归还给驱动。需要内存上限。</translation>
+    </message>
+    <message>
+        <source>as recorded</source>
+        <translation>与记录相同</translation>
+    </message>
+    <message>
+        <source>Memory limit</source>
+        <translation>内存上限</translation>
+    </message>
+    <message>
+        <source>The most that the allocator may reserve, as a smaller GPU or set_per_process_memory_fraction() would enforce. 0 is that of the recorded run.</source>
+        <translation>分配器最多可以保留的内存，相当于更小的 GPU 或 set_per_process_memory_fraction() 的限制。0 表示所记录运行的上限。</translation>
+    </message>
+    <message>
+        <source>Recorded settings</source>
+        <translation>所记录的设置</translation>
+    </message>
+    <message>
+        <source>Show the settings of the recorded run again</source>
+        <translation>重新显示所记录运行的设置</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::SeverityMark</name>
     <message>
         <source>Memory does not grow, but the program uses more than it needs.</source>
@@ -3422,6 +4141,52 @@ y</source>
         <source>The copy will contain everything: paths, names, source lines, the command line with any passwords in it, and when it was recorded.</source>
         <translation>副本将包含一切：路径、名称、源代码行、命令行及其中的密码，以及录制的时刻。</translation>
     </message>
+    <message>
+        <source>Send my &amp;notes and bookmarks along, with all names in them</source>
+        <translation>附上我的笔记和书签，包括其中的所有名称(&amp;N)</translation>
+    </message>
+    <message>
+        <source>They are written into a file beside the copy, unchanged: nothing in them is removed.</source>
+        <translation>它们会原样写入副本旁的文件：其中的任何内容都不会被移除。</translation>
+    </message>
+    <message>
+        <source>What is removed</source>
+        <translation>移除的内容</translation>
+    </message>
+    <message>
+        <source>In the trace</source>
+        <translation>在跟踪文件中</translation>
+    </message>
+    <message>
+        <source>In the copy</source>
+        <translation>在副本中</translation>
+    </message>
+    <message>
+        <source>Size of the copy</source>
+        <translation>副本大小</translation>
+    </message>
+    <message>
+        <source>Finding out what is removed…</source>
+        <translation>正在确定要移除的内容…</translation>
+    </message>
+    <message>
+        <source>removed</source>
+        <translation>已移除</translation>
+    </message>
+    <message>
+        <source>and %1 more</source>
+        <translation>以及另外 %1 项</translation>
+    </message>
+    <message>
+        <source>%1 → %2 in the copy</source>
+        <translation>%1 → 副本 %2</translation>
+    </message>
+    <message numerus="yes">
+        <source>with %n note(s)</source>
+        <translation>
+            <numerusform>附 %n 条笔记</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::ShortcutHelp</name>
@@ -3515,6 +4280,329 @@ y</source>
     </message>
 </context>
 <context>
+    <name>tidemark::gui::SourceModel</name>
+    <message>
+        <source>%1 in %2 allocations</source>
+        <translation>%2 个分配，共 %1</translation>
+    </message>
+    <message>
+        <source>Active</source>
+        <translation>活跃</translation>
+    </message>
+    <message>
+        <source>Self</source>
+        <translation>自身</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>At the peak</source>
+        <translation>峰值时</translation>
+    </message>
+    <message>
+        <source>Leaked</source>
+        <translation>泄漏</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>源代码</translation>
+    </message>
+    <message>
+        <source>Active at the cursor: allocations that have this line anywhere on their stack</source>
+        <translation>在光标处活跃：堆栈的任意位置包含此行的分配</translation>
+    </message>
+    <message>
+        <source>The active bytes for which this is the innermost line of your own code</source>
+        <translation>以此行为自己代码最内层行的活跃字节数</translation>
+    </message>
+    <message>
+        <source>Allocated in the selected range, or in the whole run, freed or not</source>
+        <translation>在所选范围内或整个运行期间分配的字节数，无论是否已释放</translation>
+    </message>
+    <message>
+        <source>Active when most memory was allocated</source>
+        <translation>已分配显存最多时的活跃字节数</translation>
+    </message>
+    <message>
+        <source>Of the allocations that leaks retain</source>
+        <translation>泄漏所保留的分配</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::SourcePane</name>
+    <message>
+        <source>Source with the bytes of each line</source>
+        <translation>源代码及每一行的字节数</translation>
+    </message>
+    <message>
+        <source>Origin of the text</source>
+        <translation>文本的来源</translation>
+    </message>
+    <message>
+        <source>Source file</source>
+        <translation>源文件</translation>
+    </message>
+    <message>
+        <source>▲ Hot line</source>
+        <translation>▲ 热点行</translation>
+    </message>
+    <message>
+        <source>Go to the line with memory of its own above (Shift+F8)</source>
+        <translation>转到上方自身占用显存的行（Shift+F8）</translation>
+    </message>
+    <message>
+        <source>▼ Hot line</source>
+        <translation>▼ 热点行</translation>
+    </message>
+    <message>
+        <source>Go to the line with memory of its own below (F8)</source>
+        <translation>转到下方自身占用显存的行（F8）</translation>
+    </message>
+    <message>
+        <source>Find in the code</source>
+        <translation>在代码中查找</translation>
+    </message>
+    <message>
+        <source>Find the folder…</source>
+        <translation>查找文件夹…</translation>
+    </message>
+    <message>
+        <source>Shows where the folder of this file is on this machine</source>
+        <translation>指定此文件所在的文件夹在本机上的位置</translation>
+    </message>
+    <message>
+        <source>Open in editor</source>
+        <translation>在编辑器中打开</translation>
+    </message>
+    <message>
+        <source>Set the editor&apos;s command…</source>
+        <translation>设置编辑器命令…</translation>
+    </message>
+    <message>
+        <source>Lines of the source</source>
+        <translation>源代码行</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>Copy rows as Markdown</source>
+        <translation>将行复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>%1 · %2 active</source>
+        <translation>%1 · 活跃 %2</translation>
+    </message>
+    <message>
+        <source>The text of %1 is neither in the trace nor on this machine.</source>
+        <translation>%1 的文本既不在跟踪文件中，也不在本机上。</translation>
+    </message>
+    <message>
+        <source>⚠ Text from the trace: %1 has changed since the recording.</source>
+        <translation>⚠ 文本来自跟踪文件：%1 在记录之后已更改。</translation>
+    </message>
+    <message>
+        <source>Text from the trace, which has the lines around those that it names. %1</source>
+        <translation>文本来自跟踪文件，其中只有被引用的行及其前后几行。%1</translation>
+    </message>
+    <message>
+        <source>Text from %1, which agrees with the lines in the trace.</source>
+        <translation>文本来自 %1，它与跟踪文件中的行一致。</translation>
+    </message>
+    <message>
+        <source>⚠ Text from %1, which was changed after the recording began: lines may have moved.</source>
+        <translation>⚠ 文本来自 %1，它在记录开始后被更改：行号可能已变动。</translation>
+    </message>
+    <message>
+        <source>Text from %1; the trace has no lines of it.</source>
+        <translation>文本来自 %1；跟踪文件中没有它的行。</translation>
+    </message>
+    <message>
+        <source>Opens %1</source>
+        <translation>打开 %1</translation>
+    </message>
+    <message>
+        <source>This file does not exist on this machine</source>
+        <translation>本机上没有此文件</translation>
+    </message>
+    <message>
+        <source>No trace is open. Open one to see the memory of its source.</source>
+        <translation>没有打开跟踪文件。打开一个以查看其源代码占用的显存。</translation>
+    </message>
+    <message>
+        <source>Adding up the memory of each line…</source>
+        <translation>正在累计每一行的显存…</translation>
+    </message>
+    <message>
+        <source>No stack of this trace has a line of a source file.</source>
+        <translation>此跟踪文件的堆栈中没有源文件的行。</translation>
+    </message>
+    <message>
+        <source>Folder with %1</source>
+        <translation>包含 %1 的文件夹</translation>
+    </message>
+    <message>
+        <source>⚠ %1 is not in %2.</source>
+        <translation>⚠ %1 不在 %2 中。</translation>
+    </message>
+    <message>
+        <source>The editor&apos;s command</source>
+        <translation>编辑器命令</translation>
+    </message>
+    <message>
+        <source>{file} and {line} are replaced, for example: code -g {file}:{line}
+Empty: the program that your desktop uses for such files.</source>
+        <translation>{file} 和 {line} 会被替换，例如：code -g {file}:{line}
+留空：使用桌面环境打开此类文件的程序。</translation>
+    </message>
+    <message>
+        <source>⚠ The editor did not start. Check its command.</source>
+        <translation>⚠ 编辑器未启动。请检查其命令。</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::SqlEditor</name>
+    <message>
+        <source>SQL query</source>
+        <translation>SQL 查询</translation>
+    </message>
+    <message>
+        <source>Names that complete the word</source>
+        <translation>可补全此词的名称</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::SqlModel</name>
+    <message numerus="yes">
+        <source>blob of %n byte(s)</source>
+        <translation>
+            <numerusform>%n 字节的二进制数据</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Double-click or press Enter to select this allocation in every pane</source>
+        <translation>双击或按 Enter 在所有窗格中选择此分配</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::SqlPane</name>
+    <message>
+        <source>SQL console</source>
+        <translation>SQL 控制台</translation>
+    </message>
+    <message>
+        <source>SELECT … FROM allocations</source>
+        <translation>SELECT … FROM allocations</translation>
+    </message>
+    <message>
+        <source>Error of the query</source>
+        <translation>查询的错误</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Run the query (Ctrl+Enter)</source>
+        <translation>运行查询 (Ctrl+Enter)</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Cancel the query (Esc)</source>
+        <translation>取消查询 (Esc)</translation>
+    </message>
+    <message>
+        <source>Examples</source>
+        <translation>示例</translation>
+    </message>
+    <message>
+        <source>Questions with their SQL</source>
+        <translation>问题及其 SQL</translation>
+    </message>
+    <message>
+        <source>Tables</source>
+        <translation>表</translation>
+    </message>
+    <message>
+        <source>Insert the name of a view, a table or a column</source>
+        <translation>插入视图、表或列的名称</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>历史</translation>
+    </message>
+    <message>
+        <source>Queries that ran</source>
+        <translation>运行过的查询</translation>
+    </message>
+    <message>
+        <source>Number of rows and time of the query</source>
+        <translation>查询的行数和用时</translation>
+    </message>
+    <message>
+        <source>Rows of the query</source>
+        <translation>查询结果的行</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>Copy rows as CSV</source>
+        <translation>将行复制为 CSV</translation>
+    </message>
+    <message>
+        <source>Copy rows as Markdown</source>
+        <translation>将行复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>No query has run yet</source>
+        <translation>还没有运行过查询</translation>
+    </message>
+    <message>
+        <source>Canceled.</source>
+        <translation>已取消。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 row(s) in %2</source>
+        <translation>
+            <numerusform>%1 行，用时 %2</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The first %1 row(s) in %2. The query has more: add WHERE, GROUP BY or LIMIT.</source>
+        <translation>
+            <numerusform>前 %1 行，用时 %2。查询还有更多行：请添加 WHERE、GROUP BY 或 LIMIT。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Running for %1</source>
+        <translation>已运行 %1</translation>
+    </message>
+    <message>
+        <source>The query has no rows.</source>
+        <translation>查询没有结果行。</translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter runs the query. Examples has questions to begin with.</source>
+        <translation>Ctrl+Enter 运行查询。“示例”中有可供入门的问题。</translation>
+    </message>
+    <message>
+        <source>The window does not show allocation %1 yet.</source>
+        <translation>窗口尚未显示分配 %1。</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::StartPage</name>
     <message>
         <source>Open a trace or a snapshot…</source>
@@ -3529,12 +4617,64 @@ y</source>
         <translation>GPU 显存为什么只涨不降</translation>
     </message>
     <message>
-        <source>or drop a file here: a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also compressed), as torch.cuda.memory._dump_snapshot() writes it</source>
-        <translation>或将文件拖到此处：Tidemark 记录（.tide），或由 torch.cuda.memory._dump_snapshot() 写出的 PyTorch 显存快照（.pickle，可压缩）</translation>
-    </message>
-    <message>
         <source>Record a program…</source>
         <translation>录制一个程序…</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>已复制</translation>
+    </message>
+    <message>
+        <source>The file is missing</source>
+        <translation>文件不存在</translation>
+    </message>
+    <message>
+        <source>peak %1</source>
+        <translation>峰值 %1</translation>
+    </message>
+    <message>
+        <source>Drop a file here</source>
+        <translation>将文件拖放到此处</translation>
+    </message>
+    <message>
+        <source>a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also compressed)</source>
+        <translation>Tidemark 跟踪文件（.tide）或 PyTorch 内存快照（.pickle，也可压缩）</translation>
+    </message>
+    <message>
+        <source>Examples, recorded on an H200</source>
+        <translation>示例，在 H200 上录制</translation>
+    </message>
+    <message>
+        <source>Get something to open</source>
+        <translation>获取可打开的文件</translation>
+    </message>
+    <message>
+        <source>Record everything, on the machine with the GPU:</source>
+        <translation>在有 GPU 的机器上录制全部内容：</translation>
+    </message>
+    <message>
+        <source>Copy the command</source>
+        <translation>复制命令</translation>
+    </message>
+    <message>
+        <source>Or add PyTorch&apos;s own memory history to the program. It has no operators, modules or graph:</source>
+        <translation>或在程序中加入 PyTorch 自带的内存历史。它不含算子、模块和图：</translation>
+    </message>
+    <message>
+        <source>Copy the lines</source>
+        <translation>复制这些行</translation>
+    </message>
+    <message>
+        <source>Remove %1 from the list</source>
+        <translation>从列表中移除 %1</translation>
+    </message>
+    <message>
+        <source>Files that you open are listed here, with what their explanation says.</source>
+        <translation>打开过的文件会列在此处，并附上其解释的结论。</translation>
     </message>
 </context>
 <context>
@@ -3773,14 +4913,6 @@ y</source>
     <message>
         <source>#before %1</source>
         <translation>#历史前 %1</translation>
-    </message>
-    <message>
-        <source>no Python frame</source>
-        <translation>无 Python 帧</translation>
-    </message>
-    <message>
-        <source>no site: only frames of the allocator and the interpreter</source>
-        <translation>无分配位置：只有分配器和解释器的帧</translation>
     </message>
     <message>
         <source>unknown stream</source>
@@ -4040,6 +5172,26 @@ y</source>
         <source>Call tree</source>
         <translation>调用树</translation>
     </message>
+    <message>
+        <source>Histograms</source>
+        <translation>直方图</translation>
+    </message>
+    <message>
+        <source>Source</source>
+        <translation>源代码</translation>
+    </message>
+    <message>
+        <source>What if</source>
+        <translation>假设</translation>
+    </message>
+    <message>
+        <source>SQL</source>
+        <translation>SQL</translation>
+    </message>
+    <message>
+        <source>Notes</source>
+        <translation>笔记</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::TreePane</name>
@@ -4088,24 +5240,12 @@ y</source>
         <translation>从进行分配的代码行向下到其调用者</translation>
     </message>
     <message>
-        <source>Direction of the call tree</source>
-        <translation>调用树的方向</translation>
-    </message>
-    <message>
         <source>Own code only</source>
         <translation>仅自己的代码</translation>
     </message>
     <message>
         <source>Leaves out the frames of libraries</source>
         <translation>略去库的帧</translation>
-    </message>
-    <message>
-        <source>Find a function or file</source>
-        <translation>查找函数或文件</translation>
-    </message>
-    <message>
-        <source>Find frames</source>
-        <translation>查找帧</translation>
     </message>
     <message>
         <source>Search result</source>
@@ -4152,14 +5292,61 @@ y</source>
         <translation>范围内分配的显存在范围结束时均已释放。</translation>
     </message>
     <message>
-        <source>No frame contains this.</source>
-        <translation>没有帧包含此文字。</translation>
+        <source>By module</source>
+        <translation>按模块</translation>
+    </message>
+    <message>
+        <source>From the model down to the modules whose forward or backward allocated</source>
+        <translation>从模型向下，直到其前向或反向传播做出分配的模块</translation>
+    </message>
+    <message>
+        <source>What the call tree follows</source>
+        <translation>调用树的依据</translation>
+    </message>
+    <message>
+        <source>Icicle</source>
+        <translation>冰柱图</translation>
+    </message>
+    <message>
+        <source>Treemap</source>
+        <translation>矩形树图</translation>
+    </message>
+    <message>
+        <source>A row per level, each box as wide as its bytes</source>
+        <translation>每层一行，每个方框的宽度对应其字节数</translation>
+    </message>
+    <message>
+        <source>Each box as large as its bytes, inside of its caller or module</source>
+        <translation>每个方框的面积对应其字节数，位于其调用者或所属模块之内</translation>
+    </message>
+    <message>
+        <source>Shape of the call tree</source>
+        <translation>调用树的形状</translation>
+    </message>
+    <message>
+        <source>Find a function, file or module</source>
+        <translation>查找函数、文件或模块</translation>
+    </message>
+    <message>
+        <source>Find frames and modules</source>
+        <translation>查找栈帧和模块</translation>
+    </message>
+    <message>
+        <source>Nothing contains this.</source>
+        <translation>没有匹配的内容。</translation>
     </message>
     <message numerus="yes">
-        <source>%1 (%2) in %3 frame(s)</source>
+        <source>%1 (%2) in %3 place(s)</source>
         <translation>
-            <numerusform>%1（%2），%3 个帧</numerusform>
+            <numerusform>%1（%2），共 %3 处</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::TreeView</name>
+    <message>
+        <source>Memory by call stack</source>
+        <translation>按调用栈的显存</translation>
     </message>
 </context>
 <context>
@@ -4199,6 +5386,121 @@ y</source>
     <message>
         <source>End the guide</source>
         <translation>结束向导</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::WhatIfPane</name>
+    <message>
+        <source>at event %1</source>
+        <translation>在事件 %1</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>否</translation>
+    </message>
+    <message>
+        <source>What if: other settings of the allocator</source>
+        <translation>假设：分配器使用其他设置</translation>
+    </message>
+    <message>
+        <source>Result of the replay</source>
+        <translation>重放的结果</translation>
+    </message>
+    <message>
+        <source>Figures of the recorded run and of the replay</source>
+        <translation>所记录运行与重放的数值</translation>
+    </message>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>Environment variable to set</source>
+        <translation>要设置的环境变量</translation>
+    </message>
+    <message>
+        <source>Set this before the program starts. PyTorch 2.9 and later also read PYTORCH_ALLOC_CONF.</source>
+        <translation>请在程序启动前设置。PyTorch 2.9 及更高版本也读取 PYTORCH_ALLOC_CONF。</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>Copy the line that sets the variable</source>
+        <translation>复制设置该变量的一行</translation>
+    </message>
+    <message>
+        <source>How far to trust the model</source>
+        <translation>模型的可信程度</translation>
+    </message>
+    <message>
+        <source>Replaying the run…</source>
+        <translation>正在重放运行…</translation>
+    </message>
+    <message>
+        <source>No trace is open.</source>
+        <translation>没有打开跟踪。</translation>
+    </message>
+    <message>
+        <source>Peak reserved %1 with the recorded settings. Change one to replay the run with it.</source>
+        <translation>使用所记录的设置时保留内存峰值为 %1。更改一项设置即可用它重放运行。</translation>
+    </message>
+    <message>
+        <source>Show this event</source>
+        <translation>显示该事件</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s defaults: no variable to set</source>
+        <translation>PyTorch 的默认值：无需设置变量</translation>
+    </message>
+    <message>
+        <source>Figure</source>
+        <translation>数值</translation>
+    </message>
+    <message>
+        <source>Recorded</source>
+        <translation>记录</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Difference</source>
+        <translation>差异</translation>
+    </message>
+    <message>
+        <source>Peak reserved</source>
+        <translation>保留内存峰值</translation>
+    </message>
+    <message>
+        <source>Peak allocated</source>
+        <translation>已分配内存峰值</translation>
+    </message>
+    <message>
+        <source>Reserved at the end</source>
+        <translation>结束时的保留内存</translation>
+    </message>
+    <message>
+        <source>Free gaps at the peak</source>
+        <translation>峰值时的空闲间隙</translation>
+    </message>
+    <message>
+        <source>Free gaps at the end</source>
+        <translation>结束时的空闲间隙</translation>
+    </message>
+    <message>
+        <source>Memory from the driver, calls</source>
+        <translation>向驱动申请内存的调用</translation>
+    </message>
+    <message>
+        <source>Memory to the driver, calls</source>
+        <translation>向驱动归还内存的调用</translation>
+    </message>
+    <message>
+        <source>Out of memory</source>
+        <translation>内存不足</translation>
     </message>
 </context>
 </TS>
