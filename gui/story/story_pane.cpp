@@ -298,7 +298,7 @@ FindingCard* StoryPane::make_card(int finding, int number) {
     });
     connect(card, &FindingCard::path_step_requested, this, [this, card](int step) {
         end_walk();
-        show(*card, evidence_of(card->finding(), card->finding().path[static_cast<size_t>(step)]));
+        show_place(*card, evidence_of(card->finding(), card->finding().path[static_cast<size_t>(step)]));
     });
     connect(card, &FindingCard::memory_requested, this, [this, card] {
         end_walk();
@@ -364,10 +364,10 @@ void StoryPane::show_evidence(int finding, int step) {
     if (step < 0 || step >= static_cast<int>(steps.size())) {
         return;
     }
-    show(*card, steps[static_cast<size_t>(step)]);
+    show_place(*card, steps[static_cast<size_t>(step)]);
 }
 
-void StoryPane::show(const FindingCard& card, const Evidence& evidence) {
+void StoryPane::show_place(const FindingCard& card, const Evidence& evidence) {
     session_->explanation_source().select(card.position());
     session_->selection().select(selection_of(*session_, explained_, card.finding(), evidence));
     emit evidence_shown(shown_by(*session_, card.finding(), evidence), evidence);

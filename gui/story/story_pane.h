@@ -41,7 +41,7 @@ public:
     /// evidence. Unknown numbers are ignored.
     void select_finding(int finding);
     void show_evidence(int finding, int step);
-    void show(const FindingCard& card, const Evidence& evidence);
+    void show_place(const FindingCard& card, const Evidence& evidence);
     /// Walks through a finding's evidence step by step.
     void walk(int finding);
     /// Returns false if no walk was in progress.

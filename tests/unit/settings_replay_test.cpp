@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-constexpr int64_t mebibyte = 1 << 20, gibibyte = 1 << 30;
+constexpr int64_t mib = 1 << 20, gib = 1 << 30;
 
 class SettingsReplay {
 public:
@@ -92,7 +92,7 @@ TEST(SettingsReplayTest, FindsTheSmallestLimit) {
     const auto smallest = smallest_limit(replay.analysis, *replay.recorded, {}, replay.progress);
     ASSERT_TRUE(smallest && *smallest);
     EXPECT_FALSE(replay.with({{}, **smallest}).figures.failed);
-    EXPECT_TRUE(replay.with({{}, **smallest - 2 * mebibyte}).figures.failed);
+    EXPECT_TRUE(replay.with({{}, **smallest - 2 * mib}).figures.failed);
     EXPECT_LE(**smallest, replay.recorded->recorded.figures.peak_reserved);
 }
 
@@ -103,7 +103,7 @@ TEST(SettingsReplayTest, ContinuesAfterARequestThatFailedInTheRecording) {
     ASSERT_TRUE(model.failed);
     EXPECT_EQ(model.failed->event, replay.recorded->recorded.figures.failed->event);
     EXPECT_EQ(model.known_to, replay.analysis.device().event_count());
-    EXPECT_FALSE(replay.with({{}, 64 * gibibyte}).figures.failed);
+    EXPECT_FALSE(replay.with({{}, 64 * gib}).figures.failed);
 }
 
 TEST(SettingsReplayTest, SaysHowFarToTrustTheModel) {
@@ -131,7 +131,7 @@ TEST(SettingsReplayTest, GarbageCollectionNeedsALimit) {
     SettingsReplay replay(test::open_snapshot("s3_varlen"));
     const AskedSettings settings = asked("garbage_collection_threshold:0.5");
     EXPECT_FALSE(replay_with(replay.analysis, *replay.recorded, settings, 10, replay.progress));
-    EXPECT_TRUE(replay_with(replay.analysis, *replay.recorded, {settings.change, gibibyte}, 10, replay.progress));
+    EXPECT_TRUE(replay_with(replay.analysis, *replay.recorded, {settings.change, gib}, 10, replay.progress));
 }
 
 TEST(SettingsReplayTest, IsCanceled) {
