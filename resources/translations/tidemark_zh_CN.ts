@@ -444,7 +444,7 @@
     </message>
     <message>
         <source>Outputs are moved to the CPU, and GPU memory grows all the same.</source>
-        <translation>输出已移到 CPU，GPU 内存仍然增长。</translation>
+        <translation>输出已移到 CPU，显存仍然增长。</translation>
     </message>
     <message>
         <source>Validation without torch.no_grad()</source>
@@ -3304,11 +3304,11 @@
     </message>
     <message>
         <source>A bookmark is a point in time with a title and a text: place the cursor and press Ctrl+D. Findings can have notes, too. Notes are kept in %1 beside the trace, never in the trace itself.</source>
-        <translation>书签是带有标题和文本的时间点：放置光标并按 Ctrl+D。发现也可以有笔记。笔记保存在跟踪文件旁的 %1 中，绝不写入跟踪文件本身。</translation>
+        <translation>书签是带有标题和文本的时间点：放置光标并按 Ctrl+D。发现也可以有笔记。笔记保存在记录文件旁的 %1 中，绝不写入记录文件本身。</translation>
     </message>
     <message>
         <source>Kept in %1 beside the trace.</source>
-        <translation>保存在跟踪文件旁的 %1 中。</translation>
+        <translation>保存在记录文件旁的 %1 中。</translation>
     </message>
 </context>
 <context>
@@ -4155,7 +4155,7 @@ y</source>
     </message>
     <message>
         <source>In the trace</source>
-        <translation>在跟踪文件中</translation>
+        <translation>在记录文件中</translation>
     </message>
     <message>
         <source>In the copy</source>
@@ -4315,7 +4315,7 @@ y</source>
     </message>
     <message>
         <source>Active at the cursor: allocations that have this line anywhere on their stack</source>
-        <translation>在光标处活跃：堆栈的任意位置包含此行的分配</translation>
+        <translation>在光标处活跃：调用栈的任意位置包含此行的分配</translation>
     </message>
     <message>
         <source>The active bytes for which this is the innermost line of your own code</source>
@@ -4402,19 +4402,19 @@ y</source>
     </message>
     <message>
         <source>The text of %1 is neither in the trace nor on this machine.</source>
-        <translation>%1 的文本既不在跟踪文件中，也不在本机上。</translation>
+        <translation>%1 的文本既不在记录文件中，也不在本机上。</translation>
     </message>
     <message>
         <source>⚠ Text from the trace: %1 has changed since the recording.</source>
-        <translation>⚠ 文本来自跟踪文件：%1 在记录之后已更改。</translation>
+        <translation>⚠ 文本来自记录文件：%1 在记录之后已更改。</translation>
     </message>
     <message>
         <source>Text from the trace, which has the lines around those that it names. %1</source>
-        <translation>文本来自跟踪文件，其中只有被引用的行及其前后几行。%1</translation>
+        <translation>文本来自记录文件，其中只有被引用的行及其前后几行。%1</translation>
     </message>
     <message>
         <source>Text from %1, which agrees with the lines in the trace.</source>
-        <translation>文本来自 %1，它与跟踪文件中的行一致。</translation>
+        <translation>文本来自 %1，它与记录文件中的行一致。</translation>
     </message>
     <message>
         <source>⚠ Text from %1, which was changed after the recording began: lines may have moved.</source>
@@ -4422,7 +4422,7 @@ y</source>
     </message>
     <message>
         <source>Text from %1; the trace has no lines of it.</source>
-        <translation>文本来自 %1；跟踪文件中没有它的行。</translation>
+        <translation>文本来自 %1；记录文件中没有它的行。</translation>
     </message>
     <message>
         <source>Opens %1</source>
@@ -4434,7 +4434,7 @@ y</source>
     </message>
     <message>
         <source>No trace is open. Open one to see the memory of its source.</source>
-        <translation>没有打开跟踪文件。打开一个以查看其源代码占用的显存。</translation>
+        <translation>没有打开记录文件。打开一个以查看其源代码占用的显存。</translation>
     </message>
     <message>
         <source>Adding up the memory of each line…</source>
@@ -4442,7 +4442,7 @@ y</source>
     </message>
     <message>
         <source>No stack of this trace has a line of a source file.</source>
-        <translation>此跟踪文件的堆栈中没有源文件的行。</translation>
+        <translation>此记录文件的调用栈中没有源文件的行。</translation>
     </message>
     <message>
         <source>Folder with %1</source>
@@ -4642,7 +4642,7 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
     <message>
         <source>a Tidemark trace (.tide) or a PyTorch memory snapshot (.pickle, also compressed)</source>
-        <translation>Tidemark 跟踪文件（.tide）或 PyTorch 内存快照（.pickle，也可压缩）</translation>
+        <translation>Tidemark 记录文件（.tide）或 PyTorch 内存快照（.pickle，也可压缩）</translation>
     </message>
     <message>
         <source>Examples, recorded on an H200</source>
@@ -4705,7 +4705,7 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
     <message>
         <source>This trace has no memory events of any device: there is nothing to explain.</source>
-        <translation>这个跟踪不含任何设备的内存事件：没有可解释的。</translation>
+        <translation>这个记录文件不含任何设备的内存事件：没有可解释的。</translation>
     </message>
     <message>
         <source>as of %1</source>
@@ -5440,7 +5440,7 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
     <message>
         <source>No trace is open.</source>
-        <translation>没有打开跟踪。</translation>
+        <translation>没有打开记录文件。</translation>
     </message>
     <message>
         <source>Peak reserved %1 with the recorded settings. Change one to replay the run with it.</source>

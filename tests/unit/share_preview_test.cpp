@@ -29,8 +29,7 @@ std::shared_ptr<const Trace> opened(const std::string& path) {
 std::string imported(const test::TemporaryFolder& folder) {
     Progress progress;
     const std::string trace = folder / "adam_steps.tide";
-    EXPECT_TRUE(import_snapshot(std::string(TIDEMARK_TEST_DATA) + "/snapshots/adam_steps.pickle", trace, IfExists::fail,
-                                progress));
+    EXPECT_TRUE(import_snapshot(TIDEMARK_TEST_DATA "/snapshots/adam_steps.pickle", trace, IfExists::fail, progress));
     return trace;
 }
 
