@@ -182,12 +182,13 @@ ordered_json rows_json(const QueryRows& rows) {
 }
 
 void note_cut(const QueryRows& rows, const Words& words) {
-    const std::string count = format_count(static_cast<int64_t>(rows.row_count()));
+    const auto count = static_cast<int64_t>(rows.row_count());
     if (rows.cut == QueryCut::rows) {
-        print_note(words, words("only the first {count} rows are shown; --limit 0 shows all", with("count", count)));
+        print_note(words, words.plural(count, "only the first row is shown; --limit 0 shows all",
+                                       "only the first {n} rows are shown; --limit 0 shows all"));
     } else if (rows.cut == QueryCut::bytes) {
-        print_note(words, words("only the first {count} rows are shown; more are too large to print at once",
-                                with("count", count)));
+        print_note(words, words.plural(count, "only the first row is shown; more are too large to print at once",
+                                       "only the first {n} rows are shown; more are too large to print at once"));
     }
 }
 

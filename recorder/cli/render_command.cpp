@@ -31,9 +31,9 @@ constexpr const char* viewer = "tidemark-gui";
 const std::vector<std::string> panes{"segments", "graph",  "table",  "histograms", "summary", "changes",
                                      "calltree", "source", "whatif", "breakdown",  "sql",     "notes"};
 /// As gui/app/render.cpp has them; tests/hostile compares.
-const std::vector<std::string> views{"why",    "overview",  "timeline", "allocations", "segments",
-                                     "graph",  "table",     "summary",  "histograms",  "calltree",
-                                     "source", "breakdown", "details",  "window"};
+const std::vector<std::string> views{"why",        "overview",  "timeline", "allocations", "segments",
+                                     "graph",      "table",     "summary",  "calltree",    "source",
+                                     "histograms", "breakdown", "details",  "window"};
 
 struct RenderOptions {
     std::string trace, output;

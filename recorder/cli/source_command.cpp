@@ -89,8 +89,9 @@ Result<const FileMemory*> find_file(const SourceOf& source, const std::string& w
                            with("file", wanted));
     }
     if (count > 1) {
-        return usage_error("{count} files end with {file}; write more of the name, as the list without FILE has it.",
-                           with("count", count), with("file", wanted));
+        return usage_error(
+            "More than one file ends with {file}; write more of the name, as the list without FILE has it.",
+            with("file", wanted));
     }
     return found;
 }

@@ -191,14 +191,18 @@ std::string title_text(const Compared& compared, const Words& words) {
     const DeviceHistory& device = compared.end.device();
     const auto asked = compared.asked.limit;
     const auto& usual = compared.recorded.capacity;
-    const auto name = with("device", device.device), count = with("count", format_count(device.event_count()));
+    const auto name = with("device", device.device);
+    const int64_t count = device.event_count();
     if (!asked && !usual) {
-        return words("Device {device}, {count} events, memory limit unknown", name, count);
+        return words.plural(count, "Device {device}, {n} event, memory limit unknown",
+                            "Device {device}, {n} events, memory limit unknown", name);
     }
     const auto limit = with("limit", format_bytes(asked ? *asked : usual->bytes));
     return asked || usual->is_exact
-               ? words("Device {device}, {count} events, memory limit {limit}", name, count, limit)
-               : words("Device {device}, {count} events, memory limit at least {limit}", name, count, limit);
+               ? words.plural(count, "Device {device}, {n} event, memory limit {limit}",
+                              "Device {device}, {n} events, memory limit {limit}", name, limit)
+               : words.plural(count, "Device {device}, {n} event, memory limit at least {limit}",
+                              "Device {device}, {n} events, memory limit at least {limit}", name, limit);
 }
 
 /// Returns what the asked settings change. The peak of a run that stops early says nothing.

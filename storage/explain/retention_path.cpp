@@ -3,6 +3,7 @@
 
 #include "storage/explain/retention_path.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "storage/base/units.h"
@@ -23,7 +24,7 @@ public:
     std::vector<RetentionStep> build() {
         const Retention& retention = suspect_.retention;
         const Referrer* referrer = retention.referrer ? retention.referrer : suspect_.referrer;
-        referrer = referrer ? referrer : retention.native;
+        referrer = referrer ? referrer : retention.hook ? retention.hook : retention.native;
         if (referrer) {
             add_links(*referrer);
         }
@@ -31,6 +32,7 @@ public:
             add_nodes(retention.retainer);
             add_saved(retention.retainer);
         }
+        forget_shared();
         if (!steps_.empty()) {
             add_allocation();
         }
@@ -58,12 +60,23 @@ private:
         for_each_shown(links.size(), [&](size_t i) {
             RetentionStep step{RetentionStep::Kind::reference, link_words(graph_.tables(), words_, links[i])};
             if (i + 1 == fills) {
-                step.bytes = suspect_.bytes;
+                step.bytes = std::max(suspect_.bytes, element_bytes());
             } else if (i == fills) {
                 step.bytes = element_bytes();
             }
             steps_.push_back(std::move(step));
         });
+    }
+
+    /// Forgets the bytes of steps below which other paths join: dropping such a step alone frees less than is below it.
+    void forget_shared() {
+        int64_t below = 0;
+        for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+            if (step->bytes && *step->bytes < below) {
+                step->bytes.reset();
+            }
+            below = std::max(below, step->bytes.value_or(0));
+        }
     }
 
     /// Returns the bytes that become free with one element of the container.

@@ -108,6 +108,7 @@ class Explain(CommandTest):
         finding = found["findings"][0]
         self.assertEqual(set(finding["memory"]), {"event", "bytes", "allocations"})
         self.assertEqual(finding["memory"]["bytes"], finding["bytes"])
+        self.assertEqual(set(finding["path"][0]), {"kind", "text", "bytes", "line", "allocation", "node"})
         self.assertEqual(
             set(finding),
             {
@@ -129,6 +130,7 @@ class Explain(CommandTest):
                 "source",
                 "stack",
                 "referrer",
+                "path",
                 "evidence",
                 "fixes",
                 "unknowns",

@@ -229,9 +229,9 @@ private slots:
         const auto pane = shown_pane(session.get());
         pane->search(QStringLiteral("PROJECT"));  // the folder of main.py, train.py, data.py
         QCOMPARE(pane->view().found().count, 3U);
-        QVERIFY(pane->search_result().startsWith(QStringLiteral("3.00 KiB (43 %) in 3 frame")));
+        QVERIFY(pane->search_result().startsWith(QStringLiteral("3.00 KiB (43 %) in 3 place")));
         pane->search(QStringLiteral("forward"));
-        QVERIFY(pane->search_result().startsWith(QStringLiteral("1.00 KiB (14 %) in 1 frame")));
+        QVERIFY(pane->search_result().startsWith(QStringLiteral("1.00 KiB (14 %) in 1 place")));
         pane->search(QStringLiteral("nowhere"));
         QCOMPARE(pane->search_result(), QStringLiteral("Nothing contains this."));
         pane->search({});
