@@ -19,7 +19,9 @@ class Source(CommandTest):
         self.assertFalse(own[-1])
 
     def test_the_total_is_the_active_memory(self):
-        active = {at: self.json_of("stats", self.trace, "--at", at)["active_bytes.all.current"] for at in ("peak", "end")}
+        active = {
+            at: self.json_of("stats", self.trace, "--at", at)["active_bytes.all.current"] for at in ("peak", "end")
+        }
         for time_point in active:
             total = self.json_of("source", self.trace, "--at", time_point)["total"]
             self.assertEqual(total["active_bytes"], active[time_point])
