@@ -3,7 +3,6 @@
 
 #include "gui/breakdown/breakdown_pane.h"
 
-#include <QAction>
 #include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
@@ -129,12 +128,7 @@ QWidget* BreakdownPane::make_table() {
     table_->horizontalHeader()->setSectionResizeMode(BreakdownModel::step, QHeaderView::Stretch);
     table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     table_->setMinimumWidth(digit * 58);
-    auto* copy = new QAction(tr("Copy rows"), table_);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(copy, &QAction::triggered, this, [this] { copy_rows(*table_); });
-    table_->addAction(copy);
-    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    add_copy_actions(table_);
     notes_ = new QLabel;
     notes_->setWordWrap(true);
     notes_->setAlignment(Qt::AlignTop | Qt::AlignLeft);

@@ -3,7 +3,6 @@
 
 #include "gui/changes/changes_pane.h"
 
-#include <QAction>
 #include <QComboBox>
 #include <QFileInfo>
 #include <QHeaderView>
@@ -14,7 +13,7 @@
 
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
-#include "gui/widgets/delimited.h"
+#include "gui/widgets/pane_note.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
 #include "storage/compare/compare.h"
@@ -82,12 +81,7 @@ ChangesPane::ChangesPane(QWidget* parent)
     bar->add(other_point_);
     bar->add(summary_);
     make_table();
-    note_ = new QLabel(this);
-    note_->setObjectName(QStringLiteral("note"));
-    note_->setAlignment(Qt::AlignCenter);
-    note_->setWordWrap(true);
-    note_->setMargin(24);
-    note_->setAttribute(Qt::WA_TransparentForMouseEvents);
+    note_ = make_pane_note(this);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);
@@ -112,14 +106,7 @@ void ChangesPane::make_table() {
     }
     table_->setSortingEnabled(true);
     table_->sortByColumn(ChangesModel::difference, Qt::DescendingOrder);
-    auto* copy = new QAction(tr("Copy rows"), table_);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(copy, &QAction::triggered, this, [this] { copy_rows(*table_); });
-    auto* markdown = new QAction(tr("Copy rows as Markdown"), table_);
-    connect(markdown, &QAction::triggered, this, [this] { copy_rows_as_markdown(*table_); });
-    table_->addActions({copy, markdown});
-    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    add_copy_actions(table_);
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) { select_row(current.row()); });
 }

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "gui/model/text.h"
+#include "gui/widgets/pane_note.h"
 #include "gui/widgets/toolbar.h"
 
 namespace tidemark::gui {
@@ -27,11 +28,7 @@ HistogramsPane::HistogramsPane(QWidget* parent)
     setAccessibleName(tr("Histograms"));
     sizes_ = new HistogramView(true, this);
     lifetimes_ = new HistogramView(false, this);
-    note_ = new QLabel(this);
-    note_->setAlignment(Qt::AlignCenter);
-    note_->setWordWrap(true);
-    note_->setMargin(24);
-    note_->setAttribute(Qt::WA_TransparentForMouseEvents);
+    note_ = make_pane_note(this);
     auto* views = new QHBoxLayout;
     views->setSpacing(6);
     views->addWidget(sizes_, 1);

@@ -3,7 +3,6 @@
 
 #include "gui/source/source_pane.h"
 
-#include <QAction>
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLabel>
@@ -20,7 +19,7 @@
 
 #include "gui/model/evidence_place.h"
 #include "gui/model/text.h"
-#include "gui/widgets/delimited.h"
+#include "gui/widgets/pane_note.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
 #include "storage/replay/repeated_step.h"
@@ -117,12 +116,7 @@ SourcePane::SourcePane(QWidget* parent)
     origin_->setTextFormat(Qt::PlainText);
     origin_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     origin_->setContentsMargins(6, 0, 6, 0);
-    note_ = new QLabel(this);
-    note_->setObjectName(QStringLiteral("note"));
-    note_->setAlignment(Qt::AlignCenter);
-    note_->setWordWrap(true);
-    note_->setMargin(24);
-    note_->setAttribute(Qt::WA_TransparentForMouseEvents);
+    note_ = make_pane_note(this);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);
@@ -188,14 +182,7 @@ void SourcePane::make_table() {
         table_->setColumnWidth(column, fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB")) + 22);
     }
     table_->setColumnWidth(SourceModel::line, fontMetrics().horizontalAdvance(QStringLiteral("88888")) + 16);
-    auto* copy = new QAction(tr("Copy rows"), table_);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(copy, &QAction::triggered, this, [this] { copy_rows(*table_); });
-    auto* markdown = new QAction(tr("Copy rows as Markdown"), table_);
-    connect(markdown, &QAction::triggered, this, [this] { copy_rows_as_markdown(*table_); });
-    table_->addActions({copy, markdown});
-    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    add_copy_actions(table_);
     table_->installEventFilter(this);
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) { select_row(current.row()); });

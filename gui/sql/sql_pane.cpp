@@ -18,7 +18,7 @@
 #include "gui/model/palette.h"
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
-#include "gui/widgets/delimited.h"
+#include "gui/widgets/pane_note.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
 #include "storage/query/query_names.h"
@@ -124,12 +124,7 @@ QWidget* SqlPane::make_results() {
     status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     status_->setContentsMargins(8, 0, 8, 4);
     status_->setWordWrap(true);
-    note_ = new QLabel(table_);
-    note_->setObjectName(QStringLiteral("note"));
-    note_->setAlignment(Qt::AlignCenter);
-    note_->setWordWrap(true);
-    note_->setMargin(24);
-    note_->setAttribute(Qt::WA_TransparentForMouseEvents);
+    note_ = make_pane_note(table_);
     auto* column = new QVBoxLayout(results);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
@@ -149,23 +144,7 @@ void SqlPane::make_table() {
     header->setSortIndicatorClearable(true);
     header->setSortIndicator(-1, Qt::AscendingOrder);
     table_->setSortingEnabled(true);
-    const auto add_copy = [this](const QString& text, auto copy) {
-        auto* action = new QAction(text, table_);
-        connect(action, &QAction::triggered, this, [this, copy] {
-            if (!table_->selectionModel()->hasSelection()) {
-                table_->selectAll();
-            }
-            copy(*table_);
-        });
-        table_->addAction(action);
-        return action;
-    };
-    auto* copy = add_copy(tr("Copy rows"), [](const QTableView& view) { copy_rows(view); });
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    add_copy(tr("Copy rows as CSV"), [](const QTableView& view) { copy_rows_as_csv(view); });
-    add_copy(tr("Copy rows as Markdown"), [](const QTableView& view) { copy_rows_as_markdown(view); });
-    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    add_copy_actions(table_);
     connect(table_, &QTableView::activated, this, &SqlPane::select_allocation);
 }
 

@@ -19,6 +19,7 @@
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/table/allocation_filters.h"
+#include "gui/widgets/pane_note.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
 
@@ -41,11 +42,7 @@ AllocationTable::AllocationTable(QWidget* parent)
     make_filters();
     make_table();
     make_status();
-    note_ = new QLabel(this);
-    note_->setAlignment(Qt::AlignCenter);
-    note_->setWordWrap(true);
-    note_->setMargin(24);
-    note_->setAttribute(Qt::WA_TransparentForMouseEvents);
+    note_ = make_pane_note(this);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);

@@ -23,6 +23,7 @@
 #include "gui/model/text.h"
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/delimited.h"
+#include "gui/widgets/pane_note.h"
 #include "gui/widgets/table_style.h"
 #include "gui/widgets/toolbar.h"
 #include "storage/replay/repeated_step.h"
@@ -79,11 +80,7 @@ SummaryTable::SummaryTable(QWidget* parent)
     pages_ = new QStackedWidget(this);
     pages_->addWidget(attribution_table_);
     pages_->addWidget(counters_table_);
-    note_ = new QLabel(this);
-    note_->setAlignment(Qt::AlignCenter);
-    note_->setWordWrap(true);
-    note_->setMargin(24);
-    note_->setAttribute(Qt::WA_TransparentForMouseEvents);
+    note_ = make_pane_note(this);
     make_controls();
 
     delay_.setSingleShot(true);
@@ -105,17 +102,13 @@ QTableView* SummaryTable::make_table(QAbstractItemModel* model, const QString& n
         const int width = fontMetrics().horizontalAdvance(title.size() > 11 ? title : QStringLiteral("Allocations"));
         table->setColumnWidth(column, width + 34);
     }
-    auto* copy = new QAction(tr("Copy rows"), table);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(copy, &QAction::triggered, this, &SummaryTable::copy_selection);
+    add_copy_actions(table);
     auto* save = new QAction(tr("Export as CSV…"), table);
     connect(save, &QAction::triggered, this, [this] {
         ask_path_to_write(this, tr("Export the table"), QStringLiteral("summary.csv"), {tr("CSV files (*.csv)")},
                           [this](const QString& path) { export_csv(path); });
     });
-    table->addActions({copy, save});
-    table->setContextMenuPolicy(Qt::ActionsContextMenu);
+    table->addAction(save);
     return table;
 }
 
@@ -331,8 +324,6 @@ void SummaryTable::export_csv(const QString& path) {
     write_model_csv(*front()->model(), path, &error);
     emit export_finished(path, error);
 }
-
-void SummaryTable::copy_selection() { copy_rows(*front()); }
 
 void SummaryTable::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);

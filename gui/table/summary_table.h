@@ -28,7 +28,6 @@ public:
     void set_session(Session* session);
     /// Export and copy use the table in front.
     void export_csv(const QString& path);
-    void copy_selection();
 
     void show_counters(bool on);
     void set_group_by(GroupBy by);

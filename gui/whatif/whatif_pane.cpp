@@ -3,7 +3,6 @@
 
 #include "gui/whatif/whatif_pane.h"
 
-#include <QAction>
 #include <QClipboard>
 #include <QFontDatabase>
 #include <QGuiApplication>
@@ -19,7 +18,6 @@
 #include "gui/model/text.h"
 #include "gui/whatif/reserved_plot.h"
 #include "gui/whatif/settings_bar.h"
-#include "gui/widgets/delimited.h"
 #include "gui/widgets/table_style.h"
 #include "storage/whatif/replay_sentences.h"
 
@@ -129,12 +127,7 @@ QWidget* WhatIfPane::make_table() {
     table_->setAccessibleName(tr("Figures of the recorded run and of the replay"));
     set_table_style(table_);
     table_->setMinimumWidth(fontMetrics().horizontalAdvance(u'0') * 64);
-    auto* copy = new QAction(tr("Copy rows"), table_);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(copy, &QAction::triggered, this, [this] { copy_rows(*table_); });
-    table_->addAction(copy);
-    table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    add_copy_actions(table_);
     return table_;
 }
 

@@ -3,13 +3,21 @@
 
 #include "gui/widgets/table_style.h"
 
+#include <QAction>
+#include <QCoreApplication>
 #include <QHeaderView>
 #include <QProxyStyle>
 #include <QTableView>
 
+#include "gui/widgets/delimited.h"
+
 namespace tidemark::gui {
 
 namespace {
+
+struct TableStyle {
+    Q_DECLARE_TR_FUNCTIONS(TableStyle)
+};
 
 constexpr int padding = 6;  // pixels beside the text
 constexpr int swatch = 11;
@@ -44,6 +52,26 @@ void set_table_style(QTableView* table) {
     table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
     table->horizontalHeader()->setHighlightSections(false);
+}
+
+void add_copy_actions(QTableView* table) {
+    const auto add = [table](const QString& text, void (*copy)(const QTableView& view)) {
+        auto* action = new QAction(text, table);
+        QObject::connect(action, &QAction::triggered, table, [table, copy] {
+            if (!table->selectionModel()->hasSelection()) {
+                table->selectAll();
+            }
+            copy(*table);
+        });
+        table->addAction(action);
+        return action;
+    };
+    QAction* text = add(TableStyle::tr("Copy rows"), copy_rows);
+    text->setShortcut(QKeySequence::Copy);
+    text->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    add(TableStyle::tr("Copy rows as CSV"), copy_rows_as_csv);
+    add(TableStyle::tr("Copy rows as Markdown"), copy_rows_as_markdown);
+    table->setContextMenuPolicy(Qt::ActionsContextMenu);
 }
 
 }  // namespace tidemark::gui

@@ -872,6 +872,21 @@
     </message>
 </context>
 <context>
+    <name>TableStyle</name>
+    <message>
+        <source>Copy rows</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>Copy rows as CSV</source>
+        <translation>将行复制为 CSV</translation>
+    </message>
+    <message>
+        <source>Copy rows as Markdown</source>
+        <translation>将行复制为 Markdown</translation>
+    </message>
+</context>
+<context>
     <name>Tree</name>
     <message numerus="yes">
         <source>%1 allocation(s)</source>
@@ -1698,10 +1713,6 @@
         <translation>光标处的各组成部分</translation>
     </message>
     <message>
-        <source>Copy rows</source>
-        <translation>复制行</translation>
-    </message>
-    <message>
         <source>Data gaps of the breakdown</source>
         <translation>显存构成的数据缺口</translation>
     </message>
@@ -1797,14 +1808,6 @@
     <message>
         <source>Changes by group</source>
         <translation>各分组的变化</translation>
-    </message>
-    <message>
-        <source>Copy rows</source>
-        <translation>复制行</translation>
-    </message>
-    <message>
-        <source>Copy rows as Markdown</source>
-        <translation>以 Markdown 复制行</translation>
     </message>
     <message>
         <source>Active memory: %1 → %2 (%3) · new %4 · freed %5</source>
@@ -4389,14 +4392,6 @@ y</source>
         <translation>源代码行</translation>
     </message>
     <message>
-        <source>Copy rows</source>
-        <translation>复制行</translation>
-    </message>
-    <message>
-        <source>Copy rows as Markdown</source>
-        <translation>将行复制为 Markdown</translation>
-    </message>
-    <message>
         <source>%1 · %2 active</source>
         <translation>%1 · 活跃 %2</translation>
     </message>
@@ -4552,18 +4547,6 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Rows of the query</source>
         <translation>查询结果的行</translation>
-    </message>
-    <message>
-        <source>Copy rows</source>
-        <translation>复制行</translation>
-    </message>
-    <message>
-        <source>Copy rows as CSV</source>
-        <translation>将行复制为 CSV</translation>
-    </message>
-    <message>
-        <source>Copy rows as Markdown</source>
-        <translation>将行复制为 Markdown</translation>
     </message>
     <message>
         <source>No query has run yet</source>
@@ -4780,10 +4763,6 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Counters</source>
         <translation>计数器</translation>
-    </message>
-    <message>
-        <source>Copy rows</source>
-        <translation>复制所选行</translation>
     </message>
     <message>
         <source>Export as CSV…</source>
@@ -5409,10 +5388,6 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Figures of the recorded run and of the replay</source>
         <translation>所记录运行与重放的数值</translation>
-    </message>
-    <message>
-        <source>Copy rows</source>
-        <translation>复制行</translation>
     </message>
     <message>
         <source>Environment variable to set</source>

@@ -265,6 +265,29 @@ private slots:
         QCOMPARE(node_text(*pane->view().shown(), step + 1), QStringLiteral("<module> (main.py:30)"));
     }
 
+    void boxes_of_a_treemap_are_inside_of_their_parents_and_as_large_as_their_bytes() {
+        const auto session = synthetic_session();
+        session->selection().set_time_point(three_alive);
+        const auto pane = shown_pane(session.get());
+        const CallTree& tree = pane->view().shown()->tree;
+        const TreeLayout layout = TreeLayout::treemap(tree, CallTree::root, {600, 400}, 16);
+        QVERIFY(layout.boxes().size() > 3);
+        for (const TreeBox& box : layout.boxes()) {
+            const uint32_t parent = tree.node(box.node).parent;
+            QVERIFY(layout.box_of(parent)->rect.contains(box.rect) || box.node == CallTree::root);
+            tree.for_each_child(parent, [&](uint32_t sibling) {
+                if (const auto other = layout.box_of(sibling); other && !box.is_rest && box.node != CallTree::root) {
+                    const double area = box.rect.width() * box.rect.height(),
+                                 other_area = other->rect.width() * other->rect.height();
+                    QVERIFY(qFuzzyCompare(area / other_area, static_cast<double>(tree.node(box.node).total) /
+                                                                 static_cast<double>(tree.node(sibling).total)));
+                }
+            });
+        }
+        pane->set_shape(TreeShape::treemap);
+        QCOMPARE(pane->view().box_rect(CallTree::root).size(), QSizeF(pane->view().viewport()->size()));
+    }
+
     void modules_instead_of_calls() {
         const auto session = synthetic_session();
         session->selection().set_time_point(three_alive);

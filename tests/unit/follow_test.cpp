@@ -7,6 +7,7 @@
 #include "storage/timeline/curves.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -52,6 +53,26 @@ protected:
         path_ = (folder_ / "run.tide").string();
     }
     void TearDown() override { fs::remove_all(folder_); }
+
+    /// Waits until this many events of the main device are in the trace. The writer has a thread of its own.
+    void wait_for_events(EventNumber count) {
+        TraceFollower follower = this->follower();
+        while (poll(follower)->main_device().event_count() < count) {
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+
+    /// Completes the writer's checkpoint: a file that a checkpoint has written in part is of no use without its log.
+    void copy_log_into_file() const {
+        sqlite3* database = nullptr;
+        ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+        int frames = 0, copied = 0;
+        while (sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied) != SQLITE_OK ||
+               copied < frames) {
+            std::this_thread::sleep_for(1ms);
+        }
+        sqlite3_close(database);
+    }
 
     static std::shared_ptr<const Trace> recorded_trace(const char* name) {
         const std::string data = TIDEMARK_TEST_DATA;
@@ -181,6 +202,8 @@ TEST_F(FollowTrace, OpensAnUnfinishedTraceWithoutItsWal) {
     for (int i = 0; i < 3; ++i) {
         writer.request(WriterProcess::next_part);
     }
+    wait_for_events(3 * original->main_device().event_count() / 4);
+    copy_log_into_file();
     writer.end(WriterProcess::crash);
     writer.wait_for_end();
     const std::string copy = (folder_ / "a copy?of#100%.tide").string();
