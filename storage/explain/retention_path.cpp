@@ -4,6 +4,7 @@
 #include "storage/explain/retention_path.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "storage/base/units.h"
@@ -71,11 +72,11 @@ private:
     /// Forgets the bytes of steps below which other paths join: dropping such a step alone frees less than is below it.
     void forget_shared() {
         int64_t below = 0;
-        for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-            if (step->bytes && *step->bytes < below) {
-                step->bytes.reset();
+        for (RetentionStep& step : std::views::reverse(steps_)) {
+            if (step.bytes && *step.bytes < below) {
+                step.bytes.reset();
             }
-            below = std::max(below, step->bytes.value_or(0));
+            below = std::max(below, step.bytes.value_or(0));
         }
     }
 

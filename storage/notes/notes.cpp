@@ -201,7 +201,7 @@ std::string trace_fingerprint(const Trace& trace) {
     return text;
 }
 
-NoteFile::NoteFile(std::string trace_path, std::string fingerprint, std::string folder)
+NoteFile::NoteFile(const std::string& trace_path, std::string fingerprint, const std::string& folder)
     : beside_(trace_path + ".notes.json"),
       elsewhere_(folder.empty() ? std::string() : folder + "/" + fingerprint + ".notes.json"),
       fingerprint_(std::move(fingerprint)),
@@ -225,7 +225,7 @@ Result<std::vector<Note>> NoteFile::read() const {
 
 Status NoteFile::write(const std::vector<Note>& notes) const {
     std::error_code error;
-    const Status written = write_file(beside_, document_of(notes, {}, fingerprint_, trace_name_));
+    Status written = write_file(beside_, document_of(notes, {}, fingerprint_, trace_name_));
     if (written || elsewhere_.empty()) {
         std::filesystem::remove(elsewhere_, error);  // all of it is beside the trace now
         return written;

@@ -35,7 +35,7 @@ std::string trace_fingerprint(const Trace& trace);
 class NoteFile {
 public:
     /// `folder`: where notes go if the folder of the trace cannot be written; notes_folder() unless a test says more.
-    NoteFile(std::string trace_path, std::string fingerprint, std::string folder);
+    NoteFile(const std::string& trace_path, std::string fingerprint, const std::string& folder);
 
     const std::string& beside_trace() const { return beside_; }
     const std::string& elsewhere() const { return elsewhere_; }

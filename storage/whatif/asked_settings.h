@@ -26,7 +26,7 @@ Status add_configuration(const std::string& configuration, Change& change);
 /// empty if all have their defaults. Settings that the model does not know stay as recorded.
 std::string configuration_text(const std::map<std::string, std::string>& recorded, const Change& change);
 
-/// Returns the recorded settings with the change.
-AllocatorSettings changed_settings(AllocatorSettings recorded, const Change& change);
+/// Returns the settings with the change.
+AllocatorSettings changed_settings(AllocatorSettings settings, const Change& change);
 
 }  // namespace tidemark
