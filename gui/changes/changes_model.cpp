@@ -52,12 +52,6 @@ QString exact_cell(const ChangedGroup& group, int column) {
 
 }  // namespace
 
-QString change_text(int64_t bytes) {
-    return bytes == 0  ? QStringLiteral("0")
-           : bytes > 0 ? QStringLiteral("+") + bytes_text(bytes)
-                       : QStringLiteral("−") + bytes_text(-bytes);
-}
-
 ChangesModel::ChangesModel(QObject* parent) : QAbstractTableModel(parent) {}
 
 void ChangesModel::show(std::shared_ptr<const Changes> changes, bool of_one_run) {

@@ -38,7 +38,4 @@ private:
     Qt::SortOrder sort_order_ = Qt::DescendingOrder;
 };
 
-/// Returns "+484 KiB" or "−2.00 MiB".
-QString change_text(int64_t bytes);
-
 }  // namespace tidemark::gui

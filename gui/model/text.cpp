@@ -58,6 +58,12 @@ QString signed_bytes_text(int64_t bytes) {
     return bytes < 0 ? QStringLiteral("−") + size : size;
 }
 
+QString change_text(int64_t bytes) {
+    return bytes == 0  ? QStringLiteral("0")
+           : bytes > 0 ? QStringLiteral("+") + bytes_text(bytes)
+                       : QStringLiteral("−") + bytes_text(-bytes);
+}
+
 QString count_text(int64_t count) { return to_qstring(format_count(count)); }
 
 QString percent_text(double part, double whole) {

@@ -37,7 +37,9 @@ QString bytes_text(int64_t bytes);         ///< the same
 QString exact_bytes_text(uint64_t bytes);  ///< "2,097,152 bytes"
 QString both_bytes_text(uint64_t bytes);   ///< "2.00 MiB (2,097,152 bytes)", or only "512 bytes" where they agree
 QString signed_bytes_text(int64_t bytes);  ///< both_bytes_text() of a value that may be negative
-QString count_text(int64_t count);         ///< "1,234,567"
+/// Returns "+484 KiB" or "−2.00 MiB".
+QString change_text(int64_t bytes);
+QString count_text(int64_t count);  ///< "1,234,567"
 QString percent_text(double part, double whole);
 QString time_point_text(int64_t nanoseconds);
 QString duration_text(int64_t nanoseconds);

@@ -58,14 +58,15 @@ protected:
         if (part_ > 0) {
             const double right = bytes_->geometry().right() + 1, length = std::max(2.0, part_ * bytes_->width());
             painter.fillRect(QRectF(right - length, bytes_->geometry().bottom() + 1, length, bar_height),
-                             severity_color_);
+                             severity_color(theme, Severity::leak));
         }
     }
 
 private:
     void draw_mark(QPainter& painter, const Theme& theme, const QRectF& box) const {
-        painter.setPen(QPen(severity_color_, 1.5));
-        painter.setBrush(kind_ == RetentionStep::Kind::allocation ? severity_color_ : theme.plot_background);
+        const QColor color = severity_color(theme, Severity::leak);
+        painter.setPen(QPen(color, 1.5));
+        painter.setBrush(kind_ == RetentionStep::Kind::allocation ? color : theme.plot_background);
         switch (kind_) {
             case RetentionStep::Kind::reference: painter.drawEllipse(box); break;
             case RetentionStep::Kind::skipped: break;
@@ -76,7 +77,6 @@ private:
     RetentionStep::Kind kind_;
     bool is_first_, is_last_;
     double part_;
-    QColor severity_color_ = gui::severity_color(Theme::current(), Severity::leak);
     TextBlock* text_;
     QLabel* bytes_;
 };

@@ -57,12 +57,6 @@ std::shared_ptr<const ShownReplay> replay(const std::shared_ptr<const Analysis>&
 
 QString sentence_text(const Sentence& sentence) { return to_qstring(reader_words().translate(sentence)); }
 
-QString difference_text(int64_t difference) {
-    return difference == 0  ? QStringLiteral("0")
-           : difference > 0 ? QStringLiteral("+%1").arg(bytes_text(difference))
-                            : QStringLiteral("−%1").arg(bytes_text(-difference));
-}
-
 QString count_difference(int64_t difference) {
     return difference == 0  ? QStringLiteral("0")
            : difference > 0 ? QStringLiteral("+%1").arg(count_text(difference))
@@ -261,7 +255,7 @@ void WhatIfPane::show_figures() {
         // Differences to a run that stops early say nothing.
         const auto shown = [&](const QString& difference) { return after.failed ? QString() : difference; };
         const auto bytes = [&](const QString& name, int64_t a, int64_t b) {
-            add_row(*figures_, {name, bytes_text(a), bytes_text(b), shown(difference_text(b - a))});
+            add_row(*figures_, {name, bytes_text(a), bytes_text(b), shown(change_text(b - a))});
         };
         const auto count = [&](const QString& name, int64_t a, int64_t b) {
             add_row(*figures_, {name, count_text(a), count_text(b), shown(count_difference(b - a))});

@@ -42,7 +42,7 @@ enum class CallNodeKind : uint8_t {
 struct CallNode {
     CallNodeKind kind = CallNodeKind::frame;
     FrameId frame = 0;    ///< 0 if the kind is not `frame`
-    uint32_t module = 0;  ///< position in CallTree::modules(); 0 if the kind is not `module`
+    uint32_t module = 0;  ///< for CallTree::module(); 0 if the kind is not `module`
     uint32_t parent = 0;
     uint32_t end = 0;         ///< one behind the last descendant; node + 1 if there are no children
     uint32_t depth = 0;       ///< 0: the root
