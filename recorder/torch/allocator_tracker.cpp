@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "recorder/torch/detail_level.h"
+#include "recorder/torch/labels.h"
 #include "recorder/torch/light_steps.h"
 #include "recorder/torch/repeated_work.h"
 #include "recorder/torch/step_patterns.h"
@@ -24,7 +25,8 @@ constexpr int most_devices = 64;
 struct DeviceEvents {
     std::atomic<bool> armed{false};
     std::atomic<uint64_t> next{0};
-    std::atomic<int> repeats{0};  ///< steps in a row that repeated known ones
+    std::atomic<int> repeats{0};        ///< steps in a row that repeated known ones
+    std::atomic<int64_t> allocated{0};  ///< allocations minus frees
     StepPatterns steps;
     uint64_t step = 0;   ///< number of the one that `steps` is in
     uint64_t needs = 0;  ///< of details, at its begin
@@ -83,9 +85,25 @@ bool describe(const TraceEntry& entry, uint16_t thread, EventShape& shape) {
     return true;
 }
 
+void note_memory_of_op(const TraceEntry& entry, const DeviceAddress& memory, const PlaceKeys& place, OpMemory& known) {
+    if (entry.action_ == TraceEntry::ALLOC) {
+        known.allocated({memory, place});
+    } else if (entry.action_ == TraceEntry::FREE_REQUESTED) {
+        known.freed(memory);
+    }
+}
+
+/// An event of a device.
+struct Event {
+    const TraceEntry& entry;
+    int device = 0;
+    uint64_t number = 0;
+};
+
 /// Finds out where the event comes from. Defines its texts and stacks first.
-EventOrigin origin_of(const TraceEntry& entry, ThreadState& state, tidemark_ring* ring) {
+EventOrigin origin_of(const Event& event, ThreadState& state, tidemark_ring* ring) {
     EventOrigin origin;
+    const TraceEntry& entry = event.entry;
     if (has_stack(entry.action_)) {
         const Caller caller = state.caller();
         if (entry.action_ == TraceEntry::ALLOC && !caller.is_evaluating) {
@@ -94,7 +112,12 @@ EventOrigin origin_of(const TraceEntry& entry, ThreadState& state, tidemark_ring
         origin.stack = caller.stack.id;
         origin.stack_thread = caller.stack.thread;
         origin.lines = caller.stack.lines;
-        origin.op = state.op_of_event(static_cast<uint8_t>(entry.action_), caller);
+        const EventOp op = state.op_of_event(static_cast<uint8_t>(entry.action_), caller);
+        const DeviceAddress memory{static_cast<uint64_t>(entry.addr_), static_cast<uint8_t>(event.device)};
+        note_memory_of_op(entry, memory, op.place, state.op_memory());
+        state.note_event(caller, op.place, event.number, memory);
+        origin.op = op.op;
+        origin.category = op.category;
         origin.phase = state.phase(caller);
         const auto pool = pool_of(entry, 0);
         origin.pool = state.pool(pool.first, pool.second);
@@ -104,15 +127,6 @@ EventOrigin origin_of(const TraceEntry& entry, ThreadState& state, tidemark_ring
         }
     }
     return origin;
-}
-
-void note_memory_of_op(const TraceEntry& entry, int device, OpMemory& memory) {
-    const DeviceAddress place{static_cast<uint64_t>(entry.addr_), static_cast<uint8_t>(device)};
-    if (entry.action_ == TraceEntry::ALLOC) {
-        memory.allocated(place);
-    } else if (entry.action_ == TraceEntry::FREE_REQUESTED) {
-        memory.freed(place);
-    }
 }
 
 /// Ends the steps that have ended since the last event.
@@ -132,18 +146,17 @@ void end_steps(DeviceEvents& events) {
 }
 
 /// Returns the origin of an event: none in a pause, and in a light step that of the event which it repeats.
-EventOrigin find_origin(const TraceEntry& entry, int device, ThreadState& state, tidemark_ring* ring) {
-    StepPatterns& steps = devices[static_cast<size_t>(device)].steps;
+EventOrigin find_origin(const Event& event, ThreadState& state, tidemark_ring* ring) {
+    StepPatterns& steps = devices[static_cast<size_t>(event.device)].steps;
     if (are_details_paused()) {
         steps.set_unlike();
         return {};
     }
     if (!steps_may_be_light()) {
-        note_memory_of_op(entry, device, state.op_memory());
-        return origin_of(entry, state, ring);
+        return origin_of(event, state, ring);
     }
     EventShape shape;
-    bool can_repeat = describe(entry, ring->serial, shape) && ring->serial != 0;
+    bool can_repeat = describe(event.entry, ring->serial, shape) && ring->serial != 0;
     if (!records_details()) {
         const EventOrigin* expected = can_repeat ? steps.expect(shape) : nullptr;
         if (expected != nullptr && state.may_be_in(expected->phase)) {
@@ -154,8 +167,7 @@ EventOrigin find_origin(const TraceEntry& entry, int device, ThreadState& state,
         can_repeat &= expected == nullptr;
         resume_details();
     }
-    note_memory_of_op(entry, device, state.op_memory());
-    const EventOrigin origin = origin_of(entry, state, ring);
+    const EventOrigin origin = origin_of(event, state, ring);
     if (can_repeat) {
         steps.add(shape, origin);
     } else {
@@ -171,7 +183,7 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     if (ring == nullptr) {
         return;  // the recorder detects the gap in the sequence
     }
-    const EventOrigin origin = find_origin(entry, device, state, ring);
+    const EventOrigin origin = find_origin({entry, device, sequence}, state, ring);
     tidemark_record record{};
     record.kind = TIDEMARK_EVENT;
     record.detail =
@@ -189,6 +201,14 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     record.event.context = origin.context;
     const std::string& metadata = user_metadata_of(entry, 0);
     core()->push(ring, &record, metadata.data(), static_cast<uint32_t>(metadata.size()));
+    if (origin.category != TIDEMARK_CATEGORY_NONE && !origin.is_light) {
+        report_label(origin.category, {record.event.address, record.event.device});
+    }
+}
+
+void count_allocations(const TraceEntry& entry, DeviceEvents& events) {
+    const int change = entry.action_ == TraceEntry::ALLOC ? 1 : entry.action_ == TraceEntry::FREE_REQUESTED ? -1 : 0;
+    events.allocated.store(events.allocated.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
 }
 
 /// Handles an event. The allocator calls it under the device's lock, so it takes no lock that is held while memory is
@@ -213,6 +233,7 @@ void on_event(const TraceEntry& entry) noexcept {
     if (steps_may_be_light()) {
         end_steps(events);
     }
+    count_allocations(entry, events);
     const uint64_t sequence = events.next.load(std::memory_order_relaxed);
     events.next.store(sequence + 1, std::memory_order_relaxed);
     report(entry, device, sequence);
@@ -286,6 +307,14 @@ uint64_t events_so_far(int device) {
 }
 
 void count_step() { steps_ended.fetch_add(1, std::memory_order_release); }
+
+int64_t allocations_so_far() {
+    int64_t sum = 0;
+    for (const DeviceEvents& events : devices) {
+        sum += events.allocated.load(std::memory_order_relaxed);
+    }
+    return sum;
+}
 
 bool devices_repeat_steps(int steps) {
     static std::array<uint64_t, most_devices> seen{};

@@ -33,6 +33,9 @@ int device_count();
 /// Where the allocator reports no events, driver allocations are the events.
 uint64_t events_so_far(int device);
 
+/// Returns the number of allocations minus that of frees, of all devices, since any time.
+int64_t allocations_so_far();
+
 /// Ends the step of each device: its next event belongs to the next step.
 void count_step();
 /// Returns whether at least `steps` steps in a row repeated known ones (step_patterns.h), on each device that had

@@ -19,11 +19,12 @@ void attribute(tidemark_ring* ring, tidemark_record* record) noexcept {
     const Caller caller = state.caller();
     driver.stack = caller.stack.id;
     driver.stack_thread = caller.stack.thread;
-    driver.op = state.op_of_event(record->detail, caller);
+    const EventOp op = state.op_of_event(record->detail, caller);
+    driver.op = op.op;
     driver.phase = state.phase(caller);
     const DeviceAddress place{driver.address, driver.device};
     if (record->detail == TIDEMARK_DRIVER_ALLOC && driver.events > 0) {
-        state.op_memory().allocated(place);
+        state.op_memory().allocated({place, op.place});
     } else if (record->detail == TIDEMARK_DRIVER_FREE) {
         state.op_memory().freed(place);
     }

@@ -3,6 +3,7 @@
 
 #include "recorder/torch/graph_recorder.h"
 
+#include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/functions/tensor.h>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <typeinfo>
 #include <utility>
 
@@ -250,10 +252,11 @@ private:
         record.node.op = is_root ? state_->current_op() : 0;
         record.node.number = node.sequence_nr();
         TensorPlace place = allocated;
+        std::optional<uint64_t> next_event;
         if (type.kind == NodeType::Kind::accumulate_grad) {
             place = describe_leaf(static_cast<AccumulateGrad&>(node), record);
         } else {
-            set_forward_stack(node, record);
+            next_event = describe_creation(node, type, place, record);
             record.node.flags = is_of_pause(record, is_root) ? TIDEMARK_NODE_LATE : 0;
         }
         record.node.address = place.address;
@@ -266,9 +269,42 @@ private:
         record.node.edges = static_cast<uint16_t>(edges_.size());
         record.node.saved = static_cast<uint16_t>(saved_.size());
         if (record.node.device != TIDEMARK_NO_DEVICE) {
-            record.node.sequence = events_so_far(record.node.device);
+            record.node.sequence = next_event.value_or(events_so_far(record.node.device));
         }
         push(record);
+    }
+
+    /// Sets the stack of the op that created a node. If that op was not observed, sets also what it would have told:
+    /// the op, its output, and the device's number of the event after it, which is returned.
+    std::optional<uint64_t> describe_creation(Node& node, const NodeType& type, TensorPlace& output,
+                                              tidemark_record& record) {
+        const auto sequence = static_cast<int64_t>(node.sequence_nr());
+        StackRef stack = forward_op(node.thread_id(), sequence);
+        std::optional<uint64_t> next_event;
+        ForwardNodes& nodes = state_->forward_nodes();
+        const bool is_of_pass = nodes.has(sequence) && node.thread_id() == at::RecordFunction::currentThreadId();
+        if (is_of_pass && (stack.id != 0 || state_->is_in_op())) {
+            const bool has_output = output.device != TIDEMARK_NO_DEVICE;
+            const DeviceAddress made{output.address, output.device};
+            nodes.learn(sequence,
+                        {type.number, record.node.op, stack, has_output ? std::optional(made) : std::nullopt, {}});
+        } else if (is_of_pass) {
+            const auto known = nodes.find(sequence, type.number);
+            if (!known || !node.retains_grad_hooks().empty()) {
+                observe_next_forward();  // whose ops tell what created the node, and whose gradient is retained
+            }
+            if (known) {
+                stack = known->stack;
+                remember_forward_op(node.thread_id(), sequence, stack);
+                next_event = known->next_event;
+                record.node.op = known->op;
+                output.address = known->output ? known->output->address : 0;
+                output.device = known->output ? known->output->device : TIDEMARK_NO_DEVICE;
+            }
+        }
+        record.node.stack = stack.id;
+        record.node.stack_thread = stack.thread;
+        return next_event;
     }
 
     static TensorPlace describe_leaf(AccumulateGrad& node, tidemark_record& record) {
@@ -283,12 +319,6 @@ private:
     static bool is_of_pause(const tidemark_record& record, bool is_root) {
         const bool is_result = is_root && record.node.op != 0;
         return are_details_paused() || (were_details_paused() && record.node.stack == 0 && !is_result);
-    }
-
-    static void set_forward_stack(const Node& node, tidemark_record& record) {
-        const StackRef stack = forward_op(node.thread_id(), static_cast<int64_t>(node.sequence_nr()));
-        record.node.stack = stack.id;
-        record.node.stack_thread = stack.thread;
     }
 
     void collect_edges(Node& node, const NodeType& type) {

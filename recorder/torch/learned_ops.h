@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Which op allocates or frees at which place of a backward pass or an optimizer step, as seen in observed ones.
+// Which op allocates or frees at which place of a forward pass, a backward pass or an optimizer step, as seen in
+// observed ones.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@
 
 namespace tidemark::plugin {
 
-/// A place: the first allocation of a node, its second, its first free. In an optimizer step, which has no nodes, those
-/// of a line of Python code.
+/// A place: the first allocation of a node, its second, its first free. In a forward pass or an optimizer step, in
+/// which no node is executed, those of a line of Python code.
 struct EventPlace {
     static constexpr uint32_t no_node = UINT32_MAX;
 
@@ -25,26 +26,46 @@ struct EventPlace {
     uint16_t position = 0;         ///< among the events of this action in this execution
 };
 
+/// The keys of a place by its stack and by the lines of that. If the stack is new, as it is where a program creates a
+/// module in each step, its lines decide. Two of 2^16 places have the same key once in 2^33 programs.
+struct PlaceKeys {
+    uint64_t stack = 0, lines = 0;
+
+    static PlaceKeys of(const EventPlace& place) {
+        const uint64_t event = uint64_t{place.position} << 8 | place.action;
+        const auto key = [&](uint64_t stack) {
+            return recorder::mixed(recorder::mixed(place.node_type, stack), event);
+        };
+        return {key(uint64_t{place.stack.thread} << 32 | place.stack.id), key(place.stack.lines)};
+    }
+};
+
 /// Belongs to one thread.
 class LearnedOps {
 public:
     struct Known {
         bool is_known = false;
-        uint32_t op = 0;  ///< 0: none, or it changes
+        uint32_t op = 0;       ///< 0: none, or it changes
+        uint8_t category = 0;  ///< of what is allocated there; that of label() after the last learn(); 0: none
     };
 
-    void learn(const EventPlace& place, uint32_t op) {
+    void learn(const PlaceKeys& place, uint32_t op) {
         if (by_stack_.size() >= most_places) {
             clear();
         }
-        by_stack_.learn(key_of(place, of_stack(place)), op);
-        by_lines_.learn(key_of(place, of_lines(place)), op);
+        by_stack_.learn(place.stack, op);
+        by_lines_.learn(place.lines, op);
     }
 
-    /// If the stack is new, as it is where a program creates a module in each step, its lines decide.
-    Known find(const EventPlace& place) {
-        const Known known = by_stack_.find(key_of(place, of_stack(place)));
-        return known.is_known ? known : by_lines_.find(key_of(place, of_lines(place)));
+    /// Stores the category of the memory that the event learned last at this place allocated.
+    void label(const PlaceKeys& place, uint8_t category) {
+        by_stack_.label(place.stack, category);
+        by_lines_.label(place.lines, category);
+    }
+
+    Known find(const PlaceKeys& place) {
+        const Known known = by_stack_.find(place.stack);
+        return known.is_known ? known : by_lines_.find(place.lines);
     }
 
     void clear() {
@@ -64,13 +85,20 @@ private:
         void learn(uint64_t key, uint32_t op) {
             const auto [known, is_new] = numbers_.try_emplace(key, static_cast<uint32_t>(ops_.size()));
             if (is_new) {
-                ops_.push_back({key, op, 0});
+                ops_.push_back({key, op, 0, 0});
                 return;
             }
             Entry& entry = ops_[known->second];
+            entry.category = 0;
             if (entry.op != op && entry.changes <= most_changes) {
                 ++entry.changes;
                 entry.op = entry.changes <= most_changes ? op : 0;
+            }
+        }
+
+        void label(uint64_t key, uint8_t category) {
+            if (const auto known = numbers_.find(key); known != numbers_.end()) {
+                ops_[known->second].category = category;
             }
         }
 
@@ -82,30 +110,24 @@ private:
                 }
                 next_ = known->second;
             }
-            return {true, ops_[next_++].op};
+            const Entry& entry = ops_[next_++];
+            return {true, entry.op, entry.category};
         }
 
     private:
         struct Entry {
             uint64_t key;
             uint32_t op;
-            uint32_t changes;
+            uint16_t changes;
+            uint8_t category;
         };
         /// The first execution of an op allocates its workspaces, too.
-        static constexpr uint32_t most_changes = 1;
+        static constexpr uint16_t most_changes = 1;
 
         std::vector<Entry> ops_;
         std::unordered_map<uint64_t, uint32_t> numbers_;  ///< by key
         size_t next_ = 0;
     };
-
-    static uint64_t of_stack(const EventPlace& place) { return uint64_t{place.stack.thread} << 32 | place.stack.id; }
-    static uint64_t of_lines(const EventPlace& place) { return place.stack.lines; }
-
-    /// Two of 2^16 places have the same key once in 2^33 programs.
-    static uint64_t key_of(const EventPlace& place, uint64_t stack) {
-        return recorder::mixed(recorder::mixed(place.node_type, stack), uint64_t{place.position} << 8 | place.action);
-    }
 
     Table by_stack_, by_lines_;
 };

@@ -8,6 +8,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "recorder/torch/learned_ops.h"
 
 namespace tidemark::plugin {
 
@@ -21,29 +24,35 @@ struct DeviceAddress {
 /// its capacity.
 class OpMemory {
 public:
+    struct Piece {
+        DeviceAddress memory;
+        PlaceKeys place;  ///< of its allocation
+    };
+
     void clear() { count_ = 0; }
-    void allocated(const DeviceAddress& memory) {
+    void allocated(const Piece& piece) {
         if (count_ < pieces_.size()) {
-            pieces_[count_++] = memory;
+            pieces_[count_++] = piece;
         }
     }
     void freed(const DeviceAddress& memory) { claim(memory); }
-    /// Removes a piece. Returns false if the op did not allocate it.
-    bool claim(const DeviceAddress& memory) {
+    /// Removes a piece. Returns where it was allocated; nothing if the op did not allocate it.
+    std::optional<PlaceKeys> claim(const DeviceAddress& memory) {
         for (size_t i = count_; i-- > 0;) {
-            if (pieces_[i] == memory) {
+            if (pieces_[i].memory == memory) {
+                const PlaceKeys place = pieces_[i].place;
                 pieces_[i] = pieces_[--count_];
-                return true;
+                return place;
             }
         }
-        return false;
+        return std::nullopt;
     }
     bool empty() const { return count_ == 0; }
-    const DeviceAddress* begin() const { return pieces_.data(); }
-    const DeviceAddress* end() const { return pieces_.data() + count_; }
+    const Piece* begin() const { return pieces_.data(); }
+    const Piece* end() const { return pieces_.data() + count_; }
 
 private:
-    std::array<DeviceAddress, 64> pieces_;
+    std::array<Piece, 64> pieces_;
     size_t count_ = 0;
 };
 

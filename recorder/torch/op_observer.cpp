@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/labels.h"
@@ -81,20 +82,25 @@ uint8_t category_of_result(ThreadState& state, const char* op) {
     return (state.caller_of_op().id & stack_has_module) == 0 ? TIDEMARK_CATEGORY_INPUT : TIDEMARK_CATEGORY_OUTPUT;
 }
 
+void report_memory(ThreadState& state, uint8_t category, const DeviceAddress& memory, const PlaceKeys& place) {
+    state.learn_category(place, category);
+    if (category != TIDEMARK_CATEGORY_NONE) {
+        report_label(category, memory);
+    }
+}
+
 void report_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor) {
     torch::autograd::Node* node = node_of(tensor);
     if (node == nullptr && (!state.in_outermost_op() || state.op_memory().empty())) {
         return;  // the node of the outer op does not exist yet, or the op has allocated nothing
     }
     const TensorPlace place = place_of(tensor);
-    const bool is_allocated_by_op =
-        place.device != TIDEMARK_NO_DEVICE && state.op_memory().claim({place.address, place.device});
+    const DeviceAddress memory{place.address, place.device};
+    const auto allocated_at = place.device == TIDEMARK_NO_DEVICE ? std::nullopt : state.op_memory().claim(memory);
     if (node != nullptr) {
-        report_node(*node, tensor, is_allocated_by_op ? place : TensorPlace{});
-    } else if (is_allocated_by_op) {
-        if (const uint8_t category = category_of_result(state, op); category != TIDEMARK_CATEGORY_NONE) {
-            report_label(category, {place.address, place.device});
-        }
+        report_node(*node, tensor, allocated_at ? place : TensorPlace{});
+    } else if (allocated_at) {
+        report_memory(state, category_of_result(state, op), memory, *allocated_at);
     }
 }
 
@@ -126,8 +132,8 @@ void report_results(ThreadState& state, const at::RecordFunction& op) {
         report_result(state, op.name(), tensor);
     });
     if (state.in_outermost_op() && all_have_storage) {
-        for (const DeviceAddress& workspace : state.op_memory()) {
-            report_label(TIDEMARK_CATEGORY_WORKSPACE, workspace);
+        for (const OpMemory::Piece& workspace : state.op_memory()) {
+            report_memory(state, TIDEMARK_CATEGORY_WORKSPACE, workspace.memory, workspace.place);
         }
     }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "recorder/torch/allocator_settings.h"
 #include "recorder/torch/allocator_tracker.h"
@@ -160,6 +161,20 @@ void attach(const tidemark_api* api, int parts) {
     }
 }
 
+/// Begins a step on the thread that ended the one before. Steps that may be light have no nodes to find, and driver
+/// allocations tell less about an op than those of PyTorch's allocator.
+void begin_step() {
+    static int64_t allocations = 0;  // one thread ends steps at a time
+    const int64_t before = std::exchange(allocations, allocations_so_far());
+    if (core() == nullptr || !graph_is_recorded()) {
+        return;
+    }
+    const bool keeps_nodes = !steps_may_be_light() && records_details() && core()->driver_owns_events() == 0;
+    if (ThreadState::here().begin_forward(keeps_nodes)) {
+        step_begins(keeps_nodes && allocations <= before);
+    }
+}
+
 c10::TensorImpl* tensor_at(uint64_t address) {
     return reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(address));
 }
@@ -223,6 +238,7 @@ void tidemark_plugin_optimizer(int inside) { ThreadState::here().set_in_optimize
 void tidemark_plugin_step_ended(void) {
     follow_pause();
     step_ends();
+    begin_step();
 }
 
 void tidemark_plugin_end_step(int source, uint64_t number) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "recorder/torch/op_observer.h"
 
@@ -18,7 +19,7 @@ namespace {
 constexpr uint64_t first_observed = 3;
 constexpr uint64_t observed_every = 64;
 
-/// Backward passes, or optimizer steps.
+/// Forward passes, backward passes, or optimizer steps.
 struct Repeated {
     uint64_t count = 0;  ///< that have begun
     uint64_t observed_until = first_observed;
@@ -45,21 +46,28 @@ struct Repeated {
 
     void observe_rest() {
         if (is_skipped) {
-            observed_after_new = std::min(2 * observed_after_new, observed_every);
-            observed_until = count + observed_after_new;
+            observe_next();
             is_skipped = false;
         }
+    }
+
+    void observe_next() {
+        observed_after_new = std::min(2 * observed_after_new, observed_every);
+        observed_until = count + observed_after_new;
     }
 };
 
 // PyTorch calls plain functions without a context, so this state belongs to the process.
 std::mutex mutex;
-std::array<Repeated, 2> all_work;
+std::array<Repeated, 2> inner_work;  ///< that interrupts a forward pass
+Repeated forward;
+bool is_inner = false;             ///< such work runs now
 int nodes_to_observe = 0;          ///< that run now
 std::atomic<uint64_t> skipped{0};  ///< number of the work that is not observed now; 0: it is
 uint64_t last_skipped = 0;
 std::atomic<const void*> forward_thread{nullptr};
 std::atomic<bool> several_threads{false};  ///< have allocated in forward since the last work
+bool several_in_step = false;              ///< in this one, before the last work
 
 /// What the calling thread wishes in the skipped work of this number.
 struct Wish {
@@ -68,13 +76,20 @@ struct Wish {
 };
 thread_local Wish wish;
 
-Repeated& repeated(Work work) { return all_work[static_cast<size_t>(work)]; }
+Repeated& repeated(Work work) { return work == Work::forward ? forward : inner_work[static_cast<size_t>(work)]; }
+
+/// Returns whether the work that runs now is not observed. Requires the lock.
+bool skips_now() {
+    const auto is_skipped = [](const Repeated& each) { return each.is_skipped; };
+    return is_inner ? std::any_of(inner_work.begin(), inner_work.end(), is_skipped) : forward.is_skipped;
+}
 
 /// Observes ops or not, as the work that runs now needs. Requires the lock.
 void follow() {
-    const bool skips =
-        std::any_of(all_work.begin(), all_work.end(), [](const Repeated& each) { return each.is_skipped; });
-    if (skips != (skipped.load(std::memory_order_relaxed) != 0)) {
+    const bool was_inner = is_inner;
+    is_inner = std::any_of(inner_work.begin(), inner_work.end(), [](const Repeated& each) { return each.depth > 0; });
+    const bool skips = skips_now();
+    if (skips != (skipped.load(std::memory_order_relaxed) != 0) || is_inner != was_inner) {
         nodes_to_observe = 0;
         skipped.store(skips ? ++last_skipped : 0, std::memory_order_relaxed);
     }
@@ -85,15 +100,19 @@ void follow() {
 
 void begin_repeated_work() {
     const std::lock_guard lock(mutex);
-    all_work = {};
+    inner_work = {};
+    forward = {};
     forward_thread.store(nullptr, std::memory_order_relaxed);
     several_threads.store(false, std::memory_order_relaxed);
+    several_in_step = false;
     follow();
 }
 
 void work_begins(Work work) {
     const std::lock_guard lock(mutex);
-    repeated(work).begin(!several_threads.exchange(false, std::memory_order_relaxed));
+    const bool several = several_threads.exchange(false, std::memory_order_relaxed);
+    several_in_step |= several;
+    repeated(work).begin(!several);
     follow();
 }
 
@@ -102,6 +121,14 @@ bool work_ends(Work work) {
     const bool is_last = repeated(work).end();
     follow();
     return is_last;
+}
+
+void step_begins(bool may_repeat) {
+    const std::lock_guard lock(mutex);
+    const bool several = std::exchange(several_in_step, false) || several_threads.load(std::memory_order_relaxed);
+    forward.end();
+    forward.begin(may_repeat && !several);
+    follow();
 }
 
 bool ops_are_observed() {
@@ -125,10 +152,19 @@ void node_begins(bool runs_python) {
 void observe_rest_of_work() {
     if (skipped.load(std::memory_order_relaxed) != 0) {
         const std::lock_guard lock(mutex);
-        for (Repeated& each : all_work) {
-            each.observe_rest();
+        if (is_inner) {
+            std::for_each(inner_work.begin(), inner_work.end(), [](Repeated& each) { each.observe_rest(); });
+        } else {
+            forward.observe_rest();
         }
         follow();
+    }
+}
+
+void observe_next_forward() {
+    const std::lock_guard lock(mutex);
+    if (forward.is_skipped) {
+        forward.observe_next();
     }
 }
 

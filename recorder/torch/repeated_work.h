@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Which backward passes and optimizer steps are observed op by op.
+// Which forward passes, backward passes and optimizer steps are observed op by op.
 //
 // To observe ops is most of what recording costs: a node of a backward pass runs about eight, and PyTorch composes
-// names for each of them. Backward passes repeat each other, and so do optimizer steps. Only some are observed. In the
-// others, an event gets the op that the event at the same place had (learned_ops.h). Nodes that run Python code, which
-// may do anything, are always observed.
+// names for each of them. Backward passes repeat each other, and so do optimizer steps and what happens between them,
+// the forward passes. Only some are observed. In the others, an event gets the op that the event at the same place had
+// (learned_ops.h), and so does a node of a forward pass (forward_nodes.h). Nodes that run Python code, which may do
+// anything, are always observed.
 //
 // Thread-safe. A lock is held while ops begin or end to be observed, never while GPU memory is allocated.
 #pragma once
@@ -15,7 +16,8 @@
 
 namespace tidemark::plugin {
 
-enum class Work : uint8_t { backward, optimizer };
+/// `forward`: what a step does outside backward passes and optimizer steps.
+enum class Work : uint8_t { backward, optimizer, forward };
 
 /// Forgets earlier work, at the begin of a recording.
 void begin_repeated_work();
@@ -26,6 +28,10 @@ void work_begins(Work work);
 /// Returns whether no work of this kind runs any more.
 bool work_ends(Work work);
 
+/// Handles the begin of a step, which ends the one before. `may_repeat`: its forward pass need not be observed, because
+/// no memory of the last step stays: the graph that retains such memory may be one that no backward pass finds.
+void step_begins(bool may_repeat);
+
 /// Returns whether ops that begin now on this thread are observed.
 bool ops_are_observed();
 
@@ -34,6 +40,8 @@ void node_begins(bool runs_python);
 /// Observes the rest of the work that runs now, because something was not seen before. May be called under an
 /// allocator lock.
 void observe_rest_of_work();
+/// Observes the next forward pass, because something in this one was not seen before.
+void observe_next_forward();
 
 /// Handles an allocation outside backward passes. If several threads allocate, all work is observed: otherwise the ops
 /// of one thread would not be observed during the work of another. May be called under an allocator lock.

@@ -20,6 +20,7 @@ struct EventOrigin {
     uint16_t stack_thread = 0, lines = 0;  ///< `lines`: a hash of those of the stack
     uint16_t pool = 0, context = 0;
     uint8_t phase = 0;
+    uint8_t category = 0;   ///< which the memory gets, because its op is not observed; 0: none
     bool is_light = false;  ///< found in the step that is repeated
 
     /// Compares the lines of the stacks only: programs make modules anew in each step, such as losses.

@@ -3,6 +3,7 @@
 
 #include "recorder/torch/thread_state.h"
 
+#include <ATen/SequenceNumber.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -72,6 +73,7 @@ tidemark_ring* ThreadState::ring() {
         paths_ = {};
         pools_.clear();
         learned_ops_.clear();
+        forward_nodes_.clear();
         leave_all();
     }
     return ring;
@@ -194,27 +196,48 @@ EventPlace ThreadState::place_of_event(uint8_t action, const Caller& caller) {
     return {node == nullptr ? EventPlace::no_node : type_of(*node).number, caller.stack, action, count++};
 }
 
-uint32_t ThreadState::op_of_event(uint8_t action, const Caller& caller) {
+EventOp ThreadState::op_of_event(uint8_t action, const Caller& caller) {
     if (!graph_is_recorded()) {
-        return current_;
+        return {current_};
     }
     const bool is_optimizer = in_optimizer_ && !caller.is_evaluating && !c10::GradMode::is_enabled();
-    if (caller.derivative == nullptr && !is_optimizer) {
+    if (caller.derivative == nullptr && !is_optimizer && !is_in_forward(caller)) {
         if (!ops_are_observed()) {
             observe_rest_of_work();  // Python code in a node or in a closure of an optimizer may do anything
         }
-        return current_;
+        return {current_};
     }
-    const EventPlace place = place_of_event(action, caller);
+    const PlaceKeys place = PlaceKeys::of(place_of_event(action, caller));
     if (caller.derivative != nullptr ? node_is_observed_ : ops_are_observed()) {
         learned_ops_.learn(place, current_);
-        return current_;
+        return {current_, TIDEMARK_CATEGORY_NONE, place};
     }
     const LearnedOps::Known known = learned_ops_.find(place);
     if (!known.is_known) {
         observe_rest_of_work();
     }
-    return known.op == 0 && caller.derivative != nullptr ? path_of(*caller.derivative) : known.op;
+    const bool is_of_node = known.op == 0 && caller.derivative != nullptr;
+    return {is_of_node ? path_of(*caller.derivative) : known.op, known.category, place};
+}
+
+bool ThreadState::begin_forward(bool keeps_nodes) {
+    const auto counter = static_cast<int64_t>(at::sequence_number::peek());
+    if (ring() == nullptr || !keeps_nodes) {
+        forward_nodes_.end();
+        return true;
+    }
+    if (forward_nodes_.is_at_begin(counter)) {
+        return false;
+    }
+    forward_nodes_.begin(counter);
+    return true;
+}
+
+void ThreadState::note_event(const Caller& caller, const PlaceKeys& place, uint64_t number,
+                             const DeviceAddress& memory) {
+    if (forward_nodes_.is_active() && is_in_forward(caller)) {
+        forward_nodes_.add({static_cast<int64_t>(at::sequence_number::peek()), place, number, memory});
+    }
 }
 
 StackRef ThreadState::own_stack() {

@@ -13,6 +13,7 @@
 
 #include "recorder/core/callback_cost.h"
 #include "recorder/torch/forward_links.h"
+#include "recorder/torch/forward_nodes.h"
 #include "recorder/torch/learned_ops.h"
 #include "recorder/torch/op_memory.h"
 #include "recorder/torch/op_paths.h"
@@ -39,6 +40,13 @@ struct ExecutedNode {
     WeakTensor variable{StrongTensor()};  ///< whose gradient an AccumulateGrad node sets
 };
 
+/// Where an event happens, and what is known of it by its op.
+struct EventOp {
+    uint32_t op = 0;
+    uint8_t category = TIDEMARK_CATEGORY_NONE;  ///< which the allocated memory gets now; else the op gives it, or none
+    PlaceKeys place;
+};
+
 /// What runs on a thread.
 struct Caller {
     StackRef stack;              ///< for memory that is allocated or freed now; see ThreadState::caller()
@@ -61,7 +69,11 @@ public:
     uint32_t current_op() const { return current_; }
     /// Returns the op of an event of this action. If ops are not observed now (repeated_work.h), it is the one that the
     /// event at the same place had, or else the node.
-    uint32_t op_of_event(uint8_t action, const Caller& caller);
+    EventOp op_of_event(uint8_t action, const Caller& caller);
+    /// Stores the category of memory that an observed op allocated at this place.
+    void learn_category(const PlaceKeys& place, uint8_t category) { learned_ops_.label(place, category); }
+    /// Returns whether an observed op or node runs.
+    bool is_in_op() const { return !open_.empty(); }
     /// Returns whether the current op was called by the program or by a node, not by another op.
     bool in_outermost_op() const { return !open_.empty() && open_.back().is_outermost; }
     OpMemory& op_memory() { return op_memory_; }
@@ -73,7 +85,7 @@ public:
     /// Begins the execution of a node. May be called twice.
     void enter_node();
     /// Returns whether the node's own ops run, not Python code that it calls, such as a recomputed forward pass.
-    bool is_in_derivative() { return caller().derivative != nullptr; }
+    bool is_in_derivative() { return executing_node() != nullptr && caller().derivative != nullptr; }
     /// Handles the start of a tagged node's execution. Records it when the next node begins on this thread, or when
     /// the pass ends.
     void node_executes(ExecutedNode node);
@@ -89,6 +101,13 @@ public:
 
     /// Returns the id of an allocator pool on this thread; 0: the default pool.
     uint16_t pool(int64_t first, int64_t second);
+
+    /// Begins the forward pass of a step on this thread. `keeps_nodes`: its nodes are to be found without their ops.
+    /// Returns false if that has begun already: a step can be reported twice.
+    bool begin_forward(bool keeps_nodes);
+    /// Notes an event in a forward pass, for forward_nodes().
+    void note_event(const Caller& caller, const PlaceKeys& place, uint64_t number, const DeviceAddress& memory);
+    ForwardNodes& forward_nodes() { return forward_nodes_; }
 
     /// Begins or ends the step of an optimizer.
     void set_in_optimizer(bool inside);
@@ -118,6 +137,8 @@ private:
     /// Returns the parent of an op that begins: the op around it, or a node that was not observed from its begin.
     uint32_t parent_of_op(const char* name, uint8_t scope);
     void end_executed_nodes(int pass);
+    /// Returns whether an event belongs to a forward pass, whose ops may be learned.
+    bool is_in_forward(const Caller& caller) const { return !caller.is_evaluating && !in_optimizer_; }
     EventPlace place_of_event(uint8_t action, const Caller& caller);
     uint32_t path_of(const torch::autograd::Node& node);
 
@@ -132,6 +153,7 @@ private:
     bool node_is_observed_ = false;  ///< from its begin
     EventsAtPlace events_;
     LearnedOps learned_ops_;
+    ForwardNodes forward_nodes_;
     OpPaths paths_;
     std::vector<OpenOp> open_;
     std::vector<Pool> pools_;

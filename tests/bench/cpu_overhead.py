@@ -103,7 +103,7 @@ class Recording:
     the details as in light steps, and the hooks have no listener."""
 
     def __init__(self, parts, trace):
-        tidemark.record(trace, force=True, parts=parts)
+        tidemark.record(trace, force=True, parts=parts, detail="full")
         listener: Any = _hooks._listener
         self._listener = listener
         library = listener._plugin._library
@@ -121,6 +121,8 @@ class Recording:
     def switch(self, on):
         (self._resume if on else self._omit)()
         _hooks._listener = self._listener if on else None
+        if on:
+            self._listener._plugin.step_ended()  # the steps that were not recorded are none of the next one
 
 
 def time_of(step):

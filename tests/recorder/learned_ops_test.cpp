@@ -9,8 +9,8 @@ namespace tidemark::plugin {
 
 namespace {
 
-EventPlace place(uint32_t node_type, uint32_t stack, uint16_t lines, uint16_t position, uint8_t action = 0) {
-    return {node_type, {stack, 1, lines}, action, position};
+PlaceKeys place(uint32_t node_type, uint32_t stack, uint16_t lines, uint16_t position, uint8_t action = 0) {
+    return PlaceKeys::of({node_type, {stack, 1, lines}, action, position});
 }
 
 TEST(LearnedOps, KnowsTheOpOfThePlace) {
@@ -65,6 +65,19 @@ TEST(LearnedOps, TheLinesOfANewStackDecide) {
     EXPECT_EQ(ops.find(place(1, 10, 7, 0)).op, 100u) << "two layers of one line differ";
     EXPECT_EQ(ops.find(place(1, 11, 7, 0)).op, 200u);
     EXPECT_EQ(ops.find(place(1, 12, 7, 0)).op, 0u);
+}
+
+TEST(LearnedOps, KnowTheCategoryOfThePlace) {
+    LearnedOps ops;
+    ops.label(place(1, 10, 7, 0), 3);
+    EXPECT_FALSE(ops.find(place(1, 10, 7, 0)).is_known) << "no event was there";
+    ops.learn(place(1, 10, 7, 0), 100);
+    EXPECT_EQ(ops.find(place(1, 10, 7, 0)).category, 0u);
+    ops.label(place(1, 10, 7, 0), 3);
+    EXPECT_EQ(ops.find(place(1, 10, 7, 0)).category, 3u);
+    EXPECT_EQ(ops.find(place(1, 12, 7, 0)).category, 3u) << "a module that was created anew";
+    ops.learn(place(1, 10, 7, 0), 100);
+    EXPECT_EQ(ops.find(place(1, 10, 7, 0)).category, 0u) << "the op freed this one, so that it got none";
 }
 
 }  // namespace

@@ -118,6 +118,61 @@ TEST_F(RepeatedWork, WhileSeveralThreadsAllocateAllIsObserved) {
     EXPECT_TRUE(is_observed());
 }
 
+TEST_F(RepeatedWork, ForwardPassesOfStepsAreNotObservedOnceTheyRepeat) {
+    for (int step = 0; step < 3; ++step) {
+        step_begins(true);
+        EXPECT_FALSE(is_suspended);
+    }
+    step_begins(true);
+    EXPECT_TRUE(is_suspended);
+    EXPECT_FALSE(ops_are_observed());
+    work_begins(Work::backward);
+    EXPECT_FALSE(is_suspended) << "this is the first backward pass";
+    work_ends(Work::backward);
+    EXPECT_TRUE(is_suspended);
+    observe_rest_of_work();
+    EXPECT_FALSE(is_suspended);
+    for (int step = 0; step < 2; ++step) {
+        step_begins(true);
+        EXPECT_FALSE(is_suspended) << "after a pass that did something new";
+    }
+    step_begins(true);
+    EXPECT_TRUE(is_suspended);
+    step_begins(false);
+    EXPECT_FALSE(is_suspended) << "memory of the last step stays";
+}
+
+TEST_F(RepeatedWork, AForwardPassKnowsNothingOfWorkInIt) {
+    observed_of(3);
+    for (int step = 0; step < 4; ++step) {
+        step_begins(true);
+    }
+    work_begins(Work::backward);
+    EXPECT_TRUE(is_suspended);
+    observe_rest_of_work();
+    EXPECT_FALSE(is_suspended);
+    work_ends(Work::backward);
+    EXPECT_TRUE(is_suspended) << "only the backward pass did something new";
+    observe_next_forward();
+    EXPECT_TRUE(is_suspended);
+    step_begins(true);
+    EXPECT_FALSE(is_suspended);
+}
+
+TEST_F(RepeatedWork, NoForwardPassIsLeftOutAfterAStepInWhichSeveralThreadsAllocate) {
+    for (int step = 0; step < 4; ++step) {
+        step_begins(true);
+    }
+    allocates_in_forward();
+    std::thread([] { allocates_in_forward(); }).join();
+    work_begins(Work::optimizer);
+    work_ends(Work::optimizer);
+    step_begins(true);
+    EXPECT_FALSE(is_suspended);
+    step_begins(true);
+    EXPECT_TRUE(is_suspended);
+}
+
 }  // namespace
 
 }  // namespace tidemark::plugin

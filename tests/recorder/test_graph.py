@@ -28,7 +28,7 @@ try:
 except ImportError:
     torch = None
 
-Node = collections.namedtuple("Node", "number type edges saved sequence is_leaf")
+Node = collections.namedtuple("Node", "number type edges saved sequence is_leaf stack op")
 Saved = collections.namedtuple("Saved", "name bytes offset version is_view is_packed")
 Run = collections.namedtuple("Run", "number released")
 Cost = collections.namedtuple("Cost", "kind duration longest count")
@@ -39,7 +39,7 @@ class Core:
 
     def __init__(self):
         self.nodes, self.runs, self.destroyed, self.labels, self.texts = {}, [], [], [], {"": 0}
-        self.costs = []
+        self.costs, self.ops, self.lines = [], {}, {}
         self._ring = _abi.Ring(1)
         # A callback cannot return a typed pointer, so this one returns an address.
         ring = ctypes.addressof(self._ring)
@@ -51,10 +51,11 @@ class Core:
             this_thread=ctypes.cast(self._this_thread, types["this_thread"]),
             push=types["push"](self._push),
             text=types["text"](self._text),
-            stack=types["stack"](lambda ring, lines: 0),
+            stack=types["stack"](self._stack),
             sample_now=types["sample_now"](lambda wait: 0),
             set_stack_walker=types["set_stack_walker"](lambda walk: None),
             driver_events=types["driver_events"](lambda device: 0),
+            driver_owns_events=types["driver_owns_events"](lambda: 0),
             set_attribution=types["set_attribution"](lambda attribute: None),
             details_paused=types["details_paused"](lambda: 0),
         )
@@ -62,6 +63,13 @@ class Core:
 
     def _text(self, ring, text, length):
         return self.texts.setdefault(text[:length].decode(), len(self.texts))
+
+    def _stack(self, ring, lines):
+        """Names a stack by the line of this file that calls torch."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != __file__:
+            frame = frame.f_back
+        return self.lines.setdefault(frame and frame.f_lineno, 2 * len(self.lines) + 2)
 
     def _name(self, number):
         return next(text for text, known in self.texts.items() if known == number)
@@ -73,6 +81,8 @@ class Core:
             self._on_node(record.node, payload)
         elif record.kind == _abi.NODE_RUN:
             self.runs.append(Run(record.node_run.id, bool(record.detail)))
+        elif record.kind == _abi.OP:
+            self.ops[record.define.id] = self._name(record.define.text)
         elif record.kind == _abi.NODE_DESTROYED:
             self.destroyed.append(record.node_destroyed.id)
         elif record.kind == _abi.LABEL:
@@ -91,6 +101,8 @@ class Core:
             [self._saved(one) for one in saved],
             node.number,
             bool(node.flags & _abi.NODE_ACCUMULATES),
+            node.stack,
+            self.ops.get(node.op),
         )
 
     def _saved(self, saved):
@@ -128,6 +140,39 @@ def fresh_core():
 class Capture(unittest.TestCase):
     def setUp(self):
         self.core = fresh_core()
+
+    def nodes_of_step(self, model, data, kept=None):
+        """Runs a training step as the package's hooks report it. Returns its nodes by creation, without their numbers,
+        and how many of them were found in the forward pass."""
+        self.core.nodes.clear()
+        loss = model(data).square().mean()
+        if kept is not None:
+            kept.append(loss)
+        in_forward = len(self.core.nodes)
+        self.core.plugin.backward_begins()
+        self.core.plugin.identify(loss._cdata)
+        loss.backward()
+        self.core.plugin.backward_ends()
+        self.core.plugin.step_ended()
+        nodes = sorted((n for n in self.core.nodes.values() if not n.is_leaf), key=lambda node: node.sequence)
+        return [(n.type, n.op, n.stack, [edge[1:] for edge in n.edges], n.saved) for n in nodes], in_forward
+
+    def test_nodes_of_steps_that_repeat_are_found_without_their_ops(self):
+        model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Linear(4, 2))
+        data = torch.ones(3, 4)
+        first, in_forward = self.nodes_of_step(model, data)
+        self.assertGreater(in_forward, 0)
+        for _ in range(3):
+            self.nodes_of_step(model, data)
+        repeated, in_forward = self.nodes_of_step(model, data)
+        self.assertEqual(in_forward, 0, "its ops are not observed")
+        self.assertEqual(repeated, first)
+        self.assertIn("aten::gelu", [node[1] for node in repeated])
+        self.assertNotIn(0, [node[2] for node in repeated])
+        self.nodes_of_step(torch.nn.Sequential(model, torch.nn.Tanh()), data)
+        changed, in_forward = self.nodes_of_step(torch.nn.Sequential(model, torch.nn.Tanh()), data)
+        self.assertGreater(in_forward, 0, "the pass after one with a new node is observed")
+        self.assertIn("aten::tanh", [node[1] for node in changed])
 
     def node(self, type):
         found = [node for node in self.core.nodes.values() if node.type == type]
