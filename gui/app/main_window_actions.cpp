@@ -231,13 +231,9 @@ void MainWindow::make_go_menu() {
     actions_->add(QStringLiteral("go.forward"), tr("Forward"), {QKeySequence(QStringLiteral("Alt+Right"))},
                   [this] { page_->session()->selection().forward(); });
     actions_->add(QStringLiteral("go.clear"), tr("Clear the selection"), {key(Qt::Key_Escape)}, [this] {
-        if (page_->why().end_walk()) {
-            return;
+        if (!page_->close_transient()) {
+            page_->session()->clear_selection();
         }
-        for (QWidget* tip : findChildren<QWidget*>(QStringLiteral("pinned_tip"))) {
-            tip->close();
-        }
-        page_->session()->clear_selection();
     });
     actions_->separator();
     actions_->add(QStringLiteral("go.next"), tr("Next event"), {key(Qt::Key_Period)}, [this] { page_->step_event(1); });

@@ -53,6 +53,9 @@ public:
     void go_to_oom(int direction);
     void go_to_iteration(int direction);  ///< puts the cursor where the next iteration begins, or the previous one
     void go_to_finding(int direction);    ///< opens the next finding's card, or the previous one
+    /// Closes one thing that lies over the page: the walk, pinned tooltips, or the story over the stage. Returns
+    /// false if there was none.
+    bool close_transient();
     void set_wheel_mode(WheelMode mode);
     void find_in_table();  ///< focuses the allocation table's filter
     void show_data_gaps();

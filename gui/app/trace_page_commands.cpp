@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // What menus, keys and the header do with a trace page.
+#include <QMessageBox>
+
 #include "gui/app/trace_page.h"
 #include "gui/model/grouping.h"
+#include "gui/model/text.h"
 #include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
@@ -111,6 +114,29 @@ void TracePage::go_to_finding(int direction) {
         arrangement_->set_story(true);
         why_->select_finding(flags[static_cast<size_t>(position)].finding);
     }
+}
+
+void TracePage::show_data_gaps() {
+    QString html;
+    for (const DataGap& data_gap : session_->data_gaps()) {
+        html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(data_gap).toHtmlEscaped());
+    }
+    auto* box =
+        new QMessageBox(QMessageBox::Information, tr("Data gaps of this trace"),
+                        html.isEmpty() ? tr("None: the whole history is recorded.") : html, QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+bool TracePage::close_transient() {
+    if (why_->end_walk() || HoverTip::close_all(*window())) {
+        return true;
+    }
+    const bool covers = arrangement_->story_covers_stage();
+    if (covers) {
+        arrangement_->set_story(false);
+    }
+    return covers;
 }
 
 void TracePage::set_wheel_mode(WheelMode mode) {

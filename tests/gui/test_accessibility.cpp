@@ -6,6 +6,7 @@
 #include <QAccessibleInterface>
 #include <QApplication>
 #include <QDialog>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
 #include <QRadioButton>
@@ -13,12 +14,14 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <algorithm>
 #include <set>
 
 #include "gui/app/application.h"
 #include "gui/app/command_palette.h"
 #include "gui/app/main_window.h"
+#include "gui/story/walk_bar.h"
 
 using namespace tidemark;
 using namespace tidemark::gui;
@@ -208,7 +211,91 @@ private slots:
         QCOMPARE(session.explanation_source().selected(), flags.front().finding);
     }
 
+    void esc_closes_what_is_open_before_it_clears_the_selection() {
+        TracePage& page = window_->page();
+        Session& session = *page.session();
+        session.selection().select_allocation(5);
+        TimelinePlot& plot = page.timeline();
+        const QPoint middle = plot.rect().center();
+        QTest::mouseMove(&plot, middle);
+        QMouseEvent hover(QEvent::MouseMove, middle, plot.mapToGlobal(middle), Qt::NoButton, Qt::NoButton,
+                          Qt::NoModifier);
+        QApplication::sendEvent(&plot, &hover);
+        QCOMPARE(visible_tips(), 1);
+        QTest::mouseClick(&plot, Qt::LeftButton, Qt::ControlModifier, middle);
+        QCOMPARE(visible_tips(), 2);
+        press_escape(plot);
+        QCOMPARE(visible_tips(), 0);
+        QCOMPARE(session.selection().state().allocation, AllocationIndex{5});
+
+        page.why().walk(0);
+        QVERIFY(page.why().walk_bar().isVisible());
+        press_escape(page.why().walk_bar());
+        QVERIFY(!page.why().walk_bar().isVisible());
+
+        session.selection().select_allocation(5);
+        window_->resize(1000, 760);
+        QTRY_VERIFY(!page.why().isVisible());
+        window_->actions().find(QStringLiteral("view.why"))->trigger();
+        QVERIFY(page.why().isVisible());
+        press_escape(plot);
+        QVERIFY(!page.why().isVisible());
+        QCOMPARE(session.selection().state().allocation, AllocationIndex{5});
+        press_escape(plot);
+        QCOMPARE(session.selection().state().allocation, no_allocation);
+        window_->resize(1600, 1000);
+    }
+
+    void esc_empties_the_fields_of_every_pane_and_keeps_the_selection() {
+        Session& session = *window_->page().session();
+        int fields = 0;
+        for (const auto& [pane, name] : window_->page().panes()) {
+            window_->page().show_pane(*pane);
+            for (QLineEdit* field : pane->findChildren<QLineEdit*>()) {
+                if (field->isVisible() && field->isEnabled() && field->isClearButtonEnabled()) {
+                    session.selection().select_allocation(5);
+                    field->setFocus(Qt::TabFocusReason);
+                    QTest::keyClicks(field, QStringLiteral("zz"));
+                    press_escape(*field);
+                    QVERIFY2(field->text().isEmpty(), qPrintable(described(*field)));
+                    QCOMPARE(session.selection().state().allocation, AllocationIndex{5});
+                    ++fields;
+                }
+            }
+        }
+        QVERIFY(fields >= 5);
+    }
+
+    void esc_closes_menus() {
+        int menus = 0;
+        for (const auto& [pane, name] : window_->page().panes()) {
+            window_->page().show_pane(*pane);
+            QTest::qWait(50);
+            for (const auto* button : pane->findChildren<QToolButton*>()) {
+                if (button->isVisible() && button->isEnabled() && button->menu() != nullptr) {
+                    button->menu()->popup(button->mapToGlobal(QPoint(0, 0)));
+                    QTRY_VERIFY(button->menu()->isVisible());
+                    QTest::keyClick(button->menu(), Qt::Key_Escape);
+                    QVERIFY2(!button->menu()->isVisible(), qPrintable(described(*button)));
+                    ++menus;
+                }
+            }
+        }
+        QVERIFY(menus >= 2);
+    }
+
 private:
+    int visible_tips() const {
+        const auto tips = window_->findChildren<HoverTip*>();
+        return static_cast<int>(
+            std::count_if(tips.begin(), tips.end(), [](const HoverTip* tip) { return tip->isVisible(); }));
+    }
+
+    static void press_escape(QWidget& widget) {
+        widget.setFocus(Qt::OtherFocusReason);
+        QTest::keyClick(&widget, Qt::Key_Escape);
+    }
+
     static bool is_menu_of_visible(const QWidget* widget) {
         const auto* menu = qobject_cast<const QMenu*>(widget);
         const QWidget* owner = menu != nullptr ? menu->parentWidget() : nullptr;
