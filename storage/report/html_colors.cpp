@@ -17,6 +17,7 @@ constexpr int severity_count = static_cast<int>(Severity::background) + 1;
 /// The custom properties of the style sheet.
 std::vector<std::pair<std::string, KeyColor>> properties() {
     std::vector<std::pair<std::string, KeyColor>> all;
+    all.reserve(category_count + component_count + severity_count);
     for (int c = 0; c < category_count; ++c) {
         all.emplace_back(fmt::format("--category-{}", c), category_key(static_cast<Category>(c)));
     }

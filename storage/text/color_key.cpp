@@ -25,16 +25,16 @@ KeyColor category_key(Category category) {
 KeyColor component_key(ComponentKind kind) {
     switch (kind) {
         case ComponentKind::requested: return {0x1253b3, 0x1097ef};
-        case ComponentKind::rounding: return {0x92383b, 0xbb4906};
-        case ComponentKind::pending: return {0x9d6301, 0xcb8d09};
-        case ComponentKind::free_in_segments: return {0x317fde, 0x96c0ff};
+        case ComponentKind::rounding: return {0xc15047, 0xc93f0f};
+        case ComponentKind::pending: return {0x844f05, 0xa38344};
+        case ComponentKind::free_in_segments: return {0x6a83f2, 0x9ab1fd};
         case ComponentKind::cached_segments: return {0x888d94, 0x979da4};
-        case ComponentKind::private_pools: return {0x9d5ea4, 0xb760ad};
-        case ComponentKind::driver_pools: return {0x4c208f, 0x6d58c9};
-        case ComponentKind::library: return {0x02905d, 0x03efe3};
-        case ComponentKind::context: return {0x8f9206, 0xe1cda3};
-        case ComponentKind::kernels: return {0x523805, 0xabc631};
-        case ComponentKind::other_processes: return {0x014661, 0x35976b};
+        case ComponentKind::private_pools: return {0x9c689d, 0xeeafc8};
+        case ComponentKind::driver_pools: return {0x402076, 0xb95ab6};
+        case ComponentKind::library: return {0x358a6c, 0xaaf2e6};
+        case ComponentKind::context: return {0x9a8d4e, 0xf3cf91};
+        case ComponentKind::kernels: return {0x534a28, 0xceeb32};
+        case ComponentKind::other_processes: return {0x0d5564, 0x06bf6e};
         case ComponentKind::unknown: break;
     }
     return {0x646970, 0x666b72};

@@ -3,8 +3,8 @@
 
 // The color key: one color means one category, component or node state, in the window and in reports.
 //
-// Each color differs from the backgrounds of its theme by a contrast of at least 3:1, and from the others of its key
-// also with protanopia and deuteranopia; tests measure both.
+// Each color differs from the backgrounds of its theme by a contrast of at least 3:1, and from all others also with
+// protanopia and deuteranopia: categories and components stand side by side. Tests measure both.
 #pragma once
 
 #include "storage/breakdown/breakdown.h"
