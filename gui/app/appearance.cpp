@@ -29,10 +29,15 @@ public:
     }
 };
 
-/// Fusion with a visible frame around check boxes, which Fusion paints darker than a dark background.
+/// Fusion with a visible frame around check boxes, which Fusion paints darker than a dark background, and with a
+/// focus frame above the widget: most widgets fill their place.
 class Style : public QProxyStyle {
 public:
     Style() : QProxyStyle(QStringLiteral("Fusion")) { setObjectName(QStringLiteral("tidemark")); }
+    int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                  QStyleHintReturn* answer) const override {
+        return hint == SH_FocusFrame_AboveWidget ? 1 : QProxyStyle::styleHint(hint, option, widget, answer);
+    }
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                        const QWidget* widget) const override {
         QProxyStyle::drawPrimitive(element, option, painter, widget);
@@ -69,7 +74,7 @@ QPalette palette_of(const Theme& theme) {
     p.setColor(QPalette::PlaceholderText, theme.faint_text);
     p.setColor(QPalette::Highlight, highlight);
     p.setColor(QPalette::HighlightedText, Qt::white);
-    p.setColor(QPalette::Link, theme.dark ? QColor(0x6c, 0xb6, 0xff) : QColor(0x0b, 0x5c, 0xad));
+    p.setColor(QPalette::Link, theme.focus);
     p.setColor(QPalette::LinkVisited, p.color(QPalette::Link));
     p.setColor(QPalette::Mid, theme.grid.darker(theme.dark ? 90 : 115));
     p.setColor(QPalette::Dark, theme.grid.darker(theme.dark ? 130 : 140));

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "gui/app/appearance.h"
+#include "gui/app/focus_ring.h"
 #include "gui/app/settings.h"
 
 namespace tidemark::gui {
@@ -36,6 +37,7 @@ private:
     Settings settings_;
     ThemeSetting theme_ = ThemeSetting::system;
     LanguageSwitch language_;
+    FocusRing focus_ring_;
     std::vector<QPointer<MainWindow>> windows_;
 };
 

@@ -14,7 +14,16 @@ namespace tidemark::gui {
 
 namespace {
 
-QString plain(const QAction* action) { return action->text().remove('&').remove(QStringLiteral("…")); }
+std::vector<PaneCommand> enabled_actions(const Actions& actions) {
+    std::vector<PaneCommand> commands;
+    for (const Actions::Entry& entry : actions.entries()) {
+        if (entry.action->isEnabled()) {
+            commands.push_back({entry.path + QStringLiteral(" › ") + plain_text(*entry.action),
+                                keys_text(*entry.action), [action = entry.action] { action->trigger(); }});
+        }
+    }
+    return commands;
+}
 
 /// Returns whether all words of `wanted` occur.
 bool matches(const QString& text, const QString& wanted) {
@@ -25,8 +34,9 @@ bool matches(const QString& text, const QString& wanted) {
 
 }  // namespace
 
-CommandPalette::CommandPalette(const Actions& actions, QWidget* parent)
-    : QDialog(parent), actions_(actions), wanted_(new QLineEdit), list_(new QListWidget) {
+CommandPalette::CommandPalette(const Actions& actions, std::vector<PaneCommand> of_panes, QWidget* parent)
+    : QDialog(parent), commands_(enabled_actions(actions)), wanted_(new QLineEdit), list_(new QListWidget) {
+    std::move(of_panes.begin(), of_panes.end(), std::back_inserter(commands_));
     setWindowTitle(tr("Commands"));
     wanted_->setPlaceholderText(tr("What do you want to do?"));
     wanted_->setAccessibleName(tr("Part of a command's name"));
@@ -45,24 +55,22 @@ CommandPalette::CommandPalette(const Actions& actions, QWidget* parent)
 
 void CommandPalette::fill(const QString& wanted) {
     list_->clear();
-    for (const Actions::Entry& entry : actions_.entries()) {
-        const QString name = entry.path + QStringLiteral(" › ") + plain(entry.action);
-        if (!entry.action->isEnabled() || !matches(name, wanted)) {
-            continue;
+    for (size_t i = 0; i < commands_.size(); ++i) {
+        const auto& [name, keys, run] = commands_[i];
+        if (matches(name, wanted)) {
+            auto* item = new QListWidgetItem(keys.isEmpty() ? name : name + QStringLiteral("   [%1]").arg(keys), list_);
+            item->setData(Qt::UserRole, QVariant::fromValue(i));
         }
-        const QString keys = keys_text(*entry.action);
-        auto* item = new QListWidgetItem(keys.isEmpty() ? name : name + QStringLiteral("   [%1]").arg(keys), list_);
-        item->setData(Qt::UserRole, entry.action->objectName());
     }
     list_->setCurrentRow(0);
 }
 
 void CommandPalette::run_current() {
     const QListWidgetItem* item = list_->currentItem();
-    QAction* action = item ? actions_.find(item->data(Qt::UserRole).toString()) : nullptr;
+    const auto run = item != nullptr ? commands_[item->data(Qt::UserRole).value<size_t>()].run : nullptr;
     accept();
-    if (action != nullptr) {
-        action->trigger();
+    if (run) {
+        run();
     }
 }
 
@@ -109,7 +117,7 @@ ShortcutHelp::ShortcutHelp(const Actions& actions, QWidget* parent) : QDialog(pa
             menu = entry.path;
             html += heading(menu);
         }
-        html += row(keys, plain(entry.action));
+        html += row(keys, plain_text(*entry.action));
     }
     auto* text = new QTextBrowser;
     text->setHtml(html + QStringLiteral("</table>"));

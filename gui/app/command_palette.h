@@ -7,6 +7,7 @@
 #include <QDialog>
 
 #include "gui/app/actions.h"
+#include "gui/app/pane_commands.h"
 
 class QLineEdit;
 class QListWidget;
@@ -16,7 +17,8 @@ namespace tidemark::gui {
 class CommandPalette : public QDialog {
     Q_OBJECT
 public:
-    CommandPalette(const Actions& actions, QWidget* parent);
+    /// Offers the enabled actions of the window, then the commands of the visible panes.
+    CommandPalette(const Actions& actions, std::vector<PaneCommand> of_panes, QWidget* parent);
 
 protected:
     bool eventFilter(QObject* object, QEvent* event) override;
@@ -25,7 +27,7 @@ private:
     void fill(const QString& wanted);
     void run_current();
 
-    const Actions& actions_;
+    std::vector<PaneCommand> commands_;
     QLineEdit* wanted_;
     QListWidget* list_;
 };

@@ -231,19 +231,23 @@ void MainWindow::make_go_menu() {
     actions_->add(QStringLiteral("go.forward"), tr("Forward"), {QKeySequence(QStringLiteral("Alt+Right"))},
                   [this] { page_->session()->selection().forward(); });
     actions_->add(QStringLiteral("go.clear"), tr("Clear the selection"), {key(Qt::Key_Escape)}, [this] {
-        if (page_->why().end_walk()) {
-            return;
+        if (!page_->close_transient()) {
+            page_->session()->clear_selection();
         }
-        for (QWidget* tip : findChildren<QWidget*>(QStringLiteral("pinned_tip"))) {
-            tip->close();
-        }
-        page_->session()->clear_selection();
     });
     actions_->separator();
     actions_->add(QStringLiteral("go.next"), tr("Next event"), {key(Qt::Key_Period)}, [this] { page_->step_event(1); });
     actions_->add(QStringLiteral("go.previous"), tr("Previous event"), {key(Qt::Key_Comma)},
                   [this] { page_->step_event(-1); });
     actions_->add(QStringLiteral("go.peak"), tr("Peak"), {key(Qt::Key_P)}, [this] { page_->go_to_peak(); });
+    actions_->add(QStringLiteral("go.next_iteration"), tr("Next iteration"), {key(Qt::Key_N)},
+                  [this] { page_->go_to_iteration(1); });
+    actions_->add(QStringLiteral("go.previous_iteration"), tr("Previous iteration"),
+                  {QKeySequence(QStringLiteral("Shift+N"))}, [this] { page_->go_to_iteration(-1); });
+    actions_->add(QStringLiteral("go.next_finding"), tr("Next finding"), {key(Qt::Key_J)},
+                  [this] { page_->go_to_finding(1); });
+    actions_->add(QStringLiteral("go.previous_finding"), tr("Previous finding"),
+                  {QKeySequence(QStringLiteral("Shift+J"))}, [this] { page_->go_to_finding(-1); });
     actions_->add(QStringLiteral("go.next_oom"), tr("Next out-of-memory event"), {key(Qt::Key_O)},
                   [this] { page_->go_to_oom(1); });
     actions_->add(QStringLiteral("go.previous_oom"), tr("Previous out-of-memory event"),
@@ -282,7 +286,7 @@ void MainWindow::make_help_menu() {
     actions_->begin_menu(tr("&Help"));
     actions_->add(QStringLiteral("help.commands"), tr("Commands…"), {QKeySequence(QStringLiteral("Ctrl+Shift+P"))},
                   [this] {
-                      auto* palette = new CommandPalette(*actions_, this);
+                      auto* palette = new CommandPalette(*actions_, page_->pane_commands(), this);
                       palette->setAttribute(Qt::WA_DeleteOnClose);
                       palette->open();
                   });

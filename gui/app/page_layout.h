@@ -29,6 +29,7 @@ public:
     void set_story(bool wanted);
     bool wants_story() const { return wants_story_; }
     bool shows_story() const { return shows_story_; }
+    bool story_covers_stage() const { return shows_story_ && is_narrow_; }
     void set_inspector(bool shown);
     bool shows_inspector() const { return shows_inspector_; }
     /// Whether the drawer takes the place of the plots, too.

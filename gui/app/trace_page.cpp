@@ -150,6 +150,7 @@ QWidget* TracePage::make_header() {
     about_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     about_->setAccessibleName(tr("Summary of the trace"));
     about_->setMinimumWidth(120);
+    about_->setWordWrap(true);
     row->addWidget(about_, 1);
     device_ = new QComboBox;
     group_by_ = new QComboBox;
@@ -169,7 +170,7 @@ QWidget* TracePage::make_header() {
     column->addLayout(row);
     data_gaps_->setAccessibleName(tr("Data gaps of this trace"));
     data_gaps_->setTextFormat(Qt::RichText);
-    data_gaps_->setMinimumWidth(120);
+    data_gaps_->setWordWrap(true);
     connect(data_gaps_, &QLabel::linkActivated, this, &TracePage::show_data_gaps);
     column->addWidget(data_gaps_);
     column->addWidget(strip_);
@@ -415,18 +416,6 @@ void TracePage::changeEvent(QEvent* event) {
         data_gaps_->clear();
         data_gaps_->setText(text);
     }
-}
-
-void TracePage::show_data_gaps() {
-    QString html;
-    for (const DataGap& data_gap : session_->data_gaps()) {
-        html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(data_gap).toHtmlEscaped());
-    }
-    auto* box =
-        new QMessageBox(QMessageBox::Information, tr("Data gaps of this trace"),
-                        html.isEmpty() ? tr("None: the whole history is recorded.") : html, QMessageBox::Close, this);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
 }
 
 void TracePage::show_trace_information() {

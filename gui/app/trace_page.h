@@ -15,6 +15,7 @@
 #include "gui/app/live_view.h"
 #include "gui/app/loader.h"
 #include "gui/app/page_layout.h"
+#include "gui/app/pane_commands.h"
 #include "gui/app/panes.h"
 #include "gui/app/settings.h"
 #include "gui/timeline/allocations_plot.h"
@@ -50,6 +51,11 @@ public:
     void step_event(int events);
     void go_to_peak();
     void go_to_oom(int direction);
+    void go_to_iteration(int direction);  ///< puts the cursor where the next iteration begins, or the previous one
+    void go_to_finding(int direction);    ///< opens the next finding's card, or the previous one
+    /// Closes one thing that lies over the page: the walk, pinned tooltips, or the story over the stage. Returns
+    /// false if there was none.
+    bool close_transient();
     void set_wheel_mode(WheelMode mode);
     void find_in_table();  ///< focuses the allocation table's filter
     void show_data_gaps();
@@ -82,6 +88,8 @@ public:
     void show_pane(QWidget& pane) { tabs_->setCurrentWidget(&pane); }
     /// Returns the panes below the plots with their names, in the order of their tabs.
     std::vector<std::pair<QWidget*, QString>> panes() const;
+    /// Returns the commands of the panes that are visible.
+    std::vector<PaneCommand> pane_commands() const;
     InspectorPane& details() const { return *details_; }
     StoryPane& why() const { return *why_; }
     SummaryBar& summary_bar() const { return *summary_bar_; }

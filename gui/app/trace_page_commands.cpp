@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // What menus, keys and the header do with a trace page.
+#include <QMessageBox>
+
 #include "gui/app/trace_page.h"
 #include "gui/model/grouping.h"
+#include "gui/model/text.h"
 #include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
@@ -87,6 +90,55 @@ void TracePage::go_to_oom(int direction) {
     }
 }
 
+void TracePage::go_to_iteration(int direction) {
+    const EventNumber now = last_state(session_->device(), session_->selection().state().time_point);
+    const Iterations& iterations = session_->shared_iterations()->get();
+    const auto& all = iterations.all();
+    const auto next = std::partition_point(all.begin(), all.end(), [now, direction](const Iteration& iteration) {
+        return direction > 0 ? iteration.first <= now : iteration.first < now;
+    });
+    if (direction > 0 ? next != all.end() : next != all.begin()) {
+        session_->selection().set_time_point(direction > 0 ? next->first : std::prev(next)->first);
+        reveal_time_point();
+    }
+}
+
+void TracePage::go_to_finding(int direction) {
+    const std::vector<FindingFlag>& flags = overview_->flags();
+    const int selected = session_->explanation_source().selected();
+    const auto now = std::find_if(flags.begin(), flags.end(),
+                                  [selected](const FindingFlag& flag) { return flag.finding == selected; });
+    const auto position = now == flags.end() ? (direction > 0 ? 0 : static_cast<int>(flags.size()) - 1)
+                                             : static_cast<int>(now - flags.begin()) + direction;
+    if (position >= 0 && position < static_cast<int>(flags.size())) {
+        arrangement_->set_story(true);
+        why_->select_finding(flags[static_cast<size_t>(position)].finding);
+    }
+}
+
+void TracePage::show_data_gaps() {
+    QString html;
+    for (const DataGap& data_gap : session_->data_gaps()) {
+        html += QStringLiteral("<p>• %1</p>").arg(data_gap_text(data_gap).toHtmlEscaped());
+    }
+    auto* box =
+        new QMessageBox(QMessageBox::Information, tr("Data gaps of this trace"),
+                        html.isEmpty() ? tr("None: the whole history is recorded.") : html, QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+bool TracePage::close_transient() {
+    if (why_->end_walk() || HoverTip::close_all(*window())) {
+        return true;
+    }
+    const bool covers = arrangement_->story_covers_stage();
+    if (covers) {
+        arrangement_->set_story(false);
+    }
+    return covers;
+}
+
 void TracePage::set_wheel_mode(WheelMode mode) {
     timeline_->set_wheel_mode(mode);
     finding_plot_->set_wheel_mode(mode);
@@ -96,6 +148,21 @@ void TracePage::set_wheel_mode(WheelMode mode) {
 void TracePage::find_in_table() {
     tabs_->setCurrentWidget(table_);
     table_->focus_filter();
+}
+
+std::vector<PaneCommand> TracePage::pane_commands() const {
+    std::vector<PaneCommand> all;
+    const auto add = [&all](const QWidget& pane, const QString& name) {
+        if (pane.isVisible()) {
+            auto commands = gui::pane_commands(pane, name);
+            std::move(commands.begin(), commands.end(), std::back_inserter(all));
+        }
+    };
+    add(*tabs_->currentWidget(), tabs_->tabText(tabs_->currentIndex()));
+    add(*why_, tr("Why"));
+    add(*details_, tr("Details"));
+    add(*strip_, strip_->accessibleName());
+    return all;
 }
 
 void TracePage::set_color_by(ColorBy by) {

@@ -14,7 +14,7 @@ namespace tidemark::gui {
 
 struct Theme {
     bool dark = false;
-    QColor background, plot_background, text, faint_text, grid, selection, cursor;
+    QColor background, plot_background, text, faint_text, grid, selection, cursor, focus;
     QColor allocated_line, active_line, reserved_line, requested_line;
     QColor cached, pending, rounding, unknown, oom;  ///< cached looks empty, pending is striped, unknown hatched
     static Theme light();

@@ -26,7 +26,9 @@ constexpr int smallest_brush = 6;  // pixels: the brush of a deep zoom stays vis
 OverviewPlot::OverviewPlot(QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("overview"));
     setAccessibleName(tr("Overview of the whole run"));
-    setAccessibleDescription(tr("Drag the brush to move it, its edges to zoom, or beside it to select a new span."));
+    setAccessibleDescription(
+        tr("Drag the brush to move it, its edges to zoom, or beside it to select a new span. Left and right go to the "
+           "flags of findings and to bookmarks; Enter opens one."));
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setMinimumHeight(56);
@@ -64,10 +66,7 @@ void OverviewPlot::set_session(Session* session) {
 
 void OverviewPlot::update_flags() {
     flags_ = session_ ? finding_flags(*session_) : std::vector<FindingFlag>();
-    if (tip_ != nullptr) {
-        tip_->hide();
-    }
-    update();
+    leave_stop();
 }
 
 void OverviewPlot::discard_picture() {
@@ -306,6 +305,7 @@ void OverviewPlot::paintEvent(QPaintEvent*) {
     paint_brush(painter);
     paint_bookmarks(painter);
     paint_flags(painter);
+    paint_stop(painter);
 }
 
 void OverviewPlot::changeEvent(QEvent* event) {

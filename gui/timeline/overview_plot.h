@@ -39,9 +39,18 @@ protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void leaveEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     enum class Grip { none, left, right, inside, outside };
+    /// A mark that the arrow keys reach: either a flag or a bookmark.
+    struct Stop {
+        QRectF box;
+        const FindingFlag* flag;
+        const Note* note;
+    };
 
     QRect area() const;
     AxisMap x_map() const;
@@ -60,12 +69,18 @@ private:
     const Note* bookmark_at(QPoint point) const;
     QString bookmark_tip(QPoint point) const;  ///< rich text; empty: there is no bookmark
     void show_tip(QPoint point);
+    std::vector<Stop> stops() const;  ///< by time
+    void go_to_stop(int step);
+    void open_stop();
+    void leave_stop();
+    void paint_stop(QPainter& painter) const;
     bool has_data() const { return session_ && session_->has_device(); }
 
     QPointer<Session> session_;
     QPointer<NotesSource> notes_;
     QPixmap run_;  ///< everything but the brush and the flags
     std::vector<FindingFlag> flags_;
+    int stop_ = -1;  ///< the position in stops() that the keys have reached; -1: none
     HoverTip* tip_ = nullptr;
     QSize size_;  ///< the painted size: the widget's, or an export's
     Grip grip_ = Grip::none;

@@ -58,6 +58,15 @@ void HoverTip::pin() {
     copy->show();
 }
 
+bool HoverTip::close_all(const QWidget& window) {
+    bool was_pinned = false;
+    for (HoverTip* tip : window.findChildren<HoverTip*>()) {
+        was_pinned |= tip->pinned_ && tip->isVisible();
+        tip->close();
+    }
+    return was_pinned;
+}
+
 void HoverTip::mousePressEvent(QMouseEvent* event) {
     if (pinned_ && event->button() == Qt::RightButton) {
         close();

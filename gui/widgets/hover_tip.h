@@ -17,6 +17,8 @@ public:
     void show_at(const QWidget* owner, QPoint point, const QString& html);
     /// Shows a copy that stays until a right click.
     void pin();
+    /// Closes all tips that a window shows. Returns whether a pinned one was among them.
+    static bool close_all(const QWidget& window);
 
 protected:
     void mousePressEvent(QMouseEvent* event) override;

@@ -5,6 +5,8 @@
 
 #include <QPainter>
 
+#include "storage/report/html_colors.h"
+
 namespace tidemark::gui {
 
 namespace {
@@ -47,16 +49,9 @@ QString severity_help(Severity severity) {
     return {};
 }
 
-/// After Okabe and Ito: distinguishable with every common kind of color blindness.
 QColor severity_color(const Theme& theme, Severity severity) {
-    switch (severity) {
-        case Severity::leak: return theme.dark ? QColor(0xf0, 0x7f, 0x2e) : QColor(0xd5, 0x5e, 0x00);
-        case Severity::failure: return theme.oom;
-        case Severity::waste: return theme.dark ? QColor(0xe6, 0xb8, 0x2c) : QColor(0xa8, 0x7a, 0x00);
-        case Severity::pattern: return theme.dark ? QColor(0x56, 0xb4, 0xe9) : QColor(0x00, 0x72, 0xb2);
-        case Severity::background: return theme.faint_text;
-    }
-    return theme.faint_text;
+    const KeyColor key = severity_key(severity);
+    return QColor::fromRgb(theme.dark ? key.dark : key.light);
 }
 
 void paint_severity(QPainter& painter, const QRectF& box, const Theme& theme, Severity severity) {

@@ -350,7 +350,7 @@ void TimePlot::paint_range_label(QCPPainter& painter, const QString& text, doubl
     box.moveLeft(std::clamp<double>(middle - box.width() / 2, area().left(),
                                     std::max<double>(area().right() - box.width(), area().left())));
     painter.fillRect(box, theme_.selection);
-    painter.setPen(theme_.dark ? QColor(Qt::black) : QColor(Qt::white));
+    painter.setPen(text_color_on(theme_.selection));
     painter.drawText(box, Qt::AlignCenter, text);
 }
 

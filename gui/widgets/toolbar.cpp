@@ -3,6 +3,7 @@
 
 #include "gui/widgets/toolbar.h"
 
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QToolButton>
 
@@ -12,7 +13,30 @@ namespace tidemark::gui {
 
 namespace {
 constexpr double zoom_step = 1.25;
-}
+
+/// Esc empties the field; in an empty one it belongs to the window.
+class InputField : public QLineEdit {
+protected:
+    bool event(QEvent* event) override {
+        if (event->type() == QEvent::ShortcutOverride && is_for_field(*static_cast<QKeyEvent*>(event))) {
+            event->accept();
+            return true;
+        }
+        return QLineEdit::event(event);
+    }
+    void keyPressEvent(QKeyEvent* event) override {
+        if (is_for_field(*event)) {
+            clear();
+        } else {
+            QLineEdit::keyPressEvent(event);
+        }
+    }
+
+private:
+    bool is_for_field(const QKeyEvent& event) const { return event.key() == Qt::Key_Escape && !text().isEmpty(); }
+};
+
+}  // namespace
 
 QToolButton* tool_button(const QString& text, const QString& tip, std::function<void()> on_click) {
     auto* button = new QToolButton;
@@ -25,7 +49,7 @@ QToolButton* tool_button(const QString& text, const QString& tip, std::function<
 }
 
 QLineEdit* input_field(const QString& hint, const QString& accessible_name) {
-    auto* field = new QLineEdit;
+    auto* field = new InputField;
     field->setPlaceholderText(hint);
     field->setAccessibleName(accessible_name);
     field->setClearButtonEnabled(true);

@@ -15,7 +15,7 @@ namespace tidemark::gui {
 /// Returns a flat button whose tip is also its name for screen readers; a click calls `on_click`. The caller's layout
 /// takes ownership.
 QToolButton* tool_button(const QString& text, const QString& tip, std::function<void()> on_click);
-/// Returns a field with a clear button. The caller's layout takes ownership.
+/// Returns a field with a clear button, which Esc empties. The caller's layout takes ownership.
 QLineEdit* input_field(const QString& hint, const QString& accessible_name);
 
 class WrappingLayout;

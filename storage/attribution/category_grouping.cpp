@@ -32,4 +32,6 @@ Grouping group_by_category(const Categories& categories, uint32_t d) {
     return grouping;
 }
 
+Category category_of_group(size_t group) { return static_cast<Category>((group + 1) % category_count); }
+
 }  // namespace tidemark

@@ -13,5 +13,7 @@ namespace tidemark {
 /// Trace::devices. The category in the state at event n is the category at the end of that state
 /// (DeviceHistory::time_until), as in attribution_at().
 Grouping group_by_category(const Categories& categories, uint32_t device);
+/// Returns the category of one of its groups.
+Category category_of_group(size_t group);
 
 }  // namespace tidemark

@@ -12,6 +12,9 @@ namespace tidemark {
 
 // Each function returns a plot with its heading and legend as HTML, or "" if there is nothing to draw.
 
+/// Draws the memory by category over time, up to the reserved memory, as the window's timeline does. "" without a
+/// graph.
+std::string category_chart(const ReportInput& reported, const Words& words);
 /// Draws the memory breakdown over time, with the figure of nvidia-smi, iterations, and flags at the evidence of
 /// findings.
 std::string components_chart(const ReportInput& reported, const Words& words);

@@ -8,7 +8,9 @@
 
 #include "storage/base/units.h"
 #include "storage/report/charts.h"
+#include "storage/report/html_colors.h"
 #include "storage/report/phrases.h"
+#include "storage/report/stretch.h"
 #include "storage/report/svg.h"
 #include "storage/text/fact_words.h"
 
@@ -31,27 +33,6 @@ struct Slice {
         return sum;
     }
 };
-
-struct Stretch {
-    int64_t start = 0, end = 0;
-    bool is_part = false;  ///< not the whole run
-};
-
-/// Returns the run from the device's first event on. If most events lie in a short part of the run, returns that part.
-Stretch stretch_of(const AnalysisContext& context) {
-    constexpr int64_t short_part = 3, margin = 8;
-    const std::vector<int64_t>& times = context.device().event_time;
-    if (times.empty()) {
-        return {0, std::max<int64_t>(1, context.trace().duration)};
-    }
-    const int64_t first = times.front(), end = std::max(context.trace().duration, first + 1);
-    const int64_t busy = times[times.size() / 50], quiet = times[times.size() - 1 - times.size() / 50];
-    const int64_t room = (quiet - busy) / margin + 1;
-    if ((quiet - busy) * short_part < end - first) {
-        return {std::max(first, busy - room), std::min(end, quiet + room), true};
-    }
-    return {std::max<int64_t>(0, first - (end - first) / 50), end};
-}
 
 /// Returns the point in time with most allocated memory in each column, so that no peak is lost.
 std::vector<int64_t> time_points_of(const AnalysisContext& context, const Stretch& stretch) {
@@ -235,9 +216,9 @@ void ComponentsChart::components() {
             upper[i] = lower[i] + static_cast<double>(std::max<int64_t>(0, slices_[i].bytes[kind]));
         }
         if (upper != lower) {
-            const std::string css = fmt::format("component l{}", kind),
+            const std::string css = key_class(static_cast<ComponentKind>(kind)),
                               name = component_name(words_, static_cast<ComponentKind>(kind));
-            plot_.area(xs_, lower, upper, css, name);
+            plot_.area(xs_, lower, upper, "band " + css, name);
             if (thickest(kind) * seen_share >= highest_) {
                 legend(css, name);
             }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The style sheet of HTML reports: light or dark, according to the reader's system.
+// The style sheet of HTML reports: light or dark, according to the reader's system. The colors of the color key are in
+// html_colors.h.
 #pragma once
 
 #include <string_view>
@@ -10,13 +11,9 @@ namespace tidemark {
 
 constexpr std::string_view html_style = R"css(
 :root { color-scheme: light dark; --page: #fff; --card: #f6f7f9; --text: #1b1f24; --quiet: #5b6470; --rule: #d8dde3;
-  --leak: #c4262e; --failure: #c4262e; --waste: #9a6700; --pattern: #1a7f37; --background: #5b6470; --strong: #0b5cad;
-  --l0: #2f7fc1; --l1: #86bfe8; --l2: #c277ac; --l3: #e8941a; --l4: #f2cd6d; --l5: #1a9e77; --l6: #8a63b8; --l7: #8d96a1;
-  --l8: #b9c0c8; --l9: #6b4f3a; --l10: #d65f2e;
-  --t0: #1f5f99; --t1: #2f7fc1; --t2: #4fa3c9; --t3: #78b8de; --t4: #3f6fb5; --t5: #9fc9e8; }
+  --strong: #0b5cad; }
 @media (prefers-color-scheme: dark) { :root { --page: #15181c; --card: #1e2329; --text: #e4e8ec; --quiet: #9aa4af;
-  --rule: #353c45; --leak: #ff7b72; --failure: #ff7b72; --waste: #e3b341; --pattern: #56d364; --background: #9aa4af;
-  --strong: #6cb6ff; --l7: #7d8691; --l8: #59616b; --l9: #a58468; } }
+  --rule: #353c45; --strong: #6cb6ff; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); overflow-wrap: break-word;
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif; }
@@ -28,29 +25,27 @@ code, pre { font: .88em ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans M
 pre { background: var(--page); border: 1px solid var(--rule); border-radius: 6px; padding: .6rem .8rem; overflow-x: auto; margin: .4rem 0; }
 pre.source i { display: inline-block; width: 4em; padding-right: 1em; text-align: right; font-style: normal; color: var(--quiet); user-select: none; }
 pre.source .marked { display: inline-block; min-width: 100%; background: var(--rule); font-weight: 600; }
+pre.source b { display: inline-block; width: 7em; padding-right: 1em; text-align: right; font-weight: 400; color: var(--quiet); }
+pre.source b.leak { color: var(--leak); font-weight: 600; }
+pre.source .head { color: var(--quiet); }
 pre .removed { color: var(--leak); } pre .added { color: var(--pattern); }
 .bar { display: flex; height: 1.4rem; border-radius: 5px; overflow: hidden; background: var(--rule); margin: .5rem 0; }
 .bar i { display: block; min-width: 1px; } table { border-collapse: collapse; width: 100%; }
-td { padding: .2rem .5rem; border-bottom: 1px solid var(--rule); vertical-align: top; } td.number { text-align: right; white-space: nowrap;
+td { padding: .2rem .5rem; border-bottom: 1px solid var(--rule); vertical-align: top; } th { padding: .2rem .5rem; font-weight: 400; color: var(--quiet); text-align: left; border-bottom: 1px solid var(--rule); } td.number, th.number { text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; } tr.total td { font-weight: 600; border-bottom: 0; }
+path.band { stroke: var(--page); stroke-width: .6; }
 i.key, .legend i { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .45em; vertical-align: -.05em; }
 figure { margin: 1.2rem 0; } figcaption { font-weight: 600; margin-bottom: .3rem; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; padding: 0; margin: .3rem 0 0; font-size: .88rem; color: var(--quiet); }
 .legend i.smi { height: 0; width: 1.3em; border-top: 2px solid var(--text); background: none; vertical-align: .28em; border-radius: 0; }
+.legend i.reserved { height: 0; width: 1.3em; border-top: 2px solid var(--strong); background: none; vertical-align: .28em; border-radius: 0; }
 .legend i.iteration { width: 0; border-left: 1px dashed var(--quiet); border-radius: 0; }
 svg.plot { width: 100%; height: auto; display: block; } svg.plot text { font-size: 12px; fill: var(--quiet); }
-.grid { stroke: var(--rule); fill: none; } .axis { stroke: var(--quiet); fill: none; } .smi { stroke: var(--text); stroke-width: 1.6; fill: none; }
+.grid { stroke: var(--rule); fill: none; } .axis { stroke: var(--quiet); fill: none; } .reserved { stroke: var(--strong); stroke-width: 1.6; fill: none; } .smi { stroke: var(--text); stroke-width: 1.6; fill: none; }
 .iteration { stroke: var(--quiet); stroke-dasharray: 2 3; opacity: .55; fill: none; } path.level { stroke: var(--strong); stroke-width: 1.8; fill: none; }
 circle.level { fill: var(--strong); } .column { fill: transparent; } .column:hover { fill: var(--text); opacity: .14; }
-path.l0 { fill: var(--l0); } path.l1 { fill: var(--l1); } path.l2 { fill: var(--l2); } path.l3 { fill: var(--l3); }
-path.l4 { fill: var(--l4); } path.l5 { fill: var(--l5); } path.l6 { fill: var(--l6); } path.l7 { fill: var(--l7); }
-path.l8 { fill: var(--l8); } path.l9 { fill: var(--l9); } path.l10 { fill: var(--l10); }
-i.l0 { background: var(--l0); } i.l1 { background: var(--l1); } i.l2 { background: var(--l2); } i.l3 { background: var(--l3); }
-i.l4 { background: var(--l4); } i.l5 { background: var(--l5); } i.l6 { background: var(--l6); } i.l7 { background: var(--l7); }
-i.l8 { background: var(--l8); } i.l9 { background: var(--l9); } i.l10 { background: var(--l10); }
 .flag path { stroke: currentColor; stroke-dasharray: 3 2; fill: none; opacity: .8; } .flag rect { fill: currentColor; }
 svg.plot .flag text { fill: var(--page); font-weight: 700; font-size: 11px; }
-.leak { color: var(--leak); } .failure { color: var(--failure); } .waste { color: var(--waste); } .pattern { color: var(--pattern); } .background { color: var(--background); }
 details.finding { background: var(--card); border: 1px solid var(--rule); border-left: 4px solid currentColor; border-radius: 6px; padding: .6rem 1rem; margin: .8rem 0; }
 details.finding > * { color: var(--text); } details.finding > summary { cursor: pointer; font-weight: 600; }
 summary .severity { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6em; font-size: .8rem; margin: 0 .35em; white-space: nowrap; }
@@ -66,8 +61,5 @@ ul, ol { padding-left: 1.3rem; margin: .3rem 0; } li { margin: .15rem 0; } .time
 footer { margin-top: 3rem; border-top: 1px solid var(--rule); padding-top: .6rem; }
 @media print { details.finding { break-inside: avoid; } .column { display: none; } }
 )css";
-
-/// The sheet defines the colors --l0 to --l10 by the number of a ComponentKind, and --t0, ... for parts of tensors.
-constexpr int html_tensor_colors = 6;
 
 }  // namespace tidemark

@@ -6,10 +6,12 @@
 #include "storage/base/units.h"
 #include "storage/report/charts.h"
 #include "storage/report/code_block.h"
+#include "storage/report/html_colors.h"
 #include "storage/report/html_style.h"
 #include "storage/report/layout.h"
 #include "storage/report/phrases.h"
 #include "storage/report/report.h"
+#include "storage/report/source_figures.h"
 #include "storage/report/svg.h"
 #include "storage/text/fact_words.h"
 
@@ -59,16 +61,10 @@ std::string share_row(std::string_view css, const std::string& key, const std::s
                        marked_up(name), format_bytes(bytes), share);
 }
 
-/// Returns the color of the component in the plot above. Parts of the tensors, which are one component in the plot, get
-/// other colors.
-std::string color_of(const ReportInput& reported, const Share& share, const Words& words, int& tensors) {
-    for (const Component& component : reported.context.row().components) {
-        const bool is_library = component.kind == ComponentKind::library && share.name.starts_with(component.name);
-        if (is_library || share.name == component_name(words, component.kind)) {
-            return fmt::format("l{}", static_cast<int>(component.kind));
-        }
-    }
-    return fmt::format("t{}", tensors++ % html_tensor_colors);
+/// Returns the class of a share's color; shares without one have the color of unknown categories.
+std::string class_of(const Share& share) {
+    return share.component && !share.category ? key_class(*share.component)
+                                              : key_class(share.category.value_or(Category::unknown));
 }
 
 std::string shares(const ReportInput& reported, const Words& words) {
@@ -77,16 +73,13 @@ std::string shares(const ReportInput& reported, const Words& words) {
         return {};
     }
     std::string bar, rows;
-    int tensors = 0;
     for (const Share& share : explanation.shares) {
-        const std::string fill = fmt::format("background:var(--{})", color_of(reported, share, words, tensors));
-        const std::string percent = Words::percent(share.of_total);
+        const std::string css = class_of(share), percent = Words::percent(share.of_total);
         if (share.bytes > 0) {
-            bar += fmt::format("<i style=\"width:{:.3f}%;{}\" title=\"{}\"></i>", share.of_total * 100, fill,
+            bar += fmt::format("<i class=\"{}\" style=\"width:{:.3f}%\" title=\"{}\"></i>", css, share.of_total * 100,
                                html_escaped(fmt::format("{}: {}", share.name, percent)));
         }
-        rows +=
-            share_row("", fmt::format("<i class=\"key\" style=\"{}\"></i>", fill), share.name, share.bytes, percent);
+        rows += share_row("", fmt::format("<i class=\"key {}\"></i>", css), share.name, share.bytes, percent);
     }
     rows += share_row(" class=\"total\"", "", total_phrase(reported, words), explanation.total, "");
     return fmt::format("<h2>{}</h2>\n<div class=\"bar\">{}</div>\n<table>\n{}</table>\n",
@@ -132,11 +125,30 @@ std::string path_list(const Finding& finding, const Words& words) {
                                        html_escaped(words("Retention path")), items);
 }
 
-std::string source_block(const SourceExcerpt& excerpt) {
+/// Returns the columns of a line of source before its text.
+std::string figure_cells(const LineBytes* bytes) {
+    const auto cell = [](uint64_t value) { return value == 0 ? "" : format_bytes(static_cast<int64_t>(value)); };
+    return bytes == nullptr
+               ? "<b></b><b></b>"
+               : fmt::format("<b>{}</b><b class=\"leak\">{}</b>", cell(bytes->active), cell(bytes->leaked));
+}
+
+/// Returns the lines with the bytes that are active at the explained point in time, and those that leaks retain.
+std::string source_block(const SourceExcerpt& excerpt, const SourceFigures& figures, const Words& words) {
+    const bool has_figures = figures.has_file(excerpt.file);
     std::string lines;
+    size_t i = 0;
     for (const CodeLine& line : code_lines(excerpt)) {
-        lines += fmt::format("<span class=\"{}\"><i>{}</i>{}</span>\n", line.is_marked ? "marked" : "line", line.number,
-                             html_escaped(line.text));
+        const std::string cells =
+            has_figures ? figure_cells(figures.bytes_of(excerpt.file, excerpt.lines[i].number)) : "";
+        lines += fmt::format("<span class=\"{}\"><i>{}</i>{}{}</span>\n", line.is_marked ? "marked" : "line",
+                             line.number, cells, html_escaped(line.text));
+        ++i;
+    }
+    if (has_figures && !lines.empty()) {
+        lines.insert(
+            0, fmt::format("<span class=\"head\"><i>{}</i><b>{}</b><b>{}</b></span>\n", html_escaped(words("Line")),
+                           html_escaped(words("Active")), html_escaped(words("Leaked"))));
     }
     return lines.empty() ? "" : fmt::format("<pre class=\"source\">{}</pre>\n", lines);
 }
@@ -165,7 +177,8 @@ std::string fix_list(const Finding& finding, const Words& words) {
                          : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("Recommended fix")), items);
 }
 
-std::string finding_card(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
+std::string finding_card(const ReportInput& reported, const Finding& finding, size_t number,
+                         const SourceFigures& figures, const Words& words) {
     const std::string_view severity = severity_word(finding.severity);
     const bool is_open = finding.severity != Severity::background;
     std::string card = fmt::format(
@@ -173,7 +186,7 @@ std::string finding_card(const ReportInput& reported, const Finding& finding, si
         "class=\"size\">{}</span></summary>\n",
         severity, is_open ? " open" : "", number, severity, html_escaped(severity_title(words, finding.severity)),
         marked_up(finding.title), html_escaped(size_phrase(finding, words)));
-    card += facts(finding, words) + source_block(finding.source) + paragraphs(finding.text) +
+    card += facts(finding, words) + source_block(finding.source, figures, words) + paragraphs(finding.text) +
             finding_chart(reported, finding, words);
     card += path_list(finding, words) + evidence_list(reported, finding, words) + fix_list(finding, words);
     card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("Confidence:")),
@@ -190,17 +203,44 @@ std::string summary(const Explanation& explanation) {
     return "<div class=\"summary\">\n" + text + "</div>\n";
 }
 
+/// Returns the lines of the program that retain or hold the most memory.
+std::string top_lines(const SourceFigures& figures, const Words& words) {
+    std::string rows;
+    const auto cell = [](uint64_t bytes) {
+        return fmt::format("<td class=\"number\">{}</td>", bytes == 0 ? "" : format_bytes(static_cast<int64_t>(bytes)));
+    };
+    for (const SourceFigures::Row& row : figures.top_lines()) {
+        rows +=
+            fmt::format("<tr><td><code>{}</code> {}</td>{}{}{}</tr>\n", html_escaped(row.place),
+                        row.code.empty() ? "" : fmt::format("<code class=\"quiet\">{}</code>", html_escaped(row.code)),
+                        cell(row.bytes.active), cell(row.bytes.peak), cell(row.bytes.leaked));
+    }
+    if (rows.empty()) {
+        return {};
+    }
+    const auto head = [&](std::string_view css, const std::string& name) {
+        return fmt::format("<th{}>{}</th>", css, html_escaped(name));
+    };
+    constexpr std::string_view number = " class=\"number\"";
+    return fmt::format("<h2>{}</h2>\n<table>\n<tr>{}{}{}{}</tr>\n{}</table>\n",
+                       html_escaped(words("Memory by source line")), head("", words("Line")),
+                       head(number, words("Active")), head(number, words("At peak")), head(number, words("Leaked")),
+                       rows);
+}
+
 std::string device_section(const ReportInput& reported, const Words& words) {
     const Explanation& explanation = reported.explanation;
     std::string section = fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n",
                                       html_escaped(page_title(reported, words)));
-    section += summary(explanation) + components_chart(reported, words) + shares(reported, words) +
-               floor_chart(reported, words);
+    const SourceFigures figures(reported);
+    section += summary(explanation) + category_chart(reported, words) + components_chart(reported, words) +
+               shares(reported, words) + floor_chart(reported, words);
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
         section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("Findings")));
-        section += finding_card(reported, finding, ++number, words);
+        section += finding_card(reported, finding, ++number, figures, words);
     }
+    section += top_lines(figures, words);
     return section + bullets(words("Not recorded"), explanation.unknowns) + "</section>\n";
 }
 
@@ -212,9 +252,9 @@ std::string report_html(std::span<const ReportInput> devices, const Words& words
     std::string page = fmt::format(
         "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
         "content=\"width=device-width, "
-        "initial-scale=1\"/>\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
+        "initial-scale=1\"/>\n<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
         words.language() == Language::chinese ? "zh-CN" : "en",
-        html_escaped(words("Why memory went up: {trace}", with("trace", name))), html_style);
+        html_escaped(words("Why memory went up: {trace}", with("trace", name))), html_style, html_colors());
     for (const ReportInput& reported : devices) {
         page += device_section(reported, words);
     }

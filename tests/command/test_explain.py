@@ -191,6 +191,41 @@ class Explain(CommandTest):
             for circle in drawn.iter("circle"):
                 self.assertTrue(0 <= float(circle.attrib["cx"]) <= width and 0 <= float(circle.attrib["cy"]) <= height)
 
+    def test_html_has_the_bytes_of_the_lines_that_the_command_source_prints(self):
+        event = self.json_of("explain", LEAK)["time_point"]["event"]
+        source = self.json_of("source", LEAK, LEAK.with_suffix(".py").name, "--at", f"event:{event}")
+        lines = [line for line in source["lines"] if line["self_bytes"] > 0]
+        self.assertGreater(len(lines), 1)
+        page = self.run_fine("explain", LEAK, "--format", "html")
+        rows = {}
+        for row in re.findall(r"<tr><td><code>(.*?)</code>(.*?)</tr>", page):
+            rows[row[0]] = re.findall(r'<td class="number">(.*?)</td>', row[1])
+        self.assertEqual(set(rows), {f"{LEAK.stem}.py:{line['line']}" for line in lines})
+        for line in lines:
+            shown = rows[f"{LEAK.stem}.py:{line['line']}"]
+            for cell, name in zip(shown, ("active_bytes", "peak_bytes", "leaked_bytes")):
+                if line[name] == 0:
+                    self.assertEqual(cell, "")
+                else:
+                    number, unit = cell.split()
+                    factor = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[unit]
+                    self.assertAlmostEqual(float(number.replace(",", "")) * factor / line[name], 1, delta=0.01)
+
+    def test_html_defines_each_color_that_it_uses_for_light_and_dark(self):
+        page = self.run_fine("explain", EXAMPLES / "gpt2.tide", "--format", "html")
+        style, body = page.split("</style>")
+        used = set(re.findall(r'class="[^"]*\b((?:category|component)-\d+)"', body))
+        self.assertGreater(len({name for name in used if name.startswith("category")}), 4)
+        self.assertGreater(len({name for name in used if name.startswith("component")}), 3)
+        for name in used:
+            values = re.findall(rf"--{name}: (#[0-9a-f]{{6}});", style)
+            self.assertEqual(len(values), 2, name)
+            self.assertIn(f"path.{name} {{ fill: var(--{name}); }}", style)
+            self.assertIn(f"i.{name} {{ background: var(--{name}); }}", style)
+        for name in set(re.findall(r"var\((--[a-z0-9-]+)\)", page)):
+            self.assertIn(f"{name}: #", style)
+        self.assertIn("Memory by category over time", Page(page).text)
+
     def test_untrusted_names_are_escaped(self):
         function = "</svg><script>alert(1)</script>\033[31m"
         trace = self.imported_bytes(generated_snapshot(function=function, steps=40))

@@ -53,7 +53,7 @@ ALLOWED = {
     # library explain
     "storage/explain": GRAPH | {"storage/text", "storage/whatif"},
     # library report
-    "storage/report": TRACE | {"storage/text", "storage/timeline", "storage/explain"},
+    "storage/report": TRACE | {"storage/attribution", "storage/text", "storage/timeline", "storage/explain"},
     # the recorder
     "recorder/core": set(),
     "recorder/frames": {"recorder/core"},

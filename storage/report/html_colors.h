@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// The color key in HTML: a CSS class for each category, component and severity.
+#pragma once
+
+#include <string>
+
+#include "storage/explain/finding.h"
+#include "storage/text/color_key.h"
+
+namespace tidemark {
+
+/// Returns the color of a severity, for shapes and for text.
+KeyColor severity_key(Severity severity);
+
+/// Return the classes that fill a shape, or the background of an element, with the color.
+std::string key_class(Category category);
+std::string key_class(ComponentKind kind);
+
+/// Returns the rules of the classes, light and dark.
+std::string html_colors();
+
+}  // namespace tidemark

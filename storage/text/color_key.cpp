@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/text/color_key.h"
+
+namespace tidemark {
+
+KeyColor category_key(Category category) {
+    switch (category) {
+        case Category::parameter: return {0x4e3799, 0x5668d6};
+        case Category::buffer: return {0x5e91c2, 0xaacbed};
+        case Category::gradient: return {0x993846, 0xe4978b};
+        case Category::optimizer_state: return {0x32450a, 0x337c27};
+        case Category::saved: return {0xc07f22, 0xf3c118};
+        case Category::input: return {0x20a06c, 0x5af0ad};
+        case Category::output: return {0x767102, 0x7bab26};
+        case Category::temporary: return {0x5c294a, 0xa04899};
+        case Category::workspace: return {0x3b68d1, 0x20a7ff};
+        case Category::communication: return {0x914aa3, 0xd772ce};
+        case Category::unknown: break;
+    }
+    return {0x6b7077, 0x81878d};
+}
+
+KeyColor component_key(ComponentKind kind) {
+    switch (kind) {
+        case ComponentKind::requested: return {0x1253b3, 0x1097ef};
+        case ComponentKind::rounding: return {0xc15047, 0xc93f0f};
+        case ComponentKind::pending: return {0x844f05, 0xa38344};
+        case ComponentKind::free_in_segments: return {0x6a83f2, 0x9ab1fd};
+        case ComponentKind::cached_segments: return {0x888d94, 0x979da4};
+        case ComponentKind::private_pools: return {0x9c689d, 0xeeafc8};
+        case ComponentKind::driver_pools: return {0x402076, 0xb95ab6};
+        case ComponentKind::library: return {0x358a6c, 0xaaf2e6};
+        case ComponentKind::context: return {0x9a8d4e, 0xf3cf91};
+        case ComponentKind::kernels: return {0x534a28, 0xceeb32};
+        case ComponentKind::other_processes: return {0x0d5564, 0x06bf6e};
+        case ComponentKind::unknown: break;
+    }
+    return {0x646970, 0x666b72};
+}
+
+}  // namespace tidemark
