@@ -59,7 +59,7 @@ ChangesPane::ChangesPane(QWidget* parent)
     column->setSpacing(4);
     column->addWidget(bar);
     column->addWidget(split_, 1);
-    connect(split_, &QSplitter::splitterMoved, this, &ChangesPane::place_note);
+    table_->installEventFilter(this);
     delay_.setSingleShot(true);
     delay_.setInterval(dragging_pause);
     connect(&delay_, &QTimer::timeout, this, &ChangesPane::request);
@@ -86,7 +86,7 @@ void ChangesPane::make_bar_controls() {
     connect(other_device_, &QComboBox::activated, this, &ChangesPane::select_other_device);
     points_ = new QComboBox(this);
     points_->setAccessibleName(tr("Points in time to compare"));
-    points_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    points_->addItems({tr("Each at its peak"), tr("Each at its end"), tr("Both at the cursor")});
     connect(points_, &QComboBox::activated, this, &ChangesPane::request);
     summary_ = new QLabel(this);
     summary_->setAccessibleName(tr("Change of the whole memory"));
@@ -138,11 +138,7 @@ void ChangesPane::set_session(Session* session) {
 }
 
 void ChangesPane::follow_session() {
-    connect(&session_->selection(), &Selection::time_point_changed, this, [this] {
-        if (mode() != ComparedPoints::range) {
-            schedule();
-        }
-    });
+    connect(&session_->selection(), &Selection::time_point_changed, this, &ChangesPane::follow_cursor);
     connect(&session_->selection(), &Selection::range_moved, this, &ChangesPane::schedule);
     connect(&session_->selection(), &Selection::selected_changed, this, &ChangesPane::schedule);
     connect(&session_->selection(), &Selection::device_changed, this, [this] {
@@ -178,12 +174,14 @@ void ChangesPane::compare_with(std::shared_ptr<Session> other) {
     other_->load_graph();
     fill_devices();
     select_same_device();
+    select_points(PointsToCompare::peaks);
     show_mode();
     schedule();
 }
 
 void ChangesPane::compare_step(const TimePoint& point, OtherStep other) {
     enter_steps();
+    select_points(PointsToCompare::peaks);
     asked_step_ = AskedStep{point, other};
     steps_.reset();
     show_mode();
@@ -235,9 +233,7 @@ void ChangesPane::show_mode() {
     step_a_->setVisible(now == ComparedPoints::steps);
     step_b_->setVisible(now == ComparedPoints::steps);
     other_device_->setVisible(now == ComparedPoints::traces && other_->trace().devices.size() > 1);
-    table_->setColumnHidden(ChangesModel::made, now == ComparedPoints::traces);
-    table_->setColumnHidden(ChangesModel::freed, now == ComparedPoints::traces);
-    fill_points();
+    show_columns();
     if (now == ComparedPoints::range) {
         plot_->show_changes(nullptr);
         plot_->hide();
@@ -245,29 +241,31 @@ void ChangesPane::show_mode() {
     emit mode_changed();
 }
 
-void ChangesPane::fill_points() {
-    const ComparedPoints now = mode();
-    const QVariant filled = points_->property("mode");
-    if (now == ComparedPoints::range || filled == QVariant(static_cast<int>(now))) {
-        return;
-    }
-    points_->setProperty("mode", static_cast<int>(now));
-    points_->clear();
-    const auto add = [&](const QString& text, PointsToCompare points) {
-        points_->addItem(text, static_cast<int>(points));
-    };
-    if (now == ComparedPoints::traces) {
-        add(tr("B at the same place"), PointsToCompare::cursor);
-        add(tr("B at its peak"), PointsToCompare::peaks);
-        add(tr("B at its end"), PointsToCompare::ends);
-    } else {
-        add(tr("Each at its peak"), PointsToCompare::peaks);
-        add(tr("Each at its end"), PointsToCompare::ends);
-        add(tr("Both at the cursor"), PointsToCompare::cursor);
+PointsToCompare ChangesPane::points() const { return static_cast<PointsToCompare>(points_->currentIndex()); }
+
+void ChangesPane::select_points(PointsToCompare points) { points_->setCurrentIndex(static_cast<int>(points)); }
+
+/// A cursor that the user moves says where to compare; that of a growing run moves by itself.
+void ChangesPane::follow_cursor() {
+    if (mode() != ComparedPoints::range && isVisible()) {
+        if (!session_->is_live()) {
+            select_points(PointsToCompare::cursor);
+        }
+        schedule();
     }
 }
 
-PointsToCompare ChangesPane::points() const { return static_cast<PointsToCompare>(points_->currentData().toInt()); }
+/// Two traces share no allocations. Beside the plot there may be no room for those that only one step has.
+void ChangesPane::show_columns() {
+    const bool has_room = mode() == ComparedPoints::range || table_->width() >= wide_table();
+    for (const int column : {ChangesModel::made, ChangesModel::freed}) {
+        table_->setColumnHidden(column, mode() == ComparedPoints::traces || !has_room);
+    }
+}
+
+int ChangesPane::wide_table() const {
+    return fontMetrics().averageCharWidth() * 40 + 5 * table_->columnWidth(ChangesModel::difference);
+}
 
 void ChangesPane::fill_devices() {
     other_device_->clear();
@@ -408,7 +406,7 @@ QString ChangesPane::summary_of(const ShownChanges& shown) const {
                 .arg(shown.runs->a.name(), a, shown.runs->b.name(), b, change, made, freed);
         case ComparedPoints::traces: break;
     }
-    return tr("A at the cursor: %1 · %2: %3 (%4)").arg(a, points_->currentText(), b, change);
+    return tr("A: %1 · B: %2 (%3)").arg(a, b, change);
 }
 
 QString ChangesPane::note_of_reason() const {
@@ -420,8 +418,8 @@ QString ChangesPane::note_of_reason() const {
                 "points in time.");
         case NoChanges::no_other_step: return tr("There is no such step to compare with.");
         case NoChanges::outside_other:
-            return other_ ? tr("B has nothing at the place of the cursor. Move the cursor, or select another point in "
-                               "time of B above.")
+            return other_ ? tr("B has nothing at the place of the cursor. Move the cursor, or compare each at its "
+                               "peak.")
                           : tr("The other step is shorter. Move the cursor, or compare each step at its peak.");
         case NoChanges::outside_steps:
             return tr("The cursor is in neither step. Click into the plot, or compare each step at its peak.");
@@ -473,10 +471,17 @@ void ChangesPane::showEvent(QShowEvent* event) {
     }
 }
 
+bool ChangesPane::eventFilter(QObject* object, QEvent* event) {
+    if (object == table_ && (event->type() == QEvent::Resize || event->type() == QEvent::Move)) {
+        show_columns();
+        place_note();
+    }
+    return QWidget::eventFilter(object, event);
+}
+
 void ChangesPane::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     split_->setOrientation(height() >= tall ? Qt::Vertical : Qt::Horizontal);
-    place_note();
 }
 
 }  // namespace tidemark::gui

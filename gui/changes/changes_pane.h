@@ -32,7 +32,7 @@ public:
     explicit ChangesPane(QWidget* parent = nullptr);
 
     void set_session(Session* session);
-    /// Compares the cursor of this trace with another trace, which has a device.
+    /// Compares this trace with another one, which has a device.
     void compare_with(std::shared_ptr<Session> other);
     /// Compares the step at a point in time with another one.
     void compare_step(const TimePoint& point, OtherStep other);
@@ -57,6 +57,7 @@ signals:
 protected:
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* object, QEvent* event) override;
 
 private:
     struct AskedStep {
@@ -69,7 +70,8 @@ private:
     QSpinBox* make_step_box(const QString& accessible_name);
     void follow_session();
     void show_mode();
-    void fill_points();
+    void show_columns();
+    int wide_table() const;
     void fill_devices();
     void select_other_device(int position);
     void select_same_device();
@@ -89,6 +91,8 @@ private:
     void place_note();
     void select_row(int row);
     PointsToCompare points() const;
+    void select_points(PointsToCompare points);
+    void follow_cursor();
 
     QPointer<Session> session_;
     std::shared_ptr<Session> other_;       ///< null: no other trace

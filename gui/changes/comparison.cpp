@@ -48,7 +48,33 @@ std::shared_ptr<const ComparedRuns> runs_of_traces(const DeviceToCompare& a, con
                 : nullptr;
 }
 
-ComparedPoint peak_of(const ComparedRun& run) { return {run.peak(), run.peak_place()}; }
+/// Sets the points to compare and their places, or why there are none. Requires runs.
+void compare_points(ShownChanges& shown, PointsToCompare points, const TimePoint& cursor) {
+    const ComparedRun &a = shown.runs->a, &b = shown.runs->b;
+    const auto place = shown.runs->place_of_cursor(cursor);
+    if (points == PointsToCompare::peaks) {
+        shown.a = {a.peak(), a.peak_place()};
+        shown.b = {b.peak(), b.peak_place()};
+    } else if (points == PointsToCompare::ends) {
+        shown.a = {a.point_at(a.on_axis().last()), a.on_axis().last()};
+        shown.b = {b.point_at(b.on_axis().last()), b.on_axis().last()};
+    } else if (!place) {
+        shown.reason = NoChanges::outside_steps;
+    } else if (!a.on_axis().has_place(*place) || !b.on_axis().has_place(*place)) {
+        shown.reason = NoChanges::outside_other;
+    } else {
+        shown.a = {a.point_at(*place), *place};
+        shown.b = {b.point_at(*place), *place};
+        (&shown.runs->shown_at(cursor) == &a ? shown.a : shown.b).point = cursor;
+    }
+}
+
+/// Returns the peak or the end of a whole run.
+TimePoint point_of(const DeviceToCompare& run, PointsToCompare points) {
+    const Analysis& analysis = *run.analysis;
+    return points == PointsToCompare::peaks ? peak_time_point(analysis.trace(), analysis.device(), analysis.curves())
+                                            : TimePoint(analysis.device().event_count());
+}
 
 /// Returns the iteration of a number, or with the nearest one. Requires iterations.
 const Iteration& nearest_iteration(const Iterations& iterations, int64_t number) {
@@ -122,22 +148,19 @@ ShownChanges changes_between_traces(const DeviceToCompare& a, const DeviceToComp
                                     std::shared_ptr<const ComparedRuns> known) {
     ShownChanges shown;
     shown.runs = known ? std::move(known) : runs_of_traces(a, b);
-    const auto place = shown.runs ? shown.runs->a.place_of(cursor) : std::nullopt;
-    shown.a = {cursor, place.value_or(0)};
-    if (points == PointsToCompare::peaks) {
-        shown.b = shown.runs
-                      ? peak_of(shown.runs->b)
-                      : ComparedPoint{peak_time_point(b.analysis->trace(), b.analysis->device(), b.analysis->curves())};
-    } else if (points == PointsToCompare::ends) {
-        shown.b = {b.analysis->device().event_count(), shown.runs ? shown.runs->b.on_axis().last() : 0};
-    } else if (place && shown.runs->b.on_axis().has_place(*place)) {
-        shown.b = {shown.runs->b.point_at(*place), *place};
+    if (shown.runs) {
+        compare_points(shown, points, cursor);
+    } else if (points == PointsToCompare::cursor) {
+        shown.reason = NoChanges::no_common_axis;
     } else {
-        shown.reason = shown.runs ? NoChanges::outside_other : NoChanges::no_common_axis;
-        return shown;
+        shown.a = {point_of(a, points)};
+        shown.b = {point_of(b, points)};
     }
-    const StateOf state = a.state(cursor);
-    shown.changes = changes_of(compare(state, b.state(shown.b.point), by.by, options_of(by, state.categories)), by.by);
+    if (shown.reason == NoChanges::none) {
+        const StateOf state = a.state(shown.a.point);
+        const Comparison found = compare(state, b.state(shown.b.point), by.by, options_of(by, state.categories));
+        shown.changes = changes_of(found, by.by);
+    }
     return shown;
 }
 
@@ -174,23 +197,15 @@ ShownChanges changes_between_steps(const DeviceToCompare& run, std::shared_ptr<c
     shown.runs = known ? std::move(known) : runs_of_steps(run, found.source(), a, b);
     shown.iterations = std::move(iterations);
     shown.steps = {a.number, b.number};
-    const ComparedRun &run_a = shown.runs->a, &run_b = shown.runs->b;
-    if (points == PointsToCompare::peaks) {
-        shown.a = peak_of(run_a);
-        shown.b = peak_of(run_b);
-    } else if (points == PointsToCompare::ends) {
-        shown.a = {a.last, run_a.on_axis().last()};
-        shown.b = {b.last, run_b.on_axis().last()};
-    } else {
-        const auto place = shown.runs->place_of_cursor(cursor);
-        if (!place || !run_a.on_axis().has_place(*place) || !run_b.on_axis().has_place(*place)) {
-            shown.reason = place ? NoChanges::outside_other : NoChanges::outside_steps;
-            return shown;
-        }
-        shown.a = {run_a.point_at(*place), *place};
-        shown.b = {run_b.point_at(*place), *place};
+    compare_points(shown, points, cursor);
+    if (points == PointsToCompare::ends) {
+        // Several events may have the time at which an iteration ends.
+        shown.a.point = a.last;
+        shown.b.point = b.last;
     }
-    shown.changes = changes_in_run(run, shown.a.point, shown.b.point, by).changes;
+    if (shown.reason == NoChanges::none) {
+        shown.changes = changes_in_run(run, shown.a.point, shown.b.point, by).changes;
+    }
     return shown;
 }
 

@@ -28,9 +28,9 @@ struct DeviceToCompare {
 
 /// The points in time that are compared.
 enum class PointsToCompare : uint8_t {
-    cursor,  ///< the cursor, and the same place of the other
-    peaks,   ///< of two traces, the cursor and the peak of B
-    ends,    ///< of two traces, the cursor and the end of B
+    peaks,   ///< of each
+    ends,    ///< of each
+    cursor,  ///< the place of the cursor in both
 };
 
 /// The step to compare with the one at the cursor.
@@ -72,7 +72,7 @@ struct ShownChanges {
 ShownChanges changes_in_run(const DeviceToCompare& run, const TimePoint& begin, const TimePoint& end,
                             const GroupOption& by);
 
-/// Compares the cursor of A with B. `known`: the result's runs, if they have been made before.
+/// Compares two traces. `known`: the result's runs, if they have been made before.
 ShownChanges changes_between_traces(const DeviceToCompare& a, const DeviceToCompare& b, const TimePoint& cursor,
                                     PointsToCompare points, const GroupOption& by,
                                     std::shared_ptr<const ComparedRuns> known);

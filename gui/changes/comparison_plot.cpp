@@ -251,7 +251,7 @@ QString ComparisonPlot::axis_text() const {
         return all.unit == AxisUnit::time ? tr("Time since each begins") : tr("Events since each begins");
     }
     if (all.unit == AxisUnit::steps) {
-        return tr("Step: step N of B is below step N of A");
+        return tr("Steps: each step of A and the same step of B have one place");
     }
     const QString unit = all.unit == AxisUnit::time ? tr("Time since the first event") : tr("Events since the first");
     switch (all.shared_steps) {
