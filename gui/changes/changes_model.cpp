@@ -35,8 +35,8 @@ RowChange kind_of(const ChangedGroup& group) { return CompareRow{{}, {}, group.b
 
 QString kind_text(RowChange kind, bool of_range) {
     switch (kind) {
-        case RowChange::only_a: return of_range ? ChangesModel::tr("gone") : ChangesModel::tr("only in A");
-        case RowChange::only_b: return of_range ? ChangesModel::tr("appeared") : ChangesModel::tr("only in B");
+        case RowChange::only_a: return of_range ? ChangesModel::tr("freed") : ChangesModel::tr("only in A");
+        case RowChange::only_b: return of_range ? ChangesModel::tr("new") : ChangesModel::tr("only in B");
         case RowChange::grown: return ChangesModel::tr("grown");
         case RowChange::shrunk: return ChangesModel::tr("shrunk");
         case RowChange::same: return ChangesModel::tr("same");

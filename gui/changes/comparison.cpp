@@ -125,8 +125,8 @@ DeviceToCompare::DeviceToCompare(const Session& session)
     : analysis(session.shared_analysis()),
       graph(session.graph()),
       name(Comparing::tr("%1, device %2")
-               .arg(QFileInfo(to_qstring(session.trace().path)).fileName())
-               .arg(session.device().device)) {}
+               .arg(QFileInfo(to_qstring(session.trace().path)).fileName(), QString::number(session.device().device))) {
+}
 
 StateOf DeviceToCompare::state(const TimePoint& point) const {
     return {analysis->trace(), analysis->device(), analysis->live(), point, categories_of(graph, analysis->trace())};

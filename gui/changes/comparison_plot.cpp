@@ -44,7 +44,11 @@ QColor difference_color(const Theme& theme, bool is_more, int alpha) {
 
 }  // namespace
 
-ComparisonPlot::ComparisonPlot(QWidget* parent) : QWidget(parent) {
+ComparisonPlot::ComparisonPlot(QWidget* parent)
+    : QWidget(parent), task_(this, OnNewerRequest::finish_running, [this](auto columns) {
+          columns_ = std::move(columns);
+          update();
+      }) {
     setObjectName(QStringLiteral("comparison"));
     setAccessibleName(tr("Active memory of A and B on one axis"));
     setFocusPolicy(Qt::StrongFocus);
@@ -63,7 +67,7 @@ void ComparisonPlot::set_session(Session* session) {
     show_changes(nullptr);
     if (session_) {
         connect(&session_->selection(), &Selection::time_point_changed, this, &ComparisonPlot::follow_cursor);
-        connect(&session_->time_view(), &TimeView::changed, this, &ComparisonPlot::discard_columns);
+        connect(&session_->time_view(), &TimeView::changed, this, qOverload<>(&QWidget::update));
     }
 }
 
@@ -78,8 +82,8 @@ void ComparisonPlot::show_changes(std::shared_ptr<const ShownChanges> shown) {
 }
 
 void ComparisonPlot::discard_columns() {
-    a_.clear();
-    b_.clear();
+    task_.abandon();
+    columns_ = nullptr;
     update();
 }
 
@@ -128,29 +132,47 @@ AxisMap ComparisonPlot::y_map() const {
 }
 
 AxisMap ComparisonPlot::difference_map() const {
-    const auto least = static_cast<double>(least_difference_), most = static_cast<double>(most_difference_);
+    const auto least = static_cast<double>(columns_->least_difference),
+               most = static_cast<double>(columns_->most_difference);
     const double margin = std::max((most - least) * 0.08, 256.0);
     return byte_map(least - margin, most + margin, difference_area());
 }
 
-void ComparisonPlot::make_columns() {
-    const int count = static_cast<int>(curves_area().width() * devicePixelRatioF());
-    if (static_cast<int>(a_.size()) == std::max(count, 0)) {
-        return;
+std::shared_ptr<const ComparisonPlot::PlotColumns> ComparisonPlot::make_columns(const ComparedRuns& runs, double from,
+                                                                                double to, int count) {
+    PlotColumns columns{from, to, runs.a.columns(from, to, count), runs.b.columns(from, to, count), 0, 0};
+    for (size_t i = 0; i < columns.a.size(); ++i) {
+        const int64_t difference = columns.difference_of(i).value_or(0);
+        columns.least_difference = std::min(columns.least_difference, difference);
+        columns.most_difference = std::max(columns.most_difference, difference);
     }
+    return std::make_shared<const PlotColumns>(std::move(columns));
+}
+
+/// Requests the columns of the span, one for each device pixel. Only the first are made at once.
+void ComparisonPlot::update_columns() {
+    const int count = static_cast<int>(curves_area().width() * devicePixelRatioF());
     const auto [from, to] = span();
-    a_ = runs()->a.columns(from, to, count);
-    b_ = runs()->b.columns(from, to, count);
-    least_difference_ = most_difference_ = 0;
-    for (size_t i = 0; i < a_.size(); ++i) {
-        const int64_t difference = difference_of(i).value_or(0);
-        least_difference_ = std::min(least_difference_, difference);
-        most_difference_ = std::max(most_difference_, difference);
+    if (!columns_) {
+        columns_ = make_columns(*runs(), from, to, count);
+    } else if (columns_->from != from || columns_->to != to) {
+        task_.start([runs = shown_->runs, from = from, to = to, count](Progress&) {
+            return make_columns(*runs, from, to, count);
+        });
     }
 }
 
-std::optional<int64_t> ComparisonPlot::difference_of(size_t column) const {
-    return a_[column] && b_[column] ? std::optional(b_[column]->highest - a_[column]->highest) : std::nullopt;
+std::optional<int64_t> ComparisonPlot::PlotColumns::difference_of(size_t column) const {
+    return a[column] && b[column] ? std::optional(b[column]->highest - a[column]->highest) : std::nullopt;
+}
+
+/// Returns the place of a column between two heights; columns of an earlier span are moved and scaled.
+QRectF ComparisonPlot::column_rect(size_t column, double top, double bottom) const {
+    const AxisMap x = x_map();
+    const double width = (columns_->to - columns_->from) / static_cast<double>(columns_->a.size());
+    const double left = x.pixel(columns_->from + width * static_cast<double>(column));
+    const double right = x.pixel(columns_->from + width * static_cast<double>(column + 1));
+    return {QPointF(left, top), QPointF(right, bottom)};
 }
 
 // --- Painting ---------------------------------------------------------------------------------------------------
@@ -160,7 +182,7 @@ void ComparisonPlot::paintEvent(QPaintEvent*) {
     const Theme theme = Theme::current();
     painter.fillRect(rect(), theme.background);
     if (runs() != nullptr && curves_area().width() > 1) {
-        make_columns();
+        update_columns();
         painter.fillRect(curves_area(), theme.plot_background);
         painter.fillRect(difference_area(), theme.plot_background);
         paint_bytes(painter);
@@ -267,21 +289,18 @@ QString ComparisonPlot::axis_text() const {
 void ComparisonPlot::paint_curves(QPainter& painter) const {
     const Theme theme = Theme::current();
     const AxisMap y = y_map();
-    const QRect area = curves_area();
-    const double column = 1 / devicePixelRatioF();
     painter.save();
-    painter.setClipRect(area);
-    for (size_t i = 0; i < a_.size(); ++i) {
-        if (const auto difference = difference_of(i); difference && *difference != 0) {
-            const double at_a = y.pixel(static_cast<double>(a_[i]->highest));
-            const double at_b = y.pixel(static_cast<double>(b_[i]->highest));
-            painter.fillRect(QRectF(area.left() + static_cast<double>(i) * column, std::min(at_a, at_b), column,
-                                    std::abs(at_a - at_b)),
+    painter.setClipRect(curves_area());
+    for (size_t i = 0; i < columns_->a.size(); ++i) {
+        if (const auto difference = columns_->difference_of(i); difference && *difference != 0) {
+            const double at_a = y.pixel(static_cast<double>(columns_->a[i]->highest));
+            const double at_b = y.pixel(static_cast<double>(columns_->b[i]->highest));
+            painter.fillRect(column_rect(i, std::min(at_a, at_b), std::max(at_a, at_b)),
                              difference_color(theme, *difference > 0, 80));
         }
     }
-    paint_run(painter, a_, color_of_a(theme), thickness_of_a);
-    paint_run(painter, b_, color_of_b(theme), thickness_of_b);
+    paint_run(painter, columns_->a, color_of_a(theme), thickness_of_a);
+    paint_run(painter, columns_->b, color_of_b(theme), thickness_of_b);
     painter.restore();
 }
 
@@ -289,7 +308,6 @@ void ComparisonPlot::paint_curves(QPainter& painter) const {
 void ComparisonPlot::paint_run(QPainter& painter, const RunColumns& columns, const QColor& color,
                                double thickness) const {
     const AxisMap y = y_map();
-    const double width = 1 / devicePixelRatioF();
     std::optional<double> before;
     for (size_t i = 0; i < columns.size(); ++i) {
         if (!columns[i]) {
@@ -299,9 +317,7 @@ void ComparisonPlot::paint_run(QPainter& painter, const RunColumns& columns, con
         const double high = y.pixel(static_cast<double>(columns[i]->highest));
         const double low = y.pixel(static_cast<double>(columns[i]->lowest));
         const double from = std::min(high, before.value_or(high)), to = std::max(low, before.value_or(low));
-        painter.fillRect(QRectF(curves_area().left() + static_cast<double>(i) * width, from - thickness / 2, width,
-                                to - from + thickness),
-                         color);
+        painter.fillRect(column_rect(i, from - thickness / 2, to + thickness / 2), color);
         before = (high + low) / 2;
     }
 }
@@ -310,24 +326,27 @@ void ComparisonPlot::paint_difference(QPainter& painter) const {
     const Theme theme = Theme::current();
     const AxisMap y = difference_map();
     const QRect area = difference_area();
-    const double column = 1 / devicePixelRatioF(), zero = y.pixel(0);
-    for (size_t i = 0; i < a_.size(); ++i) {
-        if (const auto difference = difference_of(i); difference && *difference != 0) {
+    const double zero = y.pixel(0);
+    painter.save();
+    painter.setClipRect(area);
+    for (size_t i = 0; i < columns_->a.size(); ++i) {
+        if (const auto difference = columns_->difference_of(i); difference && *difference != 0) {
             const double at = y.pixel(static_cast<double>(*difference));
-            painter.fillRect(QRectF(area.left() + static_cast<double>(i) * column, std::min(at, zero), column,
-                                    std::max(std::abs(at - zero), 1.0)),
+            const double top = std::min(at, zero);
+            painter.fillRect(column_rect(i, top, std::max({at, zero, top + 1})),
                              difference_color(theme, *difference > 0, 150));
         }
     }
-    painter.setPen(theme.text);
-    const QString text = least_difference_ == 0 && most_difference_ == 0
-                             ? tr("B − A: no difference")
-                             : tr("B − A: %1 to %2").arg(change_text(least_difference_), change_text(most_difference_));
-    QRectF box(area.left() + 1, area.top() + 1, painter.fontMetrics().horizontalAdvance(text) + 8,
-               painter.fontMetrics().height());
+    painter.restore();
+    const int64_t least = columns_->least_difference, most = columns_->most_difference;
+    const QString text = least == 0 && most == 0 ? tr("B − A: no difference")
+                                                 : tr("B − A: %1 to %2").arg(change_text(least), change_text(most));
+    const QFontMetrics metrics(painter.font());
+    const QRectF box(area.left() + 1, area.top() + 1, metrics.horizontalAdvance(text) + 8, metrics.height());
     QColor back = theme.plot_background;
     back.setAlpha(215);
     painter.fillRect(box, back);
+    painter.setPen(theme.text);
     painter.drawText(box, Qt::AlignCenter, text);
 }
 

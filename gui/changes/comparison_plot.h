@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gui/changes/comparison.h"
+#include "gui/model/latest_only.h"
 #include "gui/model/palette.h"
 #include "gui/widgets/coordinates.h"
 #include "gui/widgets/hover_tip.h"
@@ -49,16 +50,25 @@ protected:
 
 private:
     using RunColumns = std::vector<std::optional<RunColumn>>;
+    /// The columns of both between two places.
+    struct PlotColumns {
+        double from = 0, to = 1;
+        RunColumns a, b;
+        int64_t least_difference = 0, most_difference = 0;
+
+        std::optional<int64_t> difference_of(size_t column) const;
+    };
+    static std::shared_ptr<const PlotColumns> make_columns(const ComparedRuns& runs, double from, double to, int count);
 
     QRect curves_area() const;
     QRect difference_area() const;
     AxisMap x_map() const;
     AxisMap y_map() const;
     AxisMap difference_map() const;
-    void make_columns();
+    void update_columns();
     void discard_columns();
     void follow_cursor();
-    std::optional<int64_t> difference_of(size_t column) const;
+    QRectF column_rect(size_t column, double top, double bottom) const;
     void paint_key(QPainter& painter) const;
     void paint_places(QPainter& painter) const;
     void paint_bytes(QPainter& painter) const;
@@ -73,8 +83,8 @@ private:
 
     QPointer<Session> session_;
     std::shared_ptr<const ShownChanges> shown_;
-    RunColumns a_, b_;  ///< one for each device pixel; empty: not made yet
-    int64_t least_difference_ = 0, most_difference_ = 0;
+    std::shared_ptr<const PlotColumns> columns_;  ///< of the runs; of an earlier span until those of the span arrive
+    LatestOnly<PlotColumns> task_;
     std::optional<double> pointer_;  ///< place
     QPointer<HoverTip> tip_;
 };

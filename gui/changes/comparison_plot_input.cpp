@@ -41,7 +41,8 @@ void ComparisonPlot::go_to(double place) {
 }
 
 void ComparisonPlot::mousePressEvent(QMouseEvent* event) {
-    if (runs() != nullptr && event->button() == Qt::LeftButton) {
+    const bool is_in_plot = runs() != nullptr && curves_area().united(difference_area()).contains(event->pos());
+    if (is_in_plot && event->button() == Qt::LeftButton) {
         go_to(place_at(event->position().x()));
     }
 }
