@@ -46,6 +46,7 @@ int64_t last_time(const Trace& trace, const DeviceHistory& device) {
 
 RunOnAxis placed_by_steps(const Trace& trace, const DeviceHistory& device, const std::vector<const Step*>& steps) {
     std::vector<Knot> knots;
+    knots.reserve(steps.size() + 3);  // the end of the last step, and what comes before and after
     for (const Step* step : steps) {
         knots.push_back({static_cast<double>(step->number), step->start});
     }
