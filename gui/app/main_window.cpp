@@ -83,6 +83,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     });
     connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::live_changed, this, &MainWindow::update_actions);
+    connect(page_, &TracePage::comparison_changed, this, &MainWindow::update_actions);
     connect(&page_->arrangement(), &PageLayout::changed, this, &MainWindow::update_actions);
     connect(&page_->why(), &StoryPane::explained_changed, this, [this] {
         remember_summary();

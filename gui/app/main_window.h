@@ -57,6 +57,7 @@ private:
     void make_view_menu();
     void make_axis_menus();
     void make_go_menu();
+    void make_compare_menu();
     void make_help_menu();
     void fill_recent_menu();
     void follow_session();

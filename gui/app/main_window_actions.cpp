@@ -23,9 +23,10 @@ QKeySequence key(int k) { return QKeySequence(k); }
 
 /// Returns the prefixes of the actions that need a trace.
 const QStringList& needs_trace() {
-    static const QStringList prefixes = {QStringLiteral("plots."), QStringLiteral("go."),    QStringLiteral("export."),
-                                         QStringLiteral("copy."),  QStringLiteral("group."), QStringLiteral("color."),
-                                         QStringLiteral("axis."),  QStringLiteral("table."), QStringLiteral("notes.")};
+    static const QStringList prefixes = {QStringLiteral("plots."),  QStringLiteral("go."),    QStringLiteral("export."),
+                                         QStringLiteral("copy."),   QStringLiteral("group."), QStringLiteral("color."),
+                                         QStringLiteral("axis."),   QStringLiteral("table."), QStringLiteral("notes."),
+                                         QStringLiteral("compare.")};
     return prefixes;
 }
 
@@ -37,6 +38,7 @@ void MainWindow::make_actions() {
     make_view_menu();
     make_axis_menus();
     make_go_menu();
+    make_compare_menu();
     make_help_menu();
 }
 
@@ -282,6 +284,24 @@ void MainWindow::make_go_menu() {
     }
 }
 
+void MainWindow::make_compare_menu() {
+    actions_->begin_menu(tr("&Compare"));
+    actions_->add(QStringLiteral("compare.trace"), tr("Compare with another trace…"), {key(Qt::Key_C)},
+                  [this] { page_->compare_trace(); });
+    actions_->separator();
+    actions_->add(QStringLiteral("compare.previous_step"), tr("Compare this step with the previous one"),
+                  {key(Qt::Key_BracketLeft)}, [this] { page_->compare_step(OtherStep::previous); });
+    actions_->add(QStringLiteral("compare.next_step"), tr("Compare this step with the next one"),
+                  {key(Qt::Key_BracketRight)}, [this] { page_->compare_step(OtherStep::next); });
+    actions_->add(QStringLiteral("compare.largest_step"), tr("Compare this step with the largest one"), {},
+                  [this] { page_->compare_step(OtherStep::largest); });
+    actions_->add(QStringLiteral("compare.step"), tr("Compare this step with a number…"),
+                  {QKeySequence(QStringLiteral("Shift+C"))}, [this] { page_->compare_step_by_number(); });
+    actions_->separator();
+    actions_->add(QStringLiteral("compare.stop"), tr("Stop comparing"), {},
+                  [this] { page_->changes().stop_comparing(); });
+}
+
 void MainWindow::make_help_menu() {
     actions_->begin_menu(tr("&Help"));
     actions_->add(QStringLiteral("help.commands"), tr("Commands…"), {QKeySequence(QStringLiteral("Ctrl+Shift+P"))},
@@ -349,6 +369,8 @@ void MainWindow::update_actions() {
     if (!shown) {
         return;
     }
+    const bool compares = page_->changes().mode() != ComparedPoints::range;
+    actions_->find(QStringLiteral("compare.stop"))->setEnabled(compares);
     actions_->find(QStringLiteral("go.back"))->setEnabled(session->selection().can_go_back());
     actions_->find(QStringLiteral("go.forward"))->setEnabled(session->selection().can_go_forward());
     actions_->find(QStringLiteral("plots.undo"))->setEnabled(session->time_view().can_undo());

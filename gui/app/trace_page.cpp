@@ -14,11 +14,9 @@
 #include <QVBoxLayout>
 
 #include "gui/inspector/describe_trace.h"
-#include "gui/model/file_name.h"
 #include "gui/model/grouping.h"
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
-#include "gui/widgets/ask_path.h"
 #include "gui/widgets/toolbar.h"
 #include "storage/base/units.h"
 #include "storage/explain/finding.h"
@@ -68,14 +66,7 @@ void TracePage::arrange(QWidget* plots) {
     connect(why_, &StoryPane::close_requested, this, [this] { arrangement_->set_story(false); });
     connect(details_, &InspectorPane::close_requested, this, [this] { arrangement_->set_inspector(false); });
     connect(why_, &StoryPane::evidence_shown, this, &TracePage::show_evidence);
-    connect(changes_, &ChangesPane::trace_requested, this, &TracePage::ask_trace_to_compare);
-    connect(&other_trace_, &Loader::opened, this,
-            [this](const Opened& opened) { changes_->compare_with(opened.session); });
-    connect(&other_trace_, &Loader::failed, this, [this](const QString& sentence) {
-        auto* box = new QMessageBox(QMessageBox::Warning, tr("Compare"), sentence, QMessageBox::Close, this);
-        box->setAttribute(Qt::WA_DeleteOnClose);
-        box->open();
-    });
+    connect_comparison();
     connect(why_, &StoryPane::memory_list_requested, this, [this] {
         tabs_->setCurrentWidget(table_);
         table_->show_selection_only();
@@ -98,12 +89,6 @@ void TracePage::connect_notes() {
         arrangement_->set_story(true);
         why_->select_finding(finding);
     });
-}
-
-void TracePage::ask_trace_to_compare() {
-    const QString folder = QFileInfo(file_name_from_bytes(session_->trace().path)).absolutePath();
-    ask_path(this, {tr("Compare with another trace"), folder, trace_filters(), QFileDialog::ExistingFile},
-             [this](const QStringList& files) { other_trace_.load(files.front()); });
 }
 
 /// Opens the pane that shows the evidence best and makes the time span contain it.
@@ -274,7 +259,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
     table_->set_session(raw);
     summary_->set_session(raw);
     other_trace_.cancel();
-    changes_->compare_with(nullptr);
+    changes_->stop_comparing();
     changes_->set_session(raw);
     call_tree_->set_session(raw);
     what_if_->set_session(raw);

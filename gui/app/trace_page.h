@@ -57,7 +57,11 @@ public:
     /// false if there was none.
     bool close_transient();
     void set_wheel_mode(WheelMode mode);
-    void find_in_table();  ///< focuses the allocation table's filter
+    void compare_trace();  ///< asks for the other trace
+    void compare_with(const QString& path);
+    void compare_step(OtherStep other);  ///< the step at the cursor
+    void compare_step_by_number();       ///< the user enters the number of the other step
+    void find_in_table();                ///< focuses the allocation table's filter
     void show_data_gaps();
     void show_trace_information();
     void set_color_by(ColorBy by);
@@ -102,6 +106,7 @@ signals:
     void live_failed(const QString& sentence);
     void notes_failed(const QString& sentence);  ///< a change of the notes was not written
     void session_replaced();                     ///< while following
+    void comparison_changed();                   ///< begins or ends
     void colors_changed();                       ///< grouping, coloring or axis
 
 protected:
@@ -109,7 +114,9 @@ protected:
 
 private:
     void arrange(QWidget* plots);
-    void ask_trace_to_compare();
+    void connect_comparison();
+    void show_step_menu(const TimePoint& point, QPoint at);
+    void report_no_comparison(const QString& sentence);
     void connect_notes();
     void show_evidence(ShownBy by, const Evidence& evidence);
     QWidget* make_header();

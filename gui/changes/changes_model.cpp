@@ -9,6 +9,7 @@
 
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
+#include "storage/compare/compare.h"
 
 namespace tidemark::gui {
 
@@ -30,9 +31,23 @@ QString amounts_text(const Amounts& amounts) {
                               : QStringLiteral("%1 (%2)").arg(bytes_text(amounts.bytes), count_text(amounts.count));
 }
 
-QString cell(const ChangedGroup& group, GroupBy by, int column) {
+RowChange kind_of(const ChangedGroup& group) { return CompareRow{{}, {}, group.begin, group.end}.change(); }
+
+QString kind_text(RowChange kind, bool of_range) {
+    switch (kind) {
+        case RowChange::only_a: return of_range ? ChangesModel::tr("freed") : ChangesModel::tr("only in A");
+        case RowChange::only_b: return of_range ? ChangesModel::tr("new") : ChangesModel::tr("only in B");
+        case RowChange::grown: return ChangesModel::tr("grown");
+        case RowChange::shrunk: return ChangesModel::tr("shrunk");
+        case RowChange::same: return ChangesModel::tr("same");
+    }
+    return {};
+}
+
+QString cell(const ChangedGroup& group, GroupBy by, int column, bool of_range) {
     switch (column) {
         case ChangesModel::name: return group_text(by, group.name);
+        case ChangesModel::kind: return kind_text(kind_of(group), of_range);
         case ChangesModel::difference: return change_text(group.difference());
         case ChangesModel::begin: return amounts_text(group.begin);
         case ChangesModel::end: return amounts_text(group.end);
@@ -42,9 +57,10 @@ QString cell(const ChangedGroup& group, GroupBy by, int column) {
     }
 }
 
-QString exact_cell(const ChangedGroup& group, int column) {
+QString exact_cell(const ChangedGroup& group, int column, bool of_range) {
     switch (column) {
         case ChangesModel::name: return to_qstring(group.name);
+        case ChangesModel::kind: return kind_text(kind_of(group), of_range);
         case ChangesModel::difference: return QString::number(group.difference());
         default: return QString::number(key_of(group, column));
     }
@@ -54,9 +70,9 @@ QString exact_cell(const ChangedGroup& group, int column) {
 
 ChangesModel::ChangesModel(QObject* parent) : QAbstractTableModel(parent) {}
 
-void ChangesModel::show(std::shared_ptr<const Changes> changes, bool of_one_run) {
+void ChangesModel::show(std::shared_ptr<const Changes> changes, ComparedPoints points) {
     beginResetModel();
-    of_one_run_ = of_one_run;
+    points_ = points;
     changes_ = std::move(changes);
     order_.resize(changes_ ? changes_->groups.size() : 0);
     sort_order();
@@ -73,14 +89,15 @@ int ChangesModel::columnCount(const QModelIndex& parent) const { return parent.i
 
 QVariant ChangesModel::data(const QModelIndex& index, int role) const {
     const ChangedGroup& group = group_at(index.row());
+    const bool of_range = points_ == ComparedPoints::range;
+    const bool is_text = index.column() == name || index.column() == kind;
     switch (role) {
-        case Qt::DisplayRole: return cell(group, changes_->by, index.column());
-        case exact_text_role: return exact_cell(group, index.column());
+        case Qt::DisplayRole: return cell(group, changes_->by, index.column(), of_range);
+        case exact_text_role: return exact_cell(group, index.column(), of_range);
         case Qt::ToolTipRole:
             return index.column() == name ? tip_text(group_text(changes_->by, group.name)) : QString();
         case Qt::TextAlignmentRole:
-            return QVariant::fromValue(Qt::Alignment(index.column() == name ? Qt::AlignLeft : Qt::AlignRight) |
-                                       Qt::AlignVCenter);
+            return QVariant::fromValue(Qt::Alignment(is_text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         default: return {};
     }
 }
@@ -89,30 +106,48 @@ QVariant ChangesModel::headerData(int section, Qt::Orientation orientation, int 
     if (orientation != Qt::Horizontal) {
         return {};
     }
-    if (role == Qt::TextAlignmentRole) {
-        return QVariant::fromValue(Qt::Alignment(section == name ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    const bool is_text = section == name || section == kind;
+    switch (role) {
+        case Qt::TextAlignmentRole:
+            return QVariant::fromValue(Qt::Alignment(is_text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        case Qt::DisplayRole: return heading(section);
+        case Qt::ToolTipRole: return heading_tip(section);
+        default: return {};
     }
-    if (role == Qt::DisplayRole) {
-        switch (section) {
-            case name: return tr("Group");
-            case difference: return tr("Change");
-            case begin: return of_one_run_ ? tr("At the start") : QStringLiteral("A");
-            case end: return of_one_run_ ? tr("At the end") : QStringLiteral("B");
-            case made: return tr("New");
-            case freed: return tr("Freed");
-            default: return {};
-        }
+}
+
+QString ChangesModel::heading(int column) const {
+    const bool of_range = points_ == ComparedPoints::range;
+    switch (column) {
+        case name: return tr("Group");
+        case kind: return tr("Kind");
+        case difference: return tr("Change");
+        case begin: return of_range ? tr("At the start") : QStringLiteral("A");
+        case end: return of_range ? tr("At the end") : QStringLiteral("B");
+        case made: return of_range ? tr("New") : tr("Only in B");
+        case freed: return of_range ? tr("Freed") : tr("Only in A");
+        default: return {};
     }
-    if (role == Qt::ToolTipRole && of_one_run_) {
-        switch (section) {
-            case begin: return tr("Active at the start of the range: bytes of blocks, and the number of allocations");
-            case end: return tr("Active at the end of the range: bytes of blocks, and the number of allocations");
-            case made: return tr("Allocated within the range, and active at its end");
-            case freed: return tr("Active at the start of the range, and freed within it");
-            default: return {};
-        }
+}
+
+QString ChangesModel::heading_tip(int column) const {
+    const bool of_range = points_ == ComparedPoints::range;
+    switch (column) {
+        case kind: return tr("Whether the group exists at both points, and how its bytes differ");
+        case begin:
+            return of_range ? tr("Active at the start of the range: bytes of blocks, and the number of allocations")
+                            : tr("Active at the point of A: bytes of blocks, and the number of allocations");
+        case end:
+            return of_range ? tr("Active at the end of the range: bytes of blocks, and the number of allocations")
+                            : tr("Active at the point of B: bytes of blocks, and the number of allocations");
+        case made:
+            return of_range ? tr("Allocated within the range, and active at its end")
+                            : tr("Allocations that are active at the point of B and not at that of A");
+        case freed:
+            return of_range ? tr("Active at the start of the range, and freed within it")
+                            : tr("Allocations that are active at the point of A and not at that of B");
+        default: return {};
     }
-    return {};
 }
 
 void ChangesModel::sort(int column, Qt::SortOrder order) {
@@ -130,8 +165,9 @@ void ChangesModel::sort_order() {
             std::swap(a, b);
         }
         const ChangedGroup &first = changes_->groups[a], &second = changes_->groups[b];
-        return sort_column_ == name ? first.name < second.name
-                                    : key_of(first, sort_column_) < key_of(second, sort_column_);
+        return sort_column_ == name   ? first.name < second.name
+               : sort_column_ == kind ? kind_of(first) < kind_of(second)
+                                      : key_of(first, sort_column_) < key_of(second, sort_column_);
     });
 }
 

@@ -12,14 +12,21 @@
 
 namespace tidemark::gui {
 
+/// What the columns compare.
+enum class ComparedPoints : uint8_t {
+    range,   ///< the start and the end of a range
+    traces,  ///< A and B: two traces, which share no allocations
+    steps,   ///< A and B: points in two steps of one run
+};
+
 class ChangesModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { name, difference, begin, end, made, freed, column_count };
+    enum Column { name, kind, difference, begin, end, made, freed, column_count };
 
     explicit ChangesModel(QObject* parent = nullptr);
-    /// Null: nothing. `of_one_run`: otherwise the points are of two traces, A and B.
-    void show(std::shared_ptr<const Changes> changes, bool of_one_run = true);
+    /// Null: nothing.
+    void show(std::shared_ptr<const Changes> changes, ComparedPoints points = ComparedPoints::range);
 
     const ChangedGroup& group_at(int row) const;
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -30,10 +37,12 @@ public:
 
 private:
     void sort_order();
+    QString heading(int column) const;
+    QString heading_tip(int column) const;
 
     std::shared_ptr<const Changes> changes_;
     std::vector<size_t> order_;  ///< in Changes::groups
-    bool of_one_run_ = true;
+    ComparedPoints points_ = ComparedPoints::range;
     int sort_column_ = difference;
     Qt::SortOrder sort_order_ = Qt::DescendingOrder;
 };

@@ -47,6 +47,8 @@ public:
 signals:
     /// The user asks to zoom to the selection (double click).
     void focus_requested();
+    /// The user asks what can be done at a point in time; `at` is on the screen.
+    void menu_requested(const TimePoint& point, QPoint at);
 
 protected:
     Session* session() const { return session_; }
@@ -98,6 +100,7 @@ protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void enterEvent(QEnterEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

@@ -155,6 +155,21 @@ void TimePlot::wheelEvent(QWheelEvent* event) {
     event->accept();
 }
 
+/// The menu is of the place under the pointer; the key for menus means the cursor.
+void TimePlot::contextMenuEvent(QContextMenuEvent* event) {
+    if (!has_data()) {
+        return;
+    }
+    const TimeView& view = session_->time_view();
+    if (event->reason() == QContextMenuEvent::Mouse) {
+        emit menu_requested(view.point_at(position_at(event->pos().x())), event->globalPos());
+        return;
+    }
+    const TimePoint& cursor = session_->selection().state().time_point;
+    const double x = std::clamp<double>(x_map().pixel(view.position_of(cursor)), area().left(), area().right());
+    emit menu_requested(cursor, mapToGlobal(QPoint(static_cast<int>(x), area().center().y())));
+}
+
 void TimePlot::enterEvent(QEnterEvent* event) {
     QCustomPlot::enterEvent(event);
     // Keys go to the plot under the pointer, unless the user types into a field.

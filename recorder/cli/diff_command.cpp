@@ -21,6 +21,7 @@
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
 #include "storage/compare/changes.h"
+#include "storage/compare/common_axis.h"
 #include "storage/compare/compare.h"
 #include "storage/explain/iterations.h"
 #include "storage/text/fact_words.h"
@@ -160,6 +161,12 @@ std::optional<ChangedGroup> changed_between(const Side& a, const Side& b, const 
     return changes_between(from.trace, from.device, from.live, from.point, to.point, way.by, way.options).total;
 }
 
+/// Returns the device of A if B has it; otherwise B's own.
+std::optional<int> device_of_b(const Side& a, const Trace& b, const DiffOptions& options) {
+    const auto position = device_to_compare(b, a.time_point.device().device);
+    return options.device || !position ? options.device : std::optional(b.devices[*position].device);
+}
+
 Result<Difference> differ(const DiffOptions& options, const Words& words, Progress& progress) {
     const auto both = selected_sides(options);
     const auto way = parse_way(options.by);
@@ -178,7 +185,7 @@ Result<Difference> differ(const DiffOptions& options, const Words& words, Progre
     if (!a) {
         return a.error();
     }
-    auto b = open_side(*trace_b, both->b, *way, options.device, words, progress);
+    auto b = open_side(*trace_b, both->b, *way, device_of_b(*a, **trace_b, options), words, progress);
     if (!b) {
         return b.error();
     }
@@ -383,7 +390,8 @@ void add_diff_command(CommandLine& line) {
         ->excludes(at_b);
     command.add_option("--by", options->by, words("How to group: {groups}", with("groups", group_by_names())))
         ->capture_default_str();
-    command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
+    command.add_option("--device", options->device,
+                       words("The device (default: of A the one with the most events, of B the same)"));
     add_limit_option(command, words("Number of groups to show; 0 shows all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_job(line, command, [options, words](Progress& progress) { return run_diff(*options, words, progress); });

@@ -47,6 +47,14 @@ class Diff(CommandTest):
         changes = [row["change"] for row in self.json_of("diff", old, other)["rows"]]
         self.assertEqual(sorted(changes), ["only in A", "only in B"])
 
+    def test_the_device_of_the_same_number_is_compared(self):
+        one = self.imported_bytes(generated_snapshot()).rename(self.folder / "one.tide")
+        three = self.imported_bytes(generated_snapshot(devices=3))
+        self.assertEqual(self.json_of("diff", three, one)["a"]["device"], 2, "the one with the most events")
+        found = self.json_of("diff", one, three)
+        self.assertEqual((found["a"]["device"], found["b"]["device"]), (0, 0))
+        self.assertEqual(self.json_of("diff", three, one)["b"]["device"], 0, "the only one")
+
     def test_steps(self):
         trace = make_graph_trace(self.folder / "graph.tide")
         found = self.json_of("diff", trace, "--steps", "2:7", "--by", "node-type")

@@ -47,7 +47,7 @@ ALLOWED = {
     "storage/export": STATE | {"storage/format", "storage/read", "storage/graph", "storage/write"} | {"storage/notes"},
     # library whatif
     "storage/whatif": TRACE | {"storage/allocator", "storage/replay", "storage/timeline", "storage/analysis"},
-    "storage/compare": TRACE | {"storage/replay", "storage/attribution"},
+    "storage/compare": TRACE | {"storage/replay", "storage/timeline", "storage/attribution"},
     # library text
     "storage/text": TRACE | {"storage/attribution", "storage/breakdown", "storage/graph"},
     # library explain

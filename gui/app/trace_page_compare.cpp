@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// The comparison of the trace page with another trace, and of two of its steps.
+#include <QFileInfo>
+#include <QMenu>
+#include <QMessageBox>
+
+#include "gui/app/trace_page.h"
+#include "gui/model/file_name.h"
+#include "gui/model/text.h"
+#include "gui/widgets/ask_path.h"
+
+namespace tidemark::gui {
+
+void TracePage::connect_comparison() {
+    connect(changes_, &ChangesPane::trace_requested, this, &TracePage::compare_trace);
+    connect(changes_, &ChangesPane::mode_changed, this, &TracePage::comparison_changed);
+    for (TimePlot* plot : {static_cast<TimePlot*>(timeline_), static_cast<TimePlot*>(finding_plot_),
+                           static_cast<TimePlot*>(allocations_)}) {
+        connect(plot, &TimePlot::menu_requested, this, &TracePage::show_step_menu);
+    }
+    connect(&other_trace_, &Loader::failed, this, &TracePage::report_no_comparison);
+    connect(&other_trace_, &Loader::opened, this, [this](const Opened& opened) {
+        if (opened.session->has_device()) {
+            changes_->compare_with(opened.session);
+            tabs_->setCurrentWidget(changes_);
+        } else {
+            report_no_comparison(tr("%1 has no memory events of any device, so there is nothing to compare.")
+                                     .arg(shown_file_name(QFileInfo(opened.trace_path).fileName())));
+        }
+    });
+}
+
+void TracePage::report_no_comparison(const QString& sentence) {
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Compare"), sentence, QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+void TracePage::compare_trace() {
+    const QString folder = QFileInfo(file_name_from_bytes(session_->trace().path)).absolutePath();
+    ask_path(this, {tr("Compare with another trace"), folder, trace_filters(), QFileDialog::ExistingFile},
+             [this](const QStringList& files) { compare_with(files.front()); });
+}
+
+void TracePage::compare_with(const QString& path) { other_trace_.load(path); }
+
+void TracePage::compare_step(OtherStep other) {
+    tabs_->setCurrentWidget(changes_);
+    changes_->compare_step(session_->selection().state().time_point, other);
+}
+
+void TracePage::compare_step_by_number() {
+    tabs_->setCurrentWidget(changes_);
+    changes_->ask_step();
+}
+
+/// Offers the same for the step under the pointer as the menu Compare does for the step at the cursor.
+void TracePage::show_step_menu(const TimePoint& point, QPoint at) {
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const auto add = [&](const QString& text, OtherStep other) {
+        menu->addAction(text, this, [this, point, other] {
+            tabs_->setCurrentWidget(changes_);
+            changes_->compare_step(point, other);
+        });
+    };
+    add(tr("Compare this step with the previous one"), OtherStep::previous);
+    add(tr("Compare this step with the next one"), OtherStep::next);
+    add(tr("Compare this step with the largest one"), OtherStep::largest);
+    menu->addAction(tr("Compare this step with a number…"), this, [this, point] {
+        session_->selection().set_time_point(point);
+        compare_step_by_number();
+    });
+    menu->popup(at);
+}
+
+}  // namespace tidemark::gui
