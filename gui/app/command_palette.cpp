@@ -106,6 +106,7 @@ ShortcutHelp::ShortcutHelp(const Actions& actions, QWidget* parent) : QDialog(pa
     html += row(tr("Shift+wheel"), tr("zoom the bytes axis"));
     html += row(tr("Middle drag, Space+drag"), tr("pan"));
     html += row(tr("Alt+drag"), tr("pan the bytes axis"));
+    html += row(tr("Right click"), tr("compare the step there with another one"));
     html += row(tr("Ctrl+click"), tr("pin the tooltip"));
     QString menu;
     for (const Actions::Entry& entry : actions.entries()) {

@@ -28,7 +28,6 @@ public:
     const QString& name() const { return name_; }  ///< "run.tide, device 0", "step 3"
     const RunOnAxis& on_axis() const { return on_axis_; }
     const DeviceHistory& device() const { return analysis_->device(); }
-    bool is_of(const Analysis& analysis) const { return analysis_.get() == &analysis; }
 
     TimePoint point_at(double place) const;
     /// Returns the place of a point in time; nothing outside the run.
