@@ -17,7 +17,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr double headroom = 1.12;
-constexpr int room = 4;  // pixels around the title
+constexpr int title_room = 4;  // pixels around the title
 
 QString each_text(IterationSource unit, int64_t bytes) {
     return unit == IterationSource::steps ? FindingPlot::tr("+%1 per step").arg(bytes_text(bytes))
@@ -109,9 +109,9 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
         before = (high + low) / 2;
     }
     const QFontMetrics metrics(painter.font());
-    const QString text = title(metrics, area().width() - 4 * room);
-    const QRectF box(area().left() + room, area().top() + room / 2.0, metrics.horizontalAdvance(text) + 2 * room,
-                     metrics.height() + 2);
+    const QString text = title(metrics, area().width() - 4 * title_room);
+    const QRectF box(area().left() + title_room, area().top() + title_room / 2.0,
+                     metrics.horizontalAdvance(text) + 2 * title_room, metrics.height() + 2);
     QColor background = theme().plot_background;
     background.setAlpha(215);
     painter.fillRect(box, background);

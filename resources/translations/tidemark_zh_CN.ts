@@ -2,6 +2,21 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN">
 <context>
+    <name>Comparison</name>
+    <message>
+        <source>%1, device %2</source>
+        <translation>%1，设备 %2</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>步骤 %1</translation>
+    </message>
+    <message>
+        <source>iteration %1</source>
+        <translation>第 %1 次迭代</translation>
+    </message>
+</context>
+<context>
     <name>Details</name>
     <message>
         <source>Allocation %1 · %2</source>
@@ -1790,6 +1805,66 @@
         <source>Active at the start of the range, and freed within it</source>
         <translation>范围开始时活跃，且在范围内释放</translation>
     </message>
+    <message>
+        <source>freed</source>
+        <translation>已释放</translation>
+    </message>
+    <message>
+        <source>only in A</source>
+        <translation>仅在 A 中</translation>
+    </message>
+    <message>
+        <source>new</source>
+        <translation>新增</translation>
+    </message>
+    <message>
+        <source>only in B</source>
+        <translation>仅在 B 中</translation>
+    </message>
+    <message>
+        <source>grown</source>
+        <translation>增长</translation>
+    </message>
+    <message>
+        <source>shrunk</source>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>same</source>
+        <translation>相同</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>类型</translation>
+    </message>
+    <message>
+        <source>Only in B</source>
+        <translation>仅在 B 中</translation>
+    </message>
+    <message>
+        <source>Only in A</source>
+        <translation>仅在 A 中</translation>
+    </message>
+    <message>
+        <source>Whether the group exists at both points, and how its bytes differ</source>
+        <translation>分组是否在两个时间点都存在，以及字节数有何不同</translation>
+    </message>
+    <message>
+        <source>Active at the point of A: bytes of blocks, and the number of allocations</source>
+        <translation>在 A 的时间点活跃：块的字节数，以及分配的个数</translation>
+    </message>
+    <message>
+        <source>Active at the point of B: bytes of blocks, and the number of allocations</source>
+        <translation>在 B 的时间点活跃：块的字节数，以及分配的个数</translation>
+    </message>
+    <message>
+        <source>Allocations that are active at the point of B and not at that of A</source>
+        <translation>在 B 的时间点活跃、在 A 的时间点不活跃的分配</translation>
+    </message>
+    <message>
+        <source>Allocations that are active at the point of A and not at that of B</source>
+        <translation>在 A 的时间点活跃、在 B 的时间点不活跃的分配</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::ChangesPane</name>
@@ -1814,22 +1889,6 @@
         <translation>活跃显存：%1 → %2（%3）· 新增 %4 · 释放 %5</translation>
     </message>
     <message>
-        <source>Drag over a plot to select a time range. This pane then shows what grew, what shrank, what is new and what was freed within it.</source>
-        <translation>在图上拖动以选择时间范围。此面板随后显示其中增长、减少、新增和释放的显存。</translation>
-    </message>
-    <message>
-        <source>Point in time of the other trace</source>
-        <translation>另一份记录的时间点</translation>
-    </message>
-    <message>
-        <source>B at its peak</source>
-        <translation>B 在其峰值</translation>
-    </message>
-    <message>
-        <source>B at its end</source>
-        <translation>B 在其结束时</translation>
-    </message>
-    <message>
         <source>Stop comparing</source>
         <translation>停止比较</translation>
     </message>
@@ -1838,16 +1897,88 @@
         <translation>与另一份记录比较…</translation>
     </message>
     <message>
-        <source>A, this trace at the cursor: %1 · B, %2: %3 (%4)</source>
-        <translation>A，此记录在光标处：%1 · B，%2：%3（%4）</translation>
-    </message>
-    <message>
         <source>Nothing is allocated at either point in time.</source>
         <translation>两个时间点都没有分配。</translation>
     </message>
     <message>
         <source>New: %1</source>
         <translation>新增：%1</translation>
+    </message>
+    <message>
+        <source>Step A</source>
+        <translation>步骤 A</translation>
+    </message>
+    <message>
+        <source>Step B</source>
+        <translation>步骤 B</translation>
+    </message>
+    <message>
+        <source>Device of the other trace</source>
+        <translation>另一份记录的设备</translation>
+    </message>
+    <message>
+        <source>Device of B</source>
+        <translation>B 的设备</translation>
+    </message>
+    <message>
+        <source>Points in time to compare</source>
+        <translation>要比较的时间点</translation>
+    </message>
+    <message>
+        <source>Each at its peak</source>
+        <translation>各自的峰值</translation>
+    </message>
+    <message>
+        <source>Each at its end</source>
+        <translation>各自的结束</translation>
+    </message>
+    <message>
+        <source>Both at the cursor</source>
+        <translation>都在光标处</translation>
+    </message>
+    <message>
+        <source>A, %1: %2 · B, %3: %4 (%5) · only in B %6 · only in A %7</source>
+        <translation>A，%1：%2 · B，%3：%4（%5）· 仅在 B 中 %6 · 仅在 A 中 %7</translation>
+    </message>
+    <message>
+        <source>A: %1 · B: %2 (%3)</source>
+        <translation>A：%1 · B：%2（%3）</translation>
+    </message>
+    <message>
+        <source>No steps were recorded, and nothing else repeats in this trace. Drag over a plot to compare two points in time.</source>
+        <translation>没有记录步骤，这份记录中也没有其他重复的内容。在图上拖动可比较两个时间点。</translation>
+    </message>
+    <message>
+        <source>There is no such step to compare with.</source>
+        <translation>没有可供比较的这样的步骤。</translation>
+    </message>
+    <message>
+        <source>B has nothing at the place of the cursor. Move the cursor, or compare each at its peak.</source>
+        <translation>B 在光标处没有内容。请移动光标，或比较各自的峰值。</translation>
+    </message>
+    <message>
+        <source>The other step is shorter. Move the cursor, or compare each step at its peak.</source>
+        <translation>另一个步骤更短。请移动光标，或比较各步骤的峰值。</translation>
+    </message>
+    <message>
+        <source>The cursor is in neither step. Click into the plot, or compare each step at its peak.</source>
+        <translation>光标不在任何一个步骤中。请点击图，或比较各步骤的峰值。</translation>
+    </message>
+    <message>
+        <source>Only one of the traces has times, so they have no common axis. Compare each at its peak or at its end.</source>
+        <translation>只有一份记录有时间，因此两者没有共同的坐标轴。请比较各自的峰值或结束。</translation>
+    </message>
+    <message>
+        <source>B has no device %1. Select one of its devices above.</source>
+        <translation>B 没有设备 %1。请在上方选择它的一个设备。</translation>
+    </message>
+    <message>
+        <source>Drag over a plot to select a time range. This pane then shows what grew, what shrank, what is new and what was freed within it. Or compare with another trace, or two steps of this one.</source>
+        <translation>在图上拖动以选择时间范围。此窗格随后显示其中增长、缩小、新增和释放了什么。也可以与另一份记录比较，或比较这份记录的两个步骤。</translation>
+    </message>
+    <message>
+        <source>B: device %1</source>
+        <translation>B：设备 %1</translation>
     </message>
 </context>
 <context>
@@ -1867,6 +1998,81 @@
     <message>
         <source>Matching commands</source>
         <translation>匹配的命令</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::ComparisonPlot</name>
+    <message>
+        <source>Active memory of A and B on one axis</source>
+        <translation>同一坐标轴上 A 和 B 的活跃显存</translation>
+    </message>
+    <message>
+        <source>At the cursor: %1</source>
+        <translation>光标处：%1</translation>
+    </message>
+    <message>
+        <source>Time since each begins</source>
+        <translation>自各自开始以来的时间</translation>
+    </message>
+    <message>
+        <source>Events since each begins</source>
+        <translation>自各自开始以来的事件</translation>
+    </message>
+    <message>
+        <source>Steps: each step of A and the same step of B have one place</source>
+        <translation>步骤：A 的每个步骤与 B 的同一步骤位置相同</translation>
+    </message>
+    <message>
+        <source>Time since the first event</source>
+        <translation>自第一个事件以来的时间</translation>
+    </message>
+    <message>
+        <source>Events since the first</source>
+        <translation>自第一个事件以来的事件数</translation>
+    </message>
+    <message>
+        <source>%1: A has no steps</source>
+        <translation>%1：A 没有步骤</translation>
+    </message>
+    <message>
+        <source>%1: B has no steps</source>
+        <translation>%1：B 没有步骤</translation>
+    </message>
+    <message>
+        <source>%1: neither trace has steps</source>
+        <translation>%1：两份记录都没有步骤</translation>
+    </message>
+    <message>
+        <source>%1: no step of A has a number of B&apos;s steps</source>
+        <translation>%1：A 的步骤与 B 的步骤没有相同的编号</translation>
+    </message>
+    <message>
+        <source>B − A: no difference</source>
+        <translation>B − A：没有差异</translation>
+    </message>
+    <message>
+        <source>B − A: %1 to %2</source>
+        <translation>B − A：%1 至 %2</translation>
+    </message>
+    <message>
+        <source>%1: peak %2</source>
+        <translation>%1：峰值 %2</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>步骤 %1</translation>
+    </message>
+    <message>
+        <source>event %1</source>
+        <translation>事件 %1</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>%1: A %2, B %3</source>
+        <translation>%1：A %2，B %3</translation>
     </message>
 </context>
 <context>
@@ -3165,6 +3371,50 @@
         <source>Edit the note at the cursor or on the finding…</source>
         <translation>编辑光标处或发现上的笔记…</translation>
     </message>
+    <message>
+        <source>Next iteration</source>
+        <translation>下一次迭代</translation>
+    </message>
+    <message>
+        <source>Previous iteration</source>
+        <translation>上一次迭代</translation>
+    </message>
+    <message>
+        <source>Next finding</source>
+        <translation>下一个发现</translation>
+    </message>
+    <message>
+        <source>Previous finding</source>
+        <translation>上一个发现</translation>
+    </message>
+    <message>
+        <source>&amp;Compare</source>
+        <translation>比较(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Compare with another trace…</source>
+        <translation>与另一份记录比较…</translation>
+    </message>
+    <message>
+        <source>Compare this step with the previous one</source>
+        <translation>将此步骤与上一步骤比较</translation>
+    </message>
+    <message>
+        <source>Compare this step with the next one</source>
+        <translation>将此步骤与下一步骤比较</translation>
+    </message>
+    <message>
+        <source>Compare this step with the largest one</source>
+        <translation>将此步骤与最大的步骤比较</translation>
+    </message>
+    <message>
+        <source>Compare this step with a number…</source>
+        <translation>将此步骤与指定编号的步骤比较…</translation>
+    </message>
+    <message>
+        <source>Stop comparing</source>
+        <translation>停止比较</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -3321,12 +3571,12 @@
         <translation>整个运行的总览</translation>
     </message>
     <message>
-        <source>Drag the brush to move it, its edges to zoom, or beside it to select a new span.</source>
-        <translation>拖动选框平移，拖动边缘缩放，在旁边拖动选择新的范围。</translation>
-    </message>
-    <message>
         <source>whole run</source>
         <translation>整个运行</translation>
+    </message>
+    <message>
+        <source>Drag the brush to move it, its edges to zoom, or beside it to select a new span. Left and right go to the flags of findings and to bookmarks; Enter opens one.</source>
+        <translation>拖动选框平移，拖动边缘缩放，在旁边拖动选择新的范围。左右方向键依次到达发现的标记和书签，Enter 打开。</translation>
     </message>
 </context>
 <context>
@@ -4281,6 +4531,14 @@ y</source>
         <source>pin the tooltip</source>
         <translation>固定提示框</translation>
     </message>
+    <message>
+        <source>Right click</source>
+        <translation>右键单击</translation>
+    </message>
+    <message>
+        <source>compare the step there with another one</source>
+        <translation>将该处的步骤与另一步骤比较</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::SourceModel</name>
@@ -5170,6 +5428,34 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Notes</source>
         <translation>笔记</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>详情</translation>
+    </message>
+    <message>
+        <source>%1 has no memory events of any device, so there is nothing to compare.</source>
+        <translation>%1 没有任何设备的显存事件，因此没有可比较的内容。</translation>
+    </message>
+    <message>
+        <source>Compare this step with the previous one</source>
+        <translation>将此步骤与上一步骤比较</translation>
+    </message>
+    <message>
+        <source>Compare this step with the next one</source>
+        <translation>将此步骤与下一步骤比较</translation>
+    </message>
+    <message>
+        <source>Compare this step with the largest one</source>
+        <translation>将此步骤与最大的步骤比较</translation>
+    </message>
+    <message>
+        <source>Compare this step with a number…</source>
+        <translation>将此步骤与指定编号的步骤比较…</translation>
     </message>
 </context>
 <context>
