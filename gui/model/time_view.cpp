@@ -16,6 +16,7 @@ constexpr size_t longest_history = 200;
 constexpr double smallest_time_span = 50;  // ns: finer than any clock an allocator event carries
 constexpr double smallest_part = 0x1p-37;  // of the run: below, doubles cannot tell the pixels of a plot apart
 constexpr double smallest_event_span = 4;
+constexpr double room_at_the_begin = 0.02;  // the first memory is seen to appear
 constexpr double room_at_the_end = 0.008;   // the last event (often the OOM) is drawn inside, not on the edge
 constexpr double room_for_the_next = 0.02;  // of a followed span: the next events appear inside
 }  // namespace
@@ -41,8 +42,19 @@ void TimeView::set_limits() {
     } else if (axis_ == TimeAxis::event_index) {
         whole_to_ = std::max<double>(device_->event_count(), smallest_event_span) * (1 + room_at_the_end);
     } else {
-        whole_to_ = std::max(static_cast<double>(last_time()), smallest_time_span) * (1 + room_at_the_end);
+        const auto first = static_cast<double>(first_time());
+        const double length = std::max(static_cast<double>(last_time()) - first, smallest_time_span);
+        whole_from_ = std::max(first - length * room_at_the_begin, 0.0);
+        whole_to_ = first + length * (1 + room_at_the_end);
     }
+}
+
+/// Programs import libraries for seconds before they use the GPU. Nothing could be drawn of that time.
+int64_t TimeView::first_time() const {
+    const bool has_events = !device_->event_time.empty(), has_driver = !trace_->driver_allocations.empty();
+    const int64_t first_event = has_events ? device_->event_time.front() : last_time();
+    const int64_t first_of_driver = has_driver ? trace_->driver_allocations.front().time : first_event;
+    return has_events || has_driver ? std::clamp(std::min(first_event, first_of_driver), int64_t{0}, last_time()) : 0;
 }
 
 int64_t TimeView::last_time() const {

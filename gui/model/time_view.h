@@ -17,7 +17,8 @@ class TimeView : public QObject {
 public:
     explicit TimeView(QObject* parent = nullptr) : QObject(parent) {}
 
-    /// Sets the limits of the axis (the whole trace). Resets the view and its history.
+    /// Sets the limits of the axis: the whole run, or by time, from the first use of GPU memory. Resets the view and
+    /// its history.
     void set_history(const Trace* trace, const DeviceHistory* device, int64_t duration);
     TimeAxis axis() const { return axis_; }
     void set_axis(TimeAxis axis);  ///< converts the shown span; clears the zoom history
@@ -74,6 +75,7 @@ private:
         bool operator==(const Span&) const = default;
     };
     void set_limits();
+    int64_t first_time() const;
     int64_t last_time() const;
     Span clamped(Span span) const;
     void apply(Span span, bool remember);
