@@ -241,12 +241,12 @@ double TimeView::position_of(const TimePoint& point) const {
     if (axis_ == TimeAxis::event_index || device_ == nullptr) {
         return point.event;
     }
-    return static_cast<double>(time_of(*device_, point));
+    return position_of_time(time_of(*device_, point));
 }
 
 double TimeView::position_of_time(int64_t time) const {
     if (axis_ == TimeAxis::wall_clock || device_ == nullptr) {
-        return static_cast<double>(time);
+        return std::max(static_cast<double>(time), whole_from_);
     }
     return device_->events_until(time);
 }

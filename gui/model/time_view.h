@@ -55,7 +55,7 @@ public:
     void set_tail_length(int64_t nanoseconds);            ///< follows the tail
 
     double position_of(const TimePoint& point) const;  ///< its place on the axis
-    double position_of_time(int64_t time) const;       ///< a wall-clock time's place on the axis
+    double position_of_time(int64_t time) const;       ///< a wall-clock time's place on the axis; its begin if earlier
     TimePoint point_at(double position) const;         ///< the point in time at a place on the axis
     int64_t time_at(double position) const;            ///< the wall-clock time at a place on the axis
 

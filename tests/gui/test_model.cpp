@@ -106,6 +106,26 @@ private slots:
         QCOMPARE(view.to(), view.whole_to());
     }
 
+    void the_axis_begins_with_the_first_use_of_memory() {
+        tidemark::test::RunBuilder run;
+        run.segment(64 * MiB);
+        run.free(run.alloc(MiB));
+        constexpr int64_t imports = 6'000 * millisecond;
+        for (int64_t& time : run.device().event_time) {
+            time += imports;
+        }
+        const int64_t first = run.device().event_time.front(), end = run.device().event_time.back() + 100 * millisecond;
+        TimeView view;
+        view.set_history(&run.trace, &run.device(), end);
+        QVERIFY(view.from() < static_cast<double>(first));
+        QVERIFY(view.from() > static_cast<double>(first) - 0.05 * static_cast<double>(end - first));
+        QCOMPARE(view.position_of_time(0), view.whole_from());
+        run.trace.driver_allocations.emplace_back().time = imports / 2;
+        view.set_history(&run.trace, &run.device(), end);
+        QVERIFY(view.from() < static_cast<double>(imports) / 2);
+        QVERIFY(view.from() > 0);
+    }
+
     void zooms_are_undone_and_redone() {
         const auto session = gui::test::synthetic_session();
         TimeView& view = session->time_view();
