@@ -37,7 +37,7 @@ public:
         uint32_t op = 0;
         StackRef stack;
         std::optional<DeviceAddress> output;  ///< which the op allocated
-        std::optional<uint64_t> next_event;   ///< the number of the next event on the device of the op's events
+        size_t events = 0;                    ///< of this pass, before the op ended; find() sets it
     };
 
     /// Begins a forward pass. Nothing is noted before.
@@ -95,14 +95,22 @@ public:
         if (known == nullptr || known->type != type || own + known->events > events_.size()) {
             return std::nullopt;
         }
-        Made made{known->type, known->op, known->stack, std::nullopt, std::nullopt};
+        Made made{known->type, known->op, known->stack, std::nullopt, own + known->events};
         if (known->output != none) {
             made.output = events_[own + known->output].memory;
         }
-        if (const size_t end = own + known->events; end > 0) {
-            made.next_event = events_[end - 1].number + 1;
-        }
         return made;
+    }
+
+    /// Returns the number of the next event of a device after so many events of this pass; nothing if none of them was
+    /// the device's.
+    std::optional<uint64_t> next_event(size_t events, uint8_t device) const {
+        for (size_t i = std::min(events, events_.size()); i-- > 0;) {
+            if (events_[i].memory.device == device) {
+                return events_[i].number + 1;
+            }
+        }
+        return std::nullopt;
     }
 
 private:

@@ -252,11 +252,11 @@ private:
         record.node.op = is_root ? state_->current_op() : 0;
         record.node.number = node.sequence_nr();
         TensorPlace place = allocated;
-        std::optional<uint64_t> next_event;
+        std::optional<size_t> events;
         if (type.kind == NodeType::Kind::accumulate_grad) {
             place = describe_leaf(static_cast<AccumulateGrad&>(node), record);
         } else {
-            next_event = describe_creation(node, type, place, record);
+            events = describe_creation(node, type, place, record);
             record.node.flags = is_of_pause(record, is_root) ? TIDEMARK_NODE_LATE : 0;
         }
         record.node.address = place.address;
@@ -269,25 +269,31 @@ private:
         record.node.edges = static_cast<uint16_t>(edges_.size());
         record.node.saved = static_cast<uint16_t>(saved_.size());
         if (record.node.device != TIDEMARK_NO_DEVICE) {
-            record.node.sequence = next_event.value_or(events_so_far(record.node.device));
+            record.node.sequence = sequence_at(events, record.node.device);
         }
         push(record);
     }
 
+    /// Returns the number of the device's next event after so many events of the forward pass; nothing: after all.
+    uint64_t sequence_at(std::optional<size_t> events, uint8_t device) const {
+        const auto then = events ? state_->forward_nodes().next_event(*events, device) : std::nullopt;
+        return then ? *then : events_so_far(device);
+    }
+
     /// Sets the stack of the op that created a node. If that op was not observed, sets also what it would have told:
-    /// the op, its output, and the device's number of the event after it, which is returned.
-    std::optional<uint64_t> describe_creation(Node& node, const NodeType& type, TensorPlace& output,
-                                              tidemark_record& record) {
+    /// the op and its output. Returns how many events of the pass came before its end then.
+    std::optional<size_t> describe_creation(Node& node, const NodeType& type, TensorPlace& output,
+                                            tidemark_record& record) {
         const auto sequence = static_cast<int64_t>(node.sequence_nr());
         StackRef stack = forward_op(node.thread_id(), sequence);
-        std::optional<uint64_t> next_event;
+        std::optional<size_t> events;
         ForwardNodes& nodes = state_->forward_nodes();
         const bool is_of_pass = nodes.has(sequence) && node.thread_id() == at::RecordFunction::currentThreadId();
         if (is_of_pass && (stack.id != 0 || state_->is_in_op())) {
             const bool has_output = output.device != TIDEMARK_NO_DEVICE;
             const DeviceAddress made{output.address, output.device};
             nodes.learn(sequence,
-                        {type.number, record.node.op, stack, has_output ? std::optional(made) : std::nullopt, {}});
+                        {type.number, record.node.op, stack, has_output ? std::optional(made) : std::nullopt});
         } else if (is_of_pass) {
             const auto known = nodes.find(sequence, type.number);
             if (!known || !node.retains_grad_hooks().empty()) {
@@ -296,7 +302,7 @@ private:
             if (known) {
                 stack = known->stack;
                 remember_forward_op(node.thread_id(), sequence, stack);
-                next_event = known->next_event;
+                events = known->events;
                 record.node.op = known->op;
                 output.address = known->output ? known->output->address : 0;
                 output.device = known->output ? known->output->device : TIDEMARK_NO_DEVICE;
@@ -304,7 +310,7 @@ private:
         }
         record.node.stack = stack.id;
         record.node.stack_thread = stack.thread;
-        return next_event;
+        return events;
     }
 
     static TensorPlace describe_leaf(AccumulateGrad& node, tidemark_record& record) {

@@ -28,12 +28,12 @@ struct Pass {
     }
     void run(bool is_observed) const {
         nodes.begin(first_node);
-        learn(is_observed, first_node, {linear, 10, {100, 1, 1}, {}, {}});
+        learn(is_observed, first_node, {linear, 10, {100, 1, 1}, {}});
         allocate(first_node + 2, 100, 0, 0);
         allocate(first_node + 2, 100, 1, 1);
-        learn(is_observed, first_node + 1, {linear, 11, {100, 1, 1}, DeviceAddress{base + 1, 0}, {}});
+        learn(is_observed, first_node + 1, {linear, 11, {100, 1, 1}, DeviceAddress{base + 1, 0}});
         allocate(first_node + 3, 200, 0, 2);
-        learn(is_observed, first_node + 2, {activation, 20, {200, 1, 2}, DeviceAddress{base + 2, 0}, {}});
+        learn(is_observed, first_node + 2, {activation, 20, {200, 1, 2}, DeviceAddress{base + 2, 0}});
         allocate(first_node + 3, 300, 0, 3);  // belongs to no node
     }
     void learn(bool is_observed, int64_t node, const ForwardNodes::Made& made) const {
@@ -51,14 +51,15 @@ TEST(ForwardNodes, ANodeIsMadeLikeTheOneAtItsPlace) {
     ASSERT_TRUE(view && product && result);
     EXPECT_EQ(view->op, 10u);
     EXPECT_FALSE(view->output);
-    EXPECT_FALSE(view->next_event) << "no event was before it";
+    EXPECT_FALSE(nodes.next_event(view->events, 0)) << "no event was before it";
     EXPECT_EQ(product->op, 11u);
     EXPECT_EQ(product->stack.id, 100u);
     EXPECT_EQ(product->output->address, 1'000'001u) << "in this pass, the second allocation of its op";
-    EXPECT_EQ(product->next_event, 1002u);
+    EXPECT_EQ(nodes.next_event(product->events, 0), 1002u);
+    EXPECT_FALSE(nodes.next_event(product->events, 1)) << "another device had no event";
     EXPECT_EQ(result->op, 20u);
     EXPECT_EQ(result->output->address, 1'000'002u);
-    EXPECT_EQ(result->next_event, 1003u) << "not after what followed its op";
+    EXPECT_EQ(nodes.next_event(result->events, 0), 1003u) << "not after what followed its op";
 }
 
 TEST(ForwardNodes, OtherNodesAreUnknown) {
