@@ -275,7 +275,7 @@ QString ComparisonPlot::axis_text() const {
     if (all.unit == AxisUnit::steps) {
         return tr("Steps: each step of A and the same step of B have one place");
     }
-    const QString unit = all.unit == AxisUnit::time ? tr("Time since the first event") : tr("Events since the first");
+    QString unit = all.unit == AxisUnit::time ? tr("Time since the first event") : tr("Events since the first");
     switch (all.shared_steps) {
         case SharedSteps::none_in_a: return tr("%1: A has no steps").arg(unit);
         case SharedSteps::none_in_b: return tr("%1: B has no steps").arg(unit);
