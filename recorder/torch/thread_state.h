@@ -15,6 +15,7 @@
 #include "recorder/torch/forward_links.h"
 #include "recorder/torch/forward_nodes.h"
 #include "recorder/torch/learned_ops.h"
+#include "recorder/torch/light_steps.h"
 #include "recorder/torch/op_memory.h"
 #include "recorder/torch/op_paths.h"
 #include "recorder/torch/repeated_work.h"
@@ -137,8 +138,11 @@ private:
     /// Returns the parent of an op that begins: the op around it, or a node that was not observed from its begin.
     uint32_t parent_of_op(const char* name, uint8_t scope);
     void end_executed_nodes(int pass);
-    /// Returns whether an event belongs to a forward pass, whose ops may be learned.
-    bool is_in_forward(const Caller& caller) const { return !caller.is_evaluating && !in_optimizer_; }
+    /// Returns whether an event belongs to a forward pass that may be left out, so that its ops are learned. With steps
+    /// that may be light, none is.
+    bool is_in_forward(const Caller& caller) const {
+        return !caller.is_evaluating && !in_optimizer_ && !steps_may_be_light();
+    }
     EventPlace place_of_event(uint8_t action, const Caller& caller);
     uint32_t path_of(const torch::autograd::Node& node);
 
