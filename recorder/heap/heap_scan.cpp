@@ -231,11 +231,16 @@ void HeapScan::store(size_t target, tidemark_heap_path path, std::vector<Address
 }
 
 void HeapScan::drop_unreferenced(std::span<const Address> objects) {
-    AddressSet referenced;
-    Referenced marked{targets_, referenced};
-    for (const Address object : objects) {
-        if (!visited_.contains(object)) {  // the search knows the references of visited objects
-            for_each_child(object, mark_target, &marked);
+    AddressSet missing, referenced;
+    for (const auto& [address, target] : target_numbers_) {
+        if (paths_[target].is_missing) {
+            missing.insert(address);
+        }
+    }
+    Referenced marked{missing, referenced};
+    for (size_t i = 0; i < objects.size() && referenced.size() < missing.size(); ++i) {
+        if (!visited_.contains(objects[i])) {  // the search knows the references of visited objects
+            for_each_child(objects[i], mark_target, &marked);
             ++objects_;
         }
     }

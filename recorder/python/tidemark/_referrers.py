@@ -122,6 +122,7 @@ def _search_all(
         found = stage()
         missing = search.search_from([root.for_search() for root in found], parts.left(longest_s))
         if missing and not roots and not longest_s:
+            parts.next()
             missing = search.drop_unreferenced()
         roots += found
         if not missing:
