@@ -306,7 +306,7 @@ void SegmentMap::render_to(QPainter& painter, QSize size) {
         painter.restore();
         top = 8 + static_cast<int>(text.size().height());
     }
-    const int legend_height = session_ ? legend_->sizeHint().height() : 0;
+    const int legend_height = session_ ? legend_->heightForWidth(size.width()) : 0;
     painter.save();
     painter.translate(0, top);
     const double scale = canvas_->render_to(painter, QSize(size.width(), size.height() - top - legend_height));

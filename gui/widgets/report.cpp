@@ -6,6 +6,8 @@
 #include <QFontMetrics>
 #include <algorithm>
 
+#include "gui/model/text.h"
+
 namespace tidemark::gui {
 
 void Report::title(const QString& text, const QString& subtitle) {
@@ -41,9 +43,9 @@ QString linked(const QString& escaped, const QString& link, const QColor& color)
                                 .arg(link, color.name(), escaped);
 }
 
-/// Lets long paths break after a slash instead of widening the pane; double blanks stay.
+/// Lets long paths break after a slash instead of widening the pane; double blanks and units stay.
 QString breakable(const QString& text) {
-    return text.toHtmlEscaped()
+    return with_whole_units(text.toHtmlEscaped())
         .replace(u'/', QStringLiteral("/&#8203;"))
         .replace(QLatin1String("  "), QLatin1String("&nbsp; "));
 }
