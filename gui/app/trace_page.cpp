@@ -334,7 +334,7 @@ void TracePage::fill_facts() {
         facts << tr("%1 event(s)", nullptr, plural(device.event_count()))
                      .arg(QString::fromStdString(format_count(device.event_count())))
               << QString::fromStdString(format_duration(trace.duration))
-              << tr("peak %1").arg(bytes_text(static_cast<uint64_t>(peak)));
+              << tr("peak %1 allocated").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
     about_->setText(facts.join(QStringLiteral(" · ")));
     about_->setToolTip(tip_text(to_qstring(source_words(reader_words(), trace)) + '\n' + to_qstring(trace.path)));

@@ -126,7 +126,7 @@ void Describer::add_figures() {
         report_.field(Details::tr("Pending free"), both_bytes_text(active - allocated));
     }
     report_.field(Details::tr("Reserved"), both_bytes_text(reserved));
-    report_.field(Details::tr("Reserved, not used"), both_bytes_text(reserved > active ? reserved - active : 0));
+    report_.field(Details::tr("Free in segments"), both_bytes_text(reserved > active ? reserved - active : 0));
 }
 
 Report Describer::time_point() {

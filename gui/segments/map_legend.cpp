@@ -15,14 +15,14 @@ namespace tidemark::gui {
 
 namespace {
 constexpr int swatch_size = 12, swatch_room = swatch_size + 5;
-constexpr int longest_name = 240;
+constexpr int longest_name = 150;
 constexpr int margin = 10, gap = 14;
 constexpr int longest_scale = 110, ramp_length = 120;
 }  // namespace
 
 MapLegend::MapLegend(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Legend of the segment map"));
-    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
 }

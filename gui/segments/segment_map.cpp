@@ -148,7 +148,7 @@ void SegmentMap::show_figures() {
     const auto state = state_.state();
     const bool known = session_ && state;
     figures_->setText(known ? figures_text(session_->trace(), *state) : QString());
-    fragmentation_->setText(known ? fragmentation_text(*session_, *state) : QString());
+    fragmentation_->setText(known ? with_whole_units(fragmentation_text(*session_, *state)) : QString());
     figures_->setVisible(known);
     fragmentation_->setVisible(!fragmentation_->text().isEmpty());
 }

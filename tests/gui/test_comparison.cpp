@@ -290,13 +290,15 @@ private slots:
 
     void a_change_of_language_keeps_the_comparison() {
         Application application(Settings::Storage::in_memory);
-        QPointer<MainWindow> window = application.open_window();
+        MainWindow* window = application.open_window();
         const auto session = with_steps({});
         window->show_session(session, QStringLiteral("synthetic.tide"));
         const auto shown = [&]() -> ChangesPane& {
             for (QWidget* widget : QApplication::topLevelWidgets()) {
                 auto* candidate = qobject_cast<MainWindow*>(widget);
-                window = candidate != nullptr && candidate->page().session() != nullptr ? candidate : window;
+                if (candidate != nullptr && candidate->page().session() != nullptr) {
+                    window = candidate;
+                }
             }
             return window->page().changes();
         };

@@ -13,7 +13,8 @@ namespace {
 constexpr uint64_t MiB = uint64_t{1} << 20;
 constexpr int64_t second = 1'000'000'000;
 
-/// Returns a run that loads a model at the begin. After a minute without events, it allocates and frees 2 MiB 100 times.
+/// Returns a run that loads a model at the begin. After a minute without events, it allocates and frees 2 MiB 100
+/// times.
 test::RunBuilder run_with_late_burst(uint64_t model = MiB) {
     test::RunBuilder run;
     run.segment(64 * MiB);
