@@ -325,15 +325,9 @@ private slots:
                  session->analysis().curves().peak(Series::allocated).max_event);
     }
 
-    void the_whole_run_is_shown_first() {
-        auto trace = std::make_shared<Trace>(*gui::test::synthetic_trace());
-        auto& times = trace->devices[0].event_time;
-        for (size_t i = 5; i < times.size(); ++i) {
-            times[i] += 10'000'000;
-        }
-        trace->duration = times.back();
-        Session session(trace, Session::analyze(trace));
-        const TimeView& view = session.time_view();
+    void a_run_without_pauses_is_shown_whole() {
+        const auto session = gui::test::synthetic_session();
+        const TimeView& view = session->time_view();
         QCOMPARE(view.from(), view.whole_from());
         QCOMPARE(view.to(), view.whole_to());
     }

@@ -75,7 +75,7 @@ TEST_F(TimePoints, AcceptsNumberSignsInNames) {
     named.annotations[1].name = "Optimizer.step#Adam.step";
     const auto found = find_time_point(named, named.devices[0], curves, "mark:Optimizer.step#Adam.step");
     ASSERT_TRUE(found);
-    EXPECT_EQ(*found, 2);
+    EXPECT_EQ(found->event, 2);
 }
 
 TEST_F(TimePoints, ListsTheFormsInErrors) {
