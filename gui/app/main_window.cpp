@@ -317,8 +317,9 @@ void MainWindow::update_status() {
     QStringList memory{tr("allocated %1").arg(bytes_text(curves.value(Series::allocated, point))),
                        tr("active %1").arg(bytes_text(curves.value(Series::active, point))),
                        tr("reserved %1").arg(bytes_text(curves.value(Series::reserved, point)))};
-    memory << (device.total_bytes > 0 ? tr("device %1").arg(bytes_text(device.total_bytes))
-                                      : tr("device size not recorded"));
+    if (device.total_bytes > 0) {
+        memory << tr("device %1").arg(bytes_text(device.total_bytes));
+    }
     status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));
     const auto data_gaps = static_cast<int>(session->data_gaps().size());
     status_data_gaps_->setText(data_gaps == 0 ? tr("no data gaps") : tr("⚠ %n data gap(s)", nullptr, data_gaps));

@@ -39,6 +39,7 @@ Status go_to(Session& session, const QString& at) {
         return time_point.error();
     }
     session.selection().set_time_point(*time_point);
+    session.time_view().reveal(*time_point);
     return {};
 }
 

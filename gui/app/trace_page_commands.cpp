@@ -45,16 +45,9 @@ void TracePage::follow_selection() {
     if (selected.allocation != no_allocation || selected.segment != no_segment || selected.node || selected.stack) {
         arrangement_->set_inspector(true);
     }
-    // An allocation selected elsewhere may lie outside the span; the cursor is within its lifetime.
-    if (selected.allocation != no_allocation) {
-        reveal_time_point();
-    }
 }
 
-void TracePage::go_to_peak() {
-    session_->go_to_peak();
-    reveal_time_point();
-}
+void TracePage::go_to_peak() { session_->go_to_peak(); }
 
 void TracePage::go_to_oom(int direction) {
     const EventNumber now = last_state(session_->device(), session_->selection().state().time_point);
@@ -67,7 +60,6 @@ void TracePage::go_to_oom(int direction) {
     }
     if (best) {
         session_->selection().set_time_point(*best);
-        reveal_time_point();
     }
 }
 
@@ -80,7 +72,6 @@ void TracePage::go_to_iteration(int direction) {
     });
     if (direction > 0 ? next != all.end() : next != all.begin()) {
         session_->selection().set_time_point(direction > 0 ? next->first : std::prev(next)->first);
-        reveal_time_point();
     }
 }
 

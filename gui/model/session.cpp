@@ -152,7 +152,6 @@ void Session::go_to_change(int direction) {
                                                                 : next_event(*trace_, device(), point, direction);
     if (next) {
         selection_.set_time_point(*next);
-        time_view_.reveal(*next);
     }
 }
 

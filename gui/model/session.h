@@ -137,7 +137,7 @@ public:
     /// Moves the cursor to the highest allocated bytes of the selected device.
     void go_to_peak();
     /// Moves the cursor to where memory changes next, or with `direction` < 0 changed before: on the wall clock also
-    /// between events. Shows that place.
+    /// between events.
     void go_to_change(int direction);
 
 signals:

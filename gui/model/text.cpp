@@ -217,12 +217,11 @@ QString point_text(const Trace& trace, const DeviceHistory& device, const TimePo
 }
 
 QString cursor_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point) {
-    const QString place = point_text(trace, device, point), count = count_text(device.event_count());
+    const QString place = point_text(trace, device, point);
     const EventNumber state = point.repeated ? point.repeated->state : point.event;
-    return state <= 0 || state > device.event_count()
-               ? Text::tr("cursor %1 of %2").arg(place, count)
-               : Text::tr("cursor %1 of %2: %3")
-                     .arg(place, count, to_qstring(event_words(reader_words(), device, state - 1)));
+    return state <= 0 || point.between
+               ? Text::tr("cursor %1").arg(place)
+               : Text::tr("cursor %1: %2").arg(place, to_qstring(event_words(reader_words(), device, state - 1)));
 }
 
 QString place_text(const std::optional<RepeatedPlace>& place) {

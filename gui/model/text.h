@@ -45,10 +45,11 @@ QString count_text(int64_t count);  ///< "1,234,567"
 QString percent_text(double part, double whole);
 QString time_point_text(int64_t nanoseconds);
 QString duration_text(int64_t nanoseconds);
-/// Returns a point without the number of all events: "1.234567 s · event 1,234", "1.234567 s · 3.20 ms after event
-/// 1,234"; without times "event 1,234".
+/// Returns "1.234567 s · event 1,234", or between events "1.234567 s · 3.20 ms after event 1,234"; without times "event
+/// 1,234".
 QString point_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point);
-/// Returns the same with the number of all events, and what the event did.
+/// Returns the same as the point of the cursor, with what its event did: "cursor 1.234567 s · event 1,234: freed 2.00
+/// MiB".
 QString cursor_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point);
 /// Returns a sentence about a place within a repeated step; empty at other points.
 QString place_text(const std::optional<RepeatedPlace>& place);

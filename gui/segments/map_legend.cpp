@@ -15,7 +15,8 @@ namespace tidemark::gui {
 
 namespace {
 constexpr int swatch_size = 12, swatch_room = swatch_size + 5;
-constexpr int longest_name = 150;
+constexpr int longest_name = 150, shortest_name = 60, name_step = 10;
+constexpr int few_lines = 2;
 constexpr int margin = 10, gap = 14;
 constexpr int longest_scale = 110, ramp_length = 120;
 }  // namespace
@@ -57,8 +58,8 @@ void MapLegend::set_scale(double bytes_per_pixel) {
 QSize MapLegend::sizeHint() const { return {300, line_height()}; }
 
 int MapLegend::heightForWidth(int width) const {
-    const std::vector<QPoint> all = places(entries(Theme::current()), width);
-    return all.empty() ? line_height() : all.back().y() + line_height();
+    const std::vector<Entry> all = entries(Theme::current());
+    return places(all, width, name_room(all, width)).back().y() + line_height();
 }
 
 std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
@@ -96,12 +97,20 @@ std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
     return list;
 }
 
-QString MapLegend::shown_name(const Entry& entry) const {
-    return elided_group_name(fontMetrics(), entry.name, longest_name);
+QString MapLegend::shown_name(const Entry& entry, int room) const {
+    return elided_group_name(fontMetrics(), entry.name, room);
 }
 
-int MapLegend::width_of(const Entry& entry) const {
-    return swatch_room + fontMetrics().horizontalAdvance(shown_name(entry));
+int MapLegend::width_of(const Entry& entry, int room) const {
+    return swatch_room + fontMetrics().horizontalAdvance(shown_name(entry, room));
+}
+
+int MapLegend::name_room(const std::vector<Entry>& all, int width) const {
+    int room = longest_name;
+    while (room > shortest_name && places(all, width, room).back().y() >= few_lines * line_height()) {
+        room -= name_step;
+    }
+    return room;
 }
 
 int MapLegend::ramp_width() const {
@@ -115,18 +124,18 @@ QString MapLegend::ramp_end(bool high) const {
                                  : bytes_text(high ? largest_on_scale : smallest_on_scale);
 }
 
-std::vector<QPoint> MapLegend::places(const std::vector<Entry>& all, int width) const {
+std::vector<QPoint> MapLegend::places(const std::vector<Entry>& all, int width, int room) const {
     // The scale is at the right end of the first line.
     int right = width - longest_scale - fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB")) - 3 * margin;
     QPoint next(margin + ramp_width(), 0);
     std::vector<QPoint> found;
     for (const Entry& entry : all) {
-        if (next.x() + width_of(entry) > right && next.x() > margin) {
+        if (next.x() + width_of(entry, room) > right && next.x() > margin) {
             next = QPoint(margin, next.y() + line_height());
             right = width - margin;
         }
         found.push_back(next);
-        next.rx() += width_of(entry) + gap;
+        next.rx() += width_of(entry, room) + gap;
     }
     return found;
 }
@@ -172,14 +181,15 @@ void MapLegend::paint_into(QPainter& painter, const QRect& area, double bytes_pe
         paint_ramp(painter, first, theme);
     }
     const std::vector<Entry> all = entries(theme);
-    const std::vector<QPoint> corners = places(all, area.width());
+    const int room = name_room(all, area.width());
+    const std::vector<QPoint> corners = places(all, area.width(), room);
     for (size_t i = 0; i < all.size(); ++i) {
-        const QRect line(area.topLeft() + corners[i], QSize(width_of(all[i]), line_height()));
+        const QRect line(area.topLeft() + corners[i], QSize(width_of(all[i], room), line_height()));
         painter.setPen(theme.faint_text);
         painter.setBrush(all[i].brush);
         painter.drawRect(line.left(), line.center().y() - swatch_size / 2, swatch_size, swatch_size);
         painter.setPen(theme.text);
-        painter.drawText(line.adjusted(swatch_room, 0, gap, 0), Qt::AlignVCenter, shown_name(all[i]));
+        painter.drawText(line.adjusted(swatch_room, 0, gap, 0), Qt::AlignVCenter, shown_name(all[i], room));
     }
 }
 

@@ -37,12 +37,14 @@ private:
     void entries_changed();
     std::vector<Entry> entries(const Theme& theme) const;
     int line_height() const { return fontMetrics().height() + 8; }
-    QString shown_name(const Entry& entry) const;
-    int width_of(const Entry& entry) const;
+    QString shown_name(const Entry& entry, int room) const;
+    int width_of(const Entry& entry, int room) const;
+    /// Returns the room for a name with which the entries need few lines.
+    int name_room(const std::vector<Entry>& all, int width) const;
     int ramp_width() const;
     QString ramp_end(bool high) const;
     /// Returns the top left corners of the entries' lines.
-    std::vector<QPoint> places(const std::vector<Entry>& all, int width) const;
+    std::vector<QPoint> places(const std::vector<Entry>& all, int width, int room) const;
     void paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel) const;
     void paint_ramp(QPainter& painter, QRect line, const Theme& theme) const;
 

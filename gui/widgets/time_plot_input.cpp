@@ -77,7 +77,7 @@ void TimePlot::drag_to(QPoint point) {
     } else if (drag_ == Drag::bytes) {
         pan_bytes(delta.y());
     } else if (drag_ == Drag::time_point) {
-        set_time_point_at(point);
+        set_time_point_at(QPoint(std::clamp(point.x(), area().left(), area().right()), point.y()));
     }
 }
 

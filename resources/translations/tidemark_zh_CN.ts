@@ -2952,10 +2952,6 @@
         <translation>设备显存 %1</translation>
     </message>
     <message>
-        <source>device size not recorded</source>
-        <translation>设备显存大小未记录</translation>
-    </message>
-    <message>
         <source>no data gaps</source>
         <translation>没有数据缺口</translation>
     </message>
@@ -5192,12 +5188,12 @@ Empty: the program that your desktop uses for such files.</source>
         <translation>第一个事件之前 %1</translation>
     </message>
     <message>
-        <source>cursor %1 of %2</source>
-        <translation>光标 %1（共 %2 个）</translation>
+        <source>cursor %1</source>
+        <translation>光标 %1</translation>
     </message>
     <message>
-        <source>cursor %1 of %2: %3</source>
-        <translation>光标 %1（共 %2 个）：%3</translation>
+        <source>cursor %1: %2</source>
+        <translation>光标 %1：%2</translation>
     </message>
 </context>
 <context>

@@ -180,8 +180,8 @@ Sentence describe_state(const Trace& trace, const DeviceHistory& device, const T
     if (!point.between || point.repeated) {
         return Sentence("event {event} of {count}, {time}", event, count, time);
     }
-    return since_event < 0 ? Sentence("{time}, {elapsed} before the first of {count} events", time,
-                                      with("elapsed", format_duration(-since_event)), count)
+    return since_event < 0 ? Sentence("{time}, {elapsed} before the first event", time,
+                                      with("elapsed", format_duration(-since_event)))
                            : Sentence("{time}, {elapsed} after event {event} of {count}", time,
                                       with("elapsed", format_duration(since_event)), event, count);
 }

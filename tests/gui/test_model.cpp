@@ -192,7 +192,7 @@ private slots:
         session->selection().set_time_point(between);
         QCOMPARE(session->cursor_time(), 20'500);
         const QString text = cursor_text(session->trace(), session->device(), between);
-        QVERIFY2(text.contains(QStringLiteral("0.000021 s · 500 ns after event 21 of ")), qPrintable(text));
+        QVERIFY2(text.contains(QStringLiteral("0.000021 s · 500 ns after event 21")), qPrintable(text));
         session->go_to_change(-1);
         QCOMPARE(session->selection().state().time_point, TimePoint(21));
         session->go_to_change(1);

@@ -54,7 +54,7 @@ private slots:
         QTRY_VERIFY(window->page().details().shown_text().contains(event));
         const auto labels = window->findChildren<QLabel*>();
         QVERIFY(std::any_of(labels.begin(), labels.end(),
-                            [&](const QLabel* l) { return l->text().contains(QStringLiteral("event 33 of")); }));
+                            [&](const QLabel* l) { return l->text().contains(QStringLiteral("event 33: ")); }));
         session.selection().select_allocation(5);
         QTRY_VERIFY(window->page().allocations().picture().request.selected == 5);
         session.clear_selection();
