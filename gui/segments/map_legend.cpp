@@ -15,8 +15,8 @@ namespace tidemark::gui {
 
 namespace {
 constexpr int swatch_size = 12, swatch_room = swatch_size + 5;
-constexpr int longest_name = 150, shortest_name = 60, name_step = 10;
-constexpr int few_lines = 2;
+constexpr int longest_name = 150, shortest_name = 110, name_step = 10;
+constexpr int few_lines = 3;
 constexpr int margin = 10, gap = 14;
 constexpr int longest_scale = 110, ramp_length = 120;
 }  // namespace

@@ -21,6 +21,10 @@
 
 namespace tidemark::gui {
 
+namespace {
+constexpr int least_canvas = 48;  // pixels
+}  // namespace
+
 SegmentMap::SegmentMap(QWidget* parent)
     : QWidget(parent),
       reference_task_(this, OnNewerRequest::cancel_running,
@@ -45,6 +49,7 @@ SegmentMap::SegmentMap(QWidget* parent)
     layout->addWidget(make_toolbar());
     layout->addWidget(figures_);
     layout->addWidget(fragmentation_);
+    canvas_->setMinimumHeight(least_canvas);  // it scrolls, the legend does not
     layout->addWidget(canvas_, 1);
     layout->addWidget(legend_);
 
