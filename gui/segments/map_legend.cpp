@@ -140,7 +140,7 @@ std::vector<QPoint> MapLegend::places(const std::vector<Entry>& all, int width, 
     return found;
 }
 
-void MapLegend::paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel) const {
+void MapLegend::paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel) {
     if (bytes_per_pixel <= 0) {
         return;
     }

@@ -45,7 +45,7 @@ private:
     QString ramp_end(bool high) const;
     /// Returns the top left corners of the entries' lines.
     std::vector<QPoint> places(const std::vector<Entry>& all, int width, int room) const;
-    void paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel) const;
+    static void paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel);
     void paint_ramp(QPainter& painter, QRect line, const Theme& theme) const;
 
     QPointer<Session> session_;

@@ -53,10 +53,12 @@ QString breakable(const QString& text) {
 }  // namespace
 
 QString Report::html(const Theme& theme, const QFont& font, const QString& code_family) const {
+    constexpr int widest_name = 14;  // characters: longer names wrap, so that numbers have room beside them
     int name_width = 0;
     for (const Row& row : rows_) {
         name_width = std::max(name_width, QFontMetrics(font).horizontalAdvance(row.name) + 14);
     }
+    name_width = std::min(name_width, QFontMetrics(font).averageCharWidth() * widest_name);
     const QString faint = theme.faint_text.name();
     const QString shade = mixed(theme.background, theme.selection, 0.14).name();
     QString html = QStringLiteral(

@@ -72,7 +72,7 @@
     </message>
     <message>
         <source>Allocated</source>
-        <translation>分配于</translation>
+        <translation>已分配</translation>
     </message>
     <message>
         <source>before the history begins</source>
@@ -443,6 +443,14 @@
     <message>
         <source>Next</source>
         <translation>下一个</translation>
+    </message>
+    <message>
+        <source>Allocated at</source>
+        <translation>分配时间</translation>
+    </message>
+    <message>
+        <source>Created at</source>
+        <translation>创建时间</translation>
     </message>
 </context>
 <context>

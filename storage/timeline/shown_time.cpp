@@ -41,7 +41,7 @@ ShownTime used_time(const Trace& trace, const DeviceHistory& device, int64_t end
 }
 
 ShownTime busy_time(const Trace& trace, const DeviceHistory& device, const Curves& curves, int64_t end) {
-    constexpr int64_t short_part = 3, margin = 8, rare = 50;
+    constexpr int64_t short_part = 5, margin = 8, rare = 50;
     const ShownTime whole = used_time(trace, device, end);
     const std::vector<int64_t>& times = device.event_time;
     if (times.empty()) {

@@ -121,7 +121,7 @@ Result<TimePoint> find_mark(const Trace& trace, const DeviceHistory& device, std
     }
     const size_t hash = text.rfind('#');
     const std::string_view name = text.substr(0, hash);
-    const auto ordinal = hash == text.npos ? std::nullopt : parse_number<uint32_t>(text.substr(hash + 1));
+    const auto ordinal = hash == std::string_view::npos ? std::nullopt : parse_number<uint32_t>(text.substr(hash + 1));
     const auto time_points = ordinal ? time_points_named(trace, device, name) : std::vector<TimePoint>{};
     if (time_points.empty()) {
         return usage_error("There is no mark or annotation \"{name}\": {known}.", with("name", text),
@@ -236,17 +236,17 @@ Result<TimePoint> find_time_point(const Trace& trace, const DeviceHistory& devic
     }
     const size_t colon = text.find(':');
     const std::string_view form = text.substr(0, colon);
-    const std::string_view rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1);
-    if (colon != text.npos && form == "event") {
+    const std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    if (colon != std::string_view::npos && form == "event") {
         return find_event(device, rest);
     }
-    if (colon != text.npos && form == "time") {
+    if (colon != std::string_view::npos && form == "time") {
         return find_time(trace, device, rest);
     }
-    if (colon != text.npos && form == "mark") {
+    if (colon != std::string_view::npos && form == "mark") {
         return find_mark(trace, device, rest);
     }
-    if (colon != text.npos && form == "step") {
+    if (colon != std::string_view::npos && form == "step") {
         return find_step_point(trace, device, curves, rest);
     }
     return usage_error(
