@@ -88,6 +88,10 @@ struct Options {
                                                     "summary, changes, calltree, source, whatif, "
                                                     "breakdown, sql or notes."),
                             "pane"};
+    QCommandLineOption compare{
+        "compare", QApplication::translate("main", "The other trace, with which the window compares."), "file"};
+    QCommandLineOption steps{
+        "steps", QApplication::translate("main", "Two steps, which the window compares, such as 3:20."), "A:B"};
     QCommandLineOption finding{
         "finding", QApplication::translate("main", "The number of the finding to show, in why and window."), "number"};
     QCommandLineOption size{"size", QApplication::translate("main", "Size of the picture."), "WxH", "1600x900"};
@@ -106,11 +110,22 @@ struct Options {
             QApplication::translate("main", "Explains why GPU memory goes up and does not come back down."));
         parser.addHelpOption();
         parser.addVersionOption();
-        parser.addOptions({render, at, stack_by, pane, finding, size, scale, theme, language, device, output});
+        parser.addOptions(
+            {render, at, stack_by, pane, compare, steps, finding, size, scale, theme, language, device, output});
         parser.addPositionalArgument(
             "files", QApplication::translate("main", "Traces (.tide) or PyTorch memory snapshots."), "[FILE...]");
     }
 };
+
+Status read_steps(const QString& text, RenderRequest& request) {
+    const QStringList numbers = text.split(u':');
+    bool first = false, second = false;
+    request.compared_steps = std::pair(numbers.value(0).toLongLong(&first), numbers.value(1).toLongLong(&second));
+    return first && second && numbers.size() == 2
+               ? Status()
+               : usage_error("\"{text}\" does not name two steps; write --steps 3:20.",
+                             with("text", text.toStdString()));
+}
 
 Status read_request(const Options& options, RenderRequest& request) {
     const QCommandLineParser& p = options.parser;
@@ -148,6 +163,10 @@ Status read_request(const Options& options, RenderRequest& request) {
         }
         request.stack_by = *by;
     }
+    if (p.isSet(options.steps)) {
+        TIDEMARK_TRY(read_steps(p.value(options.steps), request));
+    }
+    request.compared_trace = p.value(options.compare);
     request.pane = p.value(options.pane);
     request.view = p.value(options.render);
     request.at = p.value(options.at);

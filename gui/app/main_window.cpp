@@ -179,11 +179,16 @@ void MainWindow::take_over(MainWindow& other) {
     page_->restore_layout(application_.settings());
     if (const auto session = other.page_->shared_session()) {
         const ColorBy colors = other.page_->allocations().color_by();
+        const ChangesPane::Compared compared = other.page_->changes().compared();
         auto feed = other.page_->release_feed();
         other.page_->set_session(nullptr);
         session->rename_groups();
         show_session(session, other.file_);
         page_->set_color_by(colors);
+        if (compared.other) {
+            compared.other->rename_groups();
+        }
+        page_->changes().compare(compared);
         if (feed) {
             page_->follow(std::move(feed));
         }
@@ -306,17 +311,15 @@ void MainWindow::update_status() {
     const TimePoint& point = session->selection().state().time_point;
     const DeviceHistory& device = session->device();
     const Curves& curves = session->analysis().curves();
-    const auto count = [](int64_t number) { return QString::fromStdString(format_count(number)); };
     const QString place = place_text(point.repeated);
-    status_time_->setText(
-        tr("cursor %1 · event %2 of %3")
-            .arg(time_point_text(time_of(device, point)), count(point.event), count(device.event_count())) +
-        (place.isEmpty() ? QString() : QStringLiteral(" · ") + place));
+    status_time_->setText(cursor_text(session->trace(), device, point) +
+                          (place.isEmpty() ? QString() : QStringLiteral(" · ") + place));
     QStringList memory{tr("allocated %1").arg(bytes_text(curves.value(Series::allocated, point))),
                        tr("active %1").arg(bytes_text(curves.value(Series::active, point))),
                        tr("reserved %1").arg(bytes_text(curves.value(Series::reserved, point)))};
-    memory << (device.total_bytes > 0 ? tr("device %1").arg(bytes_text(device.total_bytes))
-                                      : tr("device size not recorded"));
+    if (device.total_bytes > 0) {
+        memory << tr("device %1").arg(bytes_text(device.total_bytes));
+    }
     status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));
     const auto data_gaps = static_cast<int>(session->data_gaps().size());
     status_data_gaps_->setText(data_gaps == 0 ? tr("no data gaps") : tr("⚠ %n data gap(s)", nullptr, data_gaps));

@@ -238,9 +238,10 @@ void MainWindow::make_go_menu() {
         }
     });
     actions_->separator();
-    actions_->add(QStringLiteral("go.next"), tr("Next event"), {key(Qt::Key_Period)}, [this] { page_->step_event(1); });
-    actions_->add(QStringLiteral("go.previous"), tr("Previous event"), {key(Qt::Key_Comma)},
-                  [this] { page_->step_event(-1); });
+    actions_->add(QStringLiteral("go.next"), tr("Next change of memory"), {key(Qt::Key_Period)},
+                  [this] { page_->session()->go_to_change(1); });
+    actions_->add(QStringLiteral("go.previous"), tr("Previous change of memory"), {key(Qt::Key_Comma)},
+                  [this] { page_->session()->go_to_change(-1); });
     actions_->add(QStringLiteral("go.peak"), tr("Peak"), {key(Qt::Key_P)}, [this] { page_->go_to_peak(); });
     actions_->add(QStringLiteral("go.next_iteration"), tr("Next iteration"), {key(Qt::Key_N)},
                   [this] { page_->go_to_iteration(1); });

@@ -39,6 +39,7 @@ Status go_to(Session& session, const QString& at) {
         return time_point.error();
     }
     session.selection().set_time_point(*time_point);
+    session.time_view().reveal(*time_point);
     return {};
 }
 
@@ -132,6 +133,27 @@ void select_run_so_far(Session& session) {
         std::pair(view.whole_from(), view.position_of(session.selection().state().time_point)));
 }
 
+/// Opens the comparison that the request names, in place of the plots.
+Status compare(TracePage& page, const RenderRequest& request) {
+    if (request.compared_steps) {
+        page.changes().compare_steps({request.compared_steps->first, request.compared_steps->second});
+    } else if (!request.compared_trace.isEmpty()) {
+        Progress progress;
+        auto other = load_trace(request.compared_trace, progress);
+        if (!other) {
+            return other.error();
+        }
+        if (!other->session->has_device()) {
+            return usage_error("The trace to compare with has no memory events of any device.");
+        }
+        page.changes().compare_with(other->session);
+    } else {
+        return {};
+    }
+    page.show_pane(page.changes());
+    return {};
+}
+
 Status draw_window(Application& application, const std::shared_ptr<Session>& session, const RenderRequest& request) {
     MainWindow window(application);
     window.setAttribute(Qt::WA_DontShowOnScreen);
@@ -163,6 +185,7 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
         page.set_group_by({*request.stack_by});
     }
     TIDEMARK_TRY(select_finding(page.why(), *page.session(), request));
+    TIDEMARK_TRY(compare(page, request));
     if (request.pane == QStringLiteral("changes")) {
         select_run_so_far(*page.session());
     } else if (request.pane == QStringLiteral("sql")) {

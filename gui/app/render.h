@@ -8,6 +8,7 @@
 #include <QStringList>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
@@ -29,6 +30,8 @@ struct RenderRequest {
     QString output;
     QString trace;
     std::optional<int> device;
+    QString compared_trace;                                     ///< of a window: the other trace; empty: none
+    std::optional<std::pair<int64_t, int64_t>> compared_steps;  ///< of a window: the numbers of two steps
     std::optional<int> finding;  ///< of why and window: the number on the card of the finding to show
 };
 

@@ -138,7 +138,7 @@ FileCardText card_text(const QString& file, const FileSummary& summary) {
         facts << StartPage::tr("The file is missing");
     }
     if (summary.peak_bytes > 0) {
-        facts << StartPage::tr("peak %1").arg(bytes_text(static_cast<int64_t>(summary.peak_bytes)));
+        facts << StartPage::tr("peak %1 allocated").arg(bytes_text(static_cast<int64_t>(summary.peak_bytes)));
     }
     if (!summary.device.isEmpty()) {
         facts << summary.device;

@@ -108,7 +108,7 @@ void TracePage::show_evidence(ShownBy by, const Evidence& evidence) {
     TimeView& view = session_->time_view();
     const auto& range = session_->selection().state().range;
     if (!range) {
-        reveal_time_point();
+        reveal_time_point();  // the cursor may have been there before
     } else if (range->first < view.from() || range->second > view.to()) {
         // The old span stays visible where there is room, to compare growth with what came after.
         const double margin = (range->second - range->first) * 0.15;
@@ -289,6 +289,7 @@ void TracePage::set_session(std::shared_ptr<Session> session) {
         connect(raw, &Session::live_changed, this, &TracePage::reread_graph);
         connect(tabs_, &QTabWidget::currentChanged, raw, [this] { reread_graph(); });
         connect(&raw->selection(), &Selection::selected_changed, this, &TracePage::follow_selection);
+        connect(&raw->selection(), &Selection::time_point_changed, this, &TracePage::reveal_time_point);
         connect(&raw->selection(), &Selection::device_changed, this, &TracePage::fill_header);
         connect(raw, &Session::grown, this, &TracePage::fill_facts);
         connect(raw, &Session::grouping_changed, this, &TracePage::show_group_option);
@@ -334,7 +335,7 @@ void TracePage::fill_facts() {
         facts << tr("%1 event(s)", nullptr, plural(device.event_count()))
                      .arg(QString::fromStdString(format_count(device.event_count())))
               << QString::fromStdString(format_duration(trace.duration))
-              << tr("peak %1").arg(bytes_text(static_cast<uint64_t>(peak)));
+              << tr("peak %1 allocated").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
     about_->setText(facts.join(QStringLiteral(" · ")));
     about_->setToolTip(tip_text(to_qstring(source_words(reader_words(), trace)) + '\n' + to_qstring(trace.path)));

@@ -48,7 +48,6 @@ public:
     void pan(double fraction) { session_->time_view().pan(fraction); }
     void focus();  ///< on the selected allocation or range; else everything
     void show_all();
-    void step_event(int events);
     void go_to_peak();
     void go_to_oom(int direction);
     void go_to_iteration(int direction);  ///< puts the cursor where the next iteration begins, or the previous one

@@ -5,6 +5,7 @@
 #include <QMessageBox>
 
 #include "gui/app/trace_page.h"
+#include "gui/changes/comparison_plot.h"
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
 #include "storage/replay/repeated_step.h"
@@ -37,43 +38,16 @@ void TracePage::show_all() {
     allocations_->show_all_bytes();
 }
 
-void TracePage::reveal_time_point() {
-    TimeView& view = session_->time_view();
-    const double at = view.position_of(session_->selection().state().time_point);
-    if (at < view.from() || at > view.to()) {
-        view.show(at - view.span() / 2, at + view.span() / 2);
-    }
-}
+void TracePage::reveal_time_point() { session_->time_view().reveal(session_->selection().state().time_point); }
 
 void TracePage::follow_selection() {
     const SelectionState& selected = session_->selection().state();
     if (selected.allocation != no_allocation || selected.segment != no_segment || selected.node || selected.stack) {
         arrangement_->set_inspector(true);
     }
-    // An allocation selected elsewhere may lie outside the span; the cursor is within its lifetime.
-    if (selected.allocation != no_allocation) {
-        reveal_time_point();
-    }
 }
 
-void TracePage::step_event(int events) {
-    Selection& selection = session_->selection();
-    const TimePoint& point = selection.state().time_point;
-    const auto step =
-        point.repeated ? RepeatedStep::at(session_->trace(), session_->device(), point.repeated->time) : std::nullopt;
-    const EventNumber like = point.repeated ? point.repeated->state + events : 0;
-    if (step && like >= step->like_begin() && like <= step->like_end()) {
-        selection.set_time_point(step->at_state(like));
-    } else {
-        selection.set_time_point(last_state(session_->device(), point) + events);
-    }
-    reveal_time_point();
-}
-
-void TracePage::go_to_peak() {
-    session_->go_to_peak();
-    reveal_time_point();
-}
+void TracePage::go_to_peak() { session_->go_to_peak(); }
 
 void TracePage::go_to_oom(int direction) {
     const EventNumber now = last_state(session_->device(), session_->selection().state().time_point);
@@ -86,7 +60,6 @@ void TracePage::go_to_oom(int direction) {
     }
     if (best) {
         session_->selection().set_time_point(*best);
-        reveal_time_point();
     }
 }
 
@@ -99,7 +72,6 @@ void TracePage::go_to_iteration(int direction) {
     });
     if (direction > 0 ? next != all.end() : next != all.begin()) {
         session_->selection().set_time_point(direction > 0 ? next->first : std::prev(next)->first);
-        reveal_time_point();
     }
 }
 
@@ -140,9 +112,10 @@ bool TracePage::close_transient() {
 }
 
 void TracePage::set_wheel_mode(WheelMode mode) {
-    timeline_->set_wheel_mode(mode);
-    finding_plot_->set_wheel_mode(mode);
-    allocations_->set_wheel_mode(mode);
+    for (TimePlot* plot : findChildren<TimePlot*>()) {
+        plot->set_wheel_mode(mode);
+    }
+    changes_->plot().set_wheel_mode(mode);
 }
 
 void TracePage::find_in_table() {

@@ -111,10 +111,10 @@ BreakdownPane::BreakdownPane(QWidget* parent)
 
 QWidget* BreakdownPane::make_table() {
     auto* side = new QWidget;
-    time_point_ = new QLabel;
-    time_point_->setWordWrap(true);
-    time_point_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    time_point_->setAccessibleName(tr("Memory breakdown at the cursor"));
+    sentence_ = new QLabel;
+    sentence_->setWordWrap(true);
+    sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    sentence_->setAccessibleName(tr("Memory breakdown at the cursor"));
     table_ = new QTableView;
     table_->setModel(model_);
     table_->setAccessibleName(tr("Components at the cursor"));
@@ -137,7 +137,7 @@ QWidget* BreakdownPane::make_table() {
     auto* column = new QVBoxLayout(side);
     column->setContentsMargins(8, 4, 8, 4);
     column->setSpacing(4);
-    column->addWidget(time_point_);
+    column->addWidget(sentence_);
     column->addWidget(table_, 1);
     column->addWidget(notes_);
     return side;
@@ -226,23 +226,18 @@ void BreakdownPane::show_sentences() {
     const auto& row = model_->row();
     QString text = session_ ? QString() : tr("Open a trace to see the composition of its GPU memory.");
     if (row && row->device_used) {
+        const QString used = bytes_text(*row->device_used);
         text = row->device_total > 0
-                   ? tr("At %1 nvidia-smi shows <b>%2</b> of %3 in use. The table lists its components.")
-                         .arg(time_point_text(row->time), bytes_text(static_cast<uint64_t>(*row->device_used)),
-                              bytes_text(static_cast<uint64_t>(row->device_total)))
-                   : tr("At %1 nvidia-smi shows <b>%2</b> in use. The table lists its components.")
-                         .arg(time_point_text(row->time), bytes_text(static_cast<uint64_t>(*row->device_used)));
+                   ? tr("At the cursor, nvidia-smi shows <b>%1</b> of %2 in use. The table lists its components.")
+                         .arg(used, bytes_text(row->device_total))
+                   : tr("At the cursor, nvidia-smi shows <b>%1</b> in use. The table lists its components.").arg(used);
     } else if (row) {
         text =
-            tr("At %1 PyTorch's allocator has reserved the memory listed here. The trace has no nvidia-smi figure. A "
+            tr("PyTorch's allocator has reserved the memory listed here. The trace has no nvidia-smi figure. A "
                "recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA "
-               "context and other processes.")
-                .arg(time_point_text(row->time));
+               "context and other processes.");
     }
-    if (const QString place = row ? place_text(row->repeated) : QString(); !place.isEmpty()) {
-        text += QStringLiteral("<br>") + place;
-    }
-    time_point_->setText(text);
+    sentence_->setText(with_whole_units(text));
     notes_->setText(gaps_text());
     notes_->setVisible(!gaps_.empty());
     table_->setVisible(row.has_value());

@@ -66,7 +66,7 @@ private:
     QTimer delay_;
     std::vector<BreakdownGap> gaps_;
     BreakdownPlot* plot_;
-    QLabel* time_point_;
+    QLabel* sentence_;
     QTableView* table_;
     QLabel* notes_;
 };

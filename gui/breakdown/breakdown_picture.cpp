@@ -74,13 +74,14 @@ void fill_component(ColumnCanvas& canvas, const PictureRequest& r, int x, RowRun
     const int period = 6 * r.line_width, line = 2 * r.line_width;
     const bool patterned = kind == ComponentKind::pending || kind == ComponentKind::unknown;
     if (!patterned) {
-        canvas.fill(x, run, color);
+        canvas.fill_band(x, run, color, r);
         return;
     }
     const QRgb light = mixed(color, r.theme.plot_background.rgb(), kind == ComponentKind::unknown ? 0.8 : 0.55);
     for (int y = std::max(run.begin, 0); y < std::min(run.end, canvas.rows()); ++y) {
         canvas.column(x)[y] = (x + y) % period < line ? color : light;
     }
+    canvas.separate(x, run, r);
 }
 
 void paint_components(ColumnCanvas& canvas, const BreakdownPicture& picture) {

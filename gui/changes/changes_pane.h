@@ -40,6 +40,20 @@ public:
     /// Compares the step at the cursor with one whose number the user enters.
     void ask_step();
     void stop_comparing();
+    struct AskedStep {
+        TimePoint point;
+        OtherStep other = OtherStep::previous;
+    };
+    /// What is compared, for another window.
+    struct Compared {
+        std::shared_ptr<Session> other;  ///< null: no other trace
+        int device = -1;                 ///< position in its devices; -1: none is selected
+        std::optional<AskedStep> asked_step;
+        std::optional<StepNumbers> steps;
+        PointsToCompare points = PointsToCompare::peaks;
+    };
+    Compared compared() const;
+    void compare(const Compared& compared);
     ComparedPoints mode() const;
     bool compares_traces() const { return other_ != nullptr; }
     ChangesModel& model() { return *model_; }
@@ -60,11 +74,6 @@ protected:
     bool eventFilter(QObject* object, QEvent* event) override;
 
 private:
-    struct AskedStep {
-        TimePoint point;
-        OtherStep other = OtherStep::previous;
-    };
-
     void make_bar_controls();
     void make_table();
     QSpinBox* make_step_box(const QString& accessible_name);

@@ -73,6 +73,25 @@ void ChangesPane::stop_comparing() {
     schedule();
 }
 
+ChangesPane::Compared ChangesPane::compared() const {
+    return {other_, other_device_->currentIndex(), asked_step_, steps_, points()};
+}
+
+void ChangesPane::compare(const Compared& compared) {
+    if (compared.other) {
+        compare_with(compared.other);
+        other_device_->setCurrentIndex(compared.device);
+        if (compared.device >= 0) {
+            select_other_device(compared.device);
+        }
+    } else if (compared.asked_step) {
+        compare_step(compared.asked_step->point, compared.asked_step->other);
+    } else if (compared.steps) {
+        compare_steps(*compared.steps);
+    }
+    select_points(compared.points);
+}
+
 /// Shows the controls of what is compared.
 void ChangesPane::show_mode() {
     const ComparedPoints now = mode();

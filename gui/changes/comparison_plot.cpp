@@ -361,7 +361,7 @@ void ComparisonPlot::paint_peaks(QPainter& painter) const {
         if (run.peak_bytes() <= 0 || at < area.left() || at > area.right() + 1) {
             return;
         }
-        const QString text = tr("%1: peak %2").arg(name, bytes_text(run.peak_bytes()));
+        const QString text = tr("%1: peak %2 active").arg(name, bytes_text(run.peak_bytes()));
         QRectF box(at + 6, top - metrics.height() - 5, metrics.horizontalAdvance(text) + 8, metrics.height());
         if (box.right() > area.right()) {
             box.moveRight(at - 6);

@@ -15,6 +15,7 @@
 #include "gui/model/palette.h"
 #include "gui/widgets/coordinates.h"
 #include "gui/widgets/hover_tip.h"
+#include "gui/widgets/wheel_mode.h"
 
 namespace tidemark::gui {
 
@@ -24,6 +25,7 @@ class ComparisonPlot : public QWidget {
 public:
     explicit ComparisonPlot(QWidget* parent = nullptr);
     void set_session(Session* session);
+    void set_wheel_mode(WheelMode mode) { wheel_mode_ = mode; }
     /// Null, or without runs: nothing to draw.
     void show_changes(std::shared_ptr<const ShownChanges> shown);
     const ComparedRuns* runs() const { return shown_ ? shown_->runs.get() : nullptr; }
@@ -86,6 +88,7 @@ private:
     std::shared_ptr<const PlotColumns> columns_;  ///< of the runs; of an earlier span until those of the span arrive
     LatestOnly<PlotColumns> task_;
     std::optional<double> pointer_;  ///< place
+    WheelMode wheel_mode_ = WheelMode::scrolls;
     QPointer<HoverTip> tip_;
 };
 

@@ -72,7 +72,7 @@ void ComparisonPlot::wheelEvent(QWheelEvent* event) {
     }
     TimeView& view = session_->time_view();
     const double notches = event->angleDelta().y() / 120.0;
-    if (event->modifiers() & Qt::ControlModifier) {
+    if (wheel_zooms(wheel_mode_, event->modifiers())) {
         const int64_t time = runs()->a.on_axis().time_at(place_at(event->position().x()));
         view.zoom(std::pow(zoom, notches), view.position_of_time(time));
     } else {

@@ -162,9 +162,9 @@ void Describer::add_lifetime(AllocationIndex a) {
     report_.section(Details::tr("Lifetime"));
     const EventNumber made = all_.alloc_event[a], freed = all_.free_event[a], done = all_.free_completed[a];
     if (made == before_history) {
-        report_.field(Details::tr("Allocated"), Details::tr("before the history begins"));
+        report_.field(Details::tr("Allocated at"), Details::tr("before the history begins"));
     } else {
-        report_.field(Details::tr("Allocated"), time_point_of(made), link_to("time_point", made + 1));
+        report_.field(Details::tr("Allocated at"), time_point_of(made), link_to("time_point", made + 1));
     }
     if (freed == never) {
         report_.field(Details::tr("Freed"), Details::tr("never: alive at the end"));
@@ -261,7 +261,7 @@ Report Describer::node(NodeIndex node) {
     };
     report_.title(Details::tr("Node · %1").arg(node_text(index, node)), node_of_module_text(index, node));
     report_.field(Details::tr("At the cursor"), state_text(index.state(node, now)));
-    report_.field(Details::tr("Allocated"), when(nodes.created[node]));
+    report_.field(Details::tr("Created at"), when(nodes.created[node]));
     report_.field(Details::tr("Executed in backward"), when(nodes.executed[node]));
     report_.field(Details::tr("Saved tensors released"), when(nodes.released[node]));
     report_.field(Details::tr("Destroyed"), when(nodes.destroyed[node]));

@@ -42,7 +42,7 @@ public:
     Describer(const Session& session, const MemoryState* state, SourceLines& sources, const DescribeOptions& options);
 
     Report allocation(AllocationIndex a, const std::vector<AllocationIndex>& owners);
-    Report segment(uint32_t segment);
+    Report segment(uint32_t index);
     Report stack(StackId stack);
     Report node(NodeIndex node);
     Report time_point();

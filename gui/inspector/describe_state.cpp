@@ -11,7 +11,7 @@
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/graph/referrer_groups.h"
-#include "storage/replay/repeated_step.h"
+#include "storage/text/fact_words.h"
 
 namespace tidemark::gui {
 
@@ -126,19 +126,17 @@ void Describer::add_figures() {
         report_.field(Details::tr("Pending free"), both_bytes_text(active - allocated));
     }
     report_.field(Details::tr("Reserved"), both_bytes_text(reserved));
-    report_.field(Details::tr("Reserved, not used"), both_bytes_text(reserved > active ? reserved - active : 0));
+    report_.field(Details::tr("Free in segments"), both_bytes_text(reserved > active ? reserved - active : 0));
 }
 
 Report Describer::time_point() {
-    report_.title(Details::tr("Time %1").arg(time_point_text(time_of(device_, time_point_))),
-                  Details::tr("after %1 of %2 event(s)", nullptr, plural(device_.event_count()))
-                      .arg(count_text(time_point_.event), count_text(device_.event_count())));
+    report_.title(Details::tr("At the cursor"));
     add_place_note();
     add_figures();
     report_.section(Details::tr("Events"));
     const EventNumber state = time_point_.repeated ? time_point_.repeated->state : time_point_.event;
-    add_event(state - 1, Details::tr("Before"));
-    add_event(state, Details::tr("After"));
+    add_event(state - 1, Details::tr("Last"));
+    add_event(state, Details::tr("Next"));
     const auto sites = attribution_at(trace_, device_, session_.analysis().live(), time_point_, GroupBy::stack);
     report_.section(Details::tr("Largest allocation sites"));
     if (sites.empty()) {
@@ -160,31 +158,19 @@ void Describer::add_event(EventNumber event, const QString& name) {
         return;
     }
     const EventRef ref = device_.event_ref[static_cast<size_t>(event)];
-    const QString action = to_qstring(action_name(ref.action()));
+    const QString words = to_qstring(event_words(reader_words(), device_, event));
     switch (ref.action()) {
         case Action::alloc:
         case Action::free_requested:
         case Action::free_completed:
-            report_.field(name,
-                          QStringLiteral("%1  %2  %3")
-                              .arg(action, bytes_text(all_.requested[ref.index()]),
-                                   stack_text(trace_.stacks, all_.stack[ref.index()])),
+            report_.field(name, QStringLiteral("%1  %2").arg(words, stack_text(trace_.stacks, all_.stack[ref.index()])),
                           link_to("allocation", ref.index()));
             return;
         case Action::segment_alloc:
         case Action::segment_free:
         case Action::segment_map:
-        case Action::segment_unmap:
-            report_.field(name, QStringLiteral("%1  %2").arg(action, bytes_text(device_.segments[ref.index()].size)),
-                          link_to("segment", ref.index()));
-            return;
-        default: {
-            const OtherEvent& other = device_.others[ref.index()];
-            report_.field(name, other.action == Action::oom
-                                    ? Details::tr("out of memory: %1 requested, %2 free on the device")
-                                          .arg(bytes_text(other.size), bytes_text(other.address))
-                                    : to_qstring(other.name));
-        }
+        case Action::segment_unmap: report_.field(name, words, link_to("segment", ref.index())); return;
+        default: report_.field(name, words);
     }
 }
 

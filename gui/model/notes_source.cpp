@@ -11,7 +11,7 @@
 #include "gui/model/explained.h"
 #include "gui/model/text.h"
 #include "storage/explain/finding_kinds.h"
-#include "storage/timeline/time_point.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -65,7 +65,7 @@ Note NotesSource::bookmark_at_cursor() const {
     const TimePoint& point = session_->selection().state().time_point;
     note.device = session_->device().device;
     note.event = point.event;
-    note.time = point.repeated ? point.repeated->time : session_->cursor_time();
+    note.time = time_of(session_->device(), point);
     return note;
 }
 
@@ -109,15 +109,13 @@ bool NotesSource::is_shown(const Note& note) const {
     return session_ && session_->has_device() && note.device == session_->device().device;
 }
 
+/// Notes of earlier versions have the end of the event's state as their time.
 TimePoint NotesSource::point_of(const Note& note) const {
     const DeviceHistory& device = session_->device();
     const EventNumber event = std::clamp<EventNumber>(note.event, 0, device.event_count());
-    if (device.repeated_at(note.time) == nullptr) {
-        return event;
-    }
-    const auto place =
-        find_time_point(session_->trace(), device, session_->analysis().curves(), fmt::format("time:{}ns", note.time));
-    return place ? *place : TimePoint(event);
+    const bool is_event = event < device.event_count() && note.time == device.time_until(event, note.time);
+    const TimePoint point = time_point_at(session_->trace(), device, note.time);
+    return point.repeated || (point.between && point.event == event && !is_event) ? point : TimePoint(event);
 }
 
 void NotesSource::go_to(const Note& note) {

@@ -236,9 +236,10 @@ void move_to(SelectionState& state, const Trace& before, const Trace& after, Mov
     }
     state.device = static_cast<int>(found - after.devices.begin());
     // If the writer deleted details before it, the state has another number in memory.
-    state.time_point = state.time_point.repeated
-                           ? time_point_at(after, *found, state.time_point.repeated->time)
-                           : TimePoint(found->numbers.state(device.numbers.in_file(state.time_point.event)));
+    const TimePoint point = state.time_point;
+    state.time_point = point.repeated || point.between
+                           ? time_point_at(after, *found, time_of(device, point))
+                           : TimePoint(found->numbers.state(device.numbers.in_file(point.event)));
     if (state.allocation != no_allocation) {
         state.allocation = found->find_allocation(device.allocation_id(state.allocation)).value_or(no_allocation);
     }

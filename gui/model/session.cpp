@@ -10,6 +10,7 @@
 #include "gui/model/grouping.h"
 #include "gui/model/lazy_breakdown.h"
 #include "gui/model/lazy_iterations.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
@@ -49,6 +50,9 @@ void Session::show_device() {
     }
     selected_group_ = -1;
     time_view_.set_history(trace_.get(), &device(), known_time());
+    if (const ShownTime busy = busy_time(*trace_, device(), analysis().curves(), known_time()); busy.is_part) {
+        time_view_.begin_with(busy);
+    }
     go_to_peak();
     emit grouping_changed();
 }
@@ -58,7 +62,7 @@ int64_t Session::known_time() const { return std::max(trace_->duration, trace_->
 // ---- a growing run -------------------------------------------------------------------------------------------
 
 void Session::grow(Content content, const DeviceGroups& groups) {
-    const bool at_end = selection_.state().time_point == TimePoint(device().event_count());
+    const bool at_end = selection_.state().time_point == end_point();
     // The old trace stays alive until every pane shows the new one.
     const Content before{std::exchange(trace_, std::move(content.trace)),
                          std::exchange(analyses_, std::move(content.analyses))};
@@ -72,7 +76,7 @@ void Session::grow(Content content, const DeviceGroups& groups) {
     }
     time_view_.grow(trace_.get(), &device(), known_time());
     if (at_end && time_view_.follows_tail()) {
-        selection_.set_time_point(device().event_count());
+        selection_.set_time_point(end_point());
     }
     emit grown();
 }
@@ -85,7 +89,7 @@ void Session::set_live(bool live) {
     time_view_.set_live(live);
     if (live && has_device()) {
         time_view_.set_tail_length(0);
-        selection_.set_time_point(device().event_count());
+        selection_.set_time_point(end_point());
     }
     emit live_changed();
 }
@@ -113,8 +117,11 @@ void Session::rename_groups() {
 
 int64_t Session::cursor_time() const {
     const TimePoint& point = selection_.state().time_point;
-    return point.repeated ? point.repeated->time : device().time_until(point.event, trace_->duration);
+    return point.repeated || point.between ? time_of(device(), point)
+                                           : device().time_until(point.event, trace_->duration);
 }
+
+TimePoint Session::end_point() const { return tidemark::end_point(*trace_, device(), known_time()); }
 
 CategoryLookup Session::categories() const { return {graph(), device().device, cursor_time()}; }
 
@@ -136,6 +143,15 @@ void Session::take_graph(const std::shared_ptr<const Graph>& before) {
 void Session::go_to_peak() {
     if (has_device()) {
         selection_.set_time_point(peak_time_point(*trace_, device(), analysis().curves()));
+    }
+}
+
+void Session::go_to_change(int direction) {
+    const TimePoint& point = selection_.state().time_point;
+    const auto next = time_view_.axis() == TimeAxis::wall_clock ? next_change(*trace_, device(), point, direction)
+                                                                : next_event(*trace_, device(), point, direction);
+    if (next) {
+        selection_.set_time_point(*next);
     }
 }
 

@@ -115,8 +115,10 @@ public:
     /// Returns the autograd graph of the trace; load_graph() begins to read it.
     GraphSource& graph_source() { return graph_source_; }
     const std::shared_ptr<const Graph>& graph() const { return graph_source_.graph(); }
-    /// Returns the wall-clock time of the cursor; behind the last event the end of the trace.
+    /// Returns the wall-clock time of the cursor: between two events its own, else the end of its state.
     int64_t cursor_time() const;
+    /// Returns the end of the run, or of what is known of a growing one.
+    TimePoint end_point() const;
     /// Of the selected device at the cursor.
     CategoryLookup categories() const;
     void load_graph() { graph_source_.load(trace_); }
@@ -134,6 +136,9 @@ public:
 
     /// Moves the cursor to the highest allocated bytes of the selected device.
     void go_to_peak();
+    /// Moves the cursor to where memory changes next, or with `direction` < 0 changed before: on the wall clock also
+    /// between events.
+    void go_to_change(int direction);
 
 signals:
     void grouping_changed();

@@ -10,6 +10,7 @@
 #include "gui/model/explanation_source.h"
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/text/data_gap_words.h"
 #include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
@@ -39,6 +40,13 @@ QString tip_text(const QString& text) {
     return text.contains(u'<')
                ? QStringLiteral("<span style=\"white-space:pre-wrap\">%1</span>").arg(text.toHtmlEscaped())
                : text;
+}
+
+QString with_whole_units(const QString& text) {
+    static const QRegularExpression unit(
+        QStringLiteral("(\\d) (?=(?:[KMGTPE]iB|B|bytes?|ns|µs|ms|s|min|h|%|字节)(?![\\w]))"),
+        QRegularExpression::UseUnicodePropertiesOption);
+    return QString(text).replace(unit, QStringLiteral("\\1\u00a0"));
 }
 
 QString bytes_text(int64_t bytes) { return to_qstring(format_bytes(bytes)); }
@@ -192,6 +200,28 @@ std::optional<uint64_t> parse_address(const QString& text) {
         value = digits.toULongLong(&ok, 16);
     }
     return ok ? std::optional<uint64_t>(value) : std::nullopt;
+}
+
+QString point_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point) {
+    const QString event = Text::tr("event %1").arg(count_text(point.event));
+    if (!has_times(trace, device)) {
+        return event;
+    }
+    const int64_t time = time_of(device, point);
+    const int64_t elapsed = point.between ? *point.between - device.time_of_state(point.event) : 0;
+    const QString place = elapsed > 0
+                              ? Text::tr("%1 after event %2").arg(duration_text(elapsed), count_text(point.event))
+                          : elapsed < 0 ? Text::tr("%1 before the first event").arg(duration_text(-elapsed))
+                                        : event;
+    return time_point_text(time) + QStringLiteral(" · ") + place;
+}
+
+QString cursor_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point) {
+    const QString place = point_text(trace, device, point);
+    const EventNumber state = point.repeated ? point.repeated->state : point.event;
+    return state <= 0 || point.between
+               ? Text::tr("cursor %1").arg(place)
+               : Text::tr("cursor %1: %2").arg(place, to_qstring(event_words(reader_words(), device, state - 1)));
 }
 
 QString place_text(const std::optional<RepeatedPlace>& place) {

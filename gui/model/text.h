@@ -29,6 +29,8 @@ QString name_text(std::string_view name);
 QString group_text(GroupBy by, const std::string& name);
 /// Like to_qstring(), but keeps line breaks: for source code.
 QString lines_to_qstring(std::string_view text);
+/// Returns text in whose lines no number is broken from its unit: for labels that wrap. Plain or rich text.
+QString with_whole_units(const QString& text);
 /// Returns text from a trace as a tooltip that Qt does not take for markup.
 QString tip_text(const QString& text);
 
@@ -43,6 +45,12 @@ QString count_text(int64_t count);  ///< "1,234,567"
 QString percent_text(double part, double whole);
 QString time_point_text(int64_t nanoseconds);
 QString duration_text(int64_t nanoseconds);
+/// Returns "1.234567 s · event 1,234", or between events "1.234567 s · 3.20 ms after event 1,234"; without times "event
+/// 1,234".
+QString point_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point);
+/// Returns the same as the point of the cursor, with what its event did: "cursor 1.234567 s · event 1,234: freed 2.00
+/// MiB".
+QString cursor_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point);
 /// Returns a sentence about a place within a repeated step; empty at other points.
 QString place_text(const std::optional<RepeatedPlace>& place);
 QString address_text(uint64_t address);

@@ -16,7 +16,6 @@ constexpr size_t longest_history = 200;
 constexpr double smallest_time_span = 50;  // ns: finer than any clock an allocator event carries
 constexpr double smallest_part = 0x1p-37;  // of the run: below, doubles cannot tell the pixels of a plot apart
 constexpr double smallest_event_span = 4;
-constexpr double room_at_the_begin = 0.02;  // the first memory is seen to appear
 constexpr double room_at_the_end = 0.008;   // the last event (often the OOM) is drawn inside, not on the edge
 constexpr double room_for_the_next = 0.02;  // of a followed span: the next events appear inside
 }  // namespace
@@ -35,6 +34,12 @@ void TimeView::set_history(const Trace* trace, const DeviceHistory* device, int6
     emit history_changed();
 }
 
+void TimeView::begin_with(const ShownTime& shown) {
+    if (axis_ == TimeAxis::wall_clock) {
+        apply({static_cast<double>(shown.start), static_cast<double>(shown.end)}, false);
+    }
+}
+
 void TimeView::set_limits() {
     whole_from_ = 0;
     if (device_ == nullptr) {
@@ -42,19 +47,11 @@ void TimeView::set_limits() {
     } else if (axis_ == TimeAxis::event_index) {
         whole_to_ = std::max<double>(device_->event_count(), smallest_event_span) * (1 + room_at_the_end);
     } else {
-        const auto first = static_cast<double>(first_time());
-        const double length = std::max(static_cast<double>(last_time()) - first, smallest_time_span);
-        whole_from_ = std::max(first - length * room_at_the_begin, 0.0);
-        whole_to_ = first + length * (1 + room_at_the_end);
+        const ShownTime used = used_time(*trace_, *device_, duration_);
+        whole_from_ = static_cast<double>(used.start);
+        const double length = std::max(static_cast<double>(used.end) - whole_from_, smallest_time_span);
+        whole_to_ = whole_from_ + length * (1 + room_at_the_end);
     }
-}
-
-/// Programs import libraries for seconds before they use the GPU. Nothing could be drawn of that time.
-int64_t TimeView::first_time() const {
-    const bool has_events = !device_->event_time.empty(), has_driver = !trace_->driver_allocations.empty();
-    const int64_t first_event = has_events ? device_->event_time.front() : last_time();
-    const int64_t first_of_driver = has_driver ? trace_->driver_allocations.front().time : first_event;
-    return has_events || has_driver ? std::clamp(std::min(first_event, first_of_driver), int64_t{0}, last_time()) : 0;
 }
 
 int64_t TimeView::last_time() const {
@@ -208,6 +205,13 @@ void TimeView::pan(double fraction) { show(from_ + fraction * span(), to_ + frac
 
 void TimeView::show_all() { show(whole_from_, whole_to_); }
 
+void TimeView::reveal(const TimePoint& point) {
+    const double at = position_of(point);
+    if (at < from_ || at > to_) {
+        show(at - span() / 2, at + span() / 2);
+    }
+}
+
 void TimeView::begin_gesture() {
     in_gesture_ = true;
     gesture_saved_ = false;
@@ -258,7 +262,20 @@ TimePoint TimeView::point_at(double position) const {
     if (axis_ == TimeAxis::event_index) {
         return std::clamp(saturated<EventNumber>(std::floor(position)), 0, device_->event_count());
     }
-    return time_point_at(*trace_, *device_, saturated<int64_t>(std::floor(position)));
+    return time_point_at(*trace_, *device_,
+                         std::clamp(saturated<int64_t>(std::floor(position)), int64_t{0}, last_time()));
+}
+
+TimePoint TimeView::point_near(double position, double reach) const {
+    const TimePoint point = point_at(position);
+    if (!point.between) {
+        return point;
+    }
+    const auto time_of_event = [this](EventNumber event) { return device_->time_of_state(event); };
+    const int64_t before = time_of_event(point.event), after = time_of_event(point.event + 1);
+    const auto distance = [&](int64_t time) { return std::abs(static_cast<double>(time) - position); };
+    const int64_t nearest = distance(after) <= distance(before) ? after : before;
+    return distance(nearest) <= reach ? TimePoint(device_->events_until(nearest)) : point;
 }
 
 int64_t TimeView::time_at(double position) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "storage/timeline/columns.h"
+#include "storage/timeline/shown_time.h"
 
 namespace tidemark::gui {
 
@@ -20,6 +21,8 @@ public:
     /// Sets the limits of the axis: the whole run, or by time, from the first use of GPU memory. Resets the view and
     /// its history.
     void set_history(const Trace* trace, const DeviceHistory* device, int64_t duration);
+    /// Shows a part of the run at first, unless the axis counts events. Not an undo step.
+    void begin_with(const ShownTime& shown);
     TimeAxis axis() const { return axis_; }
     void set_axis(TimeAxis axis);  ///< converts the shown span; clears the zoom history
 
@@ -36,7 +39,8 @@ public:
     void zoom(double factor, double at);  ///< factor > 1 zooms in around `at` (axis units)
     void pan(double fraction);            ///< of the span; positive moves right
     void show_all();
-    void begin_gesture();  ///< a drag or wheel burst becomes one undo step
+    void reveal(const TimePoint& point);  ///< moves the span only if the point lies outside
+    void begin_gesture();                 ///< a drag or wheel burst becomes one undo step
     void end_gesture();
     bool can_undo() const { return !past_.empty(); }
     bool can_redo() const { return !future_.empty(); }
@@ -57,7 +61,9 @@ public:
     double position_of(const TimePoint& point) const;  ///< its place on the axis
     double position_of_time(int64_t time) const;       ///< a wall-clock time's place on the axis; its begin if earlier
     TimePoint point_at(double position) const;         ///< the point in time at a place on the axis
-    int64_t time_at(double position) const;            ///< the wall-clock time at a place on the axis
+    /// Returns the event nearest to a place, unless it is further away than `reach`: then the place itself.
+    TimePoint point_near(double position, double reach) const;
+    int64_t time_at(double position) const;  ///< the wall-clock time at a place on the axis
 
     /// Returns the position of the pointer, shared by all plots; nothing if it is elsewhere.
     std::optional<double> pointer() const { return pointer_; }
@@ -75,7 +81,6 @@ private:
         bool operator==(const Span&) const = default;
     };
     void set_limits();
-    int64_t first_time() const;
     int64_t last_time() const;
     Span clamped(Span span) const;
     void apply(Span span, bool remember);

@@ -14,13 +14,18 @@
 namespace tidemark::gui {
 
 namespace {
-constexpr int swatch_size = 12;
-constexpr int longest_name = 240;
+constexpr int swatch_size = 12, swatch_room = swatch_size + 5;
+constexpr int longest_name = 150, shortest_name = 110, name_step = 10;
+constexpr int few_lines = 3;
+constexpr int margin = 10, gap = 14;
+constexpr int longest_scale = 110, ramp_length = 120;
 }  // namespace
 
 MapLegend::MapLegend(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Legend of the segment map"));
-    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
 }
 
 void MapLegend::set_session(Session* session) {
@@ -29,15 +34,20 @@ void MapLegend::set_session(Session* session) {
     }
     session_ = session;
     if (session_) {
-        connect(session_, &Session::grouping_changed, this, qOverload<>(&QWidget::update));
-        connect(session_, &Session::grown, this, qOverload<>(&QWidget::update));
+        connect(session_, &Session::grouping_changed, this, &MapLegend::entries_changed);
+        connect(session_, &Session::grown, this, &MapLegend::entries_changed);
     }
+    entries_changed();
+}
+
+void MapLegend::entries_changed() {
+    updateGeometry();
     update();
 }
 
 void MapLegend::set_colors(MapColors by) {
     by_ = by;
-    update();
+    entries_changed();
 }
 
 void MapLegend::set_scale(double bytes_per_pixel) {
@@ -45,7 +55,12 @@ void MapLegend::set_scale(double bytes_per_pixel) {
     update();
 }
 
-QSize MapLegend::sizeHint() const { return {300, fontMetrics().height() + 8}; }
+QSize MapLegend::sizeHint() const { return {300, line_height()}; }
+
+int MapLegend::heightForWidth(int width) const {
+    const std::vector<Entry> all = entries(Theme::current());
+    return places(all, width, name_room(all, width)).back().y() + line_height();
+}
 
 std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
     std::vector<Entry> list;
@@ -82,37 +97,76 @@ std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
     return list;
 }
 
-int MapLegend::paint_scale(QPainter& painter, const QRect& area, const Theme& theme, double bytes_per_pixel) const {
-    if (bytes_per_pixel <= 0) {
-        return area.right();
+QString MapLegend::shown_name(const Entry& entry, int room) const {
+    return elided_group_name(fontMetrics(), entry.name, room);
+}
+
+int MapLegend::width_of(const Entry& entry, int room) const {
+    return swatch_room + fontMetrics().horizontalAdvance(shown_name(entry, room));
+}
+
+int MapLegend::name_room(const std::vector<Entry>& all, int width) const {
+    int room = longest_name;
+    while (room > shortest_name && places(all, width, room).back().y() >= few_lines * line_height()) {
+        room -= name_step;
     }
-    const double bytes = std::exp2(std::floor(std::log2(bytes_per_pixel * 110)));
+    return room;
+}
+
+int MapLegend::ramp_width() const {
+    return by_ == MapColors::age || by_ == MapColors::size
+               ? ramp_length + 28 + fontMetrics().horizontalAdvance(ramp_end(false) + ramp_end(true))
+               : 0;
+}
+
+QString MapLegend::ramp_end(bool high) const {
+    return by_ == MapColors::age ? (high ? tr("old") : tr("new"))
+                                 : bytes_text(high ? largest_on_scale : smallest_on_scale);
+}
+
+std::vector<QPoint> MapLegend::places(const std::vector<Entry>& all, int width, int room) const {
+    // The scale is at the right end of the first line.
+    int right = width - longest_scale - fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB")) - 3 * margin;
+    QPoint next(margin + ramp_width(), 0);
+    std::vector<QPoint> found;
+    for (const Entry& entry : all) {
+        if (next.x() + width_of(entry, room) > right && next.x() > margin) {
+            next = QPoint(margin, next.y() + line_height());
+            right = width - margin;
+        }
+        found.push_back(next);
+        next.rx() += width_of(entry, room) + gap;
+    }
+    return found;
+}
+
+void MapLegend::paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel) {
+    if (bytes_per_pixel <= 0) {
+        return;
+    }
+    const double bytes = std::exp2(std::floor(std::log2(bytes_per_pixel * longest_scale)));
     const int width = static_cast<int>(bytes / bytes_per_pixel);
     const QString name = bytes_text(saturated<uint64_t>(std::max(bytes, 1.0)));
     const int text_width = painter.fontMetrics().horizontalAdvance(name);
-    const int left = area.right() - width - text_width - 8;
-    const int y = area.center().y();
+    const int left = line.right() - width - text_width - 8;
+    const int y = line.center().y();
     painter.setPen(theme.faint_text);
     painter.drawLine(left, y, left + width, y);
     painter.drawLine(left, y - 3, left, y + 3);
     painter.drawLine(left + width, y - 3, left + width, y + 3);
-    painter.drawText(QRect(left + width + 6, area.top(), text_width + 4, area.height()), Qt::AlignVCenter, name);
-    return left - 16;
+    painter.drawText(QRect(left + width + 6, line.top(), text_width + 4, line.height()), Qt::AlignVCenter, name);
 }
 
-int MapLegend::paint_ramp(QPainter& painter, QRect area, const Theme& theme) const {
-    const QString low = by_ == MapColors::age ? tr("new") : bytes_text(smallest_on_scale);
-    const QString high = by_ == MapColors::age ? tr("old") : bytes_text(largest_on_scale);
+void MapLegend::paint_ramp(QPainter& painter, QRect line, const Theme& theme) const {
     painter.setPen(theme.text);
     QRect used;
-    painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, low, &used);
-    const QRect ramp(used.right() + 6, area.center().y() - swatch_size / 2, 120, swatch_size);
+    painter.drawText(line, Qt::AlignVCenter | Qt::AlignLeft, ramp_end(false), &used);
+    const QRect ramp(used.right() + 6, line.center().y() - swatch_size / 2, ramp_length, swatch_size);
     for (int x = 0; x < ramp.width(); ++x) {
         painter.fillRect(ramp.left() + x, ramp.top(), 1, swatch_size, scale_color(theme, x / (ramp.width() - 1.0)));
     }
-    area.setLeft(ramp.right() + 6);
-    painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft, high, &used);
-    return used.right() + 16;
+    line.setLeft(ramp.right() + 6);
+    painter.drawText(line, Qt::AlignVCenter | Qt::AlignLeft, ramp_end(true));
 }
 
 void MapLegend::paint_into(QPainter& painter, const QRect& area, double bytes_per_pixel) const {
@@ -121,24 +175,21 @@ void MapLegend::paint_into(QPainter& painter, const QRect& area, double bytes_pe
     }
     const Theme theme = Theme::current();
     painter.setFont(font());
-    const int right = paint_scale(painter, area.adjusted(10, 0, -10, 0), theme, bytes_per_pixel);
-    int x = area.left() + 10;
+    const QRect first(area.left() + margin, area.top(), area.width() - 2 * margin, line_height());
+    paint_scale(painter, first, theme, bytes_per_pixel);
     if (by_ == MapColors::age || by_ == MapColors::size) {
-        x = paint_ramp(painter, QRect(x, area.top(), right - x, area.height()), theme);
+        paint_ramp(painter, first, theme);
     }
-    for (const Entry& entry : entries(theme)) {
-        const QString name = elided_group_name(painter.fontMetrics(), entry.name, longest_name);
-        const int width = swatch_size + 5 + painter.fontMetrics().horizontalAdvance(name);
-        if (x + width > right) {
-            break;
-        }
-        const QRect box(x, area.center().y() - swatch_size / 2, swatch_size, swatch_size);
+    const std::vector<Entry> all = entries(theme);
+    const int room = name_room(all, area.width());
+    const std::vector<QPoint> corners = places(all, area.width(), room);
+    for (size_t i = 0; i < all.size(); ++i) {
+        const QRect line(area.topLeft() + corners[i], QSize(width_of(all[i], room), line_height()));
         painter.setPen(theme.faint_text);
-        painter.setBrush(entry.brush);
-        painter.drawRect(box);
+        painter.setBrush(all[i].brush);
+        painter.drawRect(line.left(), line.center().y() - swatch_size / 2, swatch_size, swatch_size);
         painter.setPen(theme.text);
-        painter.drawText(QRect(x + swatch_size + 5, area.top(), width, area.height()), Qt::AlignVCenter, name);
-        x += width + 14;
+        painter.drawText(line.adjusted(swatch_room, 0, gap, 0), Qt::AlignVCenter, shown_name(all[i], room));
     }
 }
 

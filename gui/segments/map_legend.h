@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The line under the segment map that explains its colors, textures and scale.
+// The lines under the segment map that explain its colors, textures and scale.
 #pragma once
 
 #include <QPointer>
@@ -22,6 +22,8 @@ public:
     void set_scale(double bytes_per_pixel);
 
     void paint_into(QPainter& painter, const QRect& area, double bytes_per_pixel) const;
+    /// Entries without room go to the next line.
+    int heightForWidth(int width) const override;
     QSize sizeHint() const override;
 
 protected:
@@ -32,9 +34,19 @@ private:
         QBrush brush;
         QString name;
     };
+    void entries_changed();
     std::vector<Entry> entries(const Theme& theme) const;
-    int paint_scale(QPainter& painter, const QRect& area, const Theme& theme, double bytes_per_pixel) const;
-    int paint_ramp(QPainter& painter, QRect area, const Theme& theme) const;
+    int line_height() const { return fontMetrics().height() + 8; }
+    QString shown_name(const Entry& entry, int room) const;
+    int width_of(const Entry& entry, int room) const;
+    /// Returns the room for a name with which the entries need few lines.
+    int name_room(const std::vector<Entry>& all, int width) const;
+    int ramp_width() const;
+    QString ramp_end(bool high) const;
+    /// Returns the top left corners of the entries' lines.
+    std::vector<QPoint> places(const std::vector<Entry>& all, int width, int room) const;
+    static void paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel);
+    void paint_ramp(QPainter& painter, QRect line, const Theme& theme) const;
 
     QPointer<Session> session_;
     MapColors by_ = MapColors::group;

@@ -21,6 +21,10 @@
 
 namespace tidemark::gui {
 
+namespace {
+constexpr int least_canvas = 48;  // pixels
+}  // namespace
+
 SegmentMap::SegmentMap(QWidget* parent)
     : QWidget(parent),
       reference_task_(this, OnNewerRequest::cancel_running,
@@ -45,6 +49,7 @@ SegmentMap::SegmentMap(QWidget* parent)
     layout->addWidget(make_toolbar());
     layout->addWidget(figures_);
     layout->addWidget(fragmentation_);
+    canvas_->setMinimumHeight(least_canvas);  // it scrolls, the legend does not
     layout->addWidget(canvas_, 1);
     layout->addWidget(legend_);
 
@@ -148,7 +153,7 @@ void SegmentMap::show_figures() {
     const auto state = state_.state();
     const bool known = session_ && state;
     figures_->setText(known ? figures_text(session_->trace(), *state) : QString());
-    fragmentation_->setText(known ? fragmentation_text(*session_, *state) : QString());
+    fragmentation_->setText(known ? with_whole_units(fragmentation_text(*session_, *state)) : QString());
     figures_->setVisible(known);
     fragmentation_->setVisible(!fragmentation_->text().isEmpty());
 }
@@ -306,7 +311,7 @@ void SegmentMap::render_to(QPainter& painter, QSize size) {
         painter.restore();
         top = 8 + static_cast<int>(text.size().height());
     }
-    const int legend_height = session_ ? legend_->sizeHint().height() : 0;
+    const int legend_height = session_ ? legend_->heightForWidth(size.width()) : 0;
     painter.save();
     painter.translate(0, top);
     const double scale = canvas_->render_to(painter, QSize(size.width(), size.height() - top - legend_height));

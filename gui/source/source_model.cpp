@@ -142,7 +142,7 @@ QVariant SourceModel::headerData(int section, Qt::Orientation orientation, int r
         switch (section) {
             case active: return tr("Active");
             case self: return tr("Self");
-            case allocated: return tr("Allocated");
+            case allocated: return tr("Total allocated");
             case peak: return tr("At the peak");
             case leaked: return tr("Leaked");
             case line: return tr("Line");

@@ -137,12 +137,9 @@ void SummaryTable::make_controls() {
     for (const auto& [name, by] : kinds) {
         by_->addItem(name, static_cast<int>(by));
     }
-    time_point_ = new QLabel(this);
-    time_point_->setAccessibleName(tr("Time of the table"));
     auto* bar = new Toolbar(this);
     bar->add(tabs_);
     bar->add(by_);
-    bar->add_right(time_point_);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
@@ -169,7 +166,6 @@ void SummaryTable::set_session(Session* session) {
     session_ = session && session->has_device() ? session : nullptr;
     attribution_->show(nullptr, nullptr, group_by());
     counters_->show(nullptr);
-    time_point_->clear();
     if (session_) {
         const Selection& selection = session_->selection();
         connect(&selection, &Selection::time_point_changed, this, &SummaryTable::schedule);
@@ -234,11 +230,6 @@ void SummaryTable::request() {
     }
     const auto analysis = session_->shared_analysis();
     const TimePoint time_point = session_->selection().state().time_point;
-    const QString place = place_text(time_point.repeated);
-    time_point_->setText(
-        tr("%1, after %2 event(s)", nullptr, plural(time_point.event))
-            .arg(time_point_text(time_of(session_->device(), time_point)), count_text(time_point.event)) +
-        (place.isEmpty() ? QString() : QStringLiteral(" · ") + place));
     if (front() == counters_table_) {
         // The first answer walks the whole history; later ones are quick.
         counters_task_.start([analysis, time_point](Progress&) {

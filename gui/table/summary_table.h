@@ -78,7 +78,6 @@ private:
     QTimer delay_;
     QTabBar* tabs_;
     QComboBox* by_;
-    QLabel* time_point_;
     QLabel* note_;
     QStackedWidget* pages_;
     QTableView *attribution_table_, *counters_table_;

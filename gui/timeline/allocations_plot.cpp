@@ -171,7 +171,7 @@ QString AllocationsPlot::describe(QPoint point) {
     if (!column || !area().contains(point)) {
         return {};
     }
-    const QString time_point = describe_column((*picture_.columns)[*column]);
+    const QString time_point = describe_column(point, (*picture_.columns)[*column]);
     if (a == no_allocation) {
         return tr("No allocation here.") + QStringLiteral("<br>") + time_point;
     }
@@ -192,7 +192,7 @@ void AllocationsPlot::clicked(QPoint point) {
     const AllocationIndex a = allocation_at(point);
     const auto column = column_at(picture_, position_at(point.x()));
     if (column) {
-        session()->selection().set_time_point((*picture_.columns)[*column].time_point);
+        session()->selection().set_time_point(point_under(point, (*picture_.columns)[*column]));
     }
     if (a != no_allocation) {
         session()->selection().select_allocation(a);

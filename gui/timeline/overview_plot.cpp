@@ -383,13 +383,14 @@ void OverviewPlot::mouseReleaseEvent(QMouseEvent* event) {
     }
     TimeView& view = session_->time_view();
     const double at = position(event->position().x());
+    const double reach = 2 * (position(1) - position(0));
     const bool click = std::abs(pixel(press_) - event->position().x()) < 4;
     if (click && grip_ == Grip::outside) {
         // A click beside the brush moves it there; if everything is shown, the click moves the cursor.
         view.show(at - (to_ - from_) / 2, at + (to_ - from_) / 2);
-        session_->selection().set_time_point(view.point_at(at));
+        session_->selection().set_time_point(view.point_near(at, reach));
     } else if (click && grip_ == Grip::inside) {
-        session_->selection().set_time_point(view.point_at(at));
+        session_->selection().set_time_point(view.point_near(at, reach));
     }
     view.end_gesture();
     grip_ = Grip::none;

@@ -429,14 +429,14 @@ QString TimelinePlot::describe(QPoint point) {
     }
     const QString open = describe_annotations(position);
     return (open.isEmpty() ? QString() : open + QStringLiteral("<br>")) +
-           describe_column((*picture_.columns)[*column]) + describe_groups(*column);
+           describe_column(point, (*picture_.columns)[*column]) + describe_groups(*column);
 }
 
 void TimelinePlot::clicked(QPoint point) {
     const auto column = column_at(picture_, position_at(point.x()));
     if (column && area().contains(point)) {
         // The time the column shows, not the one a fraction of a pixel away.
-        session()->selection().set_time_point((*picture_.columns)[*column].time_point);
+        session()->selection().set_time_point(point_under(point, (*picture_.columns)[*column]));
     } else {
         set_time_point_at(point);
     }

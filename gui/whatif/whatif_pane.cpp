@@ -229,7 +229,7 @@ void WhatIfPane::show_result() {
     if (has_run && shown_->asked->figures.failed) {
         html += QStringLiteral(" <a href=\"event\">%1</a>").arg(tr("Show this event"));
     }
-    result_->setText(html);
+    result_->setText(with_whole_units(html));
     const bool has_variable = has_run && !variable().endsWith(u'=');
     variable_->setText(has_variable ? variable() : has_run ? tr("PyTorch's defaults: no variable to set") : QString());
     copy_->setEnabled(has_variable);
@@ -240,7 +240,7 @@ void WhatIfPane::show_result() {
             trust << sentence_text(limit);
         }
     }
-    trust_->setText(trust.join(u' '));
+    trust_->setText(with_whole_units(trust.join(u' ')));
     trust_->setToolTip(tip_text(trust_->text()));
 }
 

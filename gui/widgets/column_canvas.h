@@ -34,6 +34,18 @@ public:
         std::fill(column(x) + run.begin, column(x) + std::max(run.begin, run.end), color);
     }
 
+    /// Fills a band of a stack. A line below it in the color of the background separates it from the band there, which
+    /// may have nearly the same lightness, unless the band is thin.
+    void fill_band(int x, RowRun run, QRgb color, const PictureRequest& r) {
+        fill(x, run, color);
+        separate(x, run, r);
+    }
+    void separate(int x, RowRun run, const PictureRequest& r) {
+        if (run.begin > 0 && run.end - run.begin >= thinnest_separated * r.line_width) {
+            fill(x, {run.begin, run.begin + r.line_width}, r.theme.plot_background.rgb());
+        }
+    }
+
     void clear_from(int x, QRgb background) {
         std::fill(pixels_.begin() + static_cast<ptrdiff_t>(std::clamp(x, 0, width_)) * height_, pixels_.end(),
                   background);
@@ -54,6 +66,8 @@ public:
     }
 
 private:
+    static constexpr int thinnest_separated = 5;
+
     void copy_tile(uchar* bits, qsizetype stride, int x0, int x1, int y0, int y1) const {
         for (int y = y0; y < y1; ++y) {
             auto* line = reinterpret_cast<QRgb*>(bits + stride * y);

@@ -52,7 +52,7 @@ void paint_stacks(ColumnCanvas& canvas, const TimelinePicture& picture) {
         double bottom = 0;
         for (size_t g = 0; g < groups; ++g) {
             const double top = bottom + static_cast<double>(picture.stacked[static_cast<size_t>(x) * groups + g]);
-            canvas.fill(x, rows_between(bottom, top, r.low, bytes_per_row(r), canvas.rows()), colors[g]);
+            canvas.fill_band(x, rows_between(bottom, top, r.low, bytes_per_row(r), canvas.rows()), colors[g], r);
             bottom = top;
         }
     }

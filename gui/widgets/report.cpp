@@ -6,6 +6,8 @@
 #include <QFontMetrics>
 #include <algorithm>
 
+#include "gui/model/text.h"
+
 namespace tidemark::gui {
 
 void Report::title(const QString& text, const QString& subtitle) {
@@ -41,9 +43,9 @@ QString linked(const QString& escaped, const QString& link, const QColor& color)
                                 .arg(link, color.name(), escaped);
 }
 
-/// Lets long paths break after a slash instead of widening the pane; double blanks stay.
+/// Lets long paths break after a slash instead of widening the pane; double blanks and units stay.
 QString breakable(const QString& text) {
-    return text.toHtmlEscaped()
+    return with_whole_units(text.toHtmlEscaped())
         .replace(u'/', QStringLiteral("/&#8203;"))
         .replace(QLatin1String("  "), QLatin1String("&nbsp; "));
 }
@@ -51,10 +53,12 @@ QString breakable(const QString& text) {
 }  // namespace
 
 QString Report::html(const Theme& theme, const QFont& font, const QString& code_family) const {
+    constexpr int widest_name = 14;  // characters: longer names wrap, so that numbers have room beside them
     int name_width = 0;
     for (const Row& row : rows_) {
         name_width = std::max(name_width, QFontMetrics(font).horizontalAdvance(row.name) + 14);
     }
+    name_width = std::min(name_width, QFontMetrics(font).averageCharWidth() * widest_name);
     const QString faint = theme.faint_text.name();
     const QString shade = mixed(theme.background, theme.selection, 0.14).name();
     QString html = QStringLiteral(

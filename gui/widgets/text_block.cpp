@@ -7,6 +7,8 @@
 #include <QTextDocument>
 #include <cmath>
 
+#include "gui/model/text.h"
+
 namespace tidemark::gui {
 
 QString rich_text(const QString& text) {
@@ -35,7 +37,7 @@ TextBlock::TextBlock(const QString& name, QWidget* parent) : QTextBrowser(parent
 }
 
 void TextBlock::show_html(const QString& html) {
-    setHtml(html);
+    setHtml(with_whole_units(html));
     setFocusPolicy(html.contains(QStringLiteral("<a ")) ? Qt::StrongFocus : Qt::ClickFocus);
     known_width_ = -1;
     updateGeometry();

@@ -165,10 +165,9 @@ QString TimePlot::values_at_cursor() const {
     const auto value = [&](Series series) {
         return QString::fromStdString(format_bytes(curves.value(series, state.time_point)));
     };
-    QString text = tr("At the cursor, %1, event %2: allocated %3, active %4, reserved %5.")
-                       .arg(QString::fromStdString(format_time_point(time_of(device, state.time_point))),
-                            count_text(state.time_point.event), value(Series::allocated), value(Series::active),
-                            value(Series::reserved));
+    QString text = tr("At the cursor, %1: allocated %2, active %3, reserved %4.")
+                       .arg(point_text(session_->trace(), device, state.time_point), value(Series::allocated),
+                            value(Series::active), value(Series::reserved));
     if (const QString place = place_text(state.time_point.repeated); !place.isEmpty()) {
         text += ' ' + place;
     }
@@ -354,7 +353,7 @@ void TimePlot::paint_range_label(QCPPainter& painter, const QString& text, doubl
     painter.drawText(box, Qt::AlignCenter, text);
 }
 
-QString TimePlot::describe_column(const Column& column) const {
+QString TimePlot::describe_column(QPoint point, const Column& column) const {
     const DeviceHistory& device = session_->device();
     const auto row = [&](const QString& name, Series series) {
         const auto s = static_cast<size_t>(series);
@@ -363,10 +362,9 @@ QString TimePlot::describe_column(const Column& column) const {
         return QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td align=right>%2</td></tr>")
             .arg(name, high == low ? high : low + QStringLiteral(" – ") + high);
     };
-    const QString time = QString::fromStdString(format_time_point(time_of(device, column.time_point)));
-    const QString event = QString::fromStdString(format_count(column.time_point.event));
-    const QString place = place_text(column.time_point.repeated);
-    return QStringLiteral("<b>%1</b> · %2<table cellspacing=0>").arg(time, tr("event %1").arg(event)) +
+    const TimePoint shown = point_under(point, column);
+    const QString place = place_text(shown.repeated);
+    return QStringLiteral("<b>%1</b><table cellspacing=0>").arg(point_text(session_->trace(), device, shown)) +
            row(tr("allocated"), Series::allocated) + row(tr("active"), Series::active) +
            row(tr("requested"), Series::requested) + row(tr("reserved"), Series::reserved) +
            QStringLiteral("</table>") + place;

@@ -13,11 +13,9 @@
 #include "gui/widgets/picture_drawing.h"
 #include "gui/widgets/qcp.h"
 #include "gui/widgets/tickers.h"
+#include "gui/widgets/wheel_mode.h"
 
 namespace tidemark::gui {
-
-/// The effect of the wheel on the plots.
-enum class WheelMode : uint8_t { scrolls, zooms };
 
 class TimePlot : public QCustomPlot {
     Q_OBJECT
@@ -66,7 +64,8 @@ protected:
     AxisMap y_map() const { return byte_map(low(), high(), area()); }
     double position_at(double x) const { return x_map().value(x); }
     void paint_vertical(QCPPainter& painter, double position, const QPen& pen) const;
-    QString describe_column(const Column& column) const;
+    /// Returns the table of a tooltip: the time at the pointer, and the values of the column there.
+    QString describe_column(QPoint point, const Column& column) const;
 
     // For subclasses.
     virtual void session_changed() {}
@@ -82,6 +81,10 @@ protected:
     virtual void double_clicked(QPoint) {}
 
     void set_time_point_at(QPoint point);
+    /// Returns the point in time under the pointer: the nearest event, or the time itself if no event is near.
+    TimePoint point_under(QPoint point) const;
+    /// Returns the point that a column shows if events or a repeated step lie in it, else the one under the pointer.
+    TimePoint point_under(QPoint point, const Column& column) const;
     /// Sets the vertical axis to 0 to `whole` bytes. Resets a vertical zoom.
     void set_whole_bytes(double whole);
     /// Raises the limit; a vertical zoom stays.

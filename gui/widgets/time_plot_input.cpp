@@ -15,6 +15,7 @@ namespace {
 constexpr double wheel_zoom = 1.25;
 constexpr double wheel_scroll = 0.08;
 constexpr int drag_threshold = 4;  // pixels
+constexpr double event_reach = 2;  // pixels
 }  // namespace
 
 bool TimePlot::event(QEvent* event) {
@@ -30,9 +31,16 @@ bool TimePlot::on_cursor(QPoint point) const {
     return point.y() > area().bottom() || std::abs(point.x() - x) <= 3;
 }
 
-void TimePlot::set_time_point_at(QPoint point) {
-    session_->selection().set_time_point(session_->time_view().point_at(position_at(point.x())));
+TimePoint TimePlot::point_under(QPoint point) const {
+    const double pixel = position_at(point.x() + 1) - position_at(point.x());
+    return session_->time_view().point_near(position_at(point.x()), pixel * event_reach);
 }
+
+TimePoint TimePlot::point_under(QPoint point, const Column& column) const {
+    return column.first != column.last || column.time_point.repeated ? column.time_point : point_under(point);
+}
+
+void TimePlot::set_time_point_at(QPoint point) { session_->selection().set_time_point(point_under(point)); }
 
 void TimePlot::mousePressEvent(QMouseEvent* event) {
     if (!has_data()) {
@@ -69,7 +77,7 @@ void TimePlot::drag_to(QPoint point) {
     } else if (drag_ == Drag::bytes) {
         pan_bytes(delta.y());
     } else if (drag_ == Drag::time_point) {
-        set_time_point_at(point);
+        set_time_point_at(QPoint(std::clamp(point.x(), area().left(), area().right()), point.y()));
     }
 }
 
@@ -137,8 +145,6 @@ void TimePlot::wheelEvent(QWheelEvent* event) {
     if (event->modifiers() & Qt::AltModifier) {
         turn = turn.transposed();  // Qt turns the wheel sideways with Alt
     }
-    const bool control = event->modifiers() & Qt::ControlModifier;
-    const bool zooms = control != (wheel_mode_ == WheelMode::zooms);
     const double notches = turn.y() / 120.0;
     if (!wheel_rest_.isActive()) {
         view.begin_gesture();
@@ -147,7 +153,7 @@ void TimePlot::wheelEvent(QWheelEvent* event) {
     if (event->modifiers() & Qt::ShiftModifier) {
         const double notch = notches != 0 ? notches : turn.x() / 120.0;
         zoom_bytes(std::pow(wheel_zoom, notch), event->position().y());
-    } else if (zooms) {
+    } else if (wheel_zooms(wheel_mode_, event->modifiers())) {
         view.zoom(std::pow(wheel_zoom, notches), position_at(event->position().x()));
     } else {
         view.pan(-(notches + turn.x() / 120.0) * wheel_scroll);
@@ -162,7 +168,7 @@ void TimePlot::contextMenuEvent(QContextMenuEvent* event) {
     }
     const TimeView& view = session_->time_view();
     if (event->reason() == QContextMenuEvent::Mouse) {
-        emit menu_requested(view.point_at(position_at(event->pos().x())), event->globalPos());
+        emit menu_requested(point_under(event->pos()), event->globalPos());
         return;
     }
     const TimePoint& cursor = session_->selection().state().time_point;
@@ -192,6 +198,10 @@ void TimePlot::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Space) {
         space_held_ = true;
         setCursor(Qt::OpenHandCursor);
+        return;
+    }
+    if (has_data() && (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right)) {
+        session_->go_to_change(event->key() == Qt::Key_Left ? -1 : 1);
         return;
     }
     QCustomPlot::keyPressEvent(event);

@@ -36,17 +36,17 @@ struct BreakdownOptions {
 struct Page {
     std::shared_ptr<const Analysis> analysis;
     const DeviceHistory& device;
+    TimePoint point;
     BreakdownRow row;
     std::vector<std::string> gaps;
 
-    Page(DeviceTimePoint time_point, const std::string& at, const Words& words)
-        : analysis(std::move(time_point.analysis)), device(analysis->device()) {
+    Page(DeviceTimePoint time_point, const Words& words)
+        : analysis(std::move(time_point.analysis)), device(analysis->device()), point(time_point.point) {
         const Breakdown breakdown(analysis);
         for (const BreakdownGap& gap : breakdown.gaps()) {
             gaps.push_back(breakdown_gap_words(words, gap));
         }
-        const std::optional<int64_t> time = named_time(analysis->trace(), at);
-        row = time ? breakdown.at_time(*time) : breakdown.at(time_point.point);
+        row = breakdown.at(point);
     }
 
     int64_t total() const {
@@ -123,13 +123,8 @@ struct TableLayout {
 };
 
 std::string title_words(const Words& words, const Page& page) {
-    const auto device = with("device", page.device.device);
-    const auto event = with("event", format_count(page.row.event));
-    const auto count = with("count", format_count(page.device.event_count()));
-    return has_times(page.analysis->trace(), page.device)
-               ? words("Device {device}, event {event} of {count}, {time}", device, event, count,
-                       with("time", format_time_point(page.row.time)))
-               : words("Device {device}, event {event} of {count}", device, event, count);
+    return words("Device {device}, {time_point}", with("device", page.device.device),
+                 with("time_point", time_point_text(words, page.analysis->trace(), page.device, page.point)));
 }
 
 std::string page_text(const Words& words, const Page& page) {
@@ -208,7 +203,7 @@ Status run_breakdown(const BreakdownOptions& options, const Words& words, Progre
     std::string text;
     auto list = ordered_json::array();
     for (DeviceTimePoint& time_point : *time_points) {
-        const Page page(std::move(time_point), options.time_point.at, words);
+        const Page page(std::move(time_point), words);
         if (options.format == "json") {
             list.push_back(page_json(words, page));
         } else {

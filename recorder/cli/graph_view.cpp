@@ -57,7 +57,7 @@ Result<std::unique_ptr<const GraphView>> GraphView::open(const TimePointOptions&
     }
     const DeviceHistory& device = time_point->device();
     return std::unique_ptr<const GraphView>(std::make_unique<GraphView>(
-        std::move(*graph), device, last_state(device, time_point->point), time_point->time, words));
+        std::move(*graph), device, last_state(device, time_point->point), time_point->time(), words));
 }
 
 GraphView::GraphView(std::unique_ptr<const Graph> graph, const DeviceHistory& device, EventNumber event, int64_t time,

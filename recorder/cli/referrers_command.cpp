@@ -222,7 +222,7 @@ Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace,
     if (!time_point) {
         return time_point.error();
     }
-    const HeapScan* scan = ReferrerIndex(graph.index, time_point->time).scan();
+    const HeapScan* scan = ReferrerIndex(graph.index, time_point->time()).scan();
     return static_cast<size_t>(scan - scans.data());
 }
 

@@ -101,14 +101,14 @@ Result<const FileMemory*> find_file(const SourceOf& source, const std::string& w
 std::string cell(uint64_t bytes) { return bytes == 0 ? "" : format_bytes(static_cast<int64_t>(bytes)); }
 
 std::string columns(const LineBytes& bytes) {
-    return fmt::format("{:>10}  {:>10}  {:>10}  {:>9}  {:>10}  {:>10}", cell(bytes.active), cell(bytes.self),
+    return fmt::format("{:>10}  {:>10}  {:>15}  {:>9}  {:>10}  {:>10}", cell(bytes.active), cell(bytes.self),
                        cell(bytes.allocated), bytes.allocations == 0 ? "" : format_count(bytes.allocations),
                        cell(bytes.peak), cell(bytes.leaked));
 }
 
 std::string head(const Words& words, std::string_view last) {
-    return fmt::format("{:>10}  {:>10}  {:>10}  {:>9}  {:>10}  {:>10}  {}\n", words("Active"), words("Self"),
-                       words("Allocated"), words("Count"), words("At peak"), words("Leaked"), last);
+    return fmt::format("{:>10}  {:>10}  {:>15}  {:>9}  {:>10}  {:>10}  {}\n", words("Active"), words("Self"),
+                       words("Total allocated"), words("Count"), words("At peak"), words("Leaked"), last);
 }
 
 std::string place_line(const SourceOf& source, const Words& words) {

@@ -53,8 +53,7 @@ Result<DeviceTimePoint> time_point_of(const std::shared_ptr<const Trace>& trace,
     if (!point) {
         return point.error();
     }
-    const int64_t time = named_time(*trace, at).value_or(time_of(device, *point));
-    return DeviceTimePoint{std::move(analysis), *point, time};
+    return DeviceTimePoint{std::move(analysis), *point};
 }
 
 }  // namespace
@@ -124,8 +123,7 @@ std::string time_point_text(const Words& words, const Trace& trace, const Device
 }
 
 std::string time_point_text(const Words& words, const DeviceTimePoint& time_point) {
-    return words.translate(
-        describe_time_point(time_point.trace(), time_point.device(), time_point.point, time_point.time));
+    return time_point_text(words, time_point.trace(), time_point.device(), time_point.point);
 }
 
 void add_place(nlohmann::ordered_json& json, const std::optional<RepeatedPlace>& place) {
@@ -135,11 +133,7 @@ void add_place(nlohmann::ordered_json& json, const std::optional<RepeatedPlace>&
 }
 
 nlohmann::ordered_json time_point_json(const Words& words, const DeviceTimePoint& time_point) {
-    nlohmann::ordered_json json = {{"event", time_point.point.event},
-                                   {"time_ns", time_of(time_point.device(), time_point.point)},
-                                   {"text", time_point_text(words, time_point)}};
-    add_place(json, time_point.point.repeated);
-    return json;
+    return time_point_json(words, time_point.trace(), time_point.device(), time_point.point);
 }
 
 nlohmann::ordered_json time_point_json(const Words& words, const Trace& trace, const DeviceHistory& device,

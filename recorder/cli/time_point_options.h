@@ -15,6 +15,7 @@
 #include "storage/base/progress.h"
 #include "storage/base/result.h"
 #include "storage/read/open_trace.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::cli {
 
@@ -39,10 +40,10 @@ std::string only_device_help(const Words& words);
 struct DeviceTimePoint {
     std::unique_ptr<Analysis> analysis;
     TimePoint point;
-    int64_t time = 0;  ///< ns since the start of the trace; the last event may be earlier
 
     const Trace& trace() const { return analysis->trace(); }
     const DeviceHistory& device() const { return analysis->device(); }
+    int64_t time() const { return time_of(device(), point); }  ///< ns since the start of the trace
 };
 
 /// Returns the state of the selected device, or of every device; never empty. Errors list the valid values.

@@ -38,13 +38,6 @@
             <numerusform>%n free gaps</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>after %1 of %2 event(s)</source>
-        <translation>
-            <numerusform>after %1 of %2 event</numerusform>
-            <numerusform>after %1 of %2 events</numerusform>
-        </translation>
-    </message>
 </context>
 <context>
     <name>GraphMap</name>
@@ -289,16 +282,6 @@
         <translation>
             <numerusform>The first %1 row in %2. The query has more: add WHERE, GROUP BY or LIMIT.</numerusform>
             <numerusform>The first %1 rows in %2. The query has more: add WHERE, GROUP BY or LIMIT.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>tidemark::gui::SummaryTable</name>
-    <message numerus="yes">
-        <source>%1, after %2 event(s)</source>
-        <translation>
-            <numerusform>%1, after %2 event</numerusform>
-            <numerusform>%1, after %2 events</numerusform>
         </translation>
     </message>
 </context>

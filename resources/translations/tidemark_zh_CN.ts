@@ -72,7 +72,7 @@
     </message>
     <message>
         <source>Allocated</source>
-        <translation>分配于</translation>
+        <translation>已分配</translation>
     </message>
     <message>
         <source>before the history begins</source>
@@ -311,20 +311,6 @@
         <translation>保留</translation>
     </message>
     <message>
-        <source>Reserved, not used</source>
-        <translation>保留但未使用</translation>
-    </message>
-    <message>
-        <source>Time %1</source>
-        <translation>时间 %1</translation>
-    </message>
-    <message numerus="yes">
-        <source>after %1 of %2 event(s)</source>
-        <translation>
-            <numerusform>在第 %1 个事件之后（共 %2 个）</numerusform>
-        </translation>
-    </message>
-    <message>
         <source>Events</source>
         <translation>事件</translation>
     </message>
@@ -447,8 +433,24 @@
         <translation>历史的结尾</translation>
     </message>
     <message>
-        <source>out of memory: %1 requested, %2 free on the device</source>
-        <translation>显存不足：请求 %1，设备上空闲 %2</translation>
+        <source>Free in segments</source>
+        <translation>段内空闲</translation>
+    </message>
+    <message>
+        <source>Last</source>
+        <translation>上一个</translation>
+    </message>
+    <message>
+        <source>Next</source>
+        <translation>下一个</translation>
+    </message>
+    <message>
+        <source>Allocated at</source>
+        <translation>分配时间</translation>
+    </message>
+    <message>
+        <source>Created at</source>
+        <translation>创建时间</translation>
     </message>
 </context>
 <context>
@@ -1186,6 +1188,14 @@
         <source>The open pane of a window: segments, graph, table, histograms, summary, changes, calltree, source, whatif, breakdown, sql or notes.</source>
         <translation>窗口中打开的面板：segments、graph、table、histograms、summary、changes、calltree、source、whatif、breakdown、sql 或 notes。</translation>
     </message>
+    <message>
+        <source>The other trace, with which the window compares.</source>
+        <translation>窗口用来比较的另一份记录。</translation>
+    </message>
+    <message>
+        <source>Two steps, which the window compares, such as 3:20.</source>
+        <translation>窗口所比较的两个步骤，例如 3:20。</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::AllocationFilters</name>
@@ -1736,16 +1746,16 @@
         <translation>打开一份记录，查看其 GPU 显存的构成。</translation>
     </message>
     <message>
-        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; of %3 in use. The table lists its components.</source>
-        <translation>在 %1，nvidia-smi 显示已使用 &lt;b&gt;%2&lt;/b&gt;，共 %3。表中列出它的组成部分。</translation>
+        <source>At the cursor, nvidia-smi shows &lt;b&gt;%1&lt;/b&gt; of %2 in use. The table lists its components.</source>
+        <translation>在光标处，nvidia-smi 显示已使用 &lt;b&gt;%1&lt;/b&gt;（共 %2）。表格列出其组成部分。</translation>
     </message>
     <message>
-        <source>At %1 nvidia-smi shows &lt;b&gt;%2&lt;/b&gt; in use. The table lists its components.</source>
-        <translation>在 %1，nvidia-smi 显示已使用 &lt;b&gt;%2&lt;/b&gt;。表中列出它的组成部分。</translation>
+        <source>At the cursor, nvidia-smi shows &lt;b&gt;%1&lt;/b&gt; in use. The table lists its components.</source>
+        <translation>在光标处，nvidia-smi 显示已使用 &lt;b&gt;%1&lt;/b&gt;。表格列出其组成部分。</translation>
     </message>
     <message>
-        <source>At %1 PyTorch&apos;s allocator has reserved the memory listed here. The trace has no nvidia-smi figure. A recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA context and other processes.</source>
-        <translation>在 %1，PyTorch 分配器保留了此处列出的显存。记录中没有 nvidia-smi 的数值。用 Tidemark 记录（文件 › 记录…）会加上它，以及驱动、各个库、CUDA 上下文和其他进程的显存。</translation>
+        <source>PyTorch&apos;s allocator has reserved the memory listed here. The trace has no nvidia-smi figure. A recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA context and other processes.</source>
+        <translation>PyTorch 分配器保留了此处列出的显存。记录中没有 nvidia-smi 的数值。用 Tidemark 记录（文件 › 记录…）会加上它，以及驱动、各个库、CUDA 上下文和其他进程的显存。</translation>
     </message>
 </context>
 <context>
@@ -2055,10 +2065,6 @@
         <translation>B − A：%1 至 %2</translation>
     </message>
     <message>
-        <source>%1: peak %2</source>
-        <translation>%1：峰值 %2</translation>
-    </message>
-    <message>
         <source>step %1</source>
         <translation>步骤 %1</translation>
     </message>
@@ -2073,6 +2079,10 @@
     <message>
         <source>%1: A %2, B %3</source>
         <translation>%1：A %2，B %3</translation>
+    </message>
+    <message>
+        <source>%1: peak %2 active</source>
+        <translation>%1：峰值 %2（活跃）</translation>
     </message>
 </context>
 <context>
@@ -2934,10 +2944,6 @@
         <translation>数据缺口</translation>
     </message>
     <message>
-        <source>cursor %1 · event %2 of %3</source>
-        <translation>光标 %1 · 事件 %2 / %3</translation>
-    </message>
-    <message>
         <source>allocated %1</source>
         <translation>已分配 %1</translation>
     </message>
@@ -2952,10 +2958,6 @@
     <message>
         <source>device %1</source>
         <translation>设备显存 %1</translation>
-    </message>
-    <message>
-        <source>device size not recorded</source>
-        <translation>设备显存大小未记录</translation>
     </message>
     <message>
         <source>no data gaps</source>
@@ -3194,14 +3196,6 @@
         <translation>清除选择</translation>
     </message>
     <message>
-        <source>Next event</source>
-        <translation>下一个事件</translation>
-    </message>
-    <message>
-        <source>Previous event</source>
-        <translation>上一个事件</translation>
-    </message>
-    <message>
         <source>Peak</source>
         <translation>峰值</translation>
     </message>
@@ -3414,6 +3408,14 @@
     <message>
         <source>Stop comparing</source>
         <translation>停止比较</translation>
+    </message>
+    <message>
+        <source>Next change of memory</source>
+        <translation>下一次显存变化</translation>
+    </message>
+    <message>
+        <source>Previous change of memory</source>
+        <translation>上一次显存变化</translation>
     </message>
 </context>
 <context>
@@ -4555,10 +4557,6 @@ y</source>
         <translation>自身</translation>
     </message>
     <message>
-        <source>Allocated</source>
-        <translation>已分配</translation>
-    </message>
-    <message>
         <source>At the peak</source>
         <translation>峰值时</translation>
     </message>
@@ -4593,6 +4591,10 @@ y</source>
     <message>
         <source>Of the allocations that leaks retain</source>
         <translation>泄漏所保留的分配</translation>
+    </message>
+    <message>
+        <source>Total allocated</source>
+        <translation>累计分配</translation>
     </message>
 </context>
 <context>
@@ -4874,10 +4876,6 @@ Empty: the program that your desktop uses for such files.</source>
         <translation>文件不存在</translation>
     </message>
     <message>
-        <source>peak %1</source>
-        <translation>峰值 %1</translation>
-    </message>
-    <message>
         <source>Drop a file here</source>
         <translation>将文件拖放到此处</translation>
     </message>
@@ -4916,6 +4914,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Files that you open are listed here, with what their explanation says.</source>
         <translation>打开过的文件会列在此处，并附上其解释的结论。</translation>
+    </message>
+    <message>
+        <source>peak %1 allocated</source>
+        <translation>峰值：已分配 %1</translation>
     </message>
 </context>
 <context>
@@ -5063,16 +5065,6 @@ Empty: the program that your desktop uses for such files.</source>
         <translation>按标注</translation>
     </message>
     <message>
-        <source>Time of the table</source>
-        <translation>表格对应的时间</translation>
-    </message>
-    <message numerus="yes">
-        <source>%1, after %2 event(s)</source>
-        <translation>
-            <numerusform>%1，第 %2 个事件之后</numerusform>
-        </translation>
-    </message>
-    <message>
         <source>This trace has no memory events of any device.</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
     </message>
@@ -5191,13 +5183,29 @@ Empty: the program that your desktop uses for such files.</source>
         <source>The recorder ended without closing the trace. The last events may be missing.</source>
         <translation>记录器结束时没有关闭记录。最后的事件可能缺失。</translation>
     </message>
+    <message>
+        <source>event %1</source>
+        <translation>事件 %1</translation>
+    </message>
+    <message>
+        <source>%1 after event %2</source>
+        <translation>事件 %2 之后 %1</translation>
+    </message>
+    <message>
+        <source>%1 before the first event</source>
+        <translation>第一个事件之前 %1</translation>
+    </message>
+    <message>
+        <source>cursor %1</source>
+        <translation>光标 %1</translation>
+    </message>
+    <message>
+        <source>cursor %1: %2</source>
+        <translation>光标 %1：%2</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::TimePlot</name>
-    <message>
-        <source>At the cursor, %1, event %2: allocated %3, active %4, reserved %5.</source>
-        <translation>光标处 %1，事件 %2：已分配 %3，活跃 %4，保留 %5。</translation>
-    </message>
     <message>
         <source>Selected: allocation %1, %2.</source>
         <translation>已选中：分配 %1，%2。</translation>
@@ -5205,10 +5213,6 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>This trace has no memory events of any device.</source>
         <translation>此记录中没有任何设备的显存事件。</translation>
-    </message>
-    <message>
-        <source>event %1</source>
-        <translation>事件 %1</translation>
     </message>
     <message>
         <source>allocated</source>
@@ -5229,6 +5233,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>No trace is open.</source>
         <translation>没有打开记录。</translation>
+    </message>
+    <message>
+        <source>At the cursor, %1: allocated %2, active %3, reserved %4.</source>
+        <translation>光标处，%1：已分配 %2，活跃 %3，已保留 %4。</translation>
     </message>
 </context>
 <context>
@@ -5366,10 +5374,6 @@ Empty: the program that your desktop uses for such files.</source>
         </translation>
     </message>
     <message>
-        <source>peak %1</source>
-        <translation>峰值 %1</translation>
-    </message>
-    <message>
         <source> and %1 more</source>
         <translation>，另有 %1 项</translation>
     </message>
@@ -5456,6 +5460,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Compare this step with a number…</source>
         <translation>将此步骤与指定编号的步骤比较…</translation>
+    </message>
+    <message>
+        <source>peak %1 allocated</source>
+        <translation>峰值：已分配 %1</translation>
     </message>
 </context>
 <context>

@@ -115,12 +115,16 @@ TimePoint RepeatedStep::at_state(EventNumber like) const {
 }
 
 TimePoint time_point_at(const Trace& trace, const DeviceHistory& device, int64_t time) {
-    const auto step = RepeatedStep::at(trace, device, time);
-    return step ? step->at_time(time) : TimePoint(device.events_until(time));
+    if (const auto step = RepeatedStep::at(trace, device, time)) {
+        return step->at_time(time);
+    }
+    const EventNumber state = device.events_until(time);
+    return time == device.time_of_state(state) || !has_times(trace, device) ? TimePoint(state)
+                                                                            : TimePoint(state, std::optional(time));
 }
 
 int64_t time_of(const DeviceHistory& device, const TimePoint& point) {
-    return point.repeated ? point.repeated->time : device.time_of_state(point.event);
+    return point.repeated ? point.repeated->time : point.between.value_or(device.time_of_state(point.event));
 }
 
 EventNumber last_state(const DeviceHistory& device, const TimePoint& point) {

@@ -49,9 +49,10 @@ private:
     RepeatedPlace place_;
 };
 
-/// Returns the point in time at `time` (ns since trace start): a place within a repeated step, or a state.
+/// Returns the point in time at `time` (ns since trace start): a place within a repeated step, an event, or a time
+/// between two of them.
 TimePoint time_point_at(const Trace& trace, const DeviceHistory& device, int64_t time);
-/// Returns the time of a point in ns since trace start: that of the last event, or of the place.
+/// Returns the time of a point in ns since trace start: its own, or that of the last event.
 int64_t time_of(const DeviceHistory& device, const TimePoint& point);
 
 /// Returns the last state at or before a point: within a repeated step, what lives longer than the step.

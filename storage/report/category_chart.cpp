@@ -7,9 +7,9 @@
 #include "storage/base/units.h"
 #include "storage/report/charts.h"
 #include "storage/report/html_colors.h"
-#include "storage/report/stretch.h"
 #include "storage/report/svg.h"
 #include "storage/text/fact_words.h"
+#include "storage/timeline/shown_time.h"
 
 namespace tidemark {
 namespace {
@@ -22,20 +22,21 @@ class CategoryChart {
 public:
     CategoryChart(const ReportInput& reported, const Words& words)
         : words_(words),
-          stretch_(stretch_of(reported.context)),
+          shown_time_(busy_time(reported.context.trace(), reported.context.device(), reported.context.curves(),
+                                reported.context.trace().duration)),
           columns_(make_columns(reported.context.trace(), reported.context.device(), reported.context.curves(),
-                                TimeAxis::wall_clock, static_cast<double>(stretch_.start),
-                                static_cast<double>(stretch_.end), column_count)),
+                                TimeAxis::wall_clock, static_cast<double>(shown_time_.start),
+                                static_cast<double>(shown_time_.end), column_count)),
           bytes_(stacked_bytes(
               reported.context.device(), reported.context.analysis().live(), columns_,
               group_by_category(reported.context.graph()->categories, reported.context.device_position()))),
           highest_(highest()),
-          plot_({960, 260, 10}, {static_cast<double>(stretch_.start), static_cast<double>(stretch_.end)},
+          plot_({960, 260, 10}, {static_cast<double>(shown_time_.start), static_cast<double>(shown_time_.end)},
                 {0, static_cast<double>(highest_) * 1.04}) {
         for (size_t c = 0; c <= columns_.size(); ++c) {
             const double share = static_cast<double>(c) / static_cast<double>(columns_.size());
-            edges_.push_back(static_cast<double>(stretch_.start) +
-                             share * static_cast<double>(stretch_.end - stretch_.start));
+            edges_.push_back(static_cast<double>(shown_time_.start) +
+                             share * static_cast<double>(shown_time_.end - shown_time_.start));
         }
     }
 
@@ -43,7 +44,7 @@ public:
         if (highest_ <= 1) {
             return {};
         }
-        plot_.axes(time_ticks(stretch_.start, stretch_.end), byte_ticks(0, highest_));
+        plot_.axes(time_ticks(shown_time_.start, shown_time_.end), byte_ticks(0, highest_));
         bands();
         reserved_line();
         for (size_t c = 0; c < columns_.size(); ++c) {
@@ -76,7 +77,7 @@ private:
     std::string hint(size_t column) const;
 
     const Words& words_;
-    const Stretch stretch_;
+    const ShownTime shown_time_;
     const std::vector<Column> columns_;
     const std::vector<int64_t> bytes_;  ///< by column and category
     const int64_t highest_;

@@ -10,9 +10,9 @@
 #include "storage/report/charts.h"
 #include "storage/report/html_colors.h"
 #include "storage/report/phrases.h"
-#include "storage/report/stretch.h"
 #include "storage/report/svg.h"
 #include "storage/text/fact_words.h"
+#include "storage/timeline/shown_time.h"
 
 namespace tidemark {
 namespace {
@@ -35,13 +35,13 @@ struct Slice {
 };
 
 /// Returns the point in time with most allocated memory in each column, so that no peak is lost.
-std::vector<int64_t> time_points_of(const AnalysisContext& context, const Stretch& stretch) {
+std::vector<int64_t> time_points_of(const AnalysisContext& context, const ShownTime& shown_time) {
     constexpr int columns = 200;
-    std::vector<int64_t> time_points{stretch.start};
-    EventNumber seen = context.device().events_until(stretch.start);
+    std::vector<int64_t> time_points{shown_time.start};
+    EventNumber seen = context.device().events_until(shown_time.start);
     for (int i = 1; i <= columns; ++i) {
-        const auto end =
-            stretch.start + static_cast<int64_t>(static_cast<double>(stretch.end - stretch.start) * i / columns);
+        const auto end = shown_time.start +
+                         static_cast<int64_t>(static_cast<double>(shown_time.end - shown_time.start) * i / columns);
         const EventNumber until = context.device().events_until(end);
         time_points.push_back(
             until == seen
@@ -49,13 +49,13 @@ std::vector<int64_t> time_points_of(const AnalysisContext& context, const Stretc
                 : context.device().time_of_state(context.curves().extremes(Series::active, seen + 1, until).max_event));
         seen = until;
     }
-    time_points.back() = std::max(time_points.back(), stretch.end);
+    time_points.back() = std::max(time_points.back(), shown_time.end);
     return time_points;
 }
 
-std::vector<Slice> slices_of(const AnalysisContext& context, const Stretch& stretch) {
+std::vector<Slice> slices_of(const AnalysisContext& context, const ShownTime& shown_time) {
     std::vector<Slice> slices;
-    const std::vector<int64_t> time_points = time_points_of(context, stretch);
+    const std::vector<int64_t> time_points = time_points_of(context, shown_time);
     const std::vector<BreakdownRow> rows = context.breakdown().band(time_points);
     for (size_t i = 0; i < rows.size(); ++i) {
         Slice& slice = slices.emplace_back();
@@ -79,7 +79,7 @@ struct Flag {
 
 class Flags {
 public:
-    Flags(const ReportInput& reported, const Stretch& stretch) : reported_(reported), stretch_(stretch) {
+    Flags(const ReportInput& reported, const ShownTime& shown_time) : reported_(reported), shown_time_(shown_time) {
         size_t number = 0;
         for (const Finding& finding : reported.explanation.findings) {
             ++number;
@@ -97,7 +97,7 @@ private:
     void arrange();
 
     const ReportInput& reported_;
-    const Stretch stretch_;
+    const ShownTime shown_time_;
     std::vector<Flag> flags_;
     int rows_ = 0;
 };
@@ -107,7 +107,7 @@ void Flags::add(const Finding& finding, size_t number, const Evidence& evidence)
         return;
     }
     const int64_t time = evidence.event ? reported_.context.device().time_of_state(*evidence.event) : *evidence.time;
-    if (time < stretch_.start || time > stretch_.end) {
+    if (time < shown_time_.start || time > shown_time_.end) {
         return;
     }
     const auto same = std::find_if(flags_.begin(), flags_.end(),
@@ -126,8 +126,8 @@ void Flags::arrange() {
     std::stable_sort(flags_.begin(), flags_.end(), [](const Flag& a, const Flag& b) { return a.time < b.time; });
     std::vector<double> row_ends;
     std::erase_if(flags_, [&](Flag& flag) {
-        const double at = plot_width * static_cast<double>(flag.time - stretch_.start) /
-                          static_cast<double>(stretch_.end - stretch_.start);
+        const double at = plot_width * static_cast<double>(flag.time - shown_time_.start) /
+                          static_cast<double>(shown_time_.end - shown_time_.start);
         const auto row = std::find_if(row_ends.begin(), row_ends.end(), [&](double end) { return end <= at; });
         flag.row = static_cast<int>(row - row_ends.begin());
         if (row == row_ends.end() && row_ends.size() == most_rows) {
@@ -145,12 +145,13 @@ public:
     ComponentsChart(const ReportInput& reported, const Words& words)
         : reported_(reported),
           words_(words),
-          stretch_(stretch_of(reported.context)),
-          slices_(slices_of(reported.context, stretch_)),
-          flags_(reported, stretch_),
+          shown_time_(busy_time(reported.context.trace(), reported.context.device(), reported.context.curves(),
+                                reported.context.trace().duration)),
+          slices_(slices_of(reported.context, shown_time_)),
+          flags_(reported, shown_time_),
           highest_(highest()),
           plot_({960, 280 + flags_.rows() * 17, 10 + flags_.rows() * 17},
-                {static_cast<double>(stretch_.start), static_cast<double>(stretch_.end)},
+                {static_cast<double>(shown_time_.start), static_cast<double>(shown_time_.end)},
                 {0, static_cast<double>(highest_) * 1.04}) {
         for (const Slice& slice : slices_) {
             xs_.push_back(static_cast<double>(slice.time));
@@ -161,14 +162,14 @@ public:
         if (highest_ <= 1) {
             return {};
         }
-        plot_.axes(time_ticks(stretch_.start, stretch_.end), byte_ticks(0, highest_));
+        plot_.axes(time_ticks(shown_time_.start, shown_time_.end), byte_ticks(0, highest_));
         components();
         device_line();
         iterations();
         columns();
         flags();
-        const std::string title = stretch_.is_part ? words_("Memory breakdown during the busiest period")
-                                                   : words_("Memory breakdown over time");
+        const std::string title = shown_time_.is_part ? words_("Memory breakdown during the busiest period")
+                                                      : words_("Memory breakdown over time");
         return fmt::format("<figure><figcaption>{}</figcaption>{}<ul class=\"legend\">{}</ul></figure>\n",
                            html_escaped(title), plot_.svg(title), legend_);
     }
@@ -199,7 +200,7 @@ private:
 
     const ReportInput& reported_;
     const Words& words_;
-    const Stretch stretch_;
+    const ShownTime shown_time_;
     const std::vector<Slice> slices_;
     const Flags flags_;
     const int64_t highest_;
@@ -249,7 +250,7 @@ void ComponentsChart::iterations() {
     }
     const size_t every = (iterations.size() + most_lines - 1) / most_lines;
     for (size_t i = 0; i < iterations.size(); i += every) {
-        if (iterations[i].start >= stretch_.start && iterations[i].start <= stretch_.end) {
+        if (iterations[i].start >= shown_time_.start && iterations[i].start <= shown_time_.end) {
             plot_.upright(static_cast<double>(iterations[i].start), "iteration", "");
         }
     }

@@ -185,6 +185,32 @@ std::string node_state_sentence(const Words& words, NodeState state) {
     return {};
 }
 
+std::string event_words(const Words& words, const DeviceHistory& device, EventNumber event) {
+    const EventRef ref = device.event_ref[static_cast<size_t>(event)];
+    const auto bytes = [](uint64_t size) { return with("bytes", format_bytes(static_cast<int64_t>(size))); };
+    const auto block = [&] { return bytes(device.allocations.block_size[ref.index()]); };
+    const auto segment = [&] { return bytes(device.segments[ref.index()].size); };
+    switch (ref.action()) {
+        case Action::alloc: return words("allocated {bytes}", block());
+        case Action::free_requested: return words("freed {bytes}", block());
+        case Action::free_completed: return words("completed the free of {bytes}", block());
+        case Action::segment_alloc: return words("reserved a segment of {bytes}", segment());
+        case Action::segment_free: return words("released a segment of {bytes}", segment());
+        case Action::segment_map: return words("expanded a segment by {bytes}", segment());
+        case Action::segment_unmap: return words("shrank a segment by {bytes}", segment());
+        case Action::snapshot:
+        case Action::oom:
+        case Action::unknown: break;
+    }
+    const OtherEvent& other = device.others[ref.index()];
+    if (other.action == Action::oom) {
+        return words("out of memory: {requested} requested, {free} free on the device",
+                     with("requested", format_bytes(static_cast<int64_t>(other.size))),
+                     with("free", format_bytes(static_cast<int64_t>(other.address))));
+    }
+    return other.action == Action::snapshot ? words("took a snapshot") : other.name;
+}
+
 std::string source_words(const Words& words, const Trace& trace) {
     return trace.processes.empty() ? trace.source
                                    : words("recording of process {pid}", with("pid", trace.processes.front().pid));

@@ -121,7 +121,7 @@ Result<TimePoint> find_mark(const Trace& trace, const DeviceHistory& device, std
     }
     const size_t hash = text.rfind('#');
     const std::string_view name = text.substr(0, hash);
-    const auto ordinal = hash == text.npos ? std::nullopt : parse_number<uint32_t>(text.substr(hash + 1));
+    const auto ordinal = hash == std::string_view::npos ? std::nullopt : parse_number<uint32_t>(text.substr(hash + 1));
     const auto time_points = ordinal ? time_points_named(trace, device, name) : std::vector<TimePoint>{};
     if (time_points.empty()) {
         return usage_error("There is no mark or annotation \"{name}\": {known}.", with("name", text),
@@ -169,13 +169,59 @@ Result<TimePoint> find_step_point(const Trace& trace, const DeviceHistory& devic
             .max_event);
 }
 
-Sentence describe_state(const Trace& trace, const DeviceHistory& device, const TimePoint& point, int64_t time) {
+Sentence describe_state(const Trace& trace, const DeviceHistory& device, const TimePoint& point) {
     const auto event = with("event", format_count(point.event)),
                count = with("count", format_count(device.event_count()));
-    return has_times(trace, device)
-               ? Sentence("event {event} of {count}, {time}", event, count,
-                          with("time", format_time_point(point.repeated ? time : device.time_of_state(point.event))))
-               : Sentence("event {event} of {count}", event, count);
+    if (!has_times(trace, device)) {
+        return Sentence("event {event} of {count}", event, count);
+    }
+    const int64_t at = time_of(device, point), since_event = at - device.time_of_state(point.event);
+    const auto time = with("time", format_time_point(at));
+    if (!point.between || point.repeated) {
+        return Sentence("event {event} of {count}, {time}", event, count, time);
+    }
+    return since_event < 0 ? Sentence("{time}, {elapsed} before the first event", time,
+                                      with("elapsed", format_duration(-since_event)))
+                           : Sentence("{time}, {elapsed} after event {event} of {count}", time,
+                                      with("elapsed", format_duration(since_event)), event, count);
+}
+
+/// Collects the time nearest to `from` on one side of it.
+class NearestTime {
+public:
+    NearestTime(int64_t from, int direction) : from_(from), direction_(direction) {}
+
+    void add(int64_t time) {
+        const bool is_ahead = direction_ > 0 ? time > from_ : time < from_;
+        if (is_ahead && (!found_ || (direction_ > 0 ? time < *found_ : time > *found_))) {
+            found_ = time;
+        }
+    }
+    std::optional<int64_t> found() const { return found_; }
+
+private:
+    int64_t from_;
+    int direction_;
+    std::optional<int64_t> found_;
+};
+
+/// Returns the nearest change of memory that no event of the allocator has recorded.
+std::optional<int64_t> nearest_change_between(const Trace& trace, int device, int64_t from, int direction) {
+    NearestTime nearest(from, direction);
+    for (const Sample& sample : trace.samples) {
+        if (sample.device == device) {
+            nearest.add(sample.time);
+        }
+    }
+    for (const DriverAllocation& allocation : trace.driver_allocations) {
+        if (allocation.device == device && !allocation.in_allocator) {
+            nearest.add(allocation.time);
+            if (allocation.free_time) {
+                nearest.add(*allocation.free_time);
+            }
+        }
+    }
+    return nearest.found();
 }
 
 }  // namespace
@@ -183,24 +229,24 @@ Sentence describe_state(const Trace& trace, const DeviceHistory& device, const T
 Result<TimePoint> find_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves,
                                   std::string_view text) {
     if (text == "end") {
-        return device.event_count();
+        return end_point(trace, device, trace.duration);
     }
     if (text == "peak") {
         return peak_time_point(trace, device, curves);
     }
     const size_t colon = text.find(':');
     const std::string_view form = text.substr(0, colon);
-    const std::string_view rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1);
-    if (colon != text.npos && form == "event") {
+    const std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    if (colon != std::string_view::npos && form == "event") {
         return find_event(device, rest);
     }
-    if (colon != text.npos && form == "time") {
+    if (colon != std::string_view::npos && form == "time") {
         return find_time(trace, device, rest);
     }
-    if (colon != text.npos && form == "mark") {
+    if (colon != std::string_view::npos && form == "mark") {
         return find_mark(trace, device, rest);
     }
-    if (colon != text.npos && form == "step") {
+    if (colon != std::string_view::npos && form == "step") {
         return find_step_point(trace, device, curves, rest);
     }
     return usage_error(
@@ -235,18 +281,36 @@ TimePoint peak_time_point(const Trace& trace, const DeviceHistory& device, const
     return found;
 }
 
-std::optional<int64_t> named_time(const Trace& trace, std::string_view text) {
-    constexpr std::string_view form = "time:";
-    if (text == "end") {
-        return trace.duration;
-    }
-    return text.starts_with(form) ? parse_duration(text.substr(form.size())) : std::nullopt;
+TimePoint end_point(const Trace& trace, const DeviceHistory& device, int64_t time) {
+    const EventNumber last = device.event_count();
+    return time > device.time_of_state(last) && has_times(trace, device) ? TimePoint(last, std::optional(time))
+                                                                         : TimePoint(last);
 }
 
-bool has_times(const Trace& trace, const DeviceHistory& device) {
-    return std::none_of(trace.data_gaps.begin(), trace.data_gaps.end(), [&](const DataGap& gap) {
-        return gap.reason == DataGapReason::no_times && gap.device == device.device;
-    });
+std::optional<TimePoint> next_event(const Trace& trace, const DeviceHistory& device, const TimePoint& point,
+                                    int direction) {
+    const auto step = point.repeated ? RepeatedStep::at(trace, device, point.repeated->time) : std::nullopt;
+    const EventNumber like = point.repeated ? point.repeated->state + direction : 0;
+    if (step && like >= step->like_begin() && like <= step->like_end()) {
+        return step->at_state(like);
+    }
+    // Before a point between two events is the event whose state it has.
+    const bool is_back_to_event = direction < 0 && point.between && *point.between > device.time_of_state(point.event);
+    const EventNumber event = is_back_to_event ? point.event : last_state(device, point) + direction;
+    return event < 0 || event > device.event_count() ? std::nullopt : std::optional(TimePoint(event));
+}
+
+std::optional<TimePoint> next_change(const Trace& trace, const DeviceHistory& device, const TimePoint& point,
+                                     int direction) {
+    const auto event = next_event(trace, device, point, direction);
+    if (!has_times(trace, device)) {
+        return event;
+    }
+    const auto between = nearest_change_between(trace, device.device, time_of(device, point), direction);
+    if (!between || (event && (*between - time_of(device, *event)) * direction >= 0)) {
+        return event;
+    }
+    return time_point_at(trace, device, *between);
 }
 
 Sentence describe_place(const RepeatedPlace& place) {
@@ -254,10 +318,9 @@ Sentence describe_place(const RepeatedPlace& place) {
                     with("step", place.step), with("like", place.like));
 }
 
-Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, const TimePoint& point,
-                             std::optional<int64_t> time) {
-    const int64_t at = time.value_or(time_of(device, point));
-    const Sentence state = describe_state(trace, device, point, at);
+Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, const TimePoint& point) {
+    const int64_t at = time_of(device, point);
+    const Sentence state = describe_state(trace, device, point);
     if (point.repeated) {
         return point.repeated->is_at_end() ? state
                                            : Sentence("{state} ({place})", with("state", state),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The names of time points: event:N, time:T, mark:NAME, step:N, peak, end.
+// The names of time points: event:N, time:T, mark:NAME, step:N, peak, end; the changes of memory from one to the next.
 #pragma once
 
 #include <optional>
@@ -23,18 +23,23 @@ Result<TimePoint> find_time_point(const Trace& trace, const DeviceHistory& devic
 /// Returns the point with the most allocated bytes, which may lie within a repeated step.
 TimePoint peak_time_point(const Trace& trace, const DeviceHistory& device, const Curves& curves);
 
-/// Returns the time that a text contains (time:T, end), which may be later than the last event of the state; nothing
-/// for other texts.
-std::optional<int64_t> named_time(const Trace& trace, std::string_view text);
+/// Returns the end of a run that ends or is known up to `time` (ns since trace start): after its last event.
+TimePoint end_point(const Trace& trace, const DeviceHistory& device, int64_t time);
 
-/// Returns whether the events have times. Without times, event_time only counts the events.
-bool has_times(const Trace& trace, const DeviceHistory& device);
+/// Returns the next event, or with `direction` < 0 the one before; within a repeated step, the place of the next event
+/// of the step that it repeats. Nothing if there is none.
+std::optional<TimePoint> next_event(const Trace& trace, const DeviceHistory& device, const TimePoint& point,
+                                    int direction);
 
-/// Describes the position of a point: "event 1,234 of 607,632, 12.345678 s"; without times "event 1,234 of 607,632".
-/// Says so if it is a place of a repeated step, or if not all events around it have rows. `time` may be later than the
-/// last event of the state.
-Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, const TimePoint& point,
-                             std::optional<int64_t> time = std::nullopt);
+/// Returns the next point at which the memory of the device changes, or with `direction` < 0 the one before: an event,
+/// an NVML sample, or the begin or end of a driver allocation. Nothing if there is none.
+std::optional<TimePoint> next_change(const Trace& trace, const DeviceHistory& device, const TimePoint& point,
+                                     int direction);
+
+/// Describes the position of a point: "event 1,234 of 607,632, 12.345678 s"; between events "12.345678 s, 3.20 ms after
+/// event 1,234 of 607,632"; without times "event 1,234 of 607,632". Says so if it is a place of a repeated step, or if
+/// not all events around it have rows.
+Sentence describe_time_point(const Trace& trace, const DeviceHistory& device, const TimePoint& point);
 
 /// Says whose memory is shown within a repeated step.
 Sentence describe_place(const RepeatedPlace& place);

@@ -288,6 +288,53 @@ private slots:
         window->findChild<QMessageBox*>()->close();
     }
 
+    void a_change_of_language_keeps_the_comparison() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        const auto session = with_steps({});
+        window->show_session(session, QStringLiteral("synthetic.tide"));
+        const auto shown = [&]() -> ChangesPane& {
+            for (QWidget* widget : QApplication::topLevelWidgets()) {
+                auto* candidate = qobject_cast<MainWindow*>(widget);
+                if (candidate != nullptr && candidate->page().session() != nullptr) {
+                    window = candidate;
+                }
+            }
+            return window->page().changes();
+        };
+        shown().compare_with(with_steps({.leaked_per_step = 3}));
+        application.set_language(QStringLiteral("zh_CN"));
+        QCOMPARE(shown().mode(), ComparedPoints::traces);
+        shown().compare_steps({3, 5});
+        application.set_language(QStringLiteral("en"));
+        QCOMPARE(shown().mode(), ComparedPoints::steps);
+        window->page().show_pane(shown());
+        QTRY_VERIFY(shown().plot().runs() != nullptr);
+        QCOMPARE(shown().plot().runs()->b.name(), QStringLiteral("step 5"));
+    }
+
+    void the_wheel_does_what_the_menu_says() {
+        const auto session = with_steps({});
+        ShownPane shown(session);
+        shown.pane.compare_with(with_steps({}));
+        QTRY_VERIFY(shown.pane.plot().runs() != nullptr);
+        ComparisonPlot& plot = shown.pane.plot();
+        TimeView& view = session->time_view();
+        const auto turn = [&](Qt::KeyboardModifiers modifiers) {
+            const QPoint middle = plot.rect().center();
+            QWheelEvent event(middle, plot.mapToGlobal(middle), {}, {0, 120}, Qt::NoButton, modifiers,
+                              Qt::NoScrollPhase, false);
+            QApplication::sendEvent(&plot, &event);
+            return view.span();
+        };
+        const double whole = view.span();
+        QCOMPARE(turn(Qt::NoModifier), whole);
+        QVERIFY(turn(Qt::ControlModifier) < whole);
+        plot.set_wheel_mode(WheelMode::zooms);
+        const double zoomed = view.span();
+        QVERIFY(turn(Qt::NoModifier) < zoomed);
+    }
+
     void a_closed_trace_ends_the_comparison() {
         const auto session = with_steps({});
         ShownPane shown(session);

@@ -86,7 +86,7 @@ private slots:
         session->selection().set_time_point(6);
         InspectorPane pane;
         pane.set_session(session.get());
-        verify_says(pane, {"after 6 of 9 events", "Largest allocation sites", "alloc"});
+        verify_says(pane, {"At the cursor", "Largest allocation sites", "Last: allocated ", "Next: freed "});
         session->selection().select_segment(0);
         verify_says(pane, {"Segment of 2.00 MiB", "Its blocks: 3"});
         session->selection().select_stack(session->device().allocations.stack[1]);

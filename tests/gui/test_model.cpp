@@ -181,6 +181,62 @@ private slots:
         }
     }
 
+    void the_cursor_stands_between_events() {
+        const auto session = gui::test::synthetic_session();  // one event per µs
+        const TimeView& view = session->time_view();
+        QCOMPARE(view.point_near(20'100, 150), TimePoint(21));
+        QCOMPARE(view.point_near(20'900, 150), TimePoint(22));
+        const TimePoint between = view.point_near(20'500, 150);
+        QCOMPARE(between, TimePoint(21, std::optional<int64_t>(20'500)));
+        QCOMPARE(view.position_of(between), 20'500.0);
+        session->selection().set_time_point(between);
+        QCOMPARE(session->cursor_time(), 20'500);
+        const QString text = cursor_text(session->trace(), session->device(), between);
+        QVERIFY2(text.contains(QStringLiteral("0.000021 s · 500 ns after event 21")), qPrintable(text));
+        session->go_to_change(-1);
+        QCOMPARE(session->selection().state().time_point, TimePoint(21));
+        session->go_to_change(1);
+        QCOMPARE(session->selection().state().time_point, TimePoint(22));
+    }
+
+    void the_cursor_between_events_survives_back_and_forward() {
+        const auto session = gui::test::synthetic_session();
+        Selection& selection = session->selection();
+        const TimePoint between(21, std::optional<int64_t>(20'500));
+        selection.set_time_point(between);
+        selection.select_allocation(0);
+        selection.back();
+        QCOMPARE(selection.state().time_point, between);
+        selection.grow(session->trace());
+        QCOMPARE(selection.state().time_point, between);
+    }
+
+    void a_run_begins_with_its_busy_part() {
+        tidemark::test::RunBuilder run;
+        run.segment(64 * MiB);
+        run.alloc(MiB);
+        for (int i = 0; i < 100; ++i) {
+            run.free(run.alloc(2 * MiB));
+        }
+        for (size_t i = 2; i < run.device().event_time.size(); ++i) {
+            run.device().event_time[i] += 60'000 * millisecond;
+        }
+        run.trace.duration = run.device().event_time.back();
+        const auto trace = std::make_shared<const Trace>(run.trace);
+        const Session session(trace, Session::analyze(trace));
+        const TimeView& view = session.time_view();
+        QCOMPARE(view.whole_from(), 0.0);
+        QVERIFY(view.from() > 0.9 * view.to());
+        QVERIFY(!view.can_undo());
+        const double cursor = view.position_of(session.selection().state().time_point);
+        QVERIFY(cursor >= view.from() && cursor <= view.to());
+    }
+
+    void numbers_stay_with_their_units() {
+        QCOMPARE(with_whole_units(QStringLiteral("3.01 MiB in 10 steps, 4 s, 5 %")),
+                 QStringLiteral("3.01\u00a0MiB in 10 steps, 4\u00a0s, 5\u00a0%"));
+    }
+
     void the_cursor_stays_within_a_repeated_step() {
         const auto trace = run_with_repeated_steps();
         const auto session = std::make_unique<Session>(trace, Session::analyze(trace));
@@ -269,15 +325,9 @@ private slots:
                  session->analysis().curves().peak(Series::allocated).max_event);
     }
 
-    void the_whole_run_is_shown_first() {
-        auto trace = std::make_shared<Trace>(*gui::test::synthetic_trace());
-        auto& times = trace->devices[0].event_time;
-        for (size_t i = 5; i < times.size(); ++i) {
-            times[i] += 10'000'000;
-        }
-        trace->duration = times.back();
-        Session session(trace, Session::analyze(trace));
-        const TimeView& view = session.time_view();
+    void a_run_without_pauses_is_shown_whole() {
+        const auto session = gui::test::synthetic_session();
+        const TimeView& view = session->time_view();
         QCOMPARE(view.from(), view.whole_from());
         QCOMPARE(view.to(), view.whole_to());
     }

@@ -98,6 +98,25 @@ private slots:
         QCOMPARE(again.session().selection().state().time_point, TimePoint(33));
     }
 
+    void a_bookmark_between_events_is_found_again() {
+        Application application(Settings::Storage::in_memory);
+        TimePoint between;
+        {
+            const Shown open(application, trace_);
+            const DeviceHistory& device = open.session().device();
+            const int64_t time = (device.time_of_state(33) + device.time_of_state(34)) / 2;
+            between = TimePoint(device.events_until(time), std::optional(time));
+            QVERIFY(device.time_of_state(between.event) < time);
+            open.session().selection().set_time_point(between);
+            open.press("notes.add");
+            open.write(QStringLiteral("between"), {});
+            open.window->close_trace();
+        }
+        const Shown again(application, trace_);
+        again.page().notes().go_to(again.page().notes().notes().front());
+        QCOMPARE(again.session().selection().state().time_point, between);
+    }
+
     void a_bookmark_is_edited_and_deleted() {
         Application application(Settings::Storage::in_memory);
         const Shown open(application, trace_);

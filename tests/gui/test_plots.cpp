@@ -14,6 +14,7 @@
 #include "gui/timeline/band_labels.h"
 #include "gui/timeline/overview_plot.h"
 #include "gui/timeline/timeline_plot.h"
+#include "gui/widgets/column_canvas.h"
 #include "gui/widgets/coordinates.h"
 #include "synthetic_trace.h"
 
@@ -108,6 +109,49 @@ private slots:
         QVERIFY(is(rows_between(100, 120, 100, 10, 5), 0, 2));
         QVERIFY(is(rows_between(-1e300, 1e300, 0, 1e-300, 5), 0, 5));
         QVERIFY(is(rows_between(1, 1, 1, 0, 5), 0, 0));
+    }
+
+    void a_line_separates_bands_that_are_high_enough() {
+        PictureRequest r;
+        r.theme = Theme::light();
+        const QRgb background = r.theme.plot_background.rgb(), lower = qRgb(200, 0, 0), upper = qRgb(0, 200, 0);
+        ColumnCanvas canvas(QSize(1, 30), background);
+        canvas.fill_band(0, {0, 10}, lower, r);
+        canvas.fill_band(0, {10, 20}, upper, r);
+        canvas.fill_band(0, {20, 22}, lower, r);
+        const QRgb* rows = canvas.column(0);
+        QCOMPARE(rows[0], lower);
+        QCOMPARE(rows[9], lower);
+        QCOMPARE(rows[10], background);
+        QCOMPARE(rows[11], upper);
+        QCOMPARE(rows[20], lower);
+    }
+
+    void a_click_between_events_puts_the_cursor_at_the_time() {
+        const auto session = test::synthetic_session();  // one event per µs
+        TimelinePlot plot;
+        plot.set_synchronous(true);
+        plot.resize(1106, 300);  // 1000 pixels for the span
+        plot.set_session(session.get());
+        session->time_view().show(20'000, 30'000);
+        plot.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&plot));
+        plot.refresh_now();
+        const auto click = [&](int x) {
+            QTest::mouseClick(&plot, Qt::LeftButton, Qt::NoModifier, QPoint(TimePlot::left_margin + x, 150));
+            return session->selection().state().time_point;
+        };
+        QCOMPARE(click(501), TimePoint(26));
+        QCOMPARE(click(599), TimePoint(27));
+        const TimePoint between = click(550);
+        QCOMPARE(between.event, 26);
+        QVERIFY(between.between);
+        QVERIFY(std::abs(*between.between - 25'500) <= 20);
+        QVERIFY(std::abs(session->time_view().position_of(between) - 25'500) <= 20);
+        QTest::keyClick(&plot, Qt::Key_Right);
+        QCOMPARE(session->selection().state().time_point, TimePoint(27));
+        QTest::keyClick(&plot, Qt::Key_Left);
+        QCOMPARE(session->selection().state().time_point, TimePoint(26));
     }
 
     void no_peak_is_lost_at_any_zoom() {

@@ -8,6 +8,7 @@
 #include <QSignalSpy>
 #include <QSvgGenerator>
 
+#include "gui/segments/map_legend.h"
 #include "gui/segments/segment_map.h"
 #include "tests/gui/view_fixture.h"
 
@@ -58,6 +59,21 @@ private slots:
                 }
             }
         }
+    }
+
+    void the_legend_has_room_for_all_entries() {
+        const auto session = synthetic_session();
+        SegmentMap map;
+        map.set_session(session.get());
+        auto* legend = map.findChild<MapLegend*>();
+        QVERIFY(legend != nullptr);
+        legend->set_colors(MapColors::category);
+        QCOMPARE(legend->heightForWidth(4000), legend->sizeHint().height());
+        QVERIFY(legend->heightForWidth(600) > legend->sizeHint().height());
+        map.resize(700, 260);
+        map.show();
+        QTRY_COMPARE(legend->height(), legend->heightForWidth(legend->width()));
+        QVERIFY(map.rect().contains(legend->geometry()));
     }
 
     void fitted_scale_shows_everything() {

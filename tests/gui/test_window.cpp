@@ -17,6 +17,7 @@
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
 #include "gui/widgets/toolbar.h"
+#include "storage/text/fact_words.h"
 #include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
@@ -49,11 +50,11 @@ private slots:
         QVERIFY2(!window->page().arrangement().shows_inspector(), "nothing is selected");
         window->page().arrangement().set_inspector(true);
         session.selection().set_time_point(33);
-        const QString event = QStringLiteral("33");
+        const QString event = to_qstring(event_words(reader_words(), session.device(), 32));
         QTRY_VERIFY(window->page().details().shown_text().contains(event));
         const auto labels = window->findChildren<QLabel*>();
         QVERIFY(std::any_of(labels.begin(), labels.end(),
-                            [&](const QLabel* l) { return l->text().contains(QStringLiteral("event 33 of")); }));
+                            [&](const QLabel* l) { return l->text().contains(QStringLiteral("event 33: ")); }));
         session.selection().select_allocation(5);
         QTRY_VERIFY(window->page().allocations().picture().request.selected == 5);
         session.clear_selection();
@@ -120,6 +121,10 @@ private slots:
         QCOMPARE(session.selection().state().time_point.event, time_point + 1);
         QTest::keyClick(window, Qt::Key_Comma);
         QCOMPARE(session.selection().state().time_point.event, time_point);
+        QTest::keyClick(&window->page().timeline(), Qt::Key_Right);
+        QCOMPARE(session.selection().state().time_point, TimePoint(time_point + 1));
+        QTest::keyClick(&window->page().timeline(), Qt::Key_Left);
+        QCOMPARE(session.selection().state().time_point, TimePoint(time_point));
         QTest::keyClick(window, Qt::Key_O);
         QCOMPARE(session.selection().state().time_point.event, session.device().others.front().event);
         QTest::keyClick(window, Qt::Key_W);
