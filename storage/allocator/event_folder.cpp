@@ -139,11 +139,19 @@ std::map<uint64_t, EventFolder::Stale>::iterator EventFolder::stale_over(const U
     return begin < stale->first + stale->second.allocation.size ? stale : stale_.end();
 }
 
-/// Takes a block of this size that has no row; nothing if there is none.
-std::optional<EventFolder::Unwritten> EventFolder::take_unwritten(uint64_t size) {
-    const auto found = std::find_if(unwritten_.begin(), unwritten_.end(), [&](const auto& entry) {
-        return entry.second.size == size && !entry.second.is_pending;
-    });
+/// Takes a block that has no row and takes the place of an allocation: one of the same requested bytes, if possible in
+/// a block of the same size; the allocator does not split off a small rest. Nothing if there is none.
+std::optional<EventFolder::Unwritten> EventFolder::take_unwritten(const LiveAllocation& instead_of) {
+    auto found = unwritten_.end();
+    for (auto entry = unwritten_.begin(); entry != unwritten_.end(); ++entry) {
+        const Unwritten& block = entry->second;
+        if (!block.is_pending && block.allocated.size == instead_of.requested) {
+            found = entry;
+            if (block.size == instead_of.size) {
+                break;
+            }
+        }
+    }
     return found == unwritten_.end() ? std::nullopt : std::optional(unwritten_.extract(found).mapped());
 }
 
@@ -169,8 +177,30 @@ bool EventFolder::rows_show_too_much() const {
     return shown > there;
 }
 
-/// A row that is in the way ends, and a block of the same size gets one instead.
-void EventFolder::write_survivor(const Unwritten& survivor) {
+/// Ends a row of a freed allocation if the rows would show more allocations of so many bytes than there are, once this
+/// block has a row. `later`: those that are neither unwritten nor have a row yet.
+void EventFolder::end_surplus(const Unwritten& block, int64_t later, int64_t time) {
+    const uint64_t requested = block.allocated.size;
+    auto surplus = stale_.end();
+    int64_t shown = 0;
+    for (auto entry = stale_.begin(); entry != stale_.end(); ++entry) {
+        const LiveAllocation& allocation = entry->second.allocation;
+        if (!allocation.is_pending && allocation.requested == requested) {
+            ++shown;
+            const bool is_first = surplus == stale_.end();
+            surplus = is_first || allocation.size == block.size ? entry : surplus;
+        }
+    }
+    const auto is_there = [&](const auto& entry) {
+        return !entry.second.is_pending && entry.second.allocated.size == requested;
+    };
+    if (shown > std::count_if(unwritten_.begin(), unwritten_.end(), is_there) + later) {
+        end_stale(stale_.extract(surplus).mapped(), time);
+    }
+}
+
+/// A row that is in the way ends, and a block that takes its place gets one instead. `later`: see end_surplus().
+void EventFolder::write_survivor(const Unwritten& survivor, int64_t later) {
     const int64_t time = written_at(survivor.allocated.time);
     std::vector<Unwritten> blocks{survivor};
     for (size_t i = 0; i < blocks.size(); ++i) {
@@ -178,11 +208,12 @@ void EventFolder::write_survivor(const Unwritten& survivor) {
             const Stale ended = stale_.extract(stale).mapped();
             end_stale(ended, time);
             const LiveAllocation& allocation = ended.allocation;
-            if (auto instead = allocation.is_pending ? std::nullopt : take_unwritten(allocation.size)) {
+            if (auto instead = allocation.is_pending ? std::nullopt : take_unwritten(allocation)) {
                 blocks.push_back(*std::move(instead));
             }
         }
     }
+    end_surplus(survivor, later, time);
     for (const Unwritten& block : blocks) {
         begin_unwritten(block, time);
     }
@@ -209,8 +240,11 @@ void EventFolder::sort_by_time(std::vector<Unwritten>& blocks) {
 bool EventFolder::write_survivors(int64_t start) {
     std::vector<Unwritten> survivors = take_unwritten_before(start);
     sort_by_time(survivors);
-    for (const Unwritten& survivor : survivors) {
-        write_survivor(survivor);
+    for (auto survivor = survivors.begin(); survivor != survivors.end(); ++survivor) {
+        const auto is_as_large = [&](const Unwritten& other) {
+            return other.allocated.size == survivor->allocated.size;
+        };
+        write_survivor(*survivor, std::count_if(std::next(survivor), survivors.end(), is_as_large));
     }
     note_peak(next_);
     return !rows_show_too_much();

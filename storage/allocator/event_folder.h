@@ -173,9 +173,10 @@ private:
     int64_t written_at(int64_t time);
     void begin_unwritten(const Unwritten& block, int64_t time);
     void end_stale(const Stale& stale, int64_t time);
-    void write_survivor(const Unwritten& survivor);
+    void end_surplus(const Unwritten& block, int64_t later, int64_t time);
+    void write_survivor(const Unwritten& survivor, int64_t later);
     std::map<uint64_t, Stale>::iterator stale_over(const Unwritten& block);
-    std::optional<Unwritten> take_unwritten(uint64_t size);
+    std::optional<Unwritten> take_unwritten(const LiveAllocation& instead_of);
     std::vector<Unwritten> take_unwritten_before(int64_t time);
     static void sort_by_time(std::vector<Unwritten>& blocks);
     bool rows_show_too_much() const;

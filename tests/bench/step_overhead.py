@@ -25,7 +25,7 @@ from torch import nn
 import tidemark
 
 DEVICE = "cuda"
-STEPS_BEFORE = {"adaptive": 70, "full": 8}  # until steps are light, and until backward passes are not observed
+STEPS_BEFORE = {"adaptive": 100, "full": 8}  # until steps are light, and until backward passes are not observed
 
 
 def gpt2():

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <deque>
 #include <set>
 
 #include "storage/analysis/analysis.h"
@@ -23,6 +24,7 @@ protected:
     /// A training loop: activations within a step, gradients that the next step frees.
     struct Loop {
         uint64_t leak = 0;       ///< bytes that each step retains
+        size_t recent = 0;       ///< a queue keeps two outputs of each of so many steps
         int other_step = -1;     ///< allocates more than the others
         int stops_keeping = -1;  ///< from this step on, a cache of 50 MiB is gone
         int checked_step = -1;   ///< in which PyTorch reports its state
@@ -121,8 +123,19 @@ private:
         allocator.allocate(main, 100 * MiB, model);
         const uint64_t cache = allocator.allocate(main, 50 * MiB, model);
         std::vector<uint64_t> gradients;
+        constexpr uint64_t output = 16'384'000;  // in blocks of several sizes: a rest below 1 MiB is not split off
+        std::deque<uint64_t> queue;
+        uint64_t batch = 0;
         for (int step = 0; step < steps; ++step) {
             std::vector<uint64_t> activations;
+            if (loop.recent > 0) {
+                const uint64_t last = std::exchange(batch, allocator.allocate(main, output, forward));
+                if (last != 0) {
+                    allocator.free(main, last, true, forward);
+                }
+                queue.push_back(allocator.allocate(main, output, forward));
+                queue.push_back(allocator.allocate(main, KiB, forward));
+            }
             for (uint64_t layer = 0; layer < 12; ++layer) {
                 activations.push_back(allocator.allocate(main, (3 + layer) * MiB / 2, forward));
                 label(loop, main, TIDEMARK_CATEGORY_OUTPUT, activations.back(), allocator.events());
@@ -150,6 +163,9 @@ private:
                 allocator.free(main, cache, true, keep);
             }
             main.step(static_cast<uint64_t>(step), true);
+            for (; queue.size() > 2 * loop.recent; queue.pop_front()) {
+                allocator.free(main, queue.front(), true, keep);
+            }
             if (loop.marks_every > 0 && step % loop.marks_every == 0) {
                 mark(main, "step " + std::to_string(step), allocator.events());
             }

@@ -54,6 +54,17 @@ TEST_F(AdaptiveRecording, WhatOutlivesItsStepIsWritten) {
     }
 }
 
+TEST_F(AdaptiveRecording, AQueueThatIsFullKeepsItsLevel) {
+    for (const size_t recent : {size_t{1}, size_t{7}, size_t{18}}) {
+        const Loop loop{.recent = recent};
+        const auto full = record(loop, "full");
+        const auto adaptive = record(loop, "adaptive");
+        ASSERT_TRUE(full && adaptive);
+        expect_same(full, adaptive);
+        EXPECT_GT(repeated_steps(adaptive->devices.at(0)), steps - 60) << recent;
+    }
+}
+
 TEST_F(AdaptiveRecording, WhatIsLeftKeepsItsLabels) {
     const char* const labels =
         "SELECT a.requested, category, count(*) FROM allocation_category c JOIN allocation a ON a.id = c.allocation "
