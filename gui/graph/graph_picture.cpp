@@ -11,10 +11,14 @@
 namespace tidemark::gui {
 
 GroupTotals GraphPicture::totals(const GraphBox& box) const {
-    if (!box.is_node()) {
+    if (box.is_group()) {
         return outline->group(box.group).totals;
     }
     GroupTotals totals;
+    if (!box.is_node()) {
+        totals.retained_bytes = referrer(box).retained_bytes;
+        return totals;
+    }
     totals.shallow_bytes = time_point->shallow_bytes(box.node);
     totals.retained_bytes = time_point->retained_bytes(box.node);
     const NodeState state = index().state(box.node, time_point->time());
@@ -60,9 +64,10 @@ std::vector<int> boxes_with(const GraphPicture& picture, const std::vector<NodeI
     std::vector<int> boxes;
     for (size_t b = 0; b < picture.scene->boxes.size(); ++b) {
         const GraphBox& box = picture.scene->boxes[b];
-        const bool found = !box.open && (box.is_node() ? any(outline.position(box.node), 1)
-                                                       : any(outline.group(box.group).first_node,
-                                                             outline.group(box.group).node_count));
+        const bool found =
+            !box.open && box.referrer < 0 &&
+            (box.is_node() ? any(outline.position(box.node), 1)
+                           : any(outline.group(box.group).first_node, outline.group(box.group).node_count));
         if (found) {
             boxes.push_back(static_cast<int>(b));
         }
@@ -91,6 +96,11 @@ public:
 
     void mark_path(const std::vector<NodeIndex>& path) {
         int before = -1;
+        if (const auto referrer = path.empty() ? scene_.by_root.end() : scene_.by_root.find(path.front());
+            referrer != scene_.by_root.end()) {
+            before = referrer->second;
+            marks_.boxes[static_cast<size_t>(before)] |= GraphMarks::on_path;
+        }
         for (const NodeIndex node : path) {
             const int box = box_of(node);
             if (box < 0) {
@@ -103,6 +113,8 @@ public:
             before = box;
         }
     }
+
+    void set_allocation(AllocationRef allocation) { marks_.allocation = allocation; }
 
     GraphMarks take() { return std::move(marks_); }
 
@@ -155,6 +167,7 @@ GraphMarks mark_selection(const GraphPicture& picture, std::optional<NodeIndex> 
         marker.mark(*node, GraphMarks::selected);
     }
     if (allocation) {
+        marker.set_allocation(allocation);
         const std::vector<uint32_t> retainers = picture.time_point->retainers(allocation);
         for (const uint32_t saved : retainers) {
             marker.mark(picture.index().saver(saved), GraphMarks::retains);

@@ -18,21 +18,26 @@ constexpr double frame_margin = 14;
 constexpr double tallest_extra = 2.2;  // lines by which the box with most bytes is taller than an empty one
 constexpr uint32_t most_ports = 6;
 constexpr double port_room = 15;
+constexpr double widest_referrer = 1.7;  // of the width of other boxes
+constexpr size_t referrer_seed = 0x72656665;
 
 class SceneMaker {
 public:
     SceneMaker(const GraphIndex& index, const GraphState& time_point, const GraphOutline& outline,
-               const std::vector<uint64_t>& opened, const BoxMetrics& metrics, const Progress& progress)
+               const std::vector<uint64_t>& opened, const std::vector<RootReferrer>& referrers,
+               const BoxMetrics& metrics, const Progress& progress)
         : index_(index),
           time_point_(time_point),
           outline_(outline),
           opened_(opened.begin(), opened.end()),
+          referrers_(referrers),
           metrics_(metrics),
           progress_(progress) {}
 
     std::shared_ptr<const GraphScene> make() {
         scene_ = std::make_shared<GraphScene>();
         add_boxes(0, -1);
+        add_referrers();
         for (const GraphBox& box : scene_->boxes) {
             if (!box.open) {
                 scene_->most_bytes = std::max(scene_->most_bytes, box.bytes);
@@ -74,6 +79,27 @@ private:
             if (is_open(inner)) {
                 add_boxes(inner, box);
             }
+        }
+    }
+
+    void add_referrers() {
+        for (const RootReferrer& referrer : referrers_) {
+            RootReferrer here = referrer;
+            std::erase_if(here.roots, [&](NodeIndex root) { return !outline_.contains(root); });
+            if (here.roots.empty()) {
+                continue;
+            }
+            GraphBox box;
+            box.referrer = static_cast<int>(scene_->referrers.size());
+            box.node = here.roots.front();
+            box.key = qHash(here.text, referrer_seed);
+            const int b = static_cast<int>(scene_->boxes.size());
+            for (const NodeIndex root : here.roots) {
+                scene_->by_root.emplace(root, b);
+            }
+            children_[-1].push_back(b);
+            scene_->boxes.push_back(box);
+            scene_->referrers.push_back(std::move(here));
         }
     }
 
@@ -186,9 +212,10 @@ private:
         const double share = scene_->most_bytes > 0
                                  ? std::sqrt(static_cast<double>(box.bytes) / static_cast<double>(scene_->most_bytes))
                                  : 0;
-        const bool of_graphs = !box.is_node() && outline_.group(box.group).kind == GroupKind::graphs;
+        const bool of_graphs = box.is_group() && outline_.group(box.group).kind == GroupKind::graphs;
         const double lines = of_graphs ? 3.8 : 2.75;
-        box.rect.setSize({metrics_.width, metrics_.line * (lines + tallest_extra * share)});
+        box.rect.setSize({metrics_.width * (box.referrer < 0 ? 1 : widest_referrer),
+                          metrics_.line * (lines + tallest_extra * share)});
         return QSizeF(box.rect.width() + 2 * room_beside(box), box.rect.height());
     }
 
@@ -229,6 +256,14 @@ private:
                 }
             }
         }
+        for (size_t r = 0; r < scene_->referrers.size(); ++r) {
+            const int from = frame >= 0 ? -1 : static_cast<int>(group.direct_nodes + group.group_count + r);
+            for (const NodeIndex root : scene_->referrers[r].roots) {
+                if (within(outline_.position(root))) {
+                    ++edges[{from, child_at(outline_.position(root))}];
+                }
+            }
+        }
         return edges;
     }
 
@@ -243,6 +278,7 @@ private:
     const GraphState& time_point_;
     const GraphOutline& outline_;
     const std::unordered_set<uint64_t> opened_;
+    const std::vector<RootReferrer>& referrers_;
     const BoxMetrics& metrics_;
     const Progress& progress_;
     std::shared_ptr<GraphScene> scene_;
@@ -304,8 +340,9 @@ int GraphScene::box_of(const GraphOutline& outline, NodeIndex node) const {
 
 std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
                                              const GraphOutline& outline, const std::vector<uint64_t>& opened,
-                                             const BoxMetrics& metrics, const Progress& progress) {
-    return SceneMaker(index, time_point, outline, opened, metrics, progress).make();
+                                             const std::vector<RootReferrer>& referrers, const BoxMetrics& metrics,
+                                             const Progress& progress) {
+    return SceneMaker(index, time_point, outline, opened, referrers, metrics, progress).make();
 }
 
 uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened) {

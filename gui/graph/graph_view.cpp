@@ -15,8 +15,9 @@
 namespace tidemark::gui {
 
 namespace {
-constexpr double least_scale = 0.03, greatest_scale = 3;
-constexpr double readable = 0.72;  // smallest scale at which a new drawing is shown
+constexpr double greatest_scale = 3;
+constexpr double least_of_path = 0.5;  // smallest scale at which a box has room for its title
+constexpr double readable = 0.8;       // smallest scale at which a new drawing is shown
 constexpr double margin = 12;
 }  // namespace
 
@@ -91,14 +92,14 @@ void GraphView::update_marks() {
 
 // ---- place ------------------------------------------------------------------------------------------------------
 
-QRectF GraphView::drawing_area() const { return QRectF(rect()).adjusted(0, 0, 0, -painter_.legend_height(width())); }
+QRectF GraphView::drawing_area() const { return QRectF(rect()).adjusted(0, 0, 0, -painter_.legend_height(size())); }
 
 GraphPlace GraphView::fitted(QSizeF area) const {
     const QSizeF size = scene().size;
     const double fits_width = (area.width() - 2 * margin) / std::max(size.width(), 1.0);
     const double fits_height = (area.height() - 2 * margin) / std::max(size.height(), 1.0);
     GraphPlace place;
-    place.scale = std::clamp(std::min(fits_width, std::max(fits_height, readable)), least_scale, 1.0);
+    place.scale = std::clamp(std::min(fits_width, std::max(fits_height, readable)), 0.03, 1.0);
     place.scale = std::max(place.scale, std::min(fits_height, std::min(readable, 1.0)));
     const QSizeF shown = size * place.scale;
     place.offset = QPointF((area.width() - shown.width()) / 2,
@@ -116,9 +117,16 @@ void GraphView::fit() {
 
 void GraphView::zoom_by(double factor) { zoom_at(factor, drawing_area().center()); }
 
+/// Returns the scale at which the whole drawing fills half of the view: a smaller one shows nothing more.
+double GraphView::least_scale() const {
+    const QSizeF area = drawing_area().size(), size = picture_ ? scene().size : QSizeF(1, 1);
+    return std::min(
+        {area.width() / std::max(size.width(), 1.0) / 2, area.height() / std::max(size.height(), 1.0) / 2, readable});
+}
+
 void GraphView::zoom_at(double factor, QPointF point) {
     const QPointF fixed = place_.to_scene(point);
-    place_.scale = std::clamp(place_.scale * factor, least_scale, greatest_scale);
+    place_.scale = std::clamp(place_.scale * factor, least_scale(), greatest_scale);
     place_.offset = point - fixed * place_.scale;
     fitted_ = false;
     update();
@@ -134,6 +142,39 @@ void GraphView::reveal(int b) {
                      shift(rect.top(), rect.bottom(), area.top(), area.bottom()));
     fitted_ = fitted_ && by.isNull();
     place_.offset += by;
+    update();
+}
+
+void GraphView::reveal_marks() {
+    QRectF all;
+    int end = -1;
+    for (int b = 0; b < static_cast<int>(marks_.boxes.size()); ++b) {
+        if (const uint8_t mark = marks_.boxes[static_cast<size_t>(b)]; mark != 0) {
+            all |= box(b).rect;
+            end = end < 0 || (mark & ~GraphMarks::on_path) != 0 ? b : end;
+        }
+    }
+    if (end < 0) {
+        return;
+    }
+    const QRectF area = drawing_area().adjusted(2 * margin, margin, -2 * margin, -2 * margin);
+    if (!area.contains(place_.to_screen(all))) {
+        const double fits = std::min(area.width() / all.width(), area.height() / all.height());
+        place_.scale = std::max(std::min(place_.scale, fits), std::min(place_.scale, least_of_path));
+        place_.offset = area.center() - all.center() * place_.scale;
+        fitted_ = false;
+        reveal(end);
+    }
+    update();
+}
+
+/// Shows the content of a frame that is drawn as one box.
+void GraphView::zoom_into(int b) {
+    const QRectF area = drawing_area(), rect = box(b).rect;
+    place_.scale = std::clamp(area.width() / (rect.width() + 2 * margin), readable, 1.0);
+    place_.offset =
+        QPointF(area.center().x() - rect.center().x() * place_.scale, area.top() + margin - rect.top() * place_.scale);
+    fitted_ = false;
     update();
 }
 
@@ -154,18 +195,18 @@ void GraphView::paintEvent(QPaintEvent*) {
     painter.setClipRect(drawing_area());
     painter_.paint(painter, look(place_, drawing_area()));
     painter.restore();
-    painter_.paint_legend(painter, QRectF(0, drawing_area().bottom(), width(), painter_.legend_height(width())));
+    painter_.paint_legend(painter, size());
 }
 
 void GraphView::render_to(QPainter& painter, QSize size) {
-    const QRectF area(0, 0, size.width(), size.height() - painter_.legend_height(size.width()));
+    const QRectF area(0, 0, size.width(), size.height() - painter_.legend_height(size));
     painter.fillRect(QRect(QPoint(), size), Theme::current().plot_background);
     if (picture_) {
         painter.save();
         painter.setClipRect(area);
         painter_.paint(painter, look(fitted(area.size()), area));
         painter.restore();
-        painter_.paint_legend(painter, QRectF(0, area.bottom(), size.width(), painter_.legend_height(width())));
+        painter_.paint_legend(painter, size);
     }
 }
 
@@ -189,7 +230,8 @@ void GraphView::changeEvent(QEvent* event) {
 // ---- mouse ------------------------------------------------------------------------------------------------------
 
 int GraphView::box_under(QPointF point) const {
-    return picture_ && drawing_area().contains(point) ? scene().box_at(place_.to_scene(point)) : -1;
+    const int b = picture_ && drawing_area().contains(point) ? scene().box_at(place_.to_scene(point)) : -1;
+    return b < 0 ? b : painter_.detail(place_.scale).shown(b);
 }
 
 std::optional<GraphPort> GraphView::port_at(QPointF point) const {
@@ -197,8 +239,10 @@ std::optional<GraphPort> GraphView::port_at(QPointF point) const {
         return std::nullopt;
     }
     const QPointF at = place_.to_scene(point);
-    for (const GraphBox& b : scene().boxes) {
-        if (b.is_node() && b.saved > 0 && b.rect.adjusted(0, 0, 100, 0).contains(at)) {
+    const GraphDetail detail = painter_.detail(place_.scale);
+    for (int i = 0; i < static_cast<int>(scene().boxes.size()); ++i) {
+        const GraphBox& b = box(i);
+        if (detail.is_drawn(i) && b.is_node() && b.saved > 0 && b.rect.adjusted(0, 0, 100, 0).contains(at)) {
             for (const GraphPort& port : ports_of(*picture_, b)) {
                 if (port.rect.adjusted(-2, -2, 2, 2).contains(at)) {
                     return port;
@@ -231,7 +275,9 @@ void GraphView::select(int b) {
 }
 
 void GraphView::toggle(int b) {
-    if (b >= 0 && !box(b).is_node()) {
+    if (b >= 0 && painter_.detail(place_.scale).is_collapsed(b)) {
+        zoom_into(b);
+    } else if (b >= 0 && box(b).is_group()) {
         anchor_ = {box(b).key, place_.to_screen(box(b).rect.topLeft())};
         fitted_ = false;
         emit box(b).open ? close_requested(box(b).key) : open_requested(box(b).key);
@@ -273,7 +319,7 @@ void GraphView::mousePressEvent(QMouseEvent* event) {
 void GraphView::mouseMoveEvent(QMouseEvent* event) {
     if (event->buttons() == Qt::NoButton) {
         const int b = box_under(event->position());
-        hover(b >= 0 && box(b).open ? -1 : b);
+        hover(b >= 0 && painter_.detail(place_.scale).is_frame(b) ? -1 : b);
         return;
     }
     const QPointF moved = event->position() - pressed_at_;
@@ -346,7 +392,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Down: move_focus(event->key()); break;
         case Qt::Key_Return:
         case Qt::Key_Enter:
-            if (focused_ >= 0 && !box(focused_).is_node()) {
+            if (focused_ >= 0 && box(focused_).is_group()) {
                 toggle(focused_);
             }
             break;

@@ -128,7 +128,7 @@ public:
         const QFontMetrics& metrics = option.fontMetrics;
         const QRect room = option.rect.adjusted(8, 3, -8, -3);
         painter->save();
-        const QString bytes = bytes_or_zero(group.reachable_bytes);
+        const QString bytes = group.reachable_text();
         const QRect first(room.left(), room.top(), room.width(), metrics.height());
         const int name_width = first.width() - metrics.horizontalAdvance(bytes) - 8;
         painter->setPen(text);

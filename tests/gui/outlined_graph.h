@@ -17,7 +17,7 @@ struct Outlined {
           outline(GraphOutline::make(graph->index, *time_point, region, progress)) {}
 
     std::shared_ptr<const GraphScene> scene(const std::vector<uint64_t>& opened) const {
-        return make_scene(graph->index, *time_point, *outline, opened, {}, progress);
+        return make_scene(graph->index, *time_point, *outline, opened, {}, {}, progress);
     }
     const OutlineGroup* find(GroupKind kind) const {
         for (const OutlineGroup& group : outline->groups()) {
