@@ -79,9 +79,16 @@ GraphPainter::BoxText GraphPainter::text_of(const GraphBox& box) const {
                          .arg(count_text(static_cast<int64_t>(referrer.roots.size())));
         return text;
     }
+    text.place = nodes_text(static_cast<int64_t>(picture_->nodes(box).size()));
     const OutlineGroup& group = picture_->outline->group(box.group);
+    if (box.rest >= 0) {
+        const uint32_t members = picture_->scene->rests[static_cast<size_t>(box.rest)].members;
+        text.title = group.kind == GroupKind::graphs
+                         ? GraphMap::tr("%1 more graph(s) like this", nullptr, plural(members)).arg(count_text(members))
+                         : GraphMap::tr("%1 more").arg(count_text(members));
+        return text;
+    }
     text.title = group_text(index, *picture_->outline, group);
-    text.place = nodes_text(group.node_count);
     if (group.kind == GroupKind::module || group.kind == GroupKind::repeat) {
         text.title_elide = Qt::ElideLeft;
     }

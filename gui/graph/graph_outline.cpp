@@ -150,6 +150,20 @@ private:
     const Part whole_;
 };
 
+GroupTotals totals_of(const GraphIndex& index, const GraphState& time_point, NodeIndex node) {
+    GroupTotals totals;
+    totals.shallow_bytes = time_point.shallow_bytes(node);
+    totals.retained_bytes = time_point.retained_bytes(node);
+    const NodeState state = index.state(node, time_point.time());
+    totals.never_executed = state == NodeState::never_executed;
+    totals.executed = state == NodeState::executed;
+    totals.released = state == NodeState::released;
+    const auto& first = index.tables().saved.first;
+    (holds_saved(state) ? totals.saved_alive : totals.saved_released) = first[node + 1] - first[node];
+    totals.first_step = totals.last_step = index.step_of(node);
+    return totals;
+}
+
 std::shared_ptr<const GraphOutline> GraphOutline::make(const GraphIndex& index, const GraphState& time_point,
                                                        const GraphRegion& region, const Progress& progress) {
     Part whole = OutlineDivider(index, time_point, region, progress).divide();

@@ -41,6 +41,9 @@ struct GroupTotals {
     int32_t first_step = -1, last_step = -1;       ///< of those whose step is known
 };
 
+/// Returns the totals of a single node.
+GroupTotals totals_of(const GraphIndex& index, const GraphState& time_point, NodeIndex node);
+
 struct OutlineGroup {
     GroupKind kind = GroupKind::whole;
     uint64_t key = 0;  ///< the same group has the same key at other times

@@ -284,7 +284,8 @@ void GraphPainter::paint_outline(QPainter& painter, const Pass& pass, int b, con
     }
     if (mark != 0) {
         painter.setPen(QPen(theme_.selection, (mark & ~GraphMarks::on_path) != 0 ? 3 : 2));
-        painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), 5, 5);
+        const double radius = picture_->scene->boxes[static_cast<size_t>(b)].referrer >= 0 ? rect.height() / 2 : 5;
+        painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), radius, radius);
     }
     if (b == pass.look.hovered || b == pass.look.focused) {
         painter.setPen(

@@ -37,7 +37,7 @@ struct GraphPane::Request {
     int64_t time = 0;
     GraphRegion region;
     std::optional<std::vector<uint64_t>> opened;
-    NodeIndex opened_for = no_node;
+    std::vector<NodeIndex> opened_for;
     BoxMetrics metrics;
     bool keep_place = false;
 };
@@ -184,7 +184,7 @@ void GraphPane::set_session(Session* session) {
     session_ = session && session->has_device() ? session : nullptr;
     region_ = {};
     opened_.reset();
-    opened_for_ = no_node;
+    opened_for_.clear();
     shown_.reset();
     reset_place_ = true;
     show_->setCurrentIndex(static_cast<int>(GraphRegion::Kind::alive));
@@ -254,13 +254,8 @@ std::shared_ptr<const GraphPane::Answer> GraphPane::answer(const Request& r, Pro
         return nullptr;
     }
     result->opened = r.opened ? *r.opened : picture->outline->opened_at_first();
-    std::vector<uint64_t> opened = result->opened;
-    for (GroupIndex g = picture->outline->group_of(r.opened_for); g != no_group;
-         g = picture->outline->group(g).parent) {
-        opened = with_opened(*picture->outline, std::move(opened), picture->outline->group(g).key);
-    }
-    picture->scene = make_scene(picture->index(), *picture->time_point, *picture->outline, opened,
-                                root_referrers(*result->roots), r.metrics, progress);
+    picture->scene = make_scene(picture->index(), *picture->time_point, *picture->outline,
+                                {result->opened, r.opened_for, root_referrers(*result->roots)}, r.metrics, progress);
     if (!picture->scene) {
         return nullptr;
     }

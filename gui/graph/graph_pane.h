@@ -91,13 +91,13 @@ private:
     void select_node(NodeIndex node);
     void reveal_node(NodeIndex node);
     void follow_selection();
-    bool open_around(NodeIndex node);
+    bool open_around(std::vector<NodeIndex> nodes);
     void reveal_now();
 
     QPointer<Session> session_;
     GraphRegion region_;
     std::optional<std::vector<uint64_t>> opened_;  ///< nothing: the outline's opened_at_first()
-    NodeIndex opened_for_ = no_node;               ///< the groups around it are open as well, so that it can be seen
+    std::vector<NodeIndex> opened_for_;            ///< the groups around them are open as well, to show them
     std::shared_ptr<const Answer> shown_;
     bool stale_ = false, reset_place_ = true, reveals_ = false;
     bool follows_ = false;          ///< the selection may have changed while the pane was hidden

@@ -23,6 +23,10 @@
 
 namespace tidemark::gui {
 
+namespace {
+constexpr size_t most_shown = 4;  // nodes that retain the selected allocation
+}
+
 void GraphPane::set_colors(GraphColors by) {
     color_by_->setCurrentIndex(static_cast<int>(by));
     view_->set_colors(by);
@@ -51,7 +55,7 @@ void GraphPane::set_region(const GraphRegion& region) {
     if (region != region_) {
         region_ = region;
         opened_.reset();
-        opened_for_ = no_node;
+        opened_for_.clear();
         reset_place_ = true;
         request();
     }
@@ -70,12 +74,13 @@ void GraphPane::close_group(uint64_t key) {
         opened_ = opened_.value_or(shown_->opened);
         std::erase(*opened_, key);
         const GraphOutline& outline = *shown_->picture->outline;
-        for (GroupIndex g = outline.group_of(opened_for_); g != no_group; g = outline.group(g).parent) {
-            if (outline.group(g).key == key) {
-                opened_for_ = no_node;
-                break;
+        std::erase_if(opened_for_, [&](NodeIndex node) {
+            GroupIndex g = outline.group_of(node);
+            while (g != no_group && outline.group(g).key != key) {
+                g = outline.group(g).parent;
             }
-        }
+            return g != no_group;
+        });
         request();
     }
 }
@@ -192,14 +197,15 @@ void GraphPane::select_node(NodeIndex node) {
     }
 }
 
-/// Opens the groups around a node for as long as it is the last one that was shown so. Returns whether the drawing
-/// changes.
-bool GraphPane::open_around(NodeIndex node) {
+/// Opens the groups around nodes, until others are shown so. Returns whether the drawing changes.
+bool GraphPane::open_around(std::vector<NodeIndex> nodes) {
     const auto& picture = view_->picture();
-    if (!picture || !picture->outline->contains(node) || picture->scene->by_node.contains(node)) {
+    if (!picture || std::all_of(nodes.begin(), nodes.end(), [&](NodeIndex node) {
+            return !picture->outline->contains(node) || picture->scene->by_node.contains(node);
+        })) {
         return false;
     }
-    opened_for_ = node;
+    opened_for_ = std::move(nodes);
     request();
     return true;
 }
@@ -218,7 +224,11 @@ void GraphPane::follow_selection() {
     const std::vector<uint32_t> retainers =
         shown_->picture->time_point->retainers(lookup.ref(session_->selection().state().allocation));
     if (!retainers.empty()) {
-        open_around(shown_->picture->index().saver(retainers.front()));
+        std::vector<NodeIndex> nodes;
+        for (size_t i = 0; i < std::min(retainers.size(), most_shown); ++i) {
+            nodes.push_back(shown_->picture->index().saver(retainers[i]));
+        }
+        open_around(std::move(nodes));
         reveals_ = true;
         if (!busy()) {
             reveal_now();
@@ -227,7 +237,7 @@ void GraphPane::follow_selection() {
 }
 
 void GraphPane::reveal_node(NodeIndex node) {
-    if (open_around(node)) {
+    if (open_around({node})) {
         reveals_ = true;
         return;
     }

@@ -25,11 +25,7 @@ struct GraphPicture {
         return scene->referrers[static_cast<size_t>(box.referrer)];
     }
     /// Returns the nodes in a box; of a referrer, its roots.
-    std::span<const NodeIndex> nodes(const GraphBox& box) const {
-        return box.is_node()    ? std::span(&box.node, 1)
-               : box.is_group() ? outline->nodes(outline->group(box.group))
-                                : std::span<const NodeIndex>(referrer(box).roots);
-    }
+    std::span<const NodeIndex> nodes(const GraphBox& box) const;
     /// Returns the totals of a box, also if it is a single node; of a referrer, only the retained size.
     GroupTotals totals(const GraphBox& box) const;
     /// Returns the allocations of device `device` in Trace::devices that a box's nodes saved, in ascending order.

@@ -21,18 +21,26 @@ constexpr double port_room = 15;
 constexpr double widest_referrer = 1.7;  // of the width of other boxes
 constexpr size_t referrer_seed = 0x72656665;
 
+uint64_t rest_key(uint64_t group) { return group * 0x9e3779b97f4a7c15ull + 0x72657374; }
+
 class SceneMaker {
 public:
     SceneMaker(const GraphIndex& index, const GraphState& time_point, const GraphOutline& outline,
-               const std::vector<uint64_t>& opened, const std::vector<RootReferrer>& referrers,
-               const BoxMetrics& metrics, const Progress& progress)
+               const SceneContent& content, const BoxMetrics& metrics, const Progress& progress)
         : index_(index),
           time_point_(time_point),
           outline_(outline),
-          opened_(opened.begin(), opened.end()),
-          referrers_(referrers),
+          opened_(content.opened.begin(), content.opened.end()),
+          shown_(content.shown.begin(), content.shown.end()),
+          referrers_(content.referrers),
           metrics_(metrics),
-          progress_(progress) {}
+          progress_(progress) {
+        for (const NodeIndex node : content.shown) {
+            for (GroupIndex g = outline.group_of(node); g != no_group; g = outline.group(g).parent) {
+                around_shown_.insert(g);
+            }
+        }
+    }
 
     std::shared_ptr<const GraphScene> make() {
         scene_ = std::make_shared<GraphScene>();
@@ -64,21 +72,78 @@ public:
     }
 
 private:
-    bool is_open(GroupIndex g) const { return g == 0 || opened_.contains(outline_.group(g).key); }
+    bool is_opened(GroupIndex g) const { return g == 0 || opened_.contains(outline_.group(g).key); }
+    bool is_open(GroupIndex g) const { return is_opened(g) || around_shown_.contains(g); }
+    /// Returns whether only some members of an open group have a box.
+    bool has_rest(GroupIndex g) const {
+        constexpr uint32_t few = 5;
+        return !is_opened(g) && outline_.group(g).group_count + outline_.group(g).direct_nodes > few;
+    }
 
     void add_boxes(GroupIndex g, int frame) {
         const OutlineGroup& group = outline_.group(g);
-        std::vector<int>& children = children_[frame];
-        for (uint32_t i = 0; i < group.direct_nodes; ++i) {
-            children.push_back(add_node(outline_.order()[group.first_node + i], frame));
-        }
-        for (uint32_t i = 0; i < group.group_count; ++i) {
-            const GroupIndex inner = group.first_group + i;
-            const int box = add_group(inner, frame);
+        const bool some = has_rest(g);
+        RestOfGroup rest;
+        place_of_member_[frame].clear();  // exists for an empty group, too
+        const auto add = [&](int box) {
+            place_of_member_[frame].push_back(static_cast<int>(children_[frame].size()));
             children_[frame].push_back(box);
+        };
+        const auto leave_out = [&](std::span<const NodeIndex> nodes, const GroupTotals& totals) {
+            place_of_member_[frame].push_back(-1);
+            rest.nodes.insert(rest.nodes.end(), nodes.begin(), nodes.end());
+            ++rest.members;
+            add_to(rest.totals, totals);
+        };
+        for (const NodeIndex node : outline_.nodes(group).first(group.direct_nodes)) {
+            if (some && !shown_.contains(node)) {
+                leave_out(std::span(&node, 1), totals_of(index_, time_point_, node));
+            } else {
+                add(add_node(node, frame));
+            }
+        }
+        for (GroupIndex inner = group.first_group; inner < group.first_group + group.group_count; ++inner) {
+            if (some && !around_shown_.contains(inner)) {
+                leave_out(outline_.nodes(outline_.group(inner)), outline_.group(inner).totals);
+                continue;
+            }
+            const int box = add_group(inner, frame);
+            add(box);
             if (is_open(inner)) {
                 add_boxes(inner, box);
             }
+        }
+        if (rest.members > 0) {
+            add_rest(g, frame, std::move(rest));
+        }
+    }
+
+    void add_rest(GroupIndex g, int frame, RestOfGroup rest) {
+        GraphBox box;
+        box.group = g;
+        box.node = rest.nodes.front();
+        box.key = rest_key(outline_.group(g).key);
+        box.parent = frame;
+        box.rest = static_cast<int>(scene_->rests.size());
+        box.bytes = rest.totals.shallow_bytes;
+        std::vector<int>& places = place_of_member_[frame];
+        std::replace(places.begin(), places.end(), -1, static_cast<int>(children_[frame].size()));
+        children_[frame].push_back(static_cast<int>(scene_->boxes.size()));
+        scene_->boxes.push_back(box);
+        scene_->rests.push_back(std::move(rest));
+    }
+
+    static void add_to(GroupTotals& sum, const GroupTotals& totals) {
+        sum.shallow_bytes += totals.shallow_bytes;
+        sum.retained_bytes += totals.retained_bytes;
+        sum.never_executed += totals.never_executed;
+        sum.executed += totals.executed;
+        sum.released += totals.released;
+        sum.saved_alive += totals.saved_alive;
+        sum.saved_released += totals.saved_released;
+        if (totals.first_step >= 0) {
+            sum.first_step = sum.first_step < 0 ? totals.first_step : std::min(sum.first_step, totals.first_step);
+            sum.last_step = std::max(sum.last_step, totals.last_step);
         }
     }
 
@@ -226,13 +291,14 @@ private:
         for (uint32_t i = 0; i < group.group_count; ++i) {
             starts.push_back(outline_.group(group.first_group + i).first_node);
         }
+        const std::vector<int>& place_of_member = place_of_member_.at(frame);
         const auto child_at = [&](uint32_t place) {
             const uint32_t offset = place - group.first_node;
             if (offset < group.direct_nodes) {
-                return static_cast<int>(offset);
+                return place_of_member[offset];
             }
             const auto after = std::upper_bound(starts.begin(), starts.end(), place);
-            return static_cast<int>(group.direct_nodes + (after - starts.begin()) - 1);
+            return place_of_member[group.direct_nodes + static_cast<size_t>(after - starts.begin()) - 1];
         };
         const auto within = [&](uint32_t place) { return place - group.first_node < group.node_count; };
         Edges edges;
@@ -257,7 +323,7 @@ private:
             }
         }
         for (size_t r = 0; r < scene_->referrers.size(); ++r) {
-            const int from = frame >= 0 ? -1 : static_cast<int>(group.direct_nodes + group.group_count + r);
+            const int from = frame >= 0 ? -1 : static_cast<int>(place_of_member.size() + r);
             for (const NodeIndex root : scene_->referrers[r].roots) {
                 if (within(outline_.position(root))) {
                     ++edges[{from, child_at(outline_.position(root))}];
@@ -278,11 +344,14 @@ private:
     const GraphState& time_point_;
     const GraphOutline& outline_;
     const std::unordered_set<uint64_t> opened_;
+    const std::unordered_set<NodeIndex> shown_;
+    std::unordered_set<GroupIndex> around_shown_;
     const std::vector<RootReferrer>& referrers_;
     const BoxMetrics& metrics_;
     const Progress& progress_;
     std::shared_ptr<GraphScene> scene_;
-    std::map<int, std::vector<int>> children_;  ///< boxes of each frame
+    std::map<int, std::vector<int>> children_;         ///< boxes of each frame
+    std::map<int, std::vector<int>> place_of_member_;  ///< in children_, of each direct node and then each group
     std::vector<int> frame_of_link_;
 };
 
@@ -334,15 +403,17 @@ int GraphScene::box_of(const GraphOutline& outline, NodeIndex node) const {
         if (box >= 0 && !boxes[static_cast<size_t>(box)].open) {
             return box;
         }
+        if (const int rest = find(rest_key(outline.group(g).key)); rest >= 0) {
+            return rest;
+        }
     }
     return -1;
 }
 
 std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
-                                             const GraphOutline& outline, const std::vector<uint64_t>& opened,
-                                             const std::vector<RootReferrer>& referrers, const BoxMetrics& metrics,
-                                             const Progress& progress) {
-    return SceneMaker(index, time_point, outline, opened, referrers, metrics, progress).make();
+                                             const GraphOutline& outline, const SceneContent& content,
+                                             const BoxMetrics& metrics, const Progress& progress) {
+    return SceneMaker(index, time_point, outline, content, metrics, progress).make();
 }
 
 uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened) {

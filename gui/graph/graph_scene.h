@@ -22,11 +22,19 @@ struct RootReferrer {
     int64_t retained_bytes = 0;    ///< of the roots
 };
 
-/// A closed group, a node, the frame of an open group, or a referrer of roots.
+/// Members of a group that have one box together, because the group is open only to show others.
+struct RestOfGroup {
+    std::vector<NodeIndex> nodes;
+    uint32_t members = 0;  ///< groups and nodes
+    GroupTotals totals;    ///< sums; memory of several members counts for each
+};
+
+/// A closed group, a node, the frame of an open group, the rest of an open group, or a referrer of roots.
 struct GraphBox {
-    GroupIndex group = no_group;  ///< no_group: a node or a referrer
+    GroupIndex group = no_group;  ///< no_group: a node or a referrer; of a rest, the open group
     NodeIndex node = no_node;     ///< a group's representative; a referrer's first root
     int referrer = -1;            ///< position in GraphScene::referrers
+    int rest = -1;                ///< position in GraphScene::rests
     uint64_t key = 0;
     int parent = -1;  ///< the frame around it; -1: none
     bool open = false;
@@ -50,6 +58,7 @@ struct GraphScene {
     std::vector<GraphBox> boxes;  ///< frames before their content
     std::vector<GraphLink> links;
     std::vector<RootReferrer> referrers;  ///< those with a box
+    std::vector<RestOfGroup> rests;
     QSizeF size;
     int64_t most_bytes = 0;  ///< the largest of a box that is no frame
 
@@ -73,12 +82,16 @@ struct BoxMetrics {
 
 uint64_t node_key(const GraphTables& tables, NodeIndex node);
 
-/// Opens the groups with a key in `opened`; the whole is always open. Draws the referrers of roots of the region.
+struct SceneContent {
+    std::vector<uint64_t> opened;         ///< keys of open groups; the whole is always open
+    std::vector<NodeIndex> shown;         ///< groups around them are open, too, with one box for most other members
+    std::vector<RootReferrer> referrers;  ///< drawn if one of their roots is in the region
+};
+
 /// Returns null if canceled. Thread: any.
 std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
-                                             const GraphOutline& outline, const std::vector<uint64_t>& opened,
-                                             const std::vector<RootReferrer>& referrers, const BoxMetrics& metrics,
-                                             const Progress& progress);
+                                             const GraphOutline& outline, const SceneContent& content,
+                                             const BoxMetrics& metrics, const Progress& progress);
 
 /// Returns the number of boxes that a scene of the outline would have.
 uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened);

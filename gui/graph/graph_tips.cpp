@@ -29,7 +29,7 @@ QString GraphPainter::describe(int b) const {
         lines << node_of_module_text(index, box.node).toHtmlEscaped();
         lines << state_text(index.state(box.node, picture_->time_point->time()));
     } else {
-        lines << nodes_text(picture_->outline->group(box.group).node_count) + QStringLiteral(": ") +
+        lines << nodes_text(static_cast<int64_t>(picture_->nodes(box).size())) + QStringLiteral(": ") +
                      states_text(totals);
     }
     lines << GraphMap::tr("shallow size: %1 of saved tensors")

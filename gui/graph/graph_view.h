@@ -84,6 +84,7 @@ private:
     std::vector<NodeIndex> found_nodes_;
     int hovered_ = -1, focused_ = -1;
     bool fitted_ = true;                                  ///< neither zoomed nor moved since fit()
+    bool shows_marks_ = false;                            ///< the same since reveal_marks()
     std::optional<std::pair<uint64_t, QPointF>> anchor_;  ///< key of a box, and the place for its corner
     QPointF pressed_at_, offset_at_press_;
     bool dragging_ = false;

@@ -128,7 +128,7 @@ public:
         const QFontMetrics& metrics = option.fontMetrics;
         const QRect room = option.rect.adjusted(8, 3, -8, -3);
         painter->save();
-        const QString bytes = group.reachable_text();
+        const QString bytes = bytes_or_zero(group.reachable_bytes);
         const QRect first(room.left(), room.top(), room.width(), metrics.height());
         const int name_width = first.width() - metrics.horizontalAdvance(bytes) - 8;
         painter->setPen(text);
@@ -155,6 +155,9 @@ public:
 private:
     QString second_line(const RootGroup& group) const {
         QStringList parts;
+        if (group.freed_bytes != group.reachable_bytes) {  // the drawing has this number
+            parts << RootList::tr("retained size: %1").arg(bytes_or_zero(group.freed_bytes));
+        }
         if (!group.line.isEmpty()) {
             parts << group.line;
         }
