@@ -83,7 +83,10 @@ GraphPainter::BoxText GraphPainter::text_of(const GraphBox& box) const {
     const OutlineGroup& group = picture_->outline->group(box.group);
     if (box.rest >= 0) {
         const uint32_t members = picture_->scene->rests[static_cast<size_t>(box.rest)].members;
-        text.title = group.kind == GroupKind::graphs
+        const bool of_graphs =
+            group.kind == GroupKind::graphs ||
+            (group.kind == GroupKind::part && picture_->outline->group(group.parent).kind == GroupKind::graphs);
+        text.title = of_graphs
                          ? GraphMap::tr("%1 more graph(s) like this", nullptr, plural(members)).arg(count_text(members))
                          : GraphMap::tr("%1 more").arg(count_text(members));
         return text;
