@@ -126,7 +126,7 @@ void GraphPainter::paint_title(QPainter& painter, const Pass& pass, int b, const
     const QString title = bold_metrics.elidedText(QStringLiteral("−  ") + texts.title, texts.title_elide, text.width());
     painter.setFont(bold);
     painter.setPen(title_color(pass.dimmed(b)));
-    painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft, title);
+    painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextDontClip, title);
     double room = text.width() - bold_metrics.horizontalAdvance(title) - 14;
     QString figures = texts.bytes.isEmpty() ? texts.place : texts.bytes + QStringLiteral(" · ") + texts.place;
     if (metrics.horizontalAdvance(figures) > room) {
@@ -135,7 +135,7 @@ void GraphPainter::paint_title(QPainter& painter, const Pass& pass, int b, const
     if (metrics.horizontalAdvance(figures) <= room) {
         painter.setFont(plain);
         painter.setPen(text_color(pass.dimmed(b)));
-        painter.drawText(text, Qt::AlignVCenter | Qt::AlignRight, figures);
+        painter.drawText(text, Qt::AlignVCenter | Qt::AlignRight | Qt::TextDontClip, figures);
     }
 }
 
@@ -157,9 +157,10 @@ void GraphPainter::paint_text(QPainter& painter, const Pass& pass, int b, const 
     const int lines = std::clamp(static_cast<int>((inside.height() + 1) / line), 1, 3);
     const double top = lines == 1 ? inside.center().y() - line / 2 : inside.top() + 1;
     const auto place_of = [&](int nth) { return QRectF(inside.left(), top + nth * line, inside.width(), line); };
+    // Characters of another font may be higher than a line; without TextDontClip their underscores are lost.
     const auto write = [&](QRectF at, const QString& text, Qt::Alignment align) {
         if (!pass.is_covered(at)) {
-            painter.drawText(at, align | Qt::AlignVCenter, text);
+            painter.drawText(at, align | Qt::AlignVCenter | Qt::TextDontClip, text);
         }
     };
     QRectF first = place_of(0);
@@ -174,7 +175,7 @@ void GraphPainter::paint_text(QPainter& painter, const Pass& pass, int b, const 
     }
     painter.setFont(bold);
     painter.setPen(title_color(dim));
-    if (box.is_group()) {
+    if (box.is_group() && first.width() > 4 * line) {
         write(first, QStringLiteral("+"), Qt::AlignRight);
         first.setRight(first.right() - bold_metrics.horizontalAdvance(u'+') - 4);
     }
@@ -285,7 +286,7 @@ void GraphPainter::paint_labels(QPainter& painter, const Pass& pass) const {
         painter.setBrush(background);
         painter.drawRoundedRect(label.rect, 3, 3);
         painter.setPen(label.of_selection ? text_color_on(background) : title_color(pass.is_choice));
-        painter.drawText(label.rect, Qt::AlignCenter,
+        painter.drawText(label.rect, Qt::AlignCenter | Qt::TextDontClip,
                          QFontMetricsF(font).elidedText(label.text, Qt::ElideRight, label.rect.width()));
     }
 }

@@ -17,7 +17,7 @@ public:
     GraphDetail(const GraphScene& scene, double scale, double line);
 
     /// Returns whether a size on the screen has room for a line of text.
-    static bool has_room(QSizeF size, double line) { return size.height() >= line + 3 && size.width() >= 5 * line; }
+    static bool has_room(QSizeF size, double line) { return size.height() >= line + 3 && size.width() >= 4 * line; }
 
     bool is_collapsed(int box) const { return collapsed_[static_cast<size_t>(box)]; }
     /// Returns the box that is drawn in place of this one: itself, or the outermost collapsed frame around it.

@@ -94,4 +94,9 @@ constexpr int most_boxes_at_first = 60;
 constexpr int most_boxes = 300;
 constexpr uint32_t most_children = 40;  ///< of a group; beyond, they are gathered into parts
 
+/// Returns the number of boxes that a scene of the outline would have.
+uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened);
+/// Returns `opened` and `key`; above most_boxes, without the groups opened first.
+std::vector<uint64_t> with_opened(const GraphOutline& outline, std::vector<uint64_t> opened, uint64_t key);
+
 }  // namespace tidemark::gui

@@ -125,6 +125,9 @@ private:
         box.key = rest_key(outline_.group(g).key);
         box.parent = frame;
         box.rest = static_cast<int>(scene_->rests.size());
+        // Memory that several members saved counts for each of them, but not for more than the group has.
+        rest.totals.shallow_bytes = std::min(rest.totals.shallow_bytes, outline_.group(g).totals.shallow_bytes);
+        rest.totals.retained_bytes = retained_bytes(rest.nodes);
         box.bytes = rest.totals.shallow_bytes;
         std::vector<int>& places = place_of_member_[frame];
         std::replace(places.begin(), places.end(), -1, static_cast<int>(children_[frame].size()));
@@ -133,9 +136,23 @@ private:
         scene_->rests.push_back(std::move(rest));
     }
 
+    /// Returns what would be freed with all these nodes.
+    int64_t retained_bytes(const std::vector<NodeIndex>& nodes) const {
+        std::vector<bool> inside(index_.tables().nodes.size());
+        for (const NodeIndex node : nodes) {
+            inside[node] = true;
+        }
+        int64_t bytes = 0;
+        for (const NodeIndex node : nodes) {
+            const NodeIndex dominator = time_point_.dominator(node);
+            bytes += dominator == no_node || !inside[dominator] ? time_point_.retained_bytes(node) : 0;
+        }
+        return bytes;
+    }
+
+    /// Adds up everything but retained sizes, which contain each other.
     static void add_to(GroupTotals& sum, const GroupTotals& totals) {
         sum.shallow_bytes += totals.shallow_bytes;
-        sum.retained_bytes += totals.retained_bytes;
         sum.never_executed += totals.never_executed;
         sum.executed += totals.executed;
         sum.released += totals.released;
@@ -355,21 +372,6 @@ private:
     std::vector<int> frame_of_link_;
 };
 
-/// Returns the open groups all of whose frames are open as well.
-std::vector<GroupIndex> shown_open(const GraphOutline& outline, const std::vector<uint64_t>& opened) {
-    const std::unordered_set<uint64_t> keys(opened.begin(), opened.end());
-    std::vector<GroupIndex> shown{0};
-    for (size_t i = 0; i < shown.size(); ++i) {
-        const OutlineGroup& group = outline.group(shown[i]);
-        for (GroupIndex g = group.first_group; g < group.first_group + group.group_count; ++g) {
-            if (keys.contains(outline.group(g).key)) {
-                shown.push_back(g);
-            }
-        }
-    }
-    return shown;
-}
-
 }  // namespace
 
 uint64_t node_key(const GraphTables& tables, NodeIndex node) {
@@ -414,26 +416,6 @@ std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const Grap
                                              const GraphOutline& outline, const SceneContent& content,
                                              const BoxMetrics& metrics, const Progress& progress) {
     return SceneMaker(index, time_point, outline, content, metrics, progress).make();
-}
-
-uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened) {
-    uint32_t boxes = 0;
-    for (const GroupIndex g : shown_open(outline, opened)) {
-        boxes += outline.group(g).group_count + outline.group(g).direct_nodes;
-    }
-    return boxes;
-}
-
-std::vector<uint64_t> with_opened(const GraphOutline& outline, std::vector<uint64_t> opened, uint64_t key) {
-    opened.push_back(key);
-    std::unordered_set<uint64_t> needed;
-    for (GroupIndex g = outline.find(key); g != no_group; g = outline.group(g).parent) {
-        needed.insert(outline.group(g).key);
-    }
-    for (auto oldest = opened.begin(); oldest != opened.end() && count_boxes(outline, opened) > most_boxes;) {
-        oldest = needed.contains(*oldest) ? oldest + 1 : opened.erase(oldest);
-    }
-    return opened;
 }
 
 }  // namespace tidemark::gui

@@ -26,7 +26,7 @@ struct RootReferrer {
 struct RestOfGroup {
     std::vector<NodeIndex> nodes;
     uint32_t members = 0;  ///< groups and nodes
-    GroupTotals totals;    ///< sums; memory of several members counts for each
+    GroupTotals totals;    ///< shallow size: at most this
 };
 
 /// A closed group, a node, the frame of an open group, the rest of an open group, or a referrer of roots.
@@ -92,10 +92,5 @@ struct SceneContent {
 std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
                                              const GraphOutline& outline, const SceneContent& content,
                                              const BoxMetrics& metrics, const Progress& progress);
-
-/// Returns the number of boxes that a scene of the outline would have.
-uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened);
-/// Returns `opened` and `key`; above most_boxes, without the groups opened first.
-std::vector<uint64_t> with_opened(const GraphOutline& outline, std::vector<uint64_t> opened, uint64_t key);
 
 }  // namespace tidemark::gui

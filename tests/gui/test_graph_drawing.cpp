@@ -173,6 +173,11 @@ private slots:
         QCOMPARE(scene.rests.size(), size_t{1});
         QCOMPARE(scene.rests[0].members, 31u);  // of the first 32 of 100 graphs
         QVERIFY(scene.by_node.contains(saver));
+        int64_t retained = 0;  // by the graphs in the box
+        for (const NodeIndex node : scene.rests[0].nodes) {
+            retained += made.time_point->dominator(node) == no_node ? made.time_point->retained_bytes(node) : 0;
+        }
+        QCOMPARE(scene.rests[0].totals.retained_bytes, retained);
         const GraphMarks marks = mark_selection(*picture, std::nullopt, saved.allocation[0]);
         int referrers = 0, links = 0;
         for (size_t b = 0; b < scene.boxes.size(); ++b) {
