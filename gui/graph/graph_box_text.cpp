@@ -11,21 +11,26 @@ namespace tidemark::gui {
 
 namespace {
 
-/// Returns "h.3" for the module "3" among "h.0 to h.11".
-QString numbered(const GraphOutline& outline, const OutlineGroup& module) {
-    GroupIndex above = module.parent;
-    while (above != no_group && outline.group(above).kind == GroupKind::part) {
-        above = outline.group(above).parent;
-    }
-    const QString name = to_qstring(module.name);
-    if (above == no_group || outline.group(above).kind != GroupKind::repeat) {
-        return name;
-    }
-    const QString first = to_qstring(outline.group(above).name).section(u'\n', 0, 0);
-    return first.contains(u'.') ? first.section(u'.', 0, -2).section(u'.', -1) + u'.' + name : name;
+/// Returns the part of a repeat's name that its modules share: "transformer.h" of "transformer.h.0\ntransformer.h.11".
+std::string shared_prefix(const OutlineGroup& repeat) {
+    const std::string first = repeat.name.substr(0, repeat.name.find('\n'));
+    const size_t dot = first.rfind('.');
+    return dot == std::string::npos ? std::string() : first.substr(0, dot);
+}
+
+std::string joined(const std::string& path, const std::string& name) {
+    return path.empty() || name.empty() ? path + name : path + '.' + name;
 }
 
 }  // namespace
+
+std::string module_path(const GraphOutline& outline, const OutlineGroup& group) {
+    const std::string above =
+        group.parent == no_group ? std::string() : module_path(outline, outline.group(group.parent));
+    return group.kind == GroupKind::module   ? joined(above, group.name)
+           : group.kind == GroupKind::repeat ? joined(above, shared_prefix(group))
+                                             : above;
+}
 
 QString states_text(const GroupTotals& totals) {
     QStringList parts;
@@ -51,11 +56,15 @@ QString group_text(const GraphIndex& index, const GraphOutline& outline, const O
         case GroupKind::graph: return place_text(index, group.representative);
         case GroupKind::graphs:
             return GraphMap::tr("%1 graph(s) like this", nullptr, plural(group.repeats)).arg(count_text(group.repeats));
-        case GroupKind::module: return numbered(outline, group);
-        case GroupKind::repeat:
+        case GroupKind::module: return to_qstring(module_path(outline, group));
+        case GroupKind::repeat: {
+            const size_t cut = group.name.find('\n');
+            const std::string above =
+                group.parent == no_group ? std::string() : module_path(outline, outline.group(group.parent));
             return GraphMap::tr("%1 to %2 (%3×)")
-                .arg(name.section(u'\n', 0, 0), name.section(u'\n', 1))
-                .arg(count_text(group.repeats));
+                .arg(to_qstring(joined(above, group.name.substr(0, cut))), to_qstring(group.name.substr(cut + 1)),
+                     count_text(group.repeats));
+        }
         case GroupKind::run: return GraphMap::tr("%1 × (%2)").arg(count_text(group.repeats), name);
         case GroupKind::parameters: return GraphMap::tr("parameters");
         case GroupKind::part: break;

@@ -19,7 +19,9 @@ struct GraphMap {
 QString states_text(const GroupTotals& totals);
 /// Returns "SumBackward0, s01.py:31".
 QString place_text(const GraphIndex& index, NodeIndex node);
-/// Returns "GPT.transformer", "h.0 to h.11 (12×)" or "100 graphs like this".
+/// Returns the path of the innermost module around a group's nodes: "GPT.transformer.h.3"; empty outside modules.
+std::string module_path(const GraphOutline& outline, const OutlineGroup& group);
+/// Returns "GPT.transformer", "GPT.h.0 to h.11 (12×)" or "100 graphs like this".
 QString group_text(const GraphIndex& index, const GraphOutline& outline, const OutlineGroup& group);
 
 }  // namespace tidemark::gui

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_set>
 
 #include "gui/graph/outline_divider.h"
 #include "gui/graph/retained_memory.h"
@@ -150,6 +151,20 @@ private:
     const Part whole_;
 };
 
+GroupTotals totals_of(const GraphIndex& index, const GraphState& time_point, NodeIndex node) {
+    GroupTotals totals;
+    totals.shallow_bytes = time_point.shallow_bytes(node);
+    totals.retained_bytes = time_point.retained_bytes(node);
+    const NodeState state = index.state(node, time_point.time());
+    totals.never_executed = state == NodeState::never_executed;
+    totals.executed = state == NodeState::executed;
+    totals.released = state == NodeState::released;
+    const auto& first = index.tables().saved.first;
+    (holds_saved(state) ? totals.saved_alive : totals.saved_released) = first[node + 1] - first[node];
+    totals.first_step = totals.last_step = index.step_of(node);
+    return totals;
+}
+
 std::shared_ptr<const GraphOutline> GraphOutline::make(const GraphIndex& index, const GraphState& time_point,
                                                        const GraphRegion& region, const Progress& progress) {
     Part whole = OutlineDivider(index, time_point, region, progress).divide();
@@ -197,6 +212,45 @@ std::vector<uint64_t> GraphOutline::opened_at_first() const {
         for (uint32_t i = 0; i < group.group_count; ++i) {
             closed.push_back(group.first_group + i);
         }
+    }
+    return opened;
+}
+
+namespace {
+
+/// Returns the open groups all of whose frames are open as well.
+std::vector<GroupIndex> shown_open(const GraphOutline& outline, const std::vector<uint64_t>& opened) {
+    const std::unordered_set<uint64_t> keys(opened.begin(), opened.end());
+    std::vector<GroupIndex> shown{0};
+    for (size_t i = 0; i < shown.size(); ++i) {
+        const OutlineGroup& group = outline.group(shown[i]);
+        for (GroupIndex g = group.first_group; g < group.first_group + group.group_count; ++g) {
+            if (keys.contains(outline.group(g).key)) {
+                shown.push_back(g);
+            }
+        }
+    }
+    return shown;
+}
+
+}  // namespace
+
+uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened) {
+    uint32_t boxes = 0;
+    for (const GroupIndex g : shown_open(outline, opened)) {
+        boxes += outline.group(g).group_count + outline.group(g).direct_nodes;
+    }
+    return boxes;
+}
+
+std::vector<uint64_t> with_opened(const GraphOutline& outline, std::vector<uint64_t> opened, uint64_t key) {
+    opened.push_back(key);
+    std::unordered_set<uint64_t> needed;
+    for (GroupIndex g = outline.find(key); g != no_group; g = outline.group(g).parent) {
+        needed.insert(outline.group(g).key);
+    }
+    for (auto oldest = opened.begin(); oldest != opened.end() && count_boxes(outline, opened) > most_boxes;) {
+        oldest = needed.contains(*oldest) ? oldest + 1 : opened.erase(oldest);
     }
     return opened;
 }

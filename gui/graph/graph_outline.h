@@ -41,6 +41,9 @@ struct GroupTotals {
     int32_t first_step = -1, last_step = -1;       ///< of those whose step is known
 };
 
+/// Returns the totals of a single node.
+GroupTotals totals_of(const GraphIndex& index, const GraphState& time_point, NodeIndex node);
+
 struct OutlineGroup {
     GroupKind kind = GroupKind::whole;
     uint64_t key = 0;  ///< the same group has the same key at other times
@@ -90,5 +93,10 @@ private:
 constexpr int most_boxes_at_first = 60;
 constexpr int most_boxes = 300;
 constexpr uint32_t most_children = 40;  ///< of a group; beyond, they are gathered into parts
+
+/// Returns the number of boxes that a scene of the outline would have.
+uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened);
+/// Returns `opened` and `key`; above most_boxes, without the groups opened first.
+std::vector<uint64_t> with_opened(const GraphOutline& outline, std::vector<uint64_t> opened, uint64_t key);
 
 }  // namespace tidemark::gui

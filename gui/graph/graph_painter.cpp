@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "gui/graph/graph_box_text.h"
+#include "gui/graph/graph_painter_pass.h"
 #include "gui/model/graph_text.h"
 #include "gui/model/text.h"
 
@@ -15,9 +16,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr double smallest_text = 6.5;  // pixels of a line; smaller text is unreadable
 constexpr size_t most_ports = 6;
-constexpr double strip = 5;  // the colored edge of a box
 
 /// Returns a smooth path through the points of a route.
 QPainterPath path_of(const QPolygonF& route) {
@@ -69,32 +68,13 @@ GraphPainter::GraphPainter(const QFont& font, Theme theme) : font_(font), bold_(
 
 void GraphPainter::set_picture(std::shared_ptr<const GraphPicture> picture) {
     picture_ = std::move(picture);
-    titles_.clear();
-    figures_.clear();
-    places_.clear();
+    texts_.clear();
     ages_ = {INFINITY, -INFINITY};
     if (!picture_) {
         return;
     }
-    const GraphIndex& index = picture_->index();
     for (const GraphBox& box : picture_->scene->boxes) {
-        titles_.push_back(box.is_node() ? node_text(index, box.node)
-                                        : group_text(index, *picture_->outline, picture_->outline->group(box.group)));
-        QStringList figures;
-        const GroupTotals totals = picture_->totals(box);
-        if (totals.shallow_bytes > 0) {
-            figures << bytes_text(static_cast<uint64_t>(totals.shallow_bytes));
-        }
-        if (!box.is_node()) {
-            figures << nodes_text(picture_->outline->group(box.group).node_count);
-        } else if (index.is_leaf(box.node)) {
-            figures << to_qstring(index.type(box.node));
-        } else if (const QString line = line_text(index, box.node); !line.isEmpty()) {
-            figures << line;
-        }
-        figures_.push_back(figures.join(QStringLiteral(" · ")));
-        const bool of_graphs = !box.is_node() && picture_->outline->group(box.group).kind == GroupKind::graphs;
-        places_.push_back(of_graphs ? place_text(index, box.node) : QString());
+        texts_.push_back(text_of(box));
         ages_.low = std::min(ages_.low, age_of(box));
         ages_.high = std::max(ages_.high, age_of(box));
     }
@@ -121,6 +101,9 @@ QColor GraphPainter::state_color(const GroupTotals& totals) const {
 }
 
 QColor GraphPainter::color_of(const GraphBox& box) const {
+    if (box.referrer >= 0) {
+        return theme_.faint_text;
+    }
     switch (colors_) {
         case GraphColors::state: return state_color(picture_->totals(box));
         case GraphColors::bytes: {
@@ -134,32 +117,57 @@ QColor GraphPainter::color_of(const GraphBox& box) const {
     return theme_.unknown;
 }
 
-bool GraphPainter::dimmed(const Look& look, int box) const {
-    return look.marks != nullptr && look.marks->any && look.marks->boxes[static_cast<size_t>(box)] == 0;
+QColor GraphPainter::text_color(bool dim) const {
+    return dim ? theme_.faint_text : mixed(theme_.faint_text, theme_.text, 0.35);
+}
+
+QColor GraphPainter::fill_color(const QColor& state, bool dim) const {
+    return mixed(theme_.plot_background, state, dim ? 0.05 : theme_.dark ? 0.24 : 0.2);
+}
+
+GraphPainter::Pass GraphPainter::make_pass(const Look& look) const {
+    const size_t count = picture_->scene->boxes.size();
+    Pass pass{look, detail(look.place.scale), std::vector<uint8_t>(count), std::vector<bool>(count), {}, false};
+    if (look.marks != nullptr && look.marks->any) {
+        pass.is_choice = true;
+        for (size_t b = 0; b < count; ++b) {
+            pass.marks[static_cast<size_t>(pass.detail.shown(static_cast<int>(b)))] |= look.marks->boxes[b];
+        }
+    }
+    if (look.found != nullptr) {
+        for (const int b : *look.found) {
+            pass.found[static_cast<size_t>(pass.detail.shown(b))] = true;
+        }
+    }
+    add_labels(pass);
+    return pass;
 }
 
 void GraphPainter::paint(QPainter& painter, const Look& look) const {
     painter.setRenderHint(QPainter::Antialiasing);
+    const Pass pass = make_pass(look);
     const auto& boxes = picture_->scene->boxes;
     const auto visible = [&](int b) {
-        return look.place.to_screen(boxes[static_cast<size_t>(b)].rect.adjusted(0, 0, 90, 0)).intersects(look.area);
+        return pass.detail.is_drawn(b) &&
+               look.place.to_screen(boxes[static_cast<size_t>(b)].rect.adjusted(0, 0, 90, 0)).intersects(look.area);
     };
     for (int b = 0; b < static_cast<int>(boxes.size()); ++b) {
-        if (boxes[static_cast<size_t>(b)].open && visible(b)) {
-            paint_frame(painter, look, b);
+        if (pass.detail.is_frame(b) && visible(b)) {
+            paint_frame(painter, pass, b);
         }
     }
-    paint_links(painter, look);
+    paint_links(painter, pass);
     for (int b = 0; b < static_cast<int>(boxes.size()); ++b) {
-        if (!boxes[static_cast<size_t>(b)].open && visible(b)) {
-            paint_box(painter, look, b);
+        if (!pass.detail.is_frame(b) && visible(b)) {
+            paint_box(painter, pass, b);
         }
     }
+    paint_labels(painter, pass);
 }
 
-void GraphPainter::paint_frame(QPainter& painter, const Look& look, int b) const {
+void GraphPainter::paint_frame(QPainter& painter, const Pass& pass, int b) const {
     const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
-    const QRectF rect = look.place.to_screen(box.rect);
+    const QRectF rect = pass.place().to_screen(box.rect);
     int depth = 0;
     for (int p = box.parent; p >= 0; p = picture_->scene->boxes[static_cast<size_t>(p)].parent) {
         ++depth;
@@ -167,58 +175,42 @@ void GraphPainter::paint_frame(QPainter& painter, const Look& look, int b) const
     painter.setPen(QPen(mixed(theme_.plot_background, theme_.faint_text, 0.45), 1));
     painter.setBrush(mixed(theme_.plot_background, theme_.faint_text, 0.06 + 0.05 * (depth % 3)));
     painter.drawRoundedRect(rect, 6, 6);
-    const double line = QFontMetricsF(font_).height() * look.place.scale;
-    if (line >= smallest_text) {
-        QFont scaled = bold_;
-        scaled.setPixelSize(std::max(static_cast<int>(line * 0.78), 1));
-        painter.setFont(scaled);
-        const QFontMetricsF metrics(scaled);
-        const QRectF text(rect.left() + 8, rect.top() + 2, rect.width() - 16, line + 4);
-        painter.setPen(theme_.text);
-        const QString title =
-            metrics.elidedText(QStringLiteral("−  ") + titles_[static_cast<size_t>(b)], Qt::ElideMiddle, text.width());
-        painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft, title);
-        scaled.setBold(false);
-        painter.setFont(scaled);
-        painter.setPen(theme_.faint_text);
-        const double used = metrics.horizontalAdvance(title) + 14;
-        const QString figures = QFontMetricsF(scaled).elidedText(figures_[static_cast<size_t>(b)], Qt::ElideRight,
-                                                                 std::max(text.width() - used, 0.0));
-        painter.drawText(text, Qt::AlignVCenter | Qt::AlignRight, figures);
-    }
-    paint_outline(painter, look, b, rect);
+    paint_title(painter, pass, b, rect);
+    paint_outline(painter, pass, b, rect);
 }
 
-void GraphPainter::paint_links(QPainter& painter, const Look& look) const {
+void GraphPainter::paint_links(QPainter& painter, const Pass& pass) const {
     const auto& links = picture_->scene->links;
-    const bool choice = look.marks != nullptr && look.marks->any;
-    const double scale = std::min(look.place.scale, 1.0);
+    const GraphPlace& place = pass.place();
+    const double scale = std::min(place.scale, 1.0);
     for (const bool lit : {false, true}) {  // highlighted links on top
         for (size_t l = 0; l < links.size(); ++l) {
             const GraphLink& link = links[l];
-            if ((choice && look.marks->links[l] != 0) != lit || link.route.size() < 2) {
+            const int frame = picture_->scene->boxes[static_cast<size_t>(std::max(link.from, link.to))].parent;
+            const bool hidden = frame >= 0 && !(pass.detail.is_frame(frame) && pass.detail.is_drawn(frame));
+            if ((pass.is_choice && pass.look.marks->links[l] != 0) != lit || link.route.size() < 2 || hidden) {
                 continue;
             }
             QPolygonF route = link.route;
             for (QPointF& point : route) {
-                point = look.place.to_screen(point);
+                point = place.to_screen(point);
             }
-            if (!route.boundingRect().adjusted(-2, -2, 2, 2).intersects(look.area)) {
+            if (!route.boundingRect().adjusted(-2, -2, 2, 2).intersects(pass.look.area)) {
                 continue;
             }
             const double width = (1.1 + std::min(std::log2(static_cast<double>(link.edges)), 5.0) * 0.5) * scale;
             QColor color =
-                lit ? theme_.selection : mixed(theme_.plot_background, theme_.faint_text, choice ? 0.4 : 0.75);
-            QPen pen(color, lit ? width + 1.2 : std::max(width, 0.6));
+                lit ? theme_.selection : mixed(theme_.plot_background, theme_.faint_text, pass.is_choice ? 0.4 : 0.75);
+            QPen pen(color, lit ? std::max(width + 1.2, 2.0) : std::max(width, 0.6));
             if (link.upward) {
                 pen.setStyle(Qt::DashLine);
             }
             painter.setPen(pen);
             painter.setBrush(Qt::NoBrush);
             painter.drawPath(path_of(route));
-            if (link.to >= 0 && look.place.scale > 0.35) {
+            if (link.to >= 0 && (lit || place.scale > 0.35)) {
                 const QPointF tip = link.upward ? route.front() : route.back();
-                const double side = 4.5 * scale, down = link.upward ? -1 : 1;
+                const double side = lit ? std::max(4.5 * scale, 3.5) : 4.5 * scale, down = link.upward ? -1 : 1;
                 painter.setPen(Qt::NoPen);
                 painter.setBrush(color);
                 painter.drawPolygon(QPolygonF({tip, tip + QPointF(-side * 0.7, -side * 1.5 * down),
@@ -228,71 +220,52 @@ void GraphPainter::paint_links(QPainter& painter, const Look& look) const {
     }
 }
 
-void GraphPainter::paint_box(QPainter& painter, const Look& look, int b) const {
+void GraphPainter::paint_box(QPainter& painter, const Pass& pass, int b) const {
     const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
-    const QRectF rect = look.place.to_screen(box.rect);
-    const bool dim = dimmed(look, b);
+    const double scale = pass.place().scale;
+    const QRectF rect = pass.place().to_screen(box.rect);
+    const bool dim = pass.dimmed(b);
     const QColor color = dim ? mixed(color_of(box), theme_.plot_background, 0.65) : color_of(box);
-    const double radius = std::min(4 * look.place.scale, 4.0);
-    if (!box.is_node()) {  // a stack of boxes
+    const double radius = box.referrer >= 0 ? rect.height() / 2 : std::min(4 * scale, 4.0);
+    if (box.is_group() && !box.open) {  // a stack of boxes
         for (const double shift : {4.0, 2.0}) {
             painter.setPen(QPen(color, 1));
             painter.setBrush(mixed(theme_.plot_background, color, 0.12));
-            painter.drawRoundedRect(rect.translated(shift * look.place.scale, shift * look.place.scale), radius,
-                                    radius);
+            painter.drawRoundedRect(rect.translated(shift * scale, shift * scale), radius, radius);
         }
     }
-    painter.setPen(QPen(color, 1));
-    painter.setBrush(mixed(theme_.plot_background, color, theme_.dark ? 0.24 : 0.2));
+    const bool released = box.referrer < 0 && shown_state(picture_->totals(box)) == NodeState::released;
+    painter.setPen(QPen(color, 1, released ? Qt::DashLine : Qt::SolidLine));
+    painter.setBrush(fill_color(color, dim));
     painter.drawRoundedRect(rect, radius, radius);
-    painter.fillRect(QRectF(rect.left(), rect.top() + radius, strip * look.place.scale, rect.height() - 2 * radius),
-                     color);
-    if (box.bytes > 0 && picture_->scene->most_bytes > 0) {
+    if (box.referrer < 0) {
+        painter.fillRect(QRectF(rect.left(), rect.top() + radius, box_strip * scale, rect.height() - 2 * radius),
+                         color);
+    }
+    if (box.bytes > 0 && picture_->scene->most_bytes > 0 && !box.open) {
         const double share = static_cast<double>(box.bytes) / static_cast<double>(picture_->scene->most_bytes);
-        const double left = rect.left() + (strip + 5) * look.place.scale, height = 3 * look.place.scale;
-        painter.fillRect(
-            QRectF(left, rect.bottom() - 2 * height, (rect.right() - 6 * look.place.scale - left) * share, height),
-            color);
+        const double left = rect.left() + (box_strip + 5) * scale, height = 3 * scale;
+        painter.fillRect(QRectF(left, rect.bottom() - 2 * height, (rect.right() - 6 * scale - left) * share, height),
+                         color);
     }
-    paint_text(painter, rect, b, look.place.scale, !dim);
-    paint_ports(painter, look, box);
-    paint_outline(painter, look, b, rect);
+    paint_text(painter, pass, b, rect);
+    paint_ports(painter, pass, b);
+    paint_outline(painter, pass, b, rect);
 }
 
-void GraphPainter::paint_text(QPainter& painter, const QRectF& rect, int b, double scale, bool lit) const {
-    const double line = QFontMetricsF(font_).height() * scale;
-    if (line < smallest_text) {
-        return;
-    }
-    const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
-    QFont title = bold_, plain = font_;
-    title.setPixelSize(std::max(static_cast<int>(line * 0.78), 1));
-    plain.setPixelSize(std::max(static_cast<int>(line * 0.74), 1));
-    const QRectF text = rect.adjusted((strip + 5) * scale, 3 * scale, -6 * scale, 0);
-    const QString sign = box.is_node() ? QString() : QStringLiteral("+");
-    painter.setPen(lit ? theme_.text : mixed(theme_.text, theme_.plot_background, 0.4));
-    painter.setFont(title);
-    const double room = text.width() - (box.is_node() ? 0 : line);
-    painter.drawText(text, Qt::AlignTop | Qt::AlignLeft,
-                     QFontMetricsF(title).elidedText(titles_[static_cast<size_t>(b)], Qt::ElideMiddle, room));
-    painter.drawText(text, Qt::AlignTop | Qt::AlignRight, sign);
-    painter.setFont(plain);
-    painter.setPen(lit ? theme_.faint_text : mixed(theme_.faint_text, theme_.plot_background, 0.4));
-    painter.drawText(text.translated(0, line), Qt::AlignTop | Qt::AlignLeft,
-                     QFontMetricsF(plain).elidedText(figures_[static_cast<size_t>(b)], Qt::ElideRight, text.width()));
-    painter.drawText(text.translated(0, 2 * line), Qt::AlignTop | Qt::AlignLeft,
-                     QFontMetricsF(plain).elidedText(places_[static_cast<size_t>(b)], Qt::ElideRight, text.width()));
-}
-
-void GraphPainter::paint_ports(QPainter& painter, const Look& look, const GraphBox& box) const {
-    if (look.place.scale < 0.25) {
+void GraphPainter::paint_ports(QPainter& painter, const Pass& pass, int b) const {
+    if (pass.place().scale < 0.25) {
         return;
     }
     const QColor saved = category_color(theme_, Category::saved);
     const SavedTensors& table = picture_->index().tables().saved;
-    for (const GraphPort& port : ports_of(*picture_, box)) {
-        const QRectF rect = look.place.to_screen(port.rect);
-        painter.setPen(QPen(port.retained ? mixed(saved, theme_.text, 0.45) : theme_.unknown, 1));
+    for (const GraphPort& port : ports_of(*picture_, picture_->scene->boxes[static_cast<size_t>(b)])) {
+        const QRectF rect = pass.place().to_screen(port.rect);
+        const AllocationRef memory = table.allocation[port.saved];
+        const bool chosen = pass.is_choice && port.retained && memory && pass.look.marks->allocation == memory;
+        painter.setPen(chosen          ? QPen(theme_.selection, 2.5)
+                       : port.retained ? QPen(mixed(saved, theme_.text, 0.45), 1)
+                                       : QPen(theme_.unknown, 1));
         painter.setBrush(port.retained ? QBrush(saved) : QBrush(Qt::NoBrush));
         if (table.is_packed[port.saved]) {
             painter.drawEllipse(rect);
@@ -302,39 +275,21 @@ void GraphPainter::paint_ports(QPainter& painter, const Look& look, const GraphB
     }
 }
 
-void GraphPainter::paint_outline(QPainter& painter, const Look& look, int b, const QRectF& rect) const {
-    const uint8_t mark = look.marks ? look.marks->boxes[static_cast<size_t>(b)] : 0;
-    const bool found = look.found && std::binary_search(look.found->begin(), look.found->end(), b);
+void GraphPainter::paint_outline(QPainter& painter, const Pass& pass, int b, const QRectF& rect) const {
+    const uint8_t mark = pass.marks[static_cast<size_t>(b)];
     painter.setBrush(Qt::NoBrush);
-    if (found) {
+    if (pass.found[static_cast<size_t>(b)]) {
         painter.setPen(QPen(theme_.pending, 2.5, Qt::DashLine));
         painter.drawRoundedRect(rect.adjusted(-4, -4, 4, 4), 6, 6);
     }
     if (mark != 0) {
-        const bool strong = (mark & ~GraphMarks::on_path) != 0;
-        painter.setPen(QPen(theme_.selection, strong ? 3 : 1.5));
-        painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), 5, 5);
-        const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
-        if (strong && !box.is_node() && !box.open) {
-            QFont small = font_;
-            small.setPixelSize(std::clamp(static_cast<int>(QFontMetricsF(font_).height() * 0.7), 8, 12));
-            const QString text = mark & GraphMarks::allocates && !(mark & GraphMarks::retains)
-                                     ? GraphMap::tr("allocated in this group: open it to see the node")
-                                     : GraphMap::tr("in this group: open it to see the node");
-            const QSizeF size(QFontMetricsF(small).horizontalAdvance(text) + 10, QFontMetricsF(small).height() + 2);
-            const QRectF label(rect.right() - size.width() + 6, rect.bottom() - size.height() / 2, size.width(),
-                               size.height());
-            painter.setPen(Qt::NoPen);
-            painter.setBrush(theme_.selection);
-            painter.drawRoundedRect(label, 4, 4);
-            painter.setFont(small);
-            painter.setPen(theme_.plot_background);
-            painter.drawText(label, Qt::AlignCenter, text);
-        }
+        painter.setPen(QPen(theme_.selection, (mark & ~GraphMarks::on_path) != 0 ? 3 : 2));
+        const double radius = picture_->scene->boxes[static_cast<size_t>(b)].referrer >= 0 ? rect.height() / 2 : 5;
+        painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), radius, radius);
     }
-    if (b == look.hovered || b == look.focused) {
-        painter.setBrush(Qt::NoBrush);
-        painter.setPen(QPen(theme_.text, b == look.focused ? 1.5 : 1, b == look.focused ? Qt::DotLine : Qt::SolidLine));
+    if (b == pass.look.hovered || b == pass.look.focused) {
+        painter.setPen(
+            QPen(theme_.text, b == pass.look.focused ? 1.5 : 1, b == pass.look.focused ? Qt::DotLine : Qt::SolidLine));
         painter.drawRoundedRect(rect.adjusted(-3.5, -3.5, 3.5, 3.5), 6, 6);
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Draws a graph picture: frames, links, boxes, saved tensors beside them, and the legend.
+// Draws a graph picture: frames, links, boxes, saved tensors beside them, and the legend. Text has a smallest size:
+// what has no room for it becomes a shape in a box that has a text (see graph_detail.h).
 #pragma once
 
 #include <QPainter>
 
+#include "gui/graph/graph_detail.h"
 #include "gui/graph/graph_picture.h"
 #include "gui/model/palette.h"
 
@@ -39,6 +41,8 @@ public:
     void set_picture(std::shared_ptr<const GraphPicture> picture);
     void set_colors(GraphColors by) { colors_ = by; }
     GraphColors colors() const { return colors_; }
+    /// Returns what is drawn of the picture at a scale.
+    GraphDetail detail(double scale) const;
 
     struct Look {
         GraphPlace place;
@@ -48,39 +52,75 @@ public:
         const std::vector<int>* found = nullptr;  ///< boxes a search found
     };
     void paint(QPainter& painter, const Look& look) const;
-    void paint_legend(QPainter& painter, const QRectF& area) const;
-    int legend_height(double width) const;
+    /// A small `view` has a short legend.
+    void paint_legend(QPainter& painter, QSizeF view) const;
+    int legend_height(QSizeF view) const;
     /// Returns title and figures of a box, for tooltips and screen readers.
     QString describe(int box) const;
     QString describe(const GraphPort& port) const;
-    const QString& title(int box) const { return titles_[static_cast<size_t>(box)]; }
+    const QString& title(int box) const { return texts_[static_cast<size_t>(box)].title; }
+    /// Returns the retained size of a box as the drawing shows it; empty if nothing is retained.
+    const QString& retained(int box) const { return texts_[static_cast<size_t>(box)].bytes; }
+
+    /// Text drawn with a background of its own, over boxes.
+    struct Label {
+        QRectF rect;
+        QString text;
+        bool of_selection = false;  ///< otherwise the title of a frame
+    };
+    /// Returns the labels of a drawing; none overlaps another.
+    std::vector<Label> labels(const Look& look) const;
+    /// Returns the color of the title of a box, and of its other text.
+    QColor title_color(bool dim) const { return dim ? theme_.faint_text : theme_.text; }
+    QColor text_color(bool dim) const;
+    QColor fill_color(const QColor& state, bool dim) const;
 
 private:
     struct Span {
         double low = 0, high = 1;
     };
+    /// `place`: of a node, its module and line; of a group, the number of its nodes. `second_place`: type and line that
+    /// similar graphs share.
+    struct BoxText {
+        QString title, bytes, place, second_place;
+        Qt::TextElideMode title_elide = Qt::ElideMiddle;
+    };
+    struct Pass;  ///< what one paint() computes for all boxes
+    BoxText text_of(const GraphBox& box) const;
     QColor color_of(const GraphBox& box) const;
     QColor state_color(const GroupTotals& totals) const;
     double age_of(const GraphBox& box) const;
-    void paint_frame(QPainter& painter, const Look& look, int box) const;
-    void paint_links(QPainter& painter, const Look& look) const;
-    void paint_box(QPainter& painter, const Look& look, int box) const;
-    void paint_text(QPainter& painter, const QRectF& rect, int box, double scale, bool lit) const;
-    void paint_ports(QPainter& painter, const Look& look, const GraphBox& box) const;
-    void paint_outline(QPainter& painter, const Look& look, int box, const QRectF& rect) const;
+    Pass make_pass(const Look& look) const;
+    void paint_frame(QPainter& painter, const Pass& pass, int box) const;
+    void paint_links(QPainter& painter, const Pass& pass) const;
+    void paint_box(QPainter& painter, const Pass& pass, int box) const;
+    void paint_title(QPainter& painter, const Pass& pass, int box, const QRectF& rect) const;
+    void paint_text(QPainter& painter, const Pass& pass, int box, const QRectF& rect) const;
+    void paint_ports(QPainter& painter, const Pass& pass, int box) const;
+    void paint_outline(QPainter& painter, const Pass& pass, int box, const QRectF& rect) const;
+    void paint_labels(QPainter& painter, const Pass& pass) const;
+    void add_labels(Pass& pass) const;
+    QString selection_text(const Pass& pass, int box) const;
+    QFont sized(bool bold, double scale) const;
+    double least_line() const;
+
     struct LegendEntry;
-    std::vector<LegendEntry> legend_entries() const;
+    std::vector<LegendEntry> legend_entries(QSizeF view) const;
     double width_of(const LegendEntry& entry) const;
     int legend_line() const;
     void paint_entry(QPainter& painter, QPointF at, double right, const LegendEntry& entry) const;
-    bool dimmed(const Look& look, int box) const;
 
     QFont font_, bold_;
     Theme theme_;
     std::shared_ptr<const GraphPicture> picture_;
     GraphColors colors_ = GraphColors::state;
-    std::vector<QString> titles_, figures_, places_;  ///< of each box; places: type and line that similar graphs share
+    std::vector<BoxText> texts_;  ///< of each box
     Span ages_;
 };
+
+/// Returns the state that a box shows: that of the nodes in it which matter most.
+NodeState shown_state(const GroupTotals& totals);
+/// Paints the mark of a state, which differs by shape: full, half full (executed, but it still retains), empty.
+void paint_state(QPainter& painter, const QRectF& rect, NodeState state, const QColor& color);
 
 }  // namespace tidemark::gui

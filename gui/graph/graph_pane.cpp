@@ -37,6 +37,7 @@ struct GraphPane::Request {
     int64_t time = 0;
     GraphRegion region;
     std::optional<std::vector<uint64_t>> opened;
+    std::vector<NodeIndex> opened_for;
     BoxMetrics metrics;
     bool keep_place = false;
 };
@@ -88,7 +89,7 @@ GraphPane::GraphPane(QWidget* parent)
     split_->setStretchFactor(0, 0);
     split_->setStretchFactor(1, 1);
     split_->setStretchFactor(2, 0);
-    split_->setSizes({290, 640, 330});
+    connect(split_, &QSplitter::splitterMoved, this, [this] { divided_by_user_ = true; });
     pages_ = new QStackedWidget;
     pages_->addWidget(make_note());
     pages_->addWidget(split_);
@@ -183,6 +184,7 @@ void GraphPane::set_session(Session* session) {
     session_ = session && session->has_device() ? session : nullptr;
     region_ = {};
     opened_.reset();
+    opened_for_.clear();
     shown_.reset();
     reset_place_ = true;
     show_->setCurrentIndex(static_cast<int>(GraphRegion::Kind::alive));
@@ -191,6 +193,7 @@ void GraphPane::set_session(Session* session) {
     if (session_) {
         connect(&session_->selection(), &Selection::time_point_changed, this, &GraphPane::schedule);
         connect(&session_->selection(), &Selection::selected_changed, this, &GraphPane::show_reason);
+        connect(&session_->selection(), &Selection::selected_changed, this, &GraphPane::follow_selection);
         connect(&session_->graph_source(), &GraphSource::changed, this, &GraphPane::follow_graph);
         connect(&session_->graph_source(), &GraphSource::state_changed, this, &GraphPane::show_note);
     }
@@ -215,7 +218,8 @@ void GraphPane::schedule() {
 }
 
 GraphPane::Request GraphPane::make_request() const {
-    return {session_->graph(), shown_, session_->cursor_time(), region_, opened_, view_->metrics(), !reset_place_};
+    return {session_->graph(), shown_,      session_->cursor_time(), region_,
+            opened_,           opened_for_, view_->metrics(),        !reset_place_};
 }
 
 void GraphPane::request() {
@@ -250,8 +254,8 @@ std::shared_ptr<const GraphPane::Answer> GraphPane::answer(const Request& r, Pro
         return nullptr;
     }
     result->opened = r.opened ? *r.opened : picture->outline->opened_at_first();
-    picture->scene =
-        make_scene(picture->index(), *picture->time_point, *picture->outline, result->opened, r.metrics, progress);
+    picture->scene = make_scene(picture->index(), *picture->time_point, *picture->outline,
+                                {result->opened, r.opened_for, root_referrers(*result->roots)}, r.metrics, progress);
     if (!picture->scene) {
         return nullptr;
     }
@@ -275,6 +279,9 @@ void GraphPane::take(const std::shared_ptr<const Answer>& answer) {
     show_note();
     show_reason();
     if (!task_.busy() && !delay_.isActive()) {
+        if (follows_) {
+            follow_selection();
+        }
         reveal_now();
     }
 }

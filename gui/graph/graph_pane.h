@@ -41,7 +41,8 @@ public:
     void focus_search();
     /// Moves the cursor to the peak of the graph, which is found in the background.
     void go_to_peak();
-    /// Scrolls to the selected node or allocation as soon as the drawing is that of the cursor.
+    /// Scrolls to the selected node or allocation as soon as the drawing is that of the cursor. Opens the groups around
+    /// it.
     void reveal_selection();
 
     GraphView& view() { return *view_; }
@@ -59,6 +60,7 @@ signals:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
 
 private:
@@ -88,13 +90,18 @@ private:
     void follow(const QString& link);
     void select_node(NodeIndex node);
     void reveal_node(NodeIndex node);
+    void follow_selection();
+    bool open_around(std::vector<NodeIndex> nodes);
     void reveal_now();
 
     QPointer<Session> session_;
     GraphRegion region_;
     std::optional<std::vector<uint64_t>> opened_;  ///< nothing: the outline's opened_at_first()
+    std::vector<NodeIndex> opened_for_;            ///< the groups around them are open as well, to show them
     std::shared_ptr<const Answer> shown_;
     bool stale_ = false, reset_place_ = true, reveals_ = false;
+    bool follows_ = false;          ///< the selection may have changed while the pane was hidden
+    bool divided_by_user_ = false;  ///< otherwise the drawing gets most of the width
     LatestOnly<Answer> task_;
     LatestOnly<std::vector<NodeIndex>> search_task_;
     LatestOnly<std::optional<int64_t>> peak_task_;

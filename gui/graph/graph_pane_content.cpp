@@ -23,6 +23,10 @@
 
 namespace tidemark::gui {
 
+namespace {
+constexpr size_t most_shown = 4;  // nodes that retain the selected allocation
+}
+
 void GraphPane::set_colors(GraphColors by) {
     color_by_->setCurrentIndex(static_cast<int>(by));
     view_->set_colors(by);
@@ -51,6 +55,7 @@ void GraphPane::set_region(const GraphRegion& region) {
     if (region != region_) {
         region_ = region;
         opened_.reset();
+        opened_for_.clear();
         reset_place_ = true;
         request();
     }
@@ -68,6 +73,14 @@ void GraphPane::close_group(uint64_t key) {
     if (shown_) {
         opened_ = opened_.value_or(shown_->opened);
         std::erase(*opened_, key);
+        const GraphOutline& outline = *shown_->picture->outline;
+        std::erase_if(opened_for_, [&](NodeIndex node) {
+            GroupIndex g = outline.group_of(node);
+            while (g != no_group && outline.group(g).key != key) {
+                g = outline.group(g).parent;
+            }
+            return g != no_group;
+        });
         request();
     }
 }
@@ -184,7 +197,50 @@ void GraphPane::select_node(NodeIndex node) {
     }
 }
 
+/// Opens the groups around nodes, until others are shown so. Returns whether the drawing changes.
+bool GraphPane::open_around(std::vector<NodeIndex> nodes) {
+    const auto& picture = view_->picture();
+    if (!picture || std::all_of(nodes.begin(), nodes.end(), [&](NodeIndex node) {
+            return !picture->outline->contains(node) || picture->scene->by_node.contains(node);
+        })) {
+        return false;
+    }
+    opened_for_ = std::move(nodes);
+    request();
+    return true;
+}
+
+/// Makes the path to an allocation that is selected in any pane visible.
+void GraphPane::follow_selection() {
+    const bool there = session_ && shown_ && isVisible() && shown_->picture->graph == session_->graph();
+    const CategoryLookup lookup = session_ ? session_->categories() : CategoryLookup();
+    if (there && !stale_) {
+        follows_ = false;
+    }
+    if (!there || stale_ || session_->selection().state().node ||
+        !lookup.knows(session_->selection().state().allocation)) {
+        return;
+    }
+    const std::vector<uint32_t> retainers =
+        shown_->picture->time_point->retainers(lookup.ref(session_->selection().state().allocation));
+    if (!retainers.empty()) {
+        std::vector<NodeIndex> nodes;
+        for (size_t i = 0; i < std::min(retainers.size(), most_shown); ++i) {
+            nodes.push_back(shown_->picture->index().saver(retainers[i]));
+        }
+        open_around(std::move(nodes));
+        reveals_ = true;
+        if (!busy()) {
+            reveal_now();
+        }
+    }
+}
+
 void GraphPane::reveal_node(NodeIndex node) {
+    if (open_around({node})) {
+        reveals_ = true;
+        return;
+    }
     if (const auto& picture = view_->picture()) {
         if (const int box = picture->scene->box_of(*picture->outline, node); box >= 0) {
             view_->reveal(box);
@@ -205,8 +261,13 @@ void GraphPane::reveal_selection() {
 void GraphPane::reveal_now() {
     const bool there =
         std::exchange(reveals_, false) && session_ && shown_ && shown_->picture->graph == session_->graph();
-    if (there && session_->selection().state().node) {
-        reveal_node(*session_->selection().state().node);
+    if (!there) {
+        return;
+    }
+    if (const auto node = session_->selection().state().node) {
+        reveal_node(*node);
+    } else {
+        view_->reveal_marks();
     }
 }
 
@@ -235,7 +296,7 @@ void GraphPane::render_to(QPaintDevice& device, QSize size) {
 QByteArray GraphPane::save_state() const {
     QByteArray state;
     QDataStream stream(&state, QIODevice::WriteOnly);
-    stream << split_->saveState() << color_by_->currentIndex() << order_->currentIndex();
+    stream << split_->saveState() << color_by_->currentIndex() << order_->currentIndex() << divided_by_user_;
     return state;
 }
 
@@ -243,9 +304,13 @@ void GraphPane::restore_state(const QByteArray& state) {
     QByteArray split;
     int colors = 0, order = 0;
     QDataStream stream(state);
-    stream >> split >> colors >> order;
+    bool divided = false;
+    stream >> split >> colors >> order >> divided;
     if (stream.status() == QDataStream::Ok && !split.isEmpty()) {
-        split_->restoreState(split);
+        divided_by_user_ = divided;
+        if (divided) {
+            split_->restoreState(split);
+        }
         set_colors(static_cast<GraphColors>(std::clamp(colors, 0, color_by_->count() - 1)));
         order_->setCurrentIndex(std::clamp(order, 0, order_->count() - 1));
         roots_->roots().set_order(static_cast<RootOrder>(order_->currentIndex()));
@@ -254,8 +319,20 @@ void GraphPane::restore_state(const QByteArray& state) {
 
 void GraphPane::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
+    follows_ = true;
     if (stale_) {
         request();
+    } else {
+        follow_selection();
+    }
+}
+
+/// A narrow pane takes width from the texts beside the drawing first.
+void GraphPane::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (!divided_by_user_) {
+        const int roots = std::clamp(width() / 5, 160, 290), why = std::clamp(width() / 4, 190, 330);
+        split_->setSizes({roots, width() - roots - why, why});
     }
 }
 

@@ -11,19 +11,25 @@
 namespace tidemark::gui {
 
 GroupTotals GraphPicture::totals(const GraphBox& box) const {
-    if (!box.is_node()) {
+    if (box.is_node()) {
+        return totals_of(index(), *time_point, box.node);
+    }
+    if (box.rest >= 0) {
+        return scene->rests[static_cast<size_t>(box.rest)].totals;
+    }
+    if (box.is_group()) {
         return outline->group(box.group).totals;
     }
     GroupTotals totals;
-    totals.shallow_bytes = time_point->shallow_bytes(box.node);
-    totals.retained_bytes = time_point->retained_bytes(box.node);
-    const NodeState state = index().state(box.node, time_point->time());
-    totals.never_executed = state == NodeState::never_executed;
-    totals.executed = state == NodeState::executed;
-    totals.released = state == NodeState::released;
-    (holds_saved(state) ? totals.saved_alive : totals.saved_released) = box.saved;
-    totals.first_step = totals.last_step = index().step_of(box.node);
+    totals.retained_bytes = referrer(box).retained_bytes;
     return totals;
+}
+
+std::span<const NodeIndex> GraphPicture::nodes(const GraphBox& box) const {
+    return box.is_node()    ? std::span(&box.node, 1)
+           : box.rest >= 0  ? std::span<const NodeIndex>(scene->rests[static_cast<size_t>(box.rest)].nodes)
+           : box.is_group() ? outline->nodes(outline->group(box.group))
+                            : std::span<const NodeIndex>(referrer(box).roots);
 }
 
 std::vector<AllocationIndex> GraphPicture::retained_allocations(const GraphBox& box, uint32_t device) const {
@@ -53,16 +59,12 @@ std::vector<int> boxes_with(const GraphPicture& picture, const std::vector<NodeI
             wanted[outline.position(node)] = true;
         }
     }
-    const auto any = [&](uint32_t first, uint32_t count) {
-        const auto from = wanted.begin() + first, to = from + count;
-        return std::find(from, to, true) != to;
-    };
+    const auto is_wanted = [&](NodeIndex node) { return wanted[outline.position(node)]; };
     std::vector<int> boxes;
     for (size_t b = 0; b < picture.scene->boxes.size(); ++b) {
         const GraphBox& box = picture.scene->boxes[b];
-        const bool found = !box.open && (box.is_node() ? any(outline.position(box.node), 1)
-                                                       : any(outline.group(box.group).first_node,
-                                                             outline.group(box.group).node_count));
+        const auto inside = picture.nodes(box);
+        const bool found = !box.open && box.referrer < 0 && std::any_of(inside.begin(), inside.end(), is_wanted);
         if (found) {
             boxes.push_back(static_cast<int>(b));
         }
@@ -91,6 +93,11 @@ public:
 
     void mark_path(const std::vector<NodeIndex>& path) {
         int before = -1;
+        if (const auto referrer = path.empty() ? scene_.by_root.end() : scene_.by_root.find(path.front());
+            referrer != scene_.by_root.end()) {
+            before = referrer->second;
+            marks_.boxes[static_cast<size_t>(before)] |= GraphMarks::on_path;
+        }
         for (const NodeIndex node : path) {
             const int box = box_of(node);
             if (box < 0) {
@@ -103,6 +110,8 @@ public:
             before = box;
         }
     }
+
+    void set_allocation(AllocationRef allocation) { marks_.allocation = allocation; }
 
     GraphMarks take() { return std::move(marks_); }
 
@@ -155,6 +164,7 @@ GraphMarks mark_selection(const GraphPicture& picture, std::optional<NodeIndex> 
         marker.mark(*node, GraphMarks::selected);
     }
     if (allocation) {
+        marker.set_allocation(allocation);
         const std::vector<uint32_t> retainers = picture.time_point->retainers(allocation);
         for (const uint32_t saved : retainers) {
             marker.mark(picture.index().saver(saved), GraphMarks::retains);

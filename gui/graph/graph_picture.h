@@ -21,11 +21,12 @@ struct GraphPicture {
     GraphRegion region;
 
     const GraphIndex& index() const { return graph->index; }
-    /// Returns the nodes in a box.
-    std::span<const NodeIndex> nodes(const GraphBox& box) const {
-        return box.is_node() ? std::span(&box.node, 1) : outline->nodes(outline->group(box.group));
+    const RootReferrer& referrer(const GraphBox& box) const {
+        return scene->referrers[static_cast<size_t>(box.referrer)];
     }
-    /// Returns the totals of a box, also if it is a single node.
+    /// Returns the nodes in a box; of a referrer, its roots.
+    std::span<const NodeIndex> nodes(const GraphBox& box) const;
+    /// Returns the totals of a box, also if it is a single node; of a referrer, only the retained size.
     GroupTotals totals(const GraphBox& box) const;
     /// Returns the allocations of device `device` in Trace::devices that a box's nodes saved, in ascending order.
     std::vector<AllocationIndex> retained_allocations(const GraphBox& box, uint32_t device) const;
@@ -43,6 +44,7 @@ struct GraphMarks {
         allocates = 8,  ///< allocated the selected allocation
     };
     std::vector<uint8_t> boxes, links;
+    AllocationRef allocation;  ///< the selected one
     bool any = false;
 };
 GraphMarks mark_selection(const GraphPicture& picture, std::optional<NodeIndex> node, AllocationRef allocation);

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "gui/graph/graph_box_text.h"
 #include "gui/model/graph_text.h"
 #include "gui/model/text.h"
 
@@ -14,6 +15,7 @@ namespace tidemark::gui {
 
 namespace {
 
+constexpr size_t most_referrers = 8;  // with a box in the drawing
 constexpr size_t most_measured = 63;  // groups whose bytes one walk over the graph measures
 
 void measure(std::vector<RootGroup>& groups, const GraphState& time_point) {
@@ -34,6 +36,11 @@ void measure(std::vector<RootGroup>& groups, const GraphState& time_point) {
 QString RootGroup::title() const {
     return roots.size() == 1 ? type
                              : QStringLiteral("%1 × %2").arg(count_text(static_cast<int64_t>(roots.size())), type);
+}
+
+QString RootGroup::reachable_text() const {
+    const QString bytes = bytes_text(static_cast<uint64_t>(std::max<int64_t>(reachable_bytes, 0)));
+    return reachable_bytes == freed_bytes ? bytes : GraphMap::tr("%1 reachable").arg(bytes);
 }
 
 bool RootGroup::matches(const QString& text) const {
@@ -74,6 +81,26 @@ std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& ti
     measure(groups, time_point);
     std::stable_sort(groups.begin(), groups.end(), more);
     return groups;
+}
+
+std::vector<RootReferrer> root_referrers(const std::vector<RootGroup>& groups) {
+    std::map<QString, RootReferrer> by_text;
+    for (const RootGroup& group : groups) {
+        if (!group.referrer.isEmpty()) {
+            RootReferrer& referrer = by_text[group.referrer];
+            referrer.text = group.referrer;
+            referrer.retained_bytes += group.freed_bytes;
+            referrer.roots.insert(referrer.roots.end(), group.roots.begin(), group.roots.end());
+        }
+    }
+    std::vector<RootReferrer> referrers;
+    for (auto& [text, referrer] : by_text) {
+        referrers.push_back(std::move(referrer));
+    }
+    std::stable_sort(referrers.begin(), referrers.end(),
+                     [](const auto& a, const auto& b) { return a.retained_bytes > b.retained_bytes; });
+    referrers.resize(std::min(referrers.size(), most_referrers));
+    return referrers;
 }
 
 }  // namespace tidemark::gui

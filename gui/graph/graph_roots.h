@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "gui/graph/graph_scene.h"
 #include "storage/graph/graph_state.h"
 #include "storage/graph/referrer_groups.h"
 
@@ -23,11 +24,17 @@ struct RootGroup {
     int32_t first_step = -1, last_step = -1;
 
     QString title() const;  ///< "100 × SumBackward0"
+    /// Returns "61.0 MiB", or "61.0 MiB reachable" if not all of it would be freed, as the drawing says.
+    QString reachable_text() const;
     bool matches(const QString& text) const;
 };
 
 /// Returns the groups with most reachable bytes first. Thread: any.
 std::vector<RootGroup> root_groups(const GraphIndex& index, const GraphState& time_point,
                                    const ReferrerIndex& referrers);
+
+/// Returns what refers to the roots, most retained bytes first; only the largest. Roots whose referrer no heap scan
+/// found are left out.
+std::vector<RootReferrer> root_referrers(const std::vector<RootGroup>& groups);
 
 }  // namespace tidemark::gui

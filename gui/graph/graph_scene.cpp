@@ -18,21 +18,34 @@ constexpr double frame_margin = 14;
 constexpr double tallest_extra = 2.2;  // lines by which the box with most bytes is taller than an empty one
 constexpr uint32_t most_ports = 6;
 constexpr double port_room = 15;
+constexpr double widest_referrer = 1.7;  // of the width of other boxes
+constexpr size_t referrer_seed = 0x72656665;
+
+uint64_t rest_key(uint64_t group) { return group * 0x9e3779b97f4a7c15ull + 0x72657374; }
 
 class SceneMaker {
 public:
     SceneMaker(const GraphIndex& index, const GraphState& time_point, const GraphOutline& outline,
-               const std::vector<uint64_t>& opened, const BoxMetrics& metrics, const Progress& progress)
+               const SceneContent& content, const BoxMetrics& metrics, const Progress& progress)
         : index_(index),
           time_point_(time_point),
           outline_(outline),
-          opened_(opened.begin(), opened.end()),
+          opened_(content.opened.begin(), content.opened.end()),
+          shown_(content.shown.begin(), content.shown.end()),
+          referrers_(content.referrers),
           metrics_(metrics),
-          progress_(progress) {}
+          progress_(progress) {
+        for (const NodeIndex node : content.shown) {
+            for (GroupIndex g = outline.group_of(node); g != no_group; g = outline.group(g).parent) {
+                around_shown_.insert(g);
+            }
+        }
+    }
 
     std::shared_ptr<const GraphScene> make() {
         scene_ = std::make_shared<GraphScene>();
         add_boxes(0, -1);
+        add_referrers();
         for (const GraphBox& box : scene_->boxes) {
             if (!box.open) {
                 scene_->most_bytes = std::max(scene_->most_bytes, box.bytes);
@@ -59,21 +72,116 @@ public:
     }
 
 private:
-    bool is_open(GroupIndex g) const { return g == 0 || opened_.contains(outline_.group(g).key); }
+    bool is_opened(GroupIndex g) const { return g == 0 || opened_.contains(outline_.group(g).key); }
+    bool is_open(GroupIndex g) const { return is_opened(g) || around_shown_.contains(g); }
+    /// Returns whether only some members of an open group have a box.
+    bool has_rest(GroupIndex g) const {
+        constexpr uint32_t few = 5;
+        return !is_opened(g) && outline_.group(g).group_count + outline_.group(g).direct_nodes > few;
+    }
 
     void add_boxes(GroupIndex g, int frame) {
         const OutlineGroup& group = outline_.group(g);
-        std::vector<int>& children = children_[frame];
-        for (uint32_t i = 0; i < group.direct_nodes; ++i) {
-            children.push_back(add_node(outline_.order()[group.first_node + i], frame));
-        }
-        for (uint32_t i = 0; i < group.group_count; ++i) {
-            const GroupIndex inner = group.first_group + i;
-            const int box = add_group(inner, frame);
+        const bool some = has_rest(g);
+        RestOfGroup rest;
+        place_of_member_[frame].clear();  // exists for an empty group, too
+        const auto add = [&](int box) {
+            place_of_member_[frame].push_back(static_cast<int>(children_[frame].size()));
             children_[frame].push_back(box);
+        };
+        const auto leave_out = [&](std::span<const NodeIndex> nodes, const GroupTotals& totals) {
+            place_of_member_[frame].push_back(-1);
+            rest.nodes.insert(rest.nodes.end(), nodes.begin(), nodes.end());
+            ++rest.members;
+            add_to(rest.totals, totals);
+        };
+        for (const NodeIndex node : outline_.nodes(group).first(group.direct_nodes)) {
+            if (some && !shown_.contains(node)) {
+                leave_out(std::span(&node, 1), totals_of(index_, time_point_, node));
+            } else {
+                add(add_node(node, frame));
+            }
+        }
+        for (GroupIndex inner = group.first_group; inner < group.first_group + group.group_count; ++inner) {
+            if (some && !around_shown_.contains(inner)) {
+                leave_out(outline_.nodes(outline_.group(inner)), outline_.group(inner).totals);
+                continue;
+            }
+            const int box = add_group(inner, frame);
+            add(box);
             if (is_open(inner)) {
                 add_boxes(inner, box);
             }
+        }
+        if (rest.members > 0) {
+            add_rest(g, frame, std::move(rest));
+        }
+    }
+
+    void add_rest(GroupIndex g, int frame, RestOfGroup rest) {
+        GraphBox box;
+        box.group = g;
+        box.node = rest.nodes.front();
+        box.key = rest_key(outline_.group(g).key);
+        box.parent = frame;
+        box.rest = static_cast<int>(scene_->rests.size());
+        // Memory that several members saved counts for each of them, but not for more than the group has.
+        rest.totals.shallow_bytes = std::min(rest.totals.shallow_bytes, outline_.group(g).totals.shallow_bytes);
+        rest.totals.retained_bytes = retained_bytes(rest.nodes);
+        box.bytes = rest.totals.shallow_bytes;
+        std::vector<int>& places = place_of_member_[frame];
+        std::replace(places.begin(), places.end(), -1, static_cast<int>(children_[frame].size()));
+        children_[frame].push_back(static_cast<int>(scene_->boxes.size()));
+        scene_->boxes.push_back(box);
+        scene_->rests.push_back(std::move(rest));
+    }
+
+    /// Returns what would be freed with all these nodes.
+    int64_t retained_bytes(const std::vector<NodeIndex>& nodes) const {
+        std::vector<bool> inside(index_.tables().nodes.size());
+        for (const NodeIndex node : nodes) {
+            inside[node] = true;
+        }
+        int64_t bytes = 0;
+        for (const NodeIndex node : nodes) {
+            const NodeIndex dominator = time_point_.dominator(node);
+            bytes += dominator == no_node || !inside[dominator] ? time_point_.retained_bytes(node) : 0;
+        }
+        return bytes;
+    }
+
+    /// Adds up everything but retained sizes, which contain each other.
+    static void add_to(GroupTotals& sum, const GroupTotals& totals) {
+        sum.shallow_bytes += totals.shallow_bytes;
+        sum.never_executed += totals.never_executed;
+        sum.executed += totals.executed;
+        sum.released += totals.released;
+        sum.saved_alive += totals.saved_alive;
+        sum.saved_released += totals.saved_released;
+        if (totals.first_step >= 0) {
+            sum.first_step = sum.first_step < 0 ? totals.first_step : std::min(sum.first_step, totals.first_step);
+            sum.last_step = std::max(sum.last_step, totals.last_step);
+        }
+    }
+
+    void add_referrers() {
+        for (const RootReferrer& referrer : referrers_) {
+            RootReferrer here = referrer;
+            std::erase_if(here.roots, [&](NodeIndex root) { return !outline_.contains(root); });
+            if (here.roots.empty()) {
+                continue;
+            }
+            GraphBox box;
+            box.referrer = static_cast<int>(scene_->referrers.size());
+            box.node = here.roots.front();
+            box.key = qHash(here.text, referrer_seed);
+            const int b = static_cast<int>(scene_->boxes.size());
+            for (const NodeIndex root : here.roots) {
+                scene_->by_root.emplace(root, b);
+            }
+            children_[-1].push_back(b);
+            scene_->boxes.push_back(box);
+            scene_->referrers.push_back(std::move(here));
         }
     }
 
@@ -186,9 +294,10 @@ private:
         const double share = scene_->most_bytes > 0
                                  ? std::sqrt(static_cast<double>(box.bytes) / static_cast<double>(scene_->most_bytes))
                                  : 0;
-        const bool of_graphs = !box.is_node() && outline_.group(box.group).kind == GroupKind::graphs;
+        const bool of_graphs = box.is_group() && outline_.group(box.group).kind == GroupKind::graphs;
         const double lines = of_graphs ? 3.8 : 2.75;
-        box.rect.setSize({metrics_.width, metrics_.line * (lines + tallest_extra * share)});
+        box.rect.setSize({metrics_.width * (box.referrer < 0 ? 1 : widest_referrer),
+                          metrics_.line * (lines + tallest_extra * share)});
         return QSizeF(box.rect.width() + 2 * room_beside(box), box.rect.height());
     }
 
@@ -199,13 +308,14 @@ private:
         for (uint32_t i = 0; i < group.group_count; ++i) {
             starts.push_back(outline_.group(group.first_group + i).first_node);
         }
+        const std::vector<int>& place_of_member = place_of_member_.at(frame);
         const auto child_at = [&](uint32_t place) {
             const uint32_t offset = place - group.first_node;
             if (offset < group.direct_nodes) {
-                return static_cast<int>(offset);
+                return place_of_member[offset];
             }
             const auto after = std::upper_bound(starts.begin(), starts.end(), place);
-            return static_cast<int>(group.direct_nodes + (after - starts.begin()) - 1);
+            return place_of_member[group.direct_nodes + static_cast<size_t>(after - starts.begin()) - 1];
         };
         const auto within = [&](uint32_t place) { return place - group.first_node < group.node_count; };
         Edges edges;
@@ -229,6 +339,14 @@ private:
                 }
             }
         }
+        for (size_t r = 0; r < scene_->referrers.size(); ++r) {
+            const int from = frame >= 0 ? -1 : static_cast<int>(place_of_member.size() + r);
+            for (const NodeIndex root : scene_->referrers[r].roots) {
+                if (within(outline_.position(root))) {
+                    ++edges[{from, child_at(outline_.position(root))}];
+                }
+            }
+        }
         return edges;
     }
 
@@ -243,27 +361,16 @@ private:
     const GraphState& time_point_;
     const GraphOutline& outline_;
     const std::unordered_set<uint64_t> opened_;
+    const std::unordered_set<NodeIndex> shown_;
+    std::unordered_set<GroupIndex> around_shown_;
+    const std::vector<RootReferrer>& referrers_;
     const BoxMetrics& metrics_;
     const Progress& progress_;
     std::shared_ptr<GraphScene> scene_;
-    std::map<int, std::vector<int>> children_;  ///< boxes of each frame
+    std::map<int, std::vector<int>> children_;         ///< boxes of each frame
+    std::map<int, std::vector<int>> place_of_member_;  ///< in children_, of each direct node and then each group
     std::vector<int> frame_of_link_;
 };
-
-/// Returns the open groups all of whose frames are open as well.
-std::vector<GroupIndex> shown_open(const GraphOutline& outline, const std::vector<uint64_t>& opened) {
-    const std::unordered_set<uint64_t> keys(opened.begin(), opened.end());
-    std::vector<GroupIndex> shown{0};
-    for (size_t i = 0; i < shown.size(); ++i) {
-        const OutlineGroup& group = outline.group(shown[i]);
-        for (GroupIndex g = group.first_group; g < group.first_group + group.group_count; ++g) {
-            if (keys.contains(outline.group(g).key)) {
-                shown.push_back(g);
-            }
-        }
-    }
-    return shown;
-}
 
 }  // namespace
 
@@ -298,34 +405,17 @@ int GraphScene::box_of(const GraphOutline& outline, NodeIndex node) const {
         if (box >= 0 && !boxes[static_cast<size_t>(box)].open) {
             return box;
         }
+        if (const int rest = find(rest_key(outline.group(g).key)); rest >= 0) {
+            return rest;
+        }
     }
     return -1;
 }
 
 std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
-                                             const GraphOutline& outline, const std::vector<uint64_t>& opened,
+                                             const GraphOutline& outline, const SceneContent& content,
                                              const BoxMetrics& metrics, const Progress& progress) {
-    return SceneMaker(index, time_point, outline, opened, metrics, progress).make();
-}
-
-uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened) {
-    uint32_t boxes = 0;
-    for (const GroupIndex g : shown_open(outline, opened)) {
-        boxes += outline.group(g).group_count + outline.group(g).direct_nodes;
-    }
-    return boxes;
-}
-
-std::vector<uint64_t> with_opened(const GraphOutline& outline, std::vector<uint64_t> opened, uint64_t key) {
-    opened.push_back(key);
-    std::unordered_set<uint64_t> needed;
-    for (GroupIndex g = outline.find(key); g != no_group; g = outline.group(g).parent) {
-        needed.insert(outline.group(g).key);
-    }
-    for (auto oldest = opened.begin(); oldest != opened.end() && count_boxes(outline, opened) > most_boxes;) {
-        oldest = needed.contains(*oldest) ? oldest + 1 : opened.erase(oldest);
-    }
-    return opened;
+    return SceneMaker(index, time_point, outline, content, metrics, progress).make();
 }
 
 }  // namespace tidemark::gui

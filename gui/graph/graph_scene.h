@@ -6,6 +6,7 @@
 
 #include <QPolygonF>
 #include <QRectF>
+#include <QString>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -14,17 +15,34 @@
 
 namespace tidemark::gui {
 
-/// A closed group, a node, or the frame of an open group.
+/// What refers to roots of the graph, such as a variable; drawn above them.
+struct RootReferrer {
+    QString text;
+    std::vector<NodeIndex> roots;  ///< largest retained size first
+    int64_t retained_bytes = 0;    ///< of the roots
+};
+
+/// Members of a group that have one box together, because the group is open only to show others.
+struct RestOfGroup {
+    std::vector<NodeIndex> nodes;
+    uint32_t members = 0;  ///< groups and nodes
+    GroupTotals totals;    ///< shallow size: at most this
+};
+
+/// A closed group, a node, the frame of an open group, the rest of an open group, or a referrer of roots.
 struct GraphBox {
-    GroupIndex group = no_group;  ///< no_group: a node
-    NodeIndex node = no_node;     ///< a group's representative
+    GroupIndex group = no_group;  ///< no_group: a node or a referrer; of a rest, the open group
+    NodeIndex node = no_node;     ///< a group's representative; a referrer's first root
+    int referrer = -1;            ///< position in GraphScene::referrers
+    int rest = -1;                ///< position in GraphScene::rests
     uint64_t key = 0;
     int parent = -1;  ///< the frame around it; -1: none
     bool open = false;
     uint32_t saved = 0;  ///< number of tensors a node saved, drawn beside it
     int64_t bytes = 0;   ///< shallow size
     QRectF rect;         ///< of the box itself, without what is drawn beside it
-    bool is_node() const { return group == no_group; }
+    bool is_node() const { return group == no_group && referrer < 0; }
+    bool is_group() const { return group != no_group; }
 };
 
 /// All edges from one box to another. Within a frame, -1 is the frame's upper or lower edge.
@@ -39,6 +57,8 @@ struct GraphLink {
 struct GraphScene {
     std::vector<GraphBox> boxes;  ///< frames before their content
     std::vector<GraphLink> links;
+    std::vector<RootReferrer> referrers;  ///< those with a box
+    std::vector<RestOfGroup> rests;
     QSizeF size;
     int64_t most_bytes = 0;  ///< the largest of a box that is no frame
 
@@ -50,6 +70,7 @@ struct GraphScene {
 
     std::unordered_map<uint64_t, int> by_key;
     std::unordered_map<NodeIndex, int> by_node;  ///< boxes that are nodes
+    std::unordered_map<NodeIndex, int> by_root;  ///< boxes of referrers
 };
 
 /// Sizes that depend on the font.
@@ -61,14 +82,15 @@ struct BoxMetrics {
 
 uint64_t node_key(const GraphTables& tables, NodeIndex node);
 
-/// Opens the groups with a key in `opened`; the whole is always open. Returns null if canceled. Thread: any.
-std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
-                                             const GraphOutline& outline, const std::vector<uint64_t>& opened,
-                                             const BoxMetrics& metrics, const Progress& progress);
+struct SceneContent {
+    std::vector<uint64_t> opened;         ///< keys of open groups; the whole is always open
+    std::vector<NodeIndex> shown;         ///< groups around them are open, too, with one box for most other members
+    std::vector<RootReferrer> referrers;  ///< drawn if one of their roots is in the region
+};
 
-/// Returns the number of boxes that a scene of the outline would have.
-uint32_t count_boxes(const GraphOutline& outline, const std::vector<uint64_t>& opened);
-/// Returns `opened` and `key`; above most_boxes, without the groups opened first.
-std::vector<uint64_t> with_opened(const GraphOutline& outline, std::vector<uint64_t> opened, uint64_t key);
+/// Returns null if canceled. Thread: any.
+std::shared_ptr<const GraphScene> make_scene(const GraphIndex& index, const GraphState& time_point,
+                                             const GraphOutline& outline, const SceneContent& content,
+                                             const BoxMetrics& metrics, const Progress& progress);
 
 }  // namespace tidemark::gui

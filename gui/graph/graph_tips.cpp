@@ -5,6 +5,7 @@
 #include "gui/graph/graph_box_text.h"
 #include "gui/graph/graph_painter.h"
 #include "gui/model/graph_text.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 
 namespace tidemark::gui {
@@ -13,15 +14,22 @@ QString GraphPainter::describe(int b) const {
     const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
     const GraphIndex& index = picture_->index();
     const GroupTotals totals = picture_->totals(box);
-    QStringList lines{QStringLiteral("<b>%1</b>").arg(titles_[static_cast<size_t>(b)].toHtmlEscaped())};
-    if (const QString& place = places_[static_cast<size_t>(b)]; !place.isEmpty()) {
+    QStringList lines{QStringLiteral("<b>%1</b>").arg(title(b).toHtmlEscaped())};
+    if (const QString& place = texts_[static_cast<size_t>(b)].second_place; !place.isEmpty()) {
         lines << place.toHtmlEscaped();
+    }
+    if (box.referrer >= 0) {
+        lines << GraphMap::tr("refers to %1 root(s)", nullptr, plural(picture_->referrer(box).roots.size()))
+                     .arg(count_text(static_cast<int64_t>(picture_->referrer(box).roots.size())));
+        lines << GraphMap::tr("retained size: %1 would be freed with it")
+                     .arg(both_bytes_text(static_cast<uint64_t>(totals.retained_bytes)));
+        return lines.join(QStringLiteral("<br>"));
     }
     if (box.is_node()) {
         lines << node_of_module_text(index, box.node).toHtmlEscaped();
         lines << state_text(index.state(box.node, picture_->time_point->time()));
     } else {
-        lines << nodes_text(picture_->outline->group(box.group).node_count) + QStringLiteral(": ") +
+        lines << nodes_text(static_cast<int64_t>(picture_->nodes(box).size())) + QStringLiteral(": ") +
                      states_text(totals);
     }
     lines << GraphMap::tr("shallow size: %1 of saved tensors")
@@ -40,7 +48,7 @@ QString GraphPainter::describe(int b) const {
                                     : GraphMap::tr("created in %1 at %2").arg(steps, line))
                      .toHtmlEscaped();
     }
-    if (!box.is_node()) {
+    if (box.is_group()) {
         lines << QStringLiteral("<i>%1</i>")
                      .arg(box.open ? GraphMap::tr("Backspace closes it") : GraphMap::tr("a double click opens it"));
     }

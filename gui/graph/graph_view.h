@@ -32,6 +32,8 @@ public:
     void zoom_by(double factor);  ///< around the middle
     void fit();                   ///< shows everything; a very tall drawing stays readable and shows its top
     void reveal(int box);         ///< scrolls as little as needed
+    /// Shows the path to the selection: all of it if its text stays readable, or else its end.
+    void reveal_marks();
     void render_to(QPainter& painter, QSize size);
     QSize sizeHint() const override { return {640, 420}; }
 
@@ -58,7 +60,9 @@ private:
     const GraphBox& box(int b) const { return scene().boxes[static_cast<size_t>(b)]; }
     QRectF drawing_area() const;
     GraphPlace fitted(QSizeF area) const;
+    double least_scale() const;
     void zoom_at(double factor, QPointF point);
+    void zoom_into(int box);
     void update_marks();
     void hover(int box);
     void select(int box);
@@ -80,6 +84,7 @@ private:
     std::vector<NodeIndex> found_nodes_;
     int hovered_ = -1, focused_ = -1;
     bool fitted_ = true;                                  ///< neither zoomed nor moved since fit()
+    bool shows_marks_ = false;                            ///< the same since reveal_marks()
     std::optional<std::pair<uint64_t, QPointF>> anchor_;  ///< key of a box, and the place for its corner
     QPointF pressed_at_, offset_at_press_;
     bool dragging_ = false;

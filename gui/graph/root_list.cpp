@@ -132,14 +132,15 @@ public:
         const QRect first(room.left(), room.top(), room.width(), metrics.height());
         const int name_width = first.width() - metrics.horizontalAdvance(bytes) - 8;
         painter->setPen(text);
-        painter->drawText(first, Qt::AlignVCenter, metrics.elidedText(group.title(), Qt::ElideRight, name_width));
-        painter->drawText(first, Qt::AlignVCenter | Qt::AlignRight, bytes);
+        painter->drawText(first, Qt::AlignVCenter | Qt::TextDontClip,
+                          metrics.elidedText(group.title(), Qt::ElideRight, name_width));
+        painter->drawText(first, Qt::AlignVCenter | Qt::AlignRight | Qt::TextDontClip, bytes);
         painter->setPen(faint);
-        painter->drawText(first.translated(0, metrics.height() + 1), Qt::AlignVCenter,
+        painter->drawText(first.translated(0, metrics.height() + 1), Qt::AlignVCenter | Qt::TextDontClip,
                           metrics.elidedText(second_line(group), Qt::ElideRight, room.width()));
         if (!group.referrer.isEmpty()) {
             painter->drawText(
-                first.translated(0, 2 * (metrics.height() + 1)), Qt::AlignVCenter,
+                first.translated(0, 2 * (metrics.height() + 1)), Qt::AlignVCenter | Qt::TextDontClip,
                 metrics.elidedText(RootList::tr("retained by %1").arg(group.referrer), Qt::ElideRight, room.width()));
         }
         const double most = static_cast<double>(std::max<int64_t>(list_->roots().most_bytes(), 1));
@@ -155,6 +156,9 @@ public:
 private:
     QString second_line(const RootGroup& group) const {
         QStringList parts;
+        if (group.freed_bytes != group.reachable_bytes) {  // the drawing has this number
+            parts << RootList::tr("retained size: %1").arg(bytes_or_zero(group.freed_bytes));
+        }
         if (!group.line.isEmpty()) {
             parts << group.line;
         }

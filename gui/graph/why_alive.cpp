@@ -247,9 +247,8 @@ Report why_node_is_alive(const GraphPicture& picture, NodeIndex node, uint32_t d
 
 Report why_most_is_alive(const GraphPicture& picture, const RootGroup& group, uint32_t device) {
     PathReport path_report(picture, device);
-    path_report.report().title(
-        Why::tr("What retains most memory?"),
-        Why::tr("%1: %2").arg(group.title(), bytes_text(static_cast<uint64_t>(group.reachable_bytes))));
+    path_report.report().title(Why::tr("What retains most memory?"),
+                               Why::tr("%1: %2").arg(group.title(), group.reachable_text()));
     if (group.roots.size() > 1) {
         path_report.report().note(Why::tr("This is the path of one of them."));
     }

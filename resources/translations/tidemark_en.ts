@@ -48,6 +48,27 @@
             <numerusform>%1 graphs like this</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 root(s)</source>
+        <translation>
+            <numerusform>%1 root</numerusform>
+            <numerusform>%1 roots</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 more graph(s) like this</source>
+        <translation>
+            <numerusform>%1 more graph like this</numerusform>
+            <numerusform>%1 more graphs like this</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>refers to %1 root(s)</source>
+        <translation>
+            <numerusform>refers to %1 root</numerusform>
+            <numerusform>refers to %1 roots</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>HistogramText</name>

@@ -644,6 +644,56 @@
         <source>arrow: to a node that is retained</source>
         <translation>箭头：指向被保留的节点</translation>
     </message>
+    <message numerus="yes">
+        <source>%1 root(s)</source>
+        <translation>
+            <numerusform>%1 个根</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 more graph(s) like this</source>
+        <translation>
+            <numerusform>另外 %1 个同样的图</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 more</source>
+        <translation>另外 %1 个</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <translation>%1（%2）</translation>
+    </message>
+    <message>
+        <source>retains %1</source>
+        <translation>保留 %1</translation>
+    </message>
+    <message>
+        <source>allocated %1</source>
+        <translation>分配了 %1</translation>
+    </message>
+    <message>
+        <source>%1: zoom in to read it</source>
+        <translation>%1：放大后可阅读</translation>
+    </message>
+    <message>
+        <source>bytes: retained size</source>
+        <translation>字节数：保留大小</translation>
+    </message>
+    <message>
+        <source>bar: shallow size</source>
+        <translation>横条：浅大小</translation>
+    </message>
+    <message>
+        <source>%1 reachable</source>
+        <translation>可达 %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>refers to %1 root(s)</source>
+        <translation>
+            <numerusform>引用 %1 个根</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Graphs</name>

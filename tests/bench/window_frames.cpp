@@ -125,8 +125,6 @@ void settle(const GraphPane& pane) {
     } while (pane.busy());
 }
 
-}  // namespace
-
 QJsonObject measure_graph(Session& session, QSize size) {
     GraphPane pane;
     pane.setAttribute(Qt::WA_DontShowOnScreen);
@@ -168,18 +166,35 @@ QJsonObject measure_graph(Session& session, QSize size) {
     return result;
 }
 
+/// Opens a trace that has a device to draw.
+Result<Opened> open_drawable(const QString& trace) {
+    Progress progress;
+    auto opened = load_trace(trace, progress);
+    if (opened && !opened->session->has_device()) {
+        return input_error("The trace has no device to draw.");
+    }
+    return opened;
+}
+
+}  // namespace
+
+Status measure_graph(const QString& trace, QSize size) {
+    const auto opened = open_drawable(trace);
+    if (!opened) {
+        return opened.error();
+    }
+    QTextStream(stdout) << QJsonDocument(measure_graph(*opened->session, size)).toJson();
+    return {};
+}
+
 Status measure_frames(Application& application, const QString& trace, QSize size) {
     QElapsedTimer clock;
     clock.start();
-    Progress progress;
-    auto opened = load_trace(trace, progress);
+    const auto opened = open_drawable(trace);
     if (!opened) {
         return opened.error();
     }
     Session& session = *opened->session;
-    if (!session.has_device()) {
-        return input_error("The trace has no device to draw.");
-    }
     QJsonObject result{{"trace_events", session.device().event_count()},
                        {"width", size.width()},
                        {"height", size.height()},

@@ -4,8 +4,6 @@
 // Measures the time of frames while zooming, panning and scrubbing. Prints JSON.
 #pragma once
 
-#include <QJsonObject>
-
 #include <QSize>
 #include <QString>
 
@@ -14,11 +12,9 @@
 
 namespace tidemark::gui {
 
-class Session;
-
 /// Measures the graph pane: reading, the first picture, and frames while zooming and panning. Without a graph, measures
 /// only the reading.
-QJsonObject measure_graph(Session& session, QSize size);
+Status measure_graph(const QString& trace, QSize size);
 
 /// Measures every frame twice: `complete` paints everything before it returns; `interactive` measures the GUI thread
 /// while pictures are painted in the background.

@@ -16,8 +16,9 @@ struct Outlined {
           time_point(std::make_shared<GraphState>(graph->index, graph->categories, made.trace->duration)),
           outline(GraphOutline::make(graph->index, *time_point, region, progress)) {}
 
-    std::shared_ptr<const GraphScene> scene(const std::vector<uint64_t>& opened) const {
-        return make_scene(graph->index, *time_point, *outline, opened, {}, progress);
+    std::shared_ptr<const GraphScene> scene(const std::vector<uint64_t>& opened,
+                                            const std::vector<NodeIndex>& shown = {}) const {
+        return make_scene(graph->index, *time_point, *outline, {opened, shown, {}}, {}, progress);
     }
     const OutlineGroup* find(GroupKind kind) const {
         for (const OutlineGroup& group : outline->groups()) {

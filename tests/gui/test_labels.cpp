@@ -119,10 +119,10 @@ private slots:
     void no_text_is_cut_data() {
         QTest::addColumn<QString>("language");
         QTest::addColumn<QSize>("size");
-        for (const char* language : {"en", "zh_CN"}) {
+        for (const QString& language : {QStringLiteral("en"), QStringLiteral("zh_CN")}) {
             for (const QSize size : {QSize(1000, 700), QSize(1280, 800), QSize(1600, 1000)}) {
-                QTest::addRow("%s %dx%d", language, size.width(), size.height())
-                    << QString::fromLatin1(language) << size;
+                QTest::newRow(qPrintable(QStringLiteral("%1 %2x%3").arg(language).arg(size.width()).arg(size.height())))
+                    << language << size;
             }
         }
     }
