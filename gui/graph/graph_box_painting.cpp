@@ -139,69 +139,84 @@ void GraphPainter::paint_title(QPainter& painter, const Pass& pass, int b, const
     }
 }
 
+/// Paints a line unless a label covers it.
+void GraphPainter::write(QPainter& painter, const Pass& pass, const QRectF& at, const QString& text,
+                         Qt::Alignment align) {
+    if (!pass.is_covered(at)) {
+        // Characters of another font may be higher than a line; without TextDontClip their underscores are lost.
+        painter.drawText(at, align | Qt::AlignVCenter | Qt::TextDontClip, text);
+    }
+}
+
 /// Paints as many lines as have room: the title; retained size and place; what similar graphs share.
 void GraphPainter::paint_text(QPainter& painter, const Pass& pass, int b, const QRectF& rect) const {
-    const double scale = pass.place().scale;
-    const QFont bold = sized(true, scale), plain = sized(false, scale);
-    const QFontMetricsF bold_metrics(bold), metrics(plain);
-    const double line = bold_metrics.height();
     if (!GraphDetail::has_room(rect.size(), least_line())) {
         return;
     }
+    const double scale = pass.place().scale, line = QFontMetricsF(sized(true, scale)).height();
     const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
-    const BoxText& texts = texts_[static_cast<size_t>(b)];
-    const bool dim = pass.dimmed(b);
     const double side = box.referrer >= 0 ? rect.height() * 0.4 : 0;
     const QRectF inside = rect.adjusted((box_strip + 5) * scale + side, 2 * scale, -6 * scale - side,
                                         box.bytes > 0 && !box.open ? -6 * scale : -2 * scale);
     const int lines = std::clamp(static_cast<int>((inside.height() + 1) / line), 1, 3);
     const double top = lines == 1 ? inside.center().y() - line / 2 : inside.top() + 1;
     const auto place_of = [&](int nth) { return QRectF(inside.left(), top + nth * line, inside.width(), line); };
-    // Characters of another font may be higher than a line; without TextDontClip their underscores are lost.
-    const auto write = [&](QRectF at, const QString& text, Qt::Alignment align) {
-        if (!pass.is_covered(at)) {
-            painter.drawText(at, align | Qt::AlignVCenter | Qt::TextDontClip, text);
-        }
-    };
-    QRectF first = place_of(0);
+    paint_box_title(painter, pass, b, place_of(0), lines == 1);
+    painter.setFont(sized(false, scale));
+    if (lines > 1) {
+        paint_figures(painter, pass, b, place_of(1));
+    }
+    if (lines > 2) {
+        write(painter, pass, place_of(2),
+              painter.fontMetrics().elidedText(texts_[static_cast<size_t>(b)].second_place, Qt::ElideMiddle,
+                                               static_cast<int>(inside.width())),
+              Qt::AlignLeft);
+    }
+}
+
+/// Paints the mark of the state and the title; without further lines also the retained size, if both have room.
+void GraphPainter::paint_box_title(QPainter& painter, const Pass& pass, int b, QRectF at, bool alone) const {
+    const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
+    const BoxText& texts = texts_[static_cast<size_t>(b)];
+    const QFont bold = sized(true, pass.place().scale), plain = sized(false, pass.place().scale);
+    const QFontMetricsF metrics(bold);
+    const bool dim = pass.dimmed(b);
     if (box.referrer < 0) {
-        const double disc = std::round(line * 0.55);
-        if (!pass.is_covered(first)) {
+        const double disc = std::round(at.height() * 0.55);
+        if (!pass.is_covered(at)) {
             const QColor color = colors_ == GraphColors::state ? color_of(box) : theme_.text;
-            paint_state(painter, QRectF(first.left(), first.center().y() - disc / 2, disc, disc),
+            paint_state(painter, QRectF(at.left(), at.center().y() - disc / 2, disc, disc),
                         shown_state(picture_->totals(box)), dim ? theme_.faint_text : color);
         }
-        first.setLeft(first.left() + disc + 4);
+        at.setLeft(at.left() + disc + 4);
     }
     painter.setFont(bold);
     painter.setPen(title_color(dim));
-    if (box.is_group() && first.width() > 4 * line) {
-        write(first, QStringLiteral("+"), Qt::AlignRight);
-        first.setRight(first.right() - bold_metrics.horizontalAdvance(u'+') - 4);
+    if (box.is_group() && at.width() > 4 * at.height()) {
+        write(painter, pass, at, QStringLiteral("+"), Qt::AlignRight);
+        at.setRight(at.right() - metrics.horizontalAdvance(u'+') - 4);
     }
-    const double bytes_width = texts.bytes.isEmpty() ? 0 : metrics.horizontalAdvance(texts.bytes);
-    const bool beside =
-        lines == 1 && bytes_width > 0 && bold_metrics.horizontalAdvance(texts.title) + 8 + bytes_width <= first.width();
-    write(first, bold_metrics.elidedText(texts.title, texts.title_elide, first.width()), Qt::AlignLeft);
-    painter.setFont(plain);
-    if (beside) {
-        write(first, texts.bytes, Qt::AlignRight);
+    write(painter, pass, at, metrics.elidedText(texts.title, texts.title_elide, at.width()), Qt::AlignLeft);
+    const double both =
+        metrics.horizontalAdvance(texts.title) + 8 + QFontMetricsF(plain).horizontalAdvance(texts.bytes);
+    if (alone && both <= at.width()) {
+        painter.setFont(plain);
+        write(painter, pass, at, texts.bytes, Qt::AlignRight);
     }
-    if (lines < 2) {
-        return;
+}
+
+void GraphPainter::paint_figures(QPainter& painter, const Pass& pass, int b, QRectF at) const {
+    const BoxText& texts = texts_[static_cast<size_t>(b)];
+    const QFontMetricsF metrics(painter.font());
+    const double bytes = metrics.horizontalAdvance(texts.bytes);
+    if (bytes > 0 && bytes <= at.width()) {  // a number that is cut says something else
+        write(painter, pass, at, texts.bytes, Qt::AlignLeft);
+        at.setLeft(at.left() + bytes + 10);
     }
-    QRectF second = place_of(1);
-    if (bytes_width > 0 && bytes_width <= second.width()) {
-        write(second, texts.bytes, Qt::AlignLeft);
-        second.setLeft(second.left() + bytes_width + 10);
-    }
-    painter.setPen(text_color(dim));
-    if (second.width() > 4 * line) {
-        write(second, metrics.elidedText(texts.place, Qt::ElideLeft, second.width()),
-              bytes_width > 0 ? Qt::AlignRight : Qt::AlignLeft);
-    }
-    if (lines > 2) {
-        write(place_of(2), metrics.elidedText(texts.second_place, Qt::ElideMiddle, inside.width()), Qt::AlignLeft);
+    painter.setPen(text_color(pass.dimmed(b)));
+    if (at.width() > 4 * at.height()) {
+        write(painter, pass, at, metrics.elidedText(texts.place, Qt::ElideLeft, at.width()),
+              bytes > 0 ? Qt::AlignRight : Qt::AlignLeft);
     }
 }
 

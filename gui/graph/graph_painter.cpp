@@ -89,23 +89,12 @@ double GraphPainter::age_of(const GraphBox& box) const {
     return created == before_recording ? 0 : static_cast<double>(created) / 1e9;
 }
 
-QColor GraphPainter::state_color(const GroupTotals& totals) const {
-    // Nodes that still retain memory matter more than released ones.
-    if (totals.executed > 0 && totals.never_executed > 0) {
-        return mixed(node_state_color(theme_, NodeState::executed), node_state_color(theme_, NodeState::never_executed),
-                     0.5);
-    }
-    return node_state_color(theme_, totals.executed > 0         ? NodeState::executed
-                                    : totals.never_executed > 0 ? NodeState::never_executed
-                                                                : NodeState::released);
-}
-
 QColor GraphPainter::color_of(const GraphBox& box) const {
     if (box.referrer >= 0) {
         return theme_.faint_text;
     }
     switch (colors_) {
-        case GraphColors::state: return state_color(picture_->totals(box));
+        case GraphColors::state: return node_state_color(theme_, shown_state(picture_->totals(box)));
         case GraphColors::bytes: {
             const double most = static_cast<double>(std::max<int64_t>(picture_->scene->most_bytes, 1));
             return box.bytes == 0 ? theme_.unknown

@@ -88,7 +88,6 @@ private:
     struct Pass;  ///< what one paint() computes for all boxes
     BoxText text_of(const GraphBox& box) const;
     QColor color_of(const GraphBox& box) const;
-    QColor state_color(const GroupTotals& totals) const;
     double age_of(const GraphBox& box) const;
     Pass make_pass(const Look& look) const;
     void paint_frame(QPainter& painter, const Pass& pass, int box) const;
@@ -96,6 +95,9 @@ private:
     void paint_box(QPainter& painter, const Pass& pass, int box) const;
     void paint_title(QPainter& painter, const Pass& pass, int box, const QRectF& rect) const;
     void paint_text(QPainter& painter, const Pass& pass, int box, const QRectF& rect) const;
+    void paint_box_title(QPainter& painter, const Pass& pass, int box, QRectF at, bool alone) const;
+    void paint_figures(QPainter& painter, const Pass& pass, int box, QRectF at) const;
+    static void write(QPainter& painter, const Pass& pass, const QRectF& at, const QString& text, Qt::Alignment align);
     void paint_ports(QPainter& painter, const Pass& pass, int box) const;
     void paint_outline(QPainter& painter, const Pass& pass, int box, const QRectF& rect) const;
     void paint_labels(QPainter& painter, const Pass& pass) const;
