@@ -177,30 +177,39 @@ bool EventFolder::rows_show_too_much() const {
     return shown > there;
 }
 
-/// Ends a row of a freed allocation if the rows would show more allocations of so many bytes than there are, once this
-/// block has a row. `later`: those that are neither unwritten nor have a row yet.
-void EventFolder::end_surplus(const Unwritten& block, int64_t later, int64_t time) {
-    const uint64_t requested = block.allocated.size;
+/// Returns by requested bytes how many more allocations the rows show than there are, before the survivors have rows.
+EventFolder::Excess EventFolder::excess_without(const std::vector<Unwritten>& survivors) const {
+    Excess excess;
+    for (const auto& [address, stale] : stale_) {
+        excess[stale.allocation.requested] += !stale.allocation.is_pending;
+    }
+    for (const auto& [address, block] : unwritten_) {
+        excess[block.allocated.size] -= !block.is_pending;
+    }
+    for (const Unwritten& survivor : survivors) {
+        --excess[survivor.allocated.size];
+    }
+    return excess;
+}
+
+/// Ends a row of a freed allocation of as many bytes as this block has, if possible of a block of the same size.
+void EventFolder::end_surplus(const Unwritten& block, int64_t time) {
     auto surplus = stale_.end();
-    int64_t shown = 0;
     for (auto entry = stale_.begin(); entry != stale_.end(); ++entry) {
         const LiveAllocation& allocation = entry->second.allocation;
-        if (!allocation.is_pending && allocation.requested == requested) {
-            ++shown;
+        if (!allocation.is_pending && allocation.requested == block.allocated.size) {
             const bool is_first = surplus == stale_.end();
             surplus = is_first || allocation.size == block.size ? entry : surplus;
         }
     }
-    const auto is_there = [&](const auto& entry) {
-        return !entry.second.is_pending && entry.second.allocated.size == requested;
-    };
-    if (shown > std::count_if(unwritten_.begin(), unwritten_.end(), is_there) + later) {
+    if (surplus != stale_.end()) {
         end_stale(stale_.extract(surplus).mapped(), time);
     }
 }
 
-/// A row that is in the way ends, and a block that takes its place gets one instead. `later`: see end_surplus().
-void EventFolder::write_survivor(const Unwritten& survivor, int64_t later) {
+/// A row that is in the way ends, and a block that takes its place gets one instead. If the rows then show too many
+/// allocations of so many bytes, another one ends.
+void EventFolder::write_survivor(const Unwritten& survivor, Excess& excess) {
     const int64_t time = written_at(survivor.allocated.time);
     std::vector<Unwritten> blocks{survivor};
     for (size_t i = 0; i < blocks.size(); ++i) {
@@ -208,12 +217,20 @@ void EventFolder::write_survivor(const Unwritten& survivor, int64_t later) {
             const Stale ended = stale_.extract(stale).mapped();
             end_stale(ended, time);
             const LiveAllocation& allocation = ended.allocation;
-            if (auto instead = allocation.is_pending ? std::nullopt : take_unwritten(allocation)) {
+            if (allocation.is_pending) {
+                continue;
+            }
+            --excess[allocation.requested];
+            if (auto instead = take_unwritten(allocation)) {
+                ++excess[instead->allocated.size];
                 blocks.push_back(*std::move(instead));
             }
         }
     }
-    end_surplus(survivor, later, time);
+    if (int64_t& surplus = excess[survivor.allocated.size]; ++surplus > 0) {
+        end_surplus(survivor, time);
+        --surplus;
+    }
     for (const Unwritten& block : blocks) {
         begin_unwritten(block, time);
     }
@@ -240,11 +257,9 @@ void EventFolder::sort_by_time(std::vector<Unwritten>& blocks) {
 bool EventFolder::write_survivors(int64_t start) {
     std::vector<Unwritten> survivors = take_unwritten_before(start);
     sort_by_time(survivors);
-    for (auto survivor = survivors.begin(); survivor != survivors.end(); ++survivor) {
-        const auto is_as_large = [&](const Unwritten& other) {
-            return other.allocated.size == survivor->allocated.size;
-        };
-        write_survivor(*survivor, std::count_if(std::next(survivor), survivors.end(), is_as_large));
+    Excess excess = excess_without(survivors);
+    for (const Unwritten& survivor : survivors) {
+        write_survivor(survivor, excess);
     }
     note_peak(next_);
     return !rows_show_too_much();

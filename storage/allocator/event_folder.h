@@ -170,11 +170,15 @@ private:
         bool is_complete;  ///< the free
     };
 
+    /// By requested bytes: how many more allocations the rows show than there are.
+    using Excess = std::unordered_map<uint64_t, int64_t>;
+
     int64_t written_at(int64_t time);
     void begin_unwritten(const Unwritten& block, int64_t time);
     void end_stale(const Stale& stale, int64_t time);
-    void end_surplus(const Unwritten& block, int64_t later, int64_t time);
-    void write_survivor(const Unwritten& survivor, int64_t later);
+    Excess excess_without(const std::vector<Unwritten>& survivors) const;
+    void end_surplus(const Unwritten& block, int64_t time);
+    void write_survivor(const Unwritten& survivor, Excess& excess);
     std::map<uint64_t, Stale>::iterator stale_over(const Unwritten& block);
     std::optional<Unwritten> take_unwritten(const LiveAllocation& instead_of);
     std::vector<Unwritten> take_unwritten_before(int64_t time);

@@ -36,7 +36,7 @@ std::string node_state_name(const Words& words, NodeState state);
 /// Explains the state in one sentence.
 std::string node_state_sentence(const Words& words, NodeState state);
 
-/// Returns what the event did: "allocated 2.00 MiB", "segment of 20.0 MiB allocated". Requires an event of the device.
+/// Returns what the event did: "allocated 2.00 MiB", "reserved a segment of 20.0 MiB". Requires an event of the device.
 std::string event_words(const Words& words, const DeviceHistory& device, EventNumber event);
 
 /// Returns the origin of a trace: "recording of process 4711", or the name of the imported snapshot.
