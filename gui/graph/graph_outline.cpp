@@ -12,6 +12,22 @@
 
 namespace tidemark::gui {
 
+namespace {
+
+/// Counts a node by its state, and widens the range of steps by its step.
+void add_state(GroupTotals& totals, const GraphIndex& index, const GraphState& time_point, NodeIndex node) {
+    const NodeState state = index.state(node, time_point.time());
+    totals.never_executed += state == NodeState::never_executed;
+    totals.executed += state == NodeState::executed;
+    totals.released += state == NodeState::released;
+    if (const int32_t step = index.step_of(node); step >= 0) {
+        totals.first_step = totals.first_step < 0 ? step : std::min(totals.first_step, step);
+        totals.last_step = std::max(totals.last_step, step);
+    }
+}
+
+}  // namespace
+
 /// Turns a divided region into the flat tables of an outline and adds up its groups.
 class OutlineBuilder {
 public:
@@ -119,7 +135,7 @@ private:
             if (dominator == no_node || !within(dominator)) {
                 totals.retained_bytes += time_point_.retained_bytes(node);
             }
-            add_state(totals, node);
+            add_state(totals, index_, time_point_, node);
             const auto parents = index_.parents(node);
             if (std::none_of(parents.begin(), parents.end(), within) &&
                 (group.representative == no_node ||
@@ -129,17 +145,6 @@ private:
         }
         if (group.representative == no_node && group.node_count > 0) {
             group.representative = outline.order_[group.first_node];
-        }
-    }
-
-    void add_state(GroupTotals& totals, NodeIndex node) const {
-        const NodeState state = index_.state(node, time_point_.time());
-        totals.never_executed += state == NodeState::never_executed;
-        totals.executed += state == NodeState::executed;
-        totals.released += state == NodeState::released;
-        if (const int32_t step = index_.step_of(node); step >= 0) {
-            totals.first_step = totals.first_step < 0 ? step : std::min(totals.first_step, step);
-            totals.last_step = std::max(totals.last_step, step);
         }
     }
 
@@ -155,13 +160,10 @@ GroupTotals totals_of(const GraphIndex& index, const GraphState& time_point, Nod
     GroupTotals totals;
     totals.shallow_bytes = time_point.shallow_bytes(node);
     totals.retained_bytes = time_point.retained_bytes(node);
-    const NodeState state = index.state(node, time_point.time());
-    totals.never_executed = state == NodeState::never_executed;
-    totals.executed = state == NodeState::executed;
-    totals.released = state == NodeState::released;
+    add_state(totals, index, time_point, node);
     const auto& first = index.tables().saved.first;
-    (holds_saved(state) ? totals.saved_alive : totals.saved_released) = first[node + 1] - first[node];
-    totals.first_step = totals.last_step = index.step_of(node);
+    (holds_saved(index.state(node, time_point.time())) ? totals.saved_alive : totals.saved_released) =
+        first[node + 1] - first[node];
     return totals;
 }
 

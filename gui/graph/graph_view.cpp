@@ -13,7 +13,6 @@ namespace {
 constexpr double greatest_scale = 3;
 constexpr double least_of_path = 0.5;  // smallest scale at which a box has room for its title
 constexpr double readable = 0.8;       // smallest scale at which a new drawing is shown
-constexpr double margin = 12;
 }  // namespace
 
 GraphView::GraphView(QWidget* parent) : QWidget(parent), painter_(font(), Theme::current()) {

@@ -57,6 +57,7 @@ protected:
 
 private:
     const GraphScene& scene() const { return *picture_->scene; }
+    static constexpr double margin = 12;  ///< of the view, around what it shows; pixels
     const GraphBox& box(int b) const { return scene().boxes[static_cast<size_t>(b)]; }
     QRectF drawing_area() const;
     GraphPlace fitted(QSizeF area) const;

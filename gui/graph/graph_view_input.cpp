@@ -15,10 +15,6 @@
 
 namespace tidemark::gui {
 
-namespace {
-constexpr double margin_of_frame = 12;  // of the view, beside a frame that closes
-}
-
 int GraphView::box_under(QPointF point) const {
     const int b = picture_ && drawing_area().contains(point) ? scene().box_at(place_.to_scene(point)) : -1;
     return b < 0 ? b : painter_.detail(place_.scale).shown(b);
@@ -80,8 +76,8 @@ void GraphView::close_around(int b) {
     if (frame >= 0) {
         const QRectF area = drawing_area();
         QPointF corner = place_.to_screen(box(frame).rect.topLeft());
-        corner.setX(std::max(corner.x(), area.left() + margin_of_frame));
-        corner.setY(std::max(corner.y(), area.top() + margin_of_frame));
+        corner.setX(std::max(corner.x(), area.left() + margin));
+        corner.setY(std::max(corner.y(), area.top() + margin));
         anchor_ = {box(frame).key, corner};
         fitted_ = shows_marks_ = false;
         focused_ = frame;
