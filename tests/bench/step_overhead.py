@@ -7,13 +7,16 @@
 
 Short blocks of steps alternate in one process: not recorded, recorded with adaptive and with full detail, recorded by
 PyTorch's own memory history with Python stacks, and not recorded again, which shows the noise. Prints JSON per
-workload: the median wall time of a step, and per kind the median and the quartiles of its ratios to the blocks before
-and after it, which were not recorded. Only such pairs hold on a machine that others use.
+workload: the median wall time of a step, and per kind the median of its ratios to the blocks before and after it, which
+were not recorded, the 95 % confidence interval of this median, and the quartiles. Only such pairs hold on a machine that
+others use. The order of the kinds is random in each round.
 """
 
 import argparse
 import json
+import math
 import os
+import random
 import statistics
 import sys
 import tempfile
@@ -136,6 +139,17 @@ def with_history(step, seconds, trace):
 KINDS = {"bare": not_recorded, "adaptive": recorded("adaptive"), "full": recorded("full"), "history": with_history}
 
 
+def interval_of_median(values):
+    """Returns the ends of the 95 % confidence interval of the median, whatever the distribution; None below 6 values."""
+    count = len(values)
+    below, rank = 0.0, 0  # the probability that the median lies below the value of this rank
+    while below + math.comb(count, rank) / 2**count <= 0.025:
+        below += math.comb(count, rank) / 2**count
+        rank += 1
+    ordered = sorted(values)
+    return None if rank == 0 else [round(ordered[rank - 1], 3), round(ordered[count - rank], 3)]
+
+
 def measure(name, folder, options):
     step = WORKLOADS[name]()
     block(step, 2)
@@ -143,7 +157,7 @@ def measure(name, folder, options):
     bare: list[float] = [block(step, options.seconds)]
     ratios: dict[str, list[float]] = {kind: [] for kind in options.kinds}
     for _ in range(options.rounds):
-        for kind in options.kinds:
+        for kind in random.sample(options.kinds, len(options.kinds)):
             found = KINDS[kind](step, options.seconds, trace)
             bare.append(block(step, options.seconds))
             ratios[kind].append(found / statistics.mean(bare[-2:]))
@@ -151,6 +165,7 @@ def measure(name, folder, options):
     for kind, found in ratios.items():
         quartiles = statistics.quantiles(found)
         result[kind] = round(quartiles[1], 3)
+        result[f"{kind}_interval"] = interval_of_median(found)
         result[f"{kind}_quartiles"] = [round(quartiles[0], 2), round(quartiles[2], 2)]
     print(json.dumps(result), flush=True)
 
