@@ -45,7 +45,7 @@ void add_diff(LineNote& note, const std::string& diff) {
 std::optional<LineNote> note_of(const Explained& explained, const Finding& finding, StringId file) {
     const StackTable& stacks = explained.context->trace().stacks;
     LineNote note;
-    note.text = to_qstring(finding.title);
+    note.text = to_qstring(finding.title).remove(u'`');  // plain text
     if (!finding.fixes.empty()) {
         const Fix& fix = finding.fixes.front();
         note.text =

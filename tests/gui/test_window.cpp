@@ -21,6 +21,7 @@
 #include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
+#include "tests/unit/run_builder.h"
 
 using namespace tidemark;
 using namespace tidemark::gui;
@@ -232,6 +233,67 @@ private slots:
         QVERIFY(std::abs(view.to() - 0.8 * whole) < 0.02 * whole);
     }
 
+    void a_link_beside_the_overview_shows_the_busy_part() {
+        tidemark::test::RunBuilder run;
+        run.segment(64 << 20);
+        for (int i = 0; i < 100; ++i) {
+            run.free(run.alloc(2 << 20));
+        }
+        run.trace.duration = int64_t{60'000'000'000};
+        const auto trace = std::make_shared<const Trace>(run.trace);
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(std::make_shared<Session>(trace, Session::analyze(trace)), QStringLiteral("run.tide"));
+        TimeView& view = window->page().session()->time_view();
+        const double whole = view.span();
+        auto* link = window->page().overview().findChild<QLabel*>(QStringLiteral("busy_link"));
+        QVERIFY(link->isVisible());
+        QVERIFY(link->x() >= 0 && link->geometry().right() < TimePlot::left_margin);
+        QVERIFY(link->geometry().bottom() < window->page().overview().height());
+        emit link->linkActivated(QString());
+        QVERIFY(view.span() < 0.2 * whole);
+        window->actions().find(QStringLiteral("plots.whole"))->trigger();
+        QCOMPARE(view.span(), whole);
+        window->actions().find(QStringLiteral("plots.busy"))->trigger();
+        QVERIFY(view.span() < 0.2 * whole);
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY2(!window->page().overview().findChild<QLabel*>(QStringLiteral("busy_link"))->isVisible(),
+                 "the events are everywhere");
+    }
+
+    void a_narrow_status_bar_leaves_out_the_least_important_parts() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->page().session()->selection().set_time_point(33);
+        const auto label = [&](const char* name) { return window->findChild<QLabel*>(QString::fromLatin1(name)); };
+        window->resize(2400, 900);
+        QTRY_VERIFY(label("status_time")->text().contains(QStringLiteral("event 33: ")));
+        const QString all = label("status_memory")->text();
+        for (int width = 2300; width >= 1000; width -= 100) {
+            window->resize(width, 900);
+            QTRY_COMPARE(window->width(), width);
+            for (const char* name : {"status_time", "status_memory"}) {
+                QTRY_VERIFY(label(name)->sizeHint().width() <= label(name)->width());
+                QVERIFY(label(name)->toolTip().contains(QStringLiteral("event 33: ")));
+            }
+            QVERIFY(label("status_memory")->text().contains(QStringLiteral("reserved")));
+        }
+        window->resize(2400, 900);
+        QTRY_COMPARE(label("status_memory")->text(), all);
+    }
+
+    void a_low_window_keeps_the_timeline() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->resize(1280, 720);
+        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->page().show_pane(window->page().changes());
+        QTRY_COMPARE(window->height(), 720);
+        QVERIFY(window->page().timeline().height() >= 120);
+        QVERIFY(window->page().timeline().height() > window->page().allocations().height());
+    }
+
     void a_dropped_file_opens() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
@@ -382,6 +444,13 @@ private slots:
         request.view = QStringLiteral("timeline");
         request.output = QStringLiteral("/nonexistent/x.png");
         QVERIFY(!render(application, request));
+        request.output = folder_.filePath(QStringLiteral("x.png"));
+        request.compared_trace = trace_;
+        QVERIFY2(!render(application, request), "only a window compares");
+        request.view = QStringLiteral("window");
+        QVERIFY(render(application, request));
+        request.compared_steps = std::pair(0, 1);
+        QVERIFY2(!render(application, request), "two comparisons");
         QVERIFY(!parse_size(QStringLiteral("12")));
         QVERIFY(!parse_size(QStringLiteral("1x1")));
         QCOMPARE(*parse_size(QStringLiteral("640x480")), QSize(640, 480));
