@@ -89,6 +89,7 @@ GraphPainter::BoxText GraphPainter::text_of(const GraphBox& box) const {
         text.title = of_graphs
                          ? GraphMap::tr("%1 more graph(s) like this", nullptr, plural(members)).arg(count_text(members))
                          : GraphMap::tr("%1 more").arg(count_text(members));
+        text.title_elide = Qt::ElideRight;
         return text;
     }
     text.title = group_text(index, *picture_->outline, group);
@@ -96,6 +97,7 @@ GraphPainter::BoxText GraphPainter::text_of(const GraphBox& box) const {
         text.title_elide = Qt::ElideLeft;
     }
     if (group.kind == GroupKind::graphs) {
+        text.title_elide = Qt::ElideRight;  // their number
         text.second_place = place_text(index, box.node);
     }
     return text;

@@ -45,12 +45,13 @@ void add_diff(LineNote& note, const std::string& diff) {
 std::optional<LineNote> note_of(const Explained& explained, const Finding& finding, StringId file) {
     const StackTable& stacks = explained.context->trace().stacks;
     LineNote note;
-    note.text = to_qstring(finding.title).remove(u'`');  // plain text
+    note.text = to_qstring(finding.title);
     if (!finding.fixes.empty()) {
         const Fix& fix = finding.fixes.front();
         note.text =
             SourceWords::tr("%1 Fix: %2", "title of a finding, text of a fix")
                 .arg(note.text + (note.text.endsWith(u'.') ? QString() : QStringLiteral(".")), to_qstring(fix.text));
+        note.text.remove(u'`');  // rows are plain text
         if (!fix.diff.empty()) {
             if (!is_diff_of(fix.diff, stacks.string(file))) {
                 return std::nullopt;

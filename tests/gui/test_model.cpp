@@ -231,12 +231,10 @@ private slots:
         QVERIFY(session.busy_part().is_part);
         session.show_busy_part();
         QVERIFY(view.from() > 0.9 * view.to());
-        const int64_t first = view.time_at(view.from());
         view.undo();
         QCOMPARE(view.from(), view.whole_from());
         view.set_axis(TimeAxis::event_index);
         session.show_busy_part();
-        QVERIFY(view.time_at(view.from()) >= first);
         QVERIFY(view.span() > 0.9 * (view.whole_to() - view.whole_from()));
         view.set_axis(TimeAxis::wall_clock);
         session.show_busy_part();

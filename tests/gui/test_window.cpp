@@ -32,7 +32,7 @@ private slots:
     void initTestCase() {
         Progress progress;
         trace_ = folder_.filePath(QStringLiteral("run.tide"));
-        const Status written = write_trace(*test::synthetic_trace(), peak_events(*test::synthetic_trace()),
+        const Status written = write_trace(*gui::test::synthetic_trace(), peak_events(*gui::test::synthetic_trace()),
                                            trace_.toStdString(), IfExists::fail, progress);
         QVERIFY2(written, written ? "" : written.error().sentence.english().c_str());
     }
@@ -66,7 +66,7 @@ private slots:
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->resize(1600, 900);
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         const PageLayout& arrangement = window->page().arrangement();
         QVERIFY(!window->page().details().isVisible());
         window->page().session()->selection().select_allocation(5);
@@ -79,7 +79,7 @@ private slots:
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->resize(1600, 900);
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         QVERIFY(QTest::qWaitForWindowExposed(window));
         const int before = window->page().segments().height();
         auto* tabs = window->findChild<QTabWidget*>();
@@ -93,7 +93,7 @@ private slots:
     void in_a_narrow_window_the_story_covers_the_stage() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         window->resize(1000, 760);
         QTRY_VERIFY(!window->page().why().isVisible());
         QCOMPARE(window->width(), 1000);
@@ -108,7 +108,7 @@ private slots:
     void keys_drive_the_view() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         // Repeats, because a window that closes late takes the activation away.
         QTRY_VERIFY_WITH_TIMEOUT((window->activateWindow(), window->isActiveWindow()), 60000);
         Session& session = *window->page().session();
@@ -136,7 +136,7 @@ private slots:
     void wheel_scrolls_and_zooms() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
         TimelinePlot& plot = window->page().timeline();
         const QPoint middle = plot.rect().center();
@@ -162,7 +162,7 @@ private slots:
     void clicks_and_drags_select() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         Session& session = *window->page().session();
         AllocationsPlot& plot = window->page().allocations();
         QVERIFY(QTest::qWaitForWindowExposed(window));
@@ -181,7 +181,7 @@ private slots:
     void middle_drag_and_space_drag_move_the_view() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
         TimelinePlot& plot = window->page().timeline();
         const double quarter = view.span() / 4;
@@ -209,7 +209,7 @@ private slots:
     void the_overview_brush_moves_and_resizes() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
         OverviewPlot& overview = window->page().overview();
         const double whole = view.whole_to();
@@ -256,7 +256,7 @@ private slots:
         QCOMPARE(view.span(), whole);
         window->actions().find(QStringLiteral("plots.busy"))->trigger();
         QVERIFY(view.span() < 0.2 * whole);
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         QVERIFY2(!window->page().overview().findChild<QLabel*>(QStringLiteral("busy_link"))->isVisible(),
                  "the events are everywhere");
     }
@@ -264,7 +264,7 @@ private slots:
     void a_narrow_status_bar_leaves_out_the_least_important_parts() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         window->page().session()->selection().set_time_point(33);
         const auto label = [&](const char* name) { return window->findChild<QLabel*>(QString::fromLatin1(name)); };
         window->resize(2400, 900);
@@ -287,10 +287,10 @@ private slots:
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->resize(1280, 720);
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         window->page().show_pane(window->page().changes());
         QTRY_COMPARE(window->height(), 720);
-        QVERIFY(window->page().timeline().height() >= 120);
+        QVERIFY(window->page().timeline().height() >= 150);
         QVERIFY(window->page().timeline().height() > window->page().allocations().height());
     }
 
@@ -340,7 +340,7 @@ private slots:
     void plots_report_their_values() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         window->page().session()->selection().set_time_point(33);
         for (TimePlot* plot :
              std::initializer_list<TimePlot*>{&window->page().timeline(), &window->page().allocations()}) {
@@ -352,7 +352,7 @@ private slots:
     void legend_names_follow_the_language() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        const std::shared_ptr<Session> session = test::synthetic_session();
+        const std::shared_ptr<Session> session = gui::test::synthetic_session();
         window->show_session(session, QStringLiteral("synthetic.tide"));
         QCOMPARE(session->grouping().names.back(), std::string("other"));
         application.set_language(QStringLiteral("zh_CN"));
@@ -385,7 +385,7 @@ private slots:
     void language_changes_live() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         QVERIFY(application.set_language(QStringLiteral("zh_CN")));
         QCOMPARE(TracePage::tr("Segments"), QStringLiteral("段"));
         QCOMPARE(TimePlot::tr("allocated"), QStringLiteral("已分配"));
@@ -398,7 +398,7 @@ private slots:
     void every_control_has_a_name() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         for (const QWidget* widget : window->findChildren<QWidget*>()) {
             const bool control = widget->focusPolicy() & Qt::TabFocus && widget->isVisible();
             const bool buddy = widget->inherits("QScrollArea") || widget->inherits("QSplitter");
