@@ -290,6 +290,11 @@ void MainWindow::make_status_bar() {
     status_time_->setAccessibleName(tr("The cursor's time and event"));
     status_memory_ = new QLabel;
     status_memory_->setAccessibleName(tr("Memory at the cursor"));
+    status_time_->setObjectName(QStringLiteral("status_time"));
+    status_memory_->setObjectName(QStringLiteral("status_memory"));
+    for (QLabel* label : {status_time_, status_memory_}) {
+        label->setMinimumWidth(1);  // show_status() leaves out what has no room
+    }
     status_data_gaps_ = new QLabel;
     status_data_gaps_->setAccessibleName(tr("Data gaps"));
     statusBar()->addWidget(status_time_);
@@ -303,26 +308,60 @@ void MainWindow::update_status() {
     const bool shown = session != nullptr && session->has_device();
     statusBar()->setVisible(session != nullptr);
     if (!shown) {
-        status_time_->clear();
-        status_memory_->clear();
+        status_ = {};
+        show_status();
         status_data_gaps_->clear();
         return;
     }
     const TimePoint& point = session->selection().state().time_point;
     const DeviceHistory& device = session->device();
     const Curves& curves = session->analysis().curves();
-    const QString place = place_text(point.repeated);
-    status_time_->setText(cursor_text(session->trace(), device, point) +
-                          (place.isEmpty() ? QString() : QStringLiteral(" · ") + place));
+    const QString repeated = place_text(point.repeated);
     QStringList memory{tr("allocated %1").arg(bytes_text(curves.value(Series::allocated, point))),
                        tr("active %1").arg(bytes_text(curves.value(Series::active, point))),
                        tr("reserved %1").arg(bytes_text(curves.value(Series::reserved, point)))};
     if (device.total_bytes > 0) {
         memory << tr("device %1").arg(bytes_text(device.total_bytes));
     }
-    status_memory_->setText(QStringLiteral("    ") + memory.join(QStringLiteral("  ·  ")));
     const auto data_gaps = static_cast<int>(session->data_gaps().size());
     status_data_gaps_->setText(data_gaps == 0 ? tr("no data gaps") : tr("⚠ %n data gap(s)", nullptr, data_gaps));
+    status_ = {cursor_text(session->trace(), device, point) +
+                   (repeated.isEmpty() ? QString() : QStringLiteral(" · ") + repeated),
+               tr("cursor %1").arg(point_text(session->trace(), device, point)), memory};
+    show_status();
+}
+
+/// Shows the status, in a narrow window without its least important parts: the size of the device, which never changes,
+/// then what the event did. The tooltip has all of it.
+void MainWindow::show_status() {
+    const auto memory_text = [](const QStringList& memory) {
+        return memory.isEmpty() ? QString() : QStringLiteral("    ") + memory.join(QStringLiteral("  ·  "));
+    };
+    const QFontMetrics metrics = status_time_->fontMetrics();
+    constexpr int spacing = 60;  // pixels: margins, the size grip
+    const int room = statusBar()->width() - status_data_gaps_->sizeHint().width() - spacing;
+    QString time = status_.time;
+    QStringList memory = status_.memory;
+    const auto fits = [&] {
+        return metrics.horizontalAdvance(time) + metrics.horizontalAdvance(memory_text(memory)) <= room;
+    };
+    constexpr int fewest_series = 3;
+    if (!fits() && memory.size() > fewest_series) {
+        memory.removeLast();
+    }
+    if (!fits()) {
+        time = status_.short_time;
+    }
+    status_time_->setText(time);
+    status_memory_->setText(memory_text(memory));
+    const QString all = tip_text(status_.time + '\n' + status_.memory.join(QStringLiteral(" · ")));
+    status_time_->setToolTip(all);
+    status_memory_->setToolTip(all);
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    show_status();
 }
 
 // ---- export -------------------------------------------------------------------------------------------------------

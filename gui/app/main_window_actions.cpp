@@ -135,6 +135,8 @@ void MainWindow::make_view_menu() {
     actions_->add(
         QStringLiteral("plots.home"), tr("Show the whole run (plots)"), {key(Qt::Key_Home)},
         [this] { page_->show_all(); }, Where::plots);
+    actions_->add(QStringLiteral("plots.busy"), tr("Show the busy part of the run"), {key(Qt::Key_B)},
+                  [this] { page_->session()->show_busy_part(); });
     actions_->add(QStringLiteral("plots.undo"), tr("Undo zoom"),
                   {QKeySequence(QStringLiteral("Ctrl+Z")), key(Qt::Key_Backspace)},
                   [this] { page_->session()->time_view().undo(); });

@@ -200,6 +200,17 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
     });
 }
 
+Status check_comparison(const RenderRequest& request) {
+    const bool with_trace = !request.compared_trace.isEmpty(), of_steps = request.compared_steps.has_value();
+    if (with_trace && of_steps) {
+        return usage_error("A window shows one comparison: use either --compare or --steps.");
+    }
+    if ((with_trace || of_steps) && request.view != QStringLiteral("window")) {
+        return usage_error("--compare and --steps compare in the view \"window\" only.");
+    }
+    return {};
+}
+
 struct View {
     const char* name;
     Status (*draw)(Application&, const std::shared_ptr<Session>&, const RenderRequest&);
@@ -247,6 +258,7 @@ Status render(Application& application, const std::shared_ptr<Session>& session,
         return usage_error("There is no view \"{view}\"; use one of {views}.", with("view", request.view.toStdString()),
                            with("views", view_names().join(QStringLiteral(", ")).toStdString()));
     }
+    TIDEMARK_TRY(check_comparison(request));
     if (request.device) {
         TIDEMARK_TRY(select_device(*session, *request.device));
     }

@@ -89,6 +89,7 @@ GraphPainter::BoxText GraphPainter::text_of(const GraphBox& box) const {
         text.title = of_graphs
                          ? GraphMap::tr("%1 more graph(s) like this", nullptr, plural(members)).arg(count_text(members))
                          : GraphMap::tr("%1 more").arg(count_text(members));
+        text.title_elide = Qt::ElideRight;
         return text;
     }
     text.title = group_text(index, *picture_->outline, group);
@@ -96,6 +97,7 @@ GraphPainter::BoxText GraphPainter::text_of(const GraphBox& box) const {
         text.title_elide = Qt::ElideLeft;
     }
     if (group.kind == GroupKind::graphs) {
+        text.title_elide = Qt::ElideRight;  // their number
         text.second_place = place_text(index, box.node);
     }
     return text;
@@ -174,6 +176,15 @@ void GraphPainter::paint_text(QPainter& painter, const Pass& pass, int b, const 
     }
 }
 
+/// Returns the title, or its most telling part that has room: the names of all node types end in "Backward0".
+QString GraphPainter::fitting_title(const QFontMetricsF& metrics, const BoxText& texts, double width) {
+    const auto end = texts.title.lastIndexOf(QLatin1String("Backward"));
+    const bool is_type = texts.title_elide == Qt::ElideRight && end > 0;
+    return metrics.horizontalAdvance(texts.title) > width && is_type
+               ? metrics.elidedText(texts.title.left(end), texts.title_elide, width)
+               : metrics.elidedText(texts.title, texts.title_elide, width);
+}
+
 /// Paints the mark of the state and the title; without further lines also the retained size, if both have room.
 void GraphPainter::paint_box_title(QPainter& painter, const Pass& pass, int b, QRectF at, bool alone) const {
     const GraphBox& box = picture_->scene->boxes[static_cast<size_t>(b)];
@@ -196,7 +207,7 @@ void GraphPainter::paint_box_title(QPainter& painter, const Pass& pass, int b, Q
         write(painter, pass, at, QStringLiteral("+"), Qt::AlignRight);
         at.setRight(at.right() - metrics.horizontalAdvance(u'+') - 4);
     }
-    write(painter, pass, at, metrics.elidedText(texts.title, texts.title_elide, at.width()), Qt::AlignLeft);
+    write(painter, pass, at, fitting_title(metrics, texts, at.width()), Qt::AlignLeft);
     const double both =
         metrics.horizontalAdvance(texts.title) + 8 + QFontMetricsF(plain).horizontalAdvance(texts.bytes);
     if (alone && both <= at.width()) {
@@ -274,8 +285,7 @@ void GraphPainter::add_labels(Pass& pass) const {
                 const double room = rect.width() - 8 - metrics.horizontalAdvance(bytes);
                 const bool both = room > 4 * height;  // otherwise the name alone
                 const QString text =
-                    metrics.elidedText(texts.title, texts.title_elide, both ? room : rect.width() - 8) +
-                    (both ? bytes : QString());
+                    fitting_title(metrics, texts, both ? room : rect.width() - 8) + (both ? bytes : QString());
                 add({rect.left() + 1, rect.top() + 1, metrics.horizontalAdvance(text) + 6, height}, text, false);
             }
         }

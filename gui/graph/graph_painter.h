@@ -96,6 +96,7 @@ private:
     void paint_title(QPainter& painter, const Pass& pass, int box, const QRectF& rect) const;
     void paint_text(QPainter& painter, const Pass& pass, int box, const QRectF& rect) const;
     void paint_box_title(QPainter& painter, const Pass& pass, int box, QRectF at, bool alone) const;
+    static QString fitting_title(const QFontMetricsF& metrics, const BoxText& texts, double width);
     void paint_figures(QPainter& painter, const Pass& pass, int box, QRectF at) const;
     static void write(QPainter& painter, const Pass& pass, const QRectF& at, const QString& text, Qt::Alignment align);
     void paint_ports(QPainter& painter, const Pass& pass, int box) const;

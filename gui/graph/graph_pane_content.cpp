@@ -286,10 +286,12 @@ bool GraphPane::busy() const {
 
 void GraphPane::render_to(QPaintDevice& device, QSize size) {
     const QSize before = this->size();
+    view_->show_whole_width(true);
     resize(size);
     view_->fit();
     QPainter painter(&device);
     render(&painter);
+    view_->show_whole_width(false);
     resize(before);
 }
 

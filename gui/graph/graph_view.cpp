@@ -94,7 +94,9 @@ GraphPlace GraphView::fitted(QSizeF area) const {
     const double fits_height = (area.height() - 2 * margin) / std::max(size.height(), 1.0);
     GraphPlace place;
     place.scale = std::clamp(std::min(fits_width, std::max(fits_height, readable)), 0.03, 1.0);
-    place.scale = std::max(place.scale, std::min(fits_height, std::min(readable, 1.0)));
+    if (!shows_whole_width_) {
+        place.scale = std::max(place.scale, std::min(fits_height, std::min(readable, 1.0)));
+    }
     const QSizeF shown = size * place.scale;
     place.offset = QPointF((area.width() - shown.width()) / 2,
                            shown.height() <= area.height() ? (area.height() - shown.height()) / 2 : margin);
@@ -194,18 +196,6 @@ void GraphView::paintEvent(QPaintEvent*) {
     painter_.paint(painter, look(place_, drawing_area()));
     painter.restore();
     painter_.paint_legend(painter, size());
-}
-
-void GraphView::render_to(QPainter& painter, QSize size) {
-    const QRectF area(0, 0, size.width(), size.height() - painter_.legend_height(size));
-    painter.fillRect(QRect(QPoint(), size), Theme::current().plot_background);
-    if (picture_) {
-        painter.save();
-        painter.setClipRect(area);
-        painter_.paint(painter, look(fitted(area.size()), area));
-        painter.restore();
-        painter_.paint_legend(painter, size);
-    }
 }
 
 void GraphView::resizeEvent(QResizeEvent*) {

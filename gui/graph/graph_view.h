@@ -31,10 +31,11 @@ public:
     int focused() const { return focused_; }
     void zoom_by(double factor);  ///< around the middle
     void fit();                   ///< shows everything; a very tall drawing stays readable and shows its top
-    void reveal(int box);         ///< scrolls as little as needed
+    /// Whether fit() never makes the drawing wider than the view: nobody can scroll a picture.
+    void show_whole_width(bool on) { shows_whole_width_ = on; }
+    void reveal(int box);  ///< scrolls as little as needed
     /// Shows the path to the selection: all of it if its text stays readable, or else its end.
     void reveal_marks();
-    void render_to(QPainter& painter, QSize size);
     QSize sizeHint() const override { return {640, 420}; }
 
 signals:
@@ -84,6 +85,7 @@ private:
     std::vector<int> found_;
     std::vector<NodeIndex> found_nodes_;
     int hovered_ = -1, focused_ = -1;
+    bool shows_whole_width_ = false;
     bool fitted_ = true;                                  ///< neither zoomed nor moved since fit()
     bool shows_marks_ = false;                            ///< the same since reveal_marks()
     std::optional<std::pair<uint64_t, QPointF>> anchor_;  ///< key of a box, and the place for its corner

@@ -50,11 +50,15 @@ void Session::show_device() {
     }
     selected_group_ = -1;
     time_view_.set_history(trace_.get(), &device(), known_time());
-    if (const ShownTime busy = busy_time(*trace_, device(), analysis().curves(), known_time()); busy.is_part) {
-        time_view_.begin_with(busy);
-    }
     go_to_peak();
     emit grouping_changed();
+}
+
+ShownTime Session::busy_part() const { return busy_time(*trace_, device(), analysis().curves(), known_time()); }
+
+void Session::show_busy_part() {
+    const ShownTime busy = busy_part();
+    time_view_.show(time_view_.position_of_time(busy.start), time_view_.position_of_time(busy.end));
 }
 
 int64_t Session::known_time() const { return std::max(trace_->duration, trace_->committed_time); }

@@ -91,6 +91,9 @@ public:
     const Selection& selection() const { return selection_; }
     TimeView& time_view() { return time_view_; }
     const TimeView& time_view() const { return time_view_; }
+    /// Returns the part of the run in which nearly all events of the selected device lie, if it is short.
+    ShownTime busy_part() const;
+    void show_busy_part();
 
     /// The grouping of stacked pictures; the same groups have the same colors in every pane. Until another one is
     /// chosen it is the category if any are recorded, else the stack.

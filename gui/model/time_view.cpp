@@ -34,12 +34,6 @@ void TimeView::set_history(const Trace* trace, const DeviceHistory* device, int6
     emit history_changed();
 }
 
-void TimeView::begin_with(const ShownTime& shown) {
-    if (axis_ == TimeAxis::wall_clock) {
-        apply({static_cast<double>(shown.start), static_cast<double>(shown.end)}, false);
-    }
-}
-
 void TimeView::set_limits() {
     whole_from_ = 0;
     if (device_ == nullptr) {

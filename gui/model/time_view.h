@@ -21,8 +21,6 @@ public:
     /// Sets the limits of the axis: the whole run, or by time, from the first use of GPU memory. Resets the view and
     /// its history.
     void set_history(const Trace* trace, const DeviceHistory* device, int64_t duration);
-    /// Shows a part of the run at first, unless the axis counts events. Not an undo step.
-    void begin_with(const ShownTime& shown);
     TimeAxis axis() const { return axis_; }
     void set_axis(TimeAxis axis);  ///< converts the shown span; clears the zoom history
 

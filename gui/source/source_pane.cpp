@@ -179,7 +179,9 @@ void SourcePane::make_table() {
     table_->setItemDelegate(delegate_);
     table_->horizontalHeader()->setSectionResizeMode(SourceModel::code, QHeaderView::Stretch);
     for (int column = SourceModel::active; column < SourceModel::line; ++column) {
-        table_->setColumnWidth(column, fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB")) + 22);
+        const QString title = model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        const int bytes = fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB"));
+        table_->setColumnWidth(column, std::max(fontMetrics().horizontalAdvance(title), bytes) + 22);
     }
     table_->setColumnWidth(SourceModel::line, fontMetrics().horizontalAdvance(QStringLiteral("88888")) + 16);
     add_copy_actions(table_);

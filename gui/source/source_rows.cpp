@@ -51,6 +51,7 @@ std::optional<LineNote> note_of(const Explained& explained, const Finding& findi
         note.text =
             SourceWords::tr("%1 Fix: %2", "title of a finding, text of a fix")
                 .arg(note.text + (note.text.endsWith(u'.') ? QString() : QStringLiteral(".")), to_qstring(fix.text));
+        note.text.remove(u'`');  // rows are plain text
         if (!fix.diff.empty()) {
             if (!is_diff_of(fix.diff, stacks.string(file))) {
                 return std::nullopt;

@@ -75,6 +75,7 @@ SummaryTable::SummaryTable(QWidget* parent)
     attribution_table_->setColumnWidth(AttributionModel::share, fontMetrics().horizontalAdvance(u'0') * 18);
     attribution_table_->setSortingEnabled(true);
     attribution_table_->sortByColumn(AttributionModel::block_size, Qt::DescendingOrder);
+    attribution_table_->viewport()->installEventFilter(this);
     counters_table_ = make_table(counters_, tr("Counters"));
     counters_table_->horizontalHeader()->setSectionResizeMode(CountersModel::metric, QHeaderView::Stretch);
     pages_ = new QStackedWidget(this);
@@ -335,8 +336,15 @@ void SummaryTable::fit_name_column() {
 
 void SummaryTable::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    fit_name_column();
     note_->setGeometry(pages_->geometry());
+}
+
+/// The room for columns also changes with the scroll bar, and when a hidden table is shown.
+bool SummaryTable::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::Resize && watched == attribution_table_->viewport()) {
+        fit_name_column();
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 void SummaryTable::changeEvent(QEvent* event) {

@@ -23,7 +23,7 @@ constexpr double flag_width = 22, flag_height = 14;
 constexpr int smallest_brush = 6;  // pixels: the brush of a deep zoom stays visible and draggable
 }  // namespace
 
-OverviewPlot::OverviewPlot(QWidget* parent) : QWidget(parent) {
+OverviewPlot::OverviewPlot(QWidget* parent) : QWidget(parent), busy_link_(new QLabel(this)) {
     setObjectName(QStringLiteral("overview"));
     setAccessibleName(tr("Overview of the whole run"));
     setAccessibleDescription(
@@ -33,6 +33,10 @@ OverviewPlot::OverviewPlot(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setMinimumHeight(56);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    busy_link_->setObjectName(QStringLiteral("busy_link"));
+    busy_link_->setCursor(Qt::PointingHandCursor);
+    connect(busy_link_, &QLabel::linkActivated, this, [this] { session_->show_busy_part(); });
+    update_busy_link();
 }
 
 void OverviewPlot::set_session(Session* session) {
@@ -56,12 +60,25 @@ void OverviewPlot::set_session(Session* session) {
         connect(session, &Session::grouping_changed, this, &OverviewPlot::discard_picture);
         connect(session, &Session::grown, this, &OverviewPlot::discard_picture);
         connect(session, &Session::live_changed, this, &OverviewPlot::discard_picture);
+        connect(session, &Session::live_changed, this, &OverviewPlot::update_busy_link);
+        connect(&session->selection(), &Selection::device_changed, this, &OverviewPlot::update_busy_link);
         connect(&session->explanation_source(), &ExplanationSource::changed, this, &OverviewPlot::update_flags);
         connect(&session->explanation_source(), &ExplanationSource::selected_changed, this,
                 qOverload<>(&QWidget::update));
     }
     update_flags();
+    update_busy_link();
     discard_picture();
+}
+
+/// Places the link under the name of the plot, at the right of the room beside the frame.
+void OverviewPlot::update_busy_link() {
+    busy_link_->setText(QStringLiteral("<a href=\"busy\">%1</a>").arg(tr("busy part")));
+    busy_link_->setToolTip(tip_text(tr("Show the short part of the run in which nearly all events lie (B)")));
+    busy_link_->setVisible(has_data() && !session_->is_live() && session_->busy_part().is_part);
+    busy_link_->adjustSize();
+    const int right = TimePlot::left_margin - 6;
+    busy_link_->move(right - busy_link_->width(), height() / 2 + fontMetrics().height() / 2);
 }
 
 void OverviewPlot::update_flags() {
@@ -313,9 +330,15 @@ void OverviewPlot::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
         discard_picture();
     }
+    if (event->type() == QEvent::FontChange) {
+        update_busy_link();
+    }
 }
 
-void OverviewPlot::resizeEvent(QResizeEvent*) { discard_picture(); }
+void OverviewPlot::resizeEvent(QResizeEvent*) {
+    update_busy_link();
+    discard_picture();
+}
 
 OverviewPlot::Grip OverviewPlot::grip_at(QPoint point) const {
     const double left = pixel(session_->time_view().from()), right = pixel(session_->time_view().to());

@@ -5,6 +5,8 @@
 // marks, flags of out-of-memory events and of findings, bookmarks, and a brush over what the other plots show.
 #pragma once
 
+#include <QLabel>
+
 #include "gui/model/notes_source.h"
 #include "gui/timeline/finding_flags.h"
 #include "gui/widgets/time_plot.h"
@@ -61,6 +63,7 @@ private:
     void paint_run(QPainter& painter, double ratio) const;
     void paint_brush(QPainter& painter) const;
     void update_flags();
+    void update_busy_link();
     std::vector<QRectF> flag_boxes() const;
     void paint_flags(QPainter& painter) const;
     void paint_steps(QPainter& painter) const;
@@ -82,7 +85,8 @@ private:
     std::vector<FindingFlag> flags_;
     int stop_ = -1;  ///< the position in stops() that the keys have reached; -1: none
     HoverTip* tip_ = nullptr;
-    QSize size_;  ///< the painted size: the widget's, or an export's
+    QLabel* busy_link_;  ///< below the name of the plot, if the run has a short part with nearly all events
+    QSize size_;         ///< the painted size: the widget's, or an export's
     Grip grip_ = Grip::none;
     double press_ = 0, from_ = 0, to_ = 0;  ///< the start of the drag, and the span at that time
 };

@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
+#include <array>
 
 #include "gui/model/grouping.h"
 #include "gui/model/palette.h"
@@ -21,7 +22,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int key_swatch = 10, inset = 5, gap = 12;  // pixels
-constexpr int longest_name = 150;
+constexpr std::array longest_names{400, 280, 210, 150};
 
 QString bytes_of(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
 
@@ -67,8 +68,21 @@ void Legend::update_entries() {
     place_entries();
 }
 
-/// Places the entries in lines. Each has room for the longest number, so that it stays in place when the cursor moves.
+/// Places the entries with the longest names that need no more lines than the shortest.
 void Legend::place_entries() {
+    const int fewest = place_entries_with(longest_names.back());
+    for (const int longest : longest_names) {
+        if (place_entries_with(longest) == fewest) {
+            break;
+        }
+    }
+    setFixedHeight(fewest);
+    update();
+}
+
+/// Places the entries in lines and returns their height. Each has room for the longest number, so that it stays in
+/// place when the cursor moves.
+int Legend::place_entries_with(int longest_name) {
     const QFontMetrics metrics = fontMetrics();
     const int height = metrics.height() + 6, number = metrics.horizontalAdvance(bytes_of(88 << 20));
     QPoint at(inset, 0);
@@ -83,8 +97,7 @@ void Legend::place_entries() {
         entry.place = QRect(at, QSize(width, height));
         at.rx() += width + gap;
     }
-    setFixedHeight(entries_.empty() ? 0 : at.y() + height);
-    update();
+    return entries_.empty() ? 0 : at.y() + height;
 }
 
 int Legend::entry_at(QPoint point) const {

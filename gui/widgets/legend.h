@@ -35,6 +35,7 @@ private:
     };
     void update_entries();
     void place_entries();
+    int place_entries_with(int longest_name);
     void paint_entry(QPainter& painter, const Entry& entry) const;
     int entry_at(QPoint point) const;  ///< -1: none
     void select(int entry);

@@ -3467,6 +3467,14 @@
         <source>Previous change of memory</source>
         <translation>上一次显存变化</translation>
     </message>
+    <message>
+        <source>cursor %1</source>
+        <translation>光标 %1</translation>
+    </message>
+    <message>
+        <source>Show the busy part of the run</source>
+        <translation>显示运行的繁忙部分</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -3629,6 +3637,14 @@
     <message>
         <source>Drag the brush to move it, its edges to zoom, or beside it to select a new span. Left and right go to the flags of findings and to bookmarks; Enter opens one.</source>
         <translation>拖动选框平移，拖动边缘缩放，在旁边拖动选择新的范围。左右方向键依次到达发现的标记和书签，Enter 打开。</translation>
+    </message>
+    <message>
+        <source>busy part</source>
+        <translation>繁忙部分</translation>
+    </message>
+    <message>
+        <source>Show the short part of the run in which nearly all events lie (B)</source>
+        <translation>显示几乎所有事件所在的一小段运行（B）</translation>
     </message>
 </context>
 <context>

@@ -191,8 +191,8 @@ std::string event_words(const Words& words, const DeviceHistory& device, EventNu
     const auto block = [&] { return bytes(device.allocations.block_size[ref.index()]); };
     const auto segment = [&] { return bytes(device.segments[ref.index()].size); };
     switch (ref.action()) {
-        case Action::alloc: return words("allocated {bytes}", block());
-        case Action::free_requested: return words("freed {bytes}", block());
+        case Action::alloc: return words("allocation of {bytes}", block());
+        case Action::free_requested: return words("free of {bytes}", block());
         case Action::free_completed: return words("completed the free of {bytes}", block());
         case Action::segment_alloc: return words("reserved a segment of {bytes}", segment());
         case Action::segment_free: return words("released a segment of {bytes}", segment());

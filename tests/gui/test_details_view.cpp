@@ -86,7 +86,7 @@ private slots:
         session->selection().set_time_point(6);
         InspectorPane pane;
         pane.set_session(session.get());
-        verify_says(pane, {"At the cursor", "Largest allocation sites", "Last: allocated ", "Next: freed "});
+        verify_says(pane, {"At the cursor", "Largest allocation sites", "Last: allocation of ", "Next: free of "});
         session->selection().select_segment(0);
         verify_says(pane, {"Segment of 2.00 MiB", "Its blocks: 3"});
         session->selection().select_stack(session->device().allocations.stack[1]);

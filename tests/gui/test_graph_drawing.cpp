@@ -238,6 +238,33 @@ private slots:
         QVERIFY(view.picture()->scene->rests.empty());
     }
 
+    void a_picture_shows_the_whole_width_of_a_wide_drawing() {
+        const auto made = retained_outputs_graph(100);
+        const auto session = made.session();
+        GraphPane pane;
+        pane.resize(view_size);
+        pane.set_session(session.get());
+        pane.show();
+        QTRY_VERIFY(!pane.busy());
+        GraphView& view = pane.view();
+        for (int opened = 0; opened < 3; ++opened) {
+            const auto& boxes = view.picture()->scene->boxes;
+            const auto closed = std::find_if(boxes.begin(), boxes.end(),
+                                             [](const GraphBox& box) { return box.is_group() && !box.open; });
+            if (closed != boxes.end()) {
+                pane.open_group(view.picture()->outline->group(closed->group).key);
+                QTRY_VERIFY(!pane.busy());
+            }
+        }
+        const auto width = [&] { return view.picture()->scene->size.width() * view.place().scale; };
+        view.resize(200, 600);
+        view.fit();
+        QVERIFY2(width() > view.width(), "readable in a window, which scrolls");
+        view.show_whole_width(true);
+        view.fit();
+        QVERIFY(width() <= view.width());
+    }
+
     void texts_of_dimmed_boxes_have_contrast() {
         for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
             const GraphPainter painter(QFont(), theme);

@@ -211,7 +211,7 @@ private slots:
         QCOMPARE(selection.state().time_point, between);
     }
 
-    void a_run_begins_with_its_busy_part() {
+    void a_run_begins_whole_and_shows_its_busy_part_on_request() {
         tidemark::test::RunBuilder run;
         run.segment(64 * MiB);
         run.alloc(MiB);
@@ -223,11 +223,21 @@ private slots:
         }
         run.trace.duration = run.device().event_time.back();
         const auto trace = std::make_shared<const Trace>(run.trace);
-        const Session session(trace, Session::analyze(trace));
-        const TimeView& view = session.time_view();
+        Session session(trace, Session::analyze(trace));
+        TimeView& view = session.time_view();
         QCOMPARE(view.whole_from(), 0.0);
+        QCOMPARE(view.from(), view.whole_from());
+        QCOMPARE(view.to(), view.whole_to());
+        QVERIFY(session.busy_part().is_part);
+        session.show_busy_part();
         QVERIFY(view.from() > 0.9 * view.to());
-        QVERIFY(!view.can_undo());
+        view.undo();
+        QCOMPARE(view.from(), view.whole_from());
+        view.set_axis(TimeAxis::event_index);
+        session.show_busy_part();
+        QVERIFY(view.span() > 0.9 * (view.whole_to() - view.whole_from()));
+        view.set_axis(TimeAxis::wall_clock);
+        session.show_busy_part();
         const double cursor = view.position_of(session.selection().state().time_point);
         QVERIFY(cursor >= view.from() && cursor <= view.to());
     }

@@ -3,7 +3,9 @@
 
 // The summary: groups that add up to the active bytes, counters, selection.
 #include <QAbstractItemModelTester>
+#include <QHeaderView>
 #include <QSignalSpy>
+#include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
 
@@ -81,6 +83,23 @@ private slots:
         QCOMPARE(view->currentIndex().row(), table.attribution().row_of_stack(stack));
         view->selectRow(1);
         QCOMPARE(session->selection().state().stack, std::optional(table.attribution().group_at(1)->stack));
+    }
+
+    void names_have_the_room_that_the_numbers_leave() {
+        const auto session = synthetic_session();
+        session->selection().set_time_point(6);
+        QTabWidget tabs;
+        tabs.addTab(new QWidget, QStringLiteral("first"));
+        auto* table = new SummaryTable;
+        tabs.addTab(table, QStringLiteral("second"));
+        tabs.resize(1400, 160);  // with a scroll bar
+        table->set_session(session.get());
+        tabs.show();
+        tabs.setCurrentWidget(table);
+        QTRY_COMPARE(table->attribution().rowCount(), 4);
+        const auto views = table->findChildren<QTableView*>();
+        auto* view = views[0]->model() == &table->attribution() ? views[0] : views[1];
+        QTRY_COMPARE(view->horizontalHeader()->length(), view->viewport()->width());
     }
 
     void counters_are_computed_on_demand() {

@@ -21,6 +21,7 @@
 #include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
+#include "tests/unit/run_builder.h"
 
 using namespace tidemark;
 using namespace tidemark::gui;
@@ -31,7 +32,7 @@ private slots:
     void initTestCase() {
         Progress progress;
         trace_ = folder_.filePath(QStringLiteral("run.tide"));
-        const Status written = write_trace(*test::synthetic_trace(), peak_events(*test::synthetic_trace()),
+        const Status written = write_trace(*gui::test::synthetic_trace(), peak_events(*gui::test::synthetic_trace()),
                                            trace_.toStdString(), IfExists::fail, progress);
         QVERIFY2(written, written ? "" : written.error().sentence.english().c_str());
     }
@@ -65,7 +66,7 @@ private slots:
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->resize(1600, 900);
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         const PageLayout& arrangement = window->page().arrangement();
         QVERIFY(!window->page().details().isVisible());
         window->page().session()->selection().select_allocation(5);
@@ -78,7 +79,7 @@ private slots:
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         window->resize(1600, 900);
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         QVERIFY(QTest::qWaitForWindowExposed(window));
         const int before = window->page().segments().height();
         auto* tabs = window->findChild<QTabWidget*>();
@@ -92,7 +93,7 @@ private slots:
     void in_a_narrow_window_the_story_covers_the_stage() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         window->resize(1000, 760);
         QTRY_VERIFY(!window->page().why().isVisible());
         QCOMPARE(window->width(), 1000);
@@ -107,7 +108,7 @@ private slots:
     void keys_drive_the_view() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         // Repeats, because a window that closes late takes the activation away.
         QTRY_VERIFY_WITH_TIMEOUT((window->activateWindow(), window->isActiveWindow()), 60000);
         Session& session = *window->page().session();
@@ -135,7 +136,7 @@ private slots:
     void wheel_scrolls_and_zooms() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
         TimelinePlot& plot = window->page().timeline();
         const QPoint middle = plot.rect().center();
@@ -161,7 +162,7 @@ private slots:
     void clicks_and_drags_select() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         Session& session = *window->page().session();
         AllocationsPlot& plot = window->page().allocations();
         QVERIFY(QTest::qWaitForWindowExposed(window));
@@ -180,7 +181,7 @@ private slots:
     void middle_drag_and_space_drag_move_the_view() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
         TimelinePlot& plot = window->page().timeline();
         const double quarter = view.span() / 4;
@@ -208,7 +209,7 @@ private slots:
     void the_overview_brush_moves_and_resizes() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         TimeView& view = window->page().session()->time_view();
         OverviewPlot& overview = window->page().overview();
         const double whole = view.whole_to();
@@ -230,6 +231,67 @@ private slots:
         drag(0.6, 0.3);
         QVERIFY(std::abs(view.from() - 0.3 * whole) < 0.02 * whole);
         QVERIFY(std::abs(view.to() - 0.8 * whole) < 0.02 * whole);
+    }
+
+    void a_link_beside_the_overview_shows_the_busy_part() {
+        tidemark::test::RunBuilder run;
+        run.segment(64 << 20);
+        for (int i = 0; i < 100; ++i) {
+            run.free(run.alloc(2 << 20));
+        }
+        run.trace.duration = int64_t{60'000'000'000};
+        const auto trace = std::make_shared<const Trace>(run.trace);
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(std::make_shared<Session>(trace, Session::analyze(trace)), QStringLiteral("run.tide"));
+        TimeView& view = window->page().session()->time_view();
+        const double whole = view.span();
+        auto* link = window->page().overview().findChild<QLabel*>(QStringLiteral("busy_link"));
+        QVERIFY(link->isVisible());
+        QVERIFY(link->x() >= 0 && link->geometry().right() < TimePlot::left_margin);
+        QVERIFY(link->geometry().bottom() < window->page().overview().height());
+        emit link->linkActivated(QString());
+        QVERIFY(view.span() < 0.2 * whole);
+        window->actions().find(QStringLiteral("plots.whole"))->trigger();
+        QCOMPARE(view.span(), whole);
+        window->actions().find(QStringLiteral("plots.busy"))->trigger();
+        QVERIFY(view.span() < 0.2 * whole);
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY2(!window->page().overview().findChild<QLabel*>(QStringLiteral("busy_link"))->isVisible(),
+                 "the events are everywhere");
+    }
+
+    void a_narrow_status_bar_leaves_out_the_least_important_parts() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->page().session()->selection().set_time_point(33);
+        const auto label = [&](const char* name) { return window->findChild<QLabel*>(QString::fromLatin1(name)); };
+        window->resize(2400, 900);
+        QTRY_VERIFY(label("status_time")->text().contains(QStringLiteral("event 33: ")));
+        const QString all = label("status_memory")->text();
+        for (int width = 2300; width >= 1000; width -= 100) {
+            window->resize(width, 900);
+            QTRY_COMPARE(window->width(), width);
+            for (const char* name : {"status_time", "status_memory"}) {
+                QTRY_VERIFY(label(name)->sizeHint().width() <= label(name)->width());
+                QVERIFY(label(name)->toolTip().contains(QStringLiteral("event 33: ")));
+            }
+            QVERIFY(label("status_memory")->text().contains(QStringLiteral("reserved")));
+        }
+        window->resize(2400, 900);
+        QTRY_COMPARE(label("status_memory")->text(), all);
+    }
+
+    void a_low_window_keeps_the_timeline() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->resize(1280, 720);
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->page().show_pane(window->page().changes());
+        QTRY_COMPARE(window->height(), 720);
+        QVERIFY(window->page().timeline().height() >= 150);
+        QVERIFY(window->page().timeline().height() > window->page().allocations().height());
     }
 
     void a_dropped_file_opens() {
@@ -278,7 +340,7 @@ private slots:
     void plots_report_their_values() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         window->page().session()->selection().set_time_point(33);
         for (TimePlot* plot :
              std::initializer_list<TimePlot*>{&window->page().timeline(), &window->page().allocations()}) {
@@ -290,7 +352,7 @@ private slots:
     void legend_names_follow_the_language() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        const std::shared_ptr<Session> session = test::synthetic_session();
+        const std::shared_ptr<Session> session = gui::test::synthetic_session();
         window->show_session(session, QStringLiteral("synthetic.tide"));
         QCOMPARE(session->grouping().names.back(), std::string("other"));
         application.set_language(QStringLiteral("zh_CN"));
@@ -323,7 +385,7 @@ private slots:
     void language_changes_live() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         QVERIFY(application.set_language(QStringLiteral("zh_CN")));
         QCOMPARE(TracePage::tr("Segments"), QStringLiteral("段"));
         QCOMPARE(TimePlot::tr("allocated"), QStringLiteral("已分配"));
@@ -336,7 +398,7 @@ private slots:
     void every_control_has_a_name() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
-        window->show_session(test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         for (const QWidget* widget : window->findChildren<QWidget*>()) {
             const bool control = widget->focusPolicy() & Qt::TabFocus && widget->isVisible();
             const bool buddy = widget->inherits("QScrollArea") || widget->inherits("QSplitter");
@@ -382,6 +444,13 @@ private slots:
         request.view = QStringLiteral("timeline");
         request.output = QStringLiteral("/nonexistent/x.png");
         QVERIFY(!render(application, request));
+        request.output = folder_.filePath(QStringLiteral("x.png"));
+        request.compared_trace = trace_;
+        QVERIFY2(!render(application, request), "only a window compares");
+        request.view = QStringLiteral("window");
+        QVERIFY(render(application, request));
+        request.compared_steps = std::pair(0, 1);
+        QVERIFY2(!render(application, request), "two comparisons");
         QVERIFY(!parse_size(QStringLiteral("12")));
         QVERIFY(!parse_size(QStringLiteral("1x1")));
         QCOMPARE(*parse_size(QStringLiteral("640x480")), QSize(640, 480));
