@@ -11,6 +11,7 @@ import tempfile
 from support import CommandTest, SNAPSHOTS
 
 RECORDED = ("w02_outputs_in_dict", "w17_record_stream", "w28_graph_for_each_shape")
+RETAINED = "s01_outputs_kept"  # a list of outputs: each element is a tensor with a graph
 IMPORTED = ("s1_plain", "gpt_ring", "s3_varlen")
 POINTS = ("peak", "end")
 
@@ -25,7 +26,7 @@ class Agreement(CommandTest):
         cls.corpus = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.corpus.cleanup)
         with tarfile.open(SNAPSHOTS.parent / "corpus" / "medium.tar.xz") as archive:
-            for name in RECORDED:
+            for name in (*RECORDED, RETAINED):
                 archive.extract(f"{name}.medium.tide", cls.corpus.name, filter="data")
 
     def traces(self):
@@ -136,3 +137,10 @@ class Agreement(CommandTest):
                 for share in self.json_of("explain", trace, "--at", "peak")["shares"]:
                     if share["name"] != "everything else" and share["name"] not in breakdown:
                         self.assertIn(share["name"], shown)
+
+    def test_a_retention_path_has_all_bytes_of_an_iteration(self):
+        trace = pathlib.Path(self.corpus.name) / f"{RETAINED}.medium.tide"
+        leak = self.json_of("explain", trace)["findings"][0]
+        element = leak["path"][1]
+        self.assertEqual(element["bytes"], leak["per_iteration_bytes"])
+        self.assertIn("a tensor of 4.00 KiB, and its graph", element["text"])
