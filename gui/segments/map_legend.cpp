@@ -3,6 +3,7 @@
 
 #include "gui/segments/map_legend.h"
 
+#include <QEvent>
 #include <QPainter>
 #include <cmath>
 
@@ -40,7 +41,16 @@ void MapLegend::set_session(Session* session) {
     entries_changed();
 }
 
+void MapLegend::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange ||
+        event->type() == QEvent::LanguageChange) {
+        entries_changed();
+    }
+}
+
 void MapLegend::entries_changed() {
+    height_of_width_.clear();
     updateGeometry();
     update();
 }
@@ -58,8 +68,12 @@ void MapLegend::set_scale(double bytes_per_pixel) {
 QSize MapLegend::sizeHint() const { return {300, line_height()}; }
 
 int MapLegend::heightForWidth(int width) const {
+    const auto known = height_of_width_.find(width);
+    if (known != height_of_width_.end()) {
+        return known->second;
+    }
     const std::vector<Entry> all = entries(Theme::current());
-    return places(all, width, name_room(all, width)).back().y() + line_height();
+    return height_of_width_[width] = places(all, width, name_room(all, width)).back().y() + line_height();
 }
 
 std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {

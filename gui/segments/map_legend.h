@@ -6,6 +6,7 @@
 
 #include <QPointer>
 #include <QWidget>
+#include <map>
 
 #include "gui/segments/block_colors.h"
 
@@ -28,6 +29,7 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
 private:
     struct Entry {
@@ -51,6 +53,8 @@ private:
     QPointer<Session> session_;
     MapColors by_ = MapColors::group;
     double bytes_per_pixel_ = 0;
+    /// Every layout of the window asks for heights, also while the cursor moves, and measuring all names is slow.
+    mutable std::map<int, int> height_of_width_;
 };
 
 }  // namespace tidemark::gui

@@ -53,6 +53,15 @@ Band band_of(const TimelinePicture& picture, int group, const AxisMap& y) {
     return band;
 }
 
+/// Returns the height of the band where it is highest, which limits that of every place in it.
+double greatest_height(const Band& band) {
+    double height = 0;
+    for (size_t c = 0; c < band.top.size(); ++c) {
+        height = std::max(height, band.bottom[c] - band.top[c]);
+    }
+    return height;
+}
+
 /// Returns where the band is high enough over so many columns, nearest to the middle; else where it is highest.
 std::optional<QRectF> best_place(const Band& band, size_t columns, QRect area, double pixels_per_column,
                                  double enough) {
@@ -87,6 +96,10 @@ std::vector<BandLabel> band_labels(const TimelinePicture& picture, const QFontMe
     const double left = x.pixel(r.from), width = x.pixel(r.to) - left;
     const double pixels_per_column = width / static_cast<double>(picture.columns->size());
     for (int g = 0; g < r.groups->count(); ++g) {
+        const Band band = band_of(picture, g, y);
+        if (greatest_height(band) < metrics.height()) {
+            continue;  // Most bands are thin, and every frame needs the labels.
+        }
         const QString name = to_qstring(r.groups->grouping.names[static_cast<size_t>(g)]);
         const QString text = elided_group_name(metrics, name, longest);
         const double wanted = metrics.horizontalAdvance(text) + 2 * room;
@@ -95,7 +108,7 @@ std::vector<BandLabel> band_labels(const TimelinePicture& picture, const QFontMe
             continue;
         }
         const double enough = metrics.height() * 1.2;
-        const auto place = best_place(band_of(picture, g, y), columns, area, pixels_per_column, enough);
+        const auto place = best_place(band, columns, area, pixels_per_column, enough);
         if (place && place->height() >= metrics.height()) {
             labels.push_back({g, place->translated(left, 0), text});
         }

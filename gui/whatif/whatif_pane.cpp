@@ -263,7 +263,7 @@ void WhatIfPane::show_figures() {
         bytes(tr("Peak reserved"), before.peak_reserved, after.peak_reserved);
         bytes(tr("Peak allocated"), before.peak_allocated, after.peak_allocated);
         bytes(tr("Reserved at the end"), before.end_reserved, after.end_reserved);
-        bytes(tr("Free gaps at the peak"), before.gaps_at_peak.bytes, after.gaps_at_peak.bytes);
+        bytes(tr("Free gaps at peak reserved"), before.gaps_at_peak.bytes, after.gaps_at_peak.bytes);
         bytes(tr("Free gaps at the end"), before.gaps_at_end.bytes, after.gaps_at_end.bytes);
         count(tr("Memory from the driver, calls"), before.driver_allocations, after.driver_allocations);
         count(tr("Memory to the driver, calls"), before.driver_frees, after.driver_frees);

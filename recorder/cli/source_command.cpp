@@ -101,14 +101,14 @@ Result<const FileMemory*> find_file(const SourceOf& source, const std::string& w
 std::string cell(uint64_t bytes) { return bytes == 0 ? "" : format_bytes(static_cast<int64_t>(bytes)); }
 
 std::string columns(const LineBytes& bytes) {
-    return fmt::format("{:>10}  {:>10}  {:>15}  {:>9}  {:>10}  {:>10}", cell(bytes.active), cell(bytes.self),
+    return fmt::format("{:>10}  {:>10}  {:>15}  {:>9}  {:>11}  {:>10}", cell(bytes.active), cell(bytes.self),
                        cell(bytes.allocated), bytes.allocations == 0 ? "" : format_count(bytes.allocations),
                        cell(bytes.peak), cell(bytes.leaked));
 }
 
 std::string head(const Words& words, std::string_view last) {
-    return fmt::format("{:>10}  {:>10}  {:>15}  {:>9}  {:>10}  {:>10}  {}\n", words("Active"), words("Self"),
-                       words("Total allocated"), words("Count"), words("At peak"), words("Leaked"), last);
+    return fmt::format("{:>10}  {:>10}  {:>15}  {:>9}  {:>11}  {:>10}  {}\n", words("Active"), words("Self"),
+                       words("Total allocated"), words("Count"), words("At the peak"), words("Leaked"), last);
 }
 
 std::string place_line(const SourceOf& source, const Words& words) {
@@ -285,9 +285,9 @@ void add_source_command(CommandLine& line) {
          words(
              "Without FILE, lists the files, your own first. A line counts all allocations whose stack contains it,\n"
              "each once. Active: at the point in time. Self: the part of it for which no inner line of your own code\n"
-             "is on the stack. Allocated and Count: in the whole run, freed or not. Leaked: what leaks retain at the\n"
-             "end. The text is from the trace, or from the file on this machine if it is the same or the trace has\n"
-             "none."),
+             "is on the stack. Total allocated and Count: in the whole run, freed or not. Leaked: what leaks retain\n"
+             "at the end. The text is from the trace, or from the file on this machine if it is the same or the\n"
+             "trace has none."),
          "  tidemark source run.tide\n"
          "  tidemark source run.tide train.py --at end"});
     add_time_point_options(line, command, options->time_point, "peak",

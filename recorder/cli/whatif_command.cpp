@@ -174,7 +174,7 @@ std::string table_text(const Compared& compared, const Words& words) {
     bytes(words("Peak reserved"), &RunFigures::peak_reserved);
     bytes(words("Peak allocated"), &RunFigures::peak_allocated);
     bytes(words("Reserved at the end"), &RunFigures::end_reserved);
-    table.row(words("Free gaps at the peak"),
+    table.row(words("Free gaps at peak reserved"),
               [&](const RunFigures& run) { return gaps_text(run.gaps_at_peak, words); });
     table.row(words("Free gaps at the end"), [&](const RunFigures& run) { return gaps_text(run.gaps_at_end, words); });
     table.row(words("Memory from the driver, calls"),
@@ -246,10 +246,10 @@ ordered_json run_json(const ModelRun& run) {
             {"event", figures.failed->event}, {"bytes", figures.failed->bytes}, {"sure", figures.failed->is_sure}};
     }
     return {{"peak_reserved_bytes", figures.peak_reserved},
-            {"peak_reserved_event", figures.peak_state},
+            {"peak_reserved_request", figures.peak_state},
             {"peak_allocated_bytes", figures.peak_allocated},
             {"end_reserved_bytes", figures.end_reserved},
-            {"free_gaps_at_peak", gaps_json(figures.gaps_at_peak)},
+            {"free_gaps_at_peak_reserved", gaps_json(figures.gaps_at_peak)},
             {"free_gaps_at_end", gaps_json(figures.gaps_at_end)},
             {"driver_allocations", figures.driver_allocations},
             {"driver_frees", figures.driver_frees},

@@ -5818,8 +5818,8 @@ Empty: the program that your desktop uses for such files.</source>
         <translation>结束时的保留内存</translation>
     </message>
     <message>
-        <source>Free gaps at the peak</source>
-        <translation>峰值时的空闲间隙</translation>
+        <source>Free gaps at peak reserved</source>
+        <translation>预留峰值时的空闲间隙</translation>
     </message>
     <message>
         <source>Free gaps at the end</source>

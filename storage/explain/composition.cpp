@@ -58,7 +58,7 @@ std::string composition_words(const Words& words, const Composition& composition
         if (static_cast<double>(bytes) < least_share * total) {
             rest += bytes;
         } else if (bytes > 0) {
-            parts.push_back(part(category_words(words, category), bytes));
+            parts.push_back(part(category_name(words, category), bytes));
         }
     }
     if (rest > 0) {

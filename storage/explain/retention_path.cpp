@@ -58,12 +58,17 @@ private:
     void add_links(const Referrer& referrer) {
         const std::vector<PathLink>& links = referrer.links;
         const size_t fills = suspect_.paths.varying.value_or(container_end(links));
+        const int64_t element = element_bytes(referrer);
         for_each_shown(links.size(), [&](size_t i) {
             RetentionStep step{RetentionStep::Kind::reference, link_words(graph_.tables(), words_, links[i])};
             if (i + 1 == fills) {
-                step.bytes = std::max(suspect_.bytes, element_bytes());
+                step.bytes = std::max(suspect_.bytes, element);
             } else if (i == fills) {
-                step.bytes = element_bytes();
+                step.bytes = element;
+            }
+            if (const int64_t own = element - graph_bytes(); i + 1 == links.size() && own > 0) {
+                step.text = words_("{step}: a tensor of {bytes}, and its graph", with("step", step.text),
+                                   with("bytes", format_bytes(own)));
             }
             steps_.push_back(std::move(step));
         });
@@ -80,8 +85,17 @@ private:
         }
     }
 
-    /// Returns the bytes that become free with one element of the container.
-    int64_t element_bytes() const {
+    /// Returns the bytes that become free with one element of the container: those of its graph, and the tensor itself.
+    int64_t element_bytes(const Referrer& referrer) const {
+        if (!suspect_.through_graph() || !referrer.allocation) {
+            return graph_bytes();
+        }
+        const ReferrerTargets element{{suspect_.retention.root}, {referrer.allocation}};
+        return std::max(graph_bytes(), graph_.state.reachable_from({&element, 1}).front().freed_bytes);
+    }
+
+    /// Returns what the graph retains of one element; of memory without a graph, its block.
+    int64_t graph_bytes() const {
         return suspect_.through_graph() ? graph_.state.retained_bytes(suspect_.retention.root) : block_bytes();
     }
 

@@ -54,7 +54,7 @@ void add_categories(const AnalysisContext& context, const Words& words, const Co
         const std::optional<Category> category = category_of(a);
         if (category && allocations.free_event[a] >= context.now()) {
             const auto bytes = static_cast<int64_t>(allocations.requested[a]);
-            add_part(parts, category_words(words, *category), bytes, component.kind, *category);
+            add_part(parts, category_name(words, *category), bytes, component.kind, *category);
             known += bytes;
         }
     });

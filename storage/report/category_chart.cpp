@@ -9,7 +9,6 @@
 #include "storage/report/html_colors.h"
 #include "storage/report/svg.h"
 #include "storage/text/fact_words.h"
-#include "storage/timeline/shown_time.h"
 
 namespace tidemark {
 namespace {
@@ -22,8 +21,7 @@ class CategoryChart {
 public:
     CategoryChart(const ReportInput& reported, const Words& words)
         : words_(words),
-          shown_time_(busy_time(reported.context.trace(), reported.context.device(), reported.context.curves(),
-                                reported.context.trace().duration)),
+          shown_time_(charted_time(reported)),
           columns_(make_columns(reported.context.trace(), reported.context.device(), reported.context.curves(),
                                 TimeAxis::wall_clock, static_cast<double>(shown_time_.start),
                                 static_cast<double>(shown_time_.end), column_count)),
@@ -107,7 +105,7 @@ void CategoryChart::bands() {
         }
         if (most > 0) {
             const Category category = category_of_group(group);
-            const std::string css = key_class(category), name = category_words(words_, category);
+            const std::string css = key_class(category), name = category_name(words_, category);
             plot_.area(xs, at_edges(lower), at_edges(upper), "band " + css, name);
             if (most * seen_share >= highest_) {
                 legend_ += fmt::format("<li><i class=\"{}\"></i>{}</li>", css, html_escaped(name));
@@ -132,7 +130,7 @@ std::string CategoryChart::hint(size_t column) const {
     text += fmt::format("\n{}: {}", words_("reserved"), format_bytes(reserved(column)));
     for (size_t group = category_count; group-- > 0;) {
         if (of(column, group) > 0) {
-            text += fmt::format("\n{}: {}", category_words(words_, category_of_group(group)),
+            text += fmt::format("\n{}: {}", category_name(words_, category_of_group(group)),
                                 format_bytes(of(column, group)));
         }
     }

@@ -67,6 +67,10 @@ std::vector<int64_t> levels_in_iterations(const AnalysisContext& context, const 
 
 }  // namespace
 
+ShownTime charted_time(const ReportInput& reported) {
+    return used_time(reported.context.trace(), reported.context.device(), reported.context.trace().duration);
+}
+
 std::string floor_chart(const ReportInput& reported, const Words& words) {
     const std::vector<int64_t>& floor = reported.context.allocated_floor();
     if (floor.size() < 3 || floor.size() != reported.context.iterations().size()) {

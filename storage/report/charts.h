@@ -7,12 +7,16 @@
 #include <string>
 
 #include "storage/report/report.h"
+#include "storage/timeline/shown_time.h"
 
 namespace tidemark {
 
+/// Returns the time that plots over time show: that of the window's first picture, the whole run.
+ShownTime charted_time(const ReportInput& reported);
+
 // Each function returns a plot with its heading and legend as HTML, or "" if there is nothing to draw.
 
-/// Draws the memory by category over time, up to the reserved memory, as the window's timeline does. "" without a
+/// Draws the memory by category over time, up to the reserved memory: the window's first picture. "" without a
 /// graph.
 std::string category_chart(const ReportInput& reported, const Words& words);
 /// Draws the memory breakdown over time, with the figure of nvidia-smi, iterations, and flags at the evidence of

@@ -12,7 +12,6 @@
 #include "storage/report/phrases.h"
 #include "storage/report/svg.h"
 #include "storage/text/fact_words.h"
-#include "storage/timeline/shown_time.h"
 
 namespace tidemark {
 namespace {
@@ -145,8 +144,7 @@ public:
     ComponentsChart(const ReportInput& reported, const Words& words)
         : reported_(reported),
           words_(words),
-          shown_time_(busy_time(reported.context.trace(), reported.context.device(), reported.context.curves(),
-                                reported.context.trace().duration)),
+          shown_time_(charted_time(reported)),
           slices_(slices_of(reported.context, shown_time_)),
           flags_(reported, shown_time_),
           highest_(highest()),
@@ -168,8 +166,7 @@ public:
         iterations();
         columns();
         flags();
-        const std::string title = shown_time_.is_part ? words_("Memory breakdown during the busiest period")
-                                                      : words_("Memory breakdown over time");
+        const std::string title = words_("Memory breakdown over time");
         return fmt::format("<figure><figcaption>{}</figcaption>{}<ul class=\"legend\">{}</ul></figure>\n",
                            html_escaped(title), plot_.svg(title), legend_);
     }

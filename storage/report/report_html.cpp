@@ -224,7 +224,7 @@ std::string top_lines(const SourceFigures& figures, const Words& words) {
     constexpr std::string_view number = " class=\"number\"";
     return fmt::format("<h2>{}</h2>\n<table>\n<tr>{}{}{}{}</tr>\n{}</table>\n",
                        html_escaped(words("Memory by source line")), head("", words("Line")),
-                       head(number, words("Active")), head(number, words("At peak")), head(number, words("Leaked")),
+                       head(number, words("Active")), head(number, words("At the peak")), head(number, words("Leaked")),
                        rows);
 }
 

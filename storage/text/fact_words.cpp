@@ -7,7 +7,7 @@ namespace tidemark {
 
 std::string component_name(const Words& words, ComponentKind kind) {
     switch (kind) {
-        case ComponentKind::requested: return words("the program's tensors");
+        case ComponentKind::requested: return words("requested memory");
         case ComponentKind::rounding: return words("allocator rounding");
         case ComponentKind::pending: return words("pending free");
         case ComponentKind::free_in_segments: return words("free gaps");
@@ -90,15 +90,15 @@ std::string component_help(const Words& words, ComponentKind kind) {
 std::string category_name(const Words& words, Category category) {
     switch (category) {
         case Category::unknown: return words("unknown");
-        case Category::parameter: return words("parameter");
-        case Category::buffer: return words("buffer");
-        case Category::gradient: return words("gradient");
+        case Category::parameter: return words("parameters");
+        case Category::buffer: return words("buffers");
+        case Category::gradient: return words("gradients");
         case Category::optimizer_state: return words("optimizer state");
         case Category::saved: return words("saved for backward");
-        case Category::input: return words("input");
-        case Category::output: return words("output");
-        case Category::temporary: return words("temporary");
-        case Category::workspace: return words("workspace");
+        case Category::input: return words("inputs");
+        case Category::output: return words("outputs");
+        case Category::temporary: return words("temporaries");
+        case Category::workspace: return words("workspaces");
         case Category::communication: return words("communication");
     }
     return {};
@@ -140,23 +140,6 @@ std::string group_words(const Words& words, GroupBy by, const std::string& name)
         case GroupBy::size: return name;
     }
     return name;
-}
-
-std::string category_words(const Words& words, Category category) {
-    switch (category) {
-        case Category::unknown: return words("tensors of unknown use");
-        case Category::parameter: return words("parameters");
-        case Category::buffer: return words("buffers");
-        case Category::gradient: return words("gradients");
-        case Category::optimizer_state: return words("optimizer state");
-        case Category::saved: return words("activations saved for backward");
-        case Category::input: return words("inputs and other tensors the program made");
-        case Category::output: return words("outputs of operations");
-        case Category::temporary: return words("temporaries");
-        case Category::workspace: return words("library workspaces");
-        case Category::communication: return words("communication buffers");
-    }
-    return {};
 }
 
 std::string node_state_name(const Words& words, NodeState state) {

@@ -22,10 +22,9 @@ std::string component_name(const Words& words, ComponentKind kind);
 /// Explains a component and how to change it, in two or three sentences.
 std::string component_help(const Words& words, ComponentKind kind);
 
-/// Returns the name for one allocation: "parameter", "saved for backward".
+/// Returns the name of a category, the same in the command, in reports and in the window: "parameters", "saved for
+/// backward".
 std::string category_name(const Words& words, Category category);
-/// Returns the name for the memory of a category: "parameters", "activations saved for backward".
-std::string category_words(const Words& words, Category category);
 
 /// Returns the name of a group of allocations: of a category, "outside steps", "no module". Names that come from the
 /// program ("train.py:42 forward") stay as they are. `name` is as in AttributionGroup.

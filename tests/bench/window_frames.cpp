@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <functional>
 
 #include "gui/app/main_window.h"
+#include "gui/breakdown/breakdown_plot.h"
 #include "tests/bench/percentiles.h"
 
 namespace tidemark::gui {
@@ -56,6 +58,11 @@ void whole_pan_frame(Session& session, int frame) {
     view.show(from, from + whole * 0.9);
 }
 
+/// Moves the cursor in equal steps through the whole run.
+void scrub_frame(Session& session, int frame) {
+    session.selection().set_time_point(session.device().event_count() / frames * frame);
+}
+
 QJsonObject measure(Session& session, Gesture gesture, const std::function<void()>& paint) {
     std::vector<double> times, thread_times;
     for (int frame = 0; frame < frames; ++frame) {
@@ -94,6 +101,54 @@ QJsonObject measure_plot(Session& session, QSize size) {
     return result;
 }
 
+/// Processes events until the pane has no pending work.
+template <class Pane>
+void settle(const Pane& pane) {
+    do {
+        QApplication::processEvents(QEventLoop::AllEvents, 5);
+    } while (pane.busy());
+}
+
+/// Measures a pane that a worker fills: how long it is incomplete after the cursor moved, and the GUI thread's frames.
+/// `prepare` is called before its first picture.
+template <class Pane>
+QJsonObject measure_pane(Session& session, QSize size, const std::function<void(Pane&)>& prepare = {}) {
+    Pane pane;
+    pane.setAttribute(Qt::WA_DontShowOnScreen);
+    pane.resize(size);
+    QElapsedTimer clock;
+    clock.start();
+    pane.set_session(&session);
+    pane.show();
+    if (prepare) {
+        prepare(pane);
+    }
+    settle(pane);
+    pane.grab();
+    QJsonObject result{{"first_picture_ms", std::round(milliseconds(clock))}};
+    const auto interactive = [&] { QApplication::processEvents(); };
+    result["scrub_interactive"] = measure(session, scrub_frame, interactive);
+    result["zoom_interactive"] = measure(session, zoom_frame, interactive);
+    result["pan_interactive"] = measure(session, pan_frame, interactive);
+    session.time_view().show_all();
+    settle(pane);
+    result["scrub_complete"] = measure(session, scrub_frame, [&] {
+        settle(pane);
+        pane.repaint();
+    });
+    return result;
+}
+
+/// Compares the trace with itself.
+Result<QJsonObject> measure_comparison(Session& session, const QString& trace, QSize size) {
+    Progress progress;
+    const auto other = load_trace(trace, progress);
+    if (!other) {
+        return other.error();
+    }
+    return measure_pane<ChangesPane>(session, size, [&](ChangesPane& pane) { pane.compare_with(other->session); });
+}
+
 QJsonObject measure_window(Application& application, const std::shared_ptr<Session>& session, QSize size) {
     MainWindow window(application);
     window.setAttribute(Qt::WA_DontShowOnScreen);
@@ -106,23 +161,8 @@ QJsonObject measure_window(Application& application, const std::shared_ptr<Sessi
     result["zoom_interactive"] = measure(*session, zoom_frame, interactive);
     result["pan_interactive"] = measure(*session, pan_frame, interactive);
     session->time_view().show_all();
-    std::vector<double> scrubs;
-    for (int frame = 0; frame < frames; ++frame) {
-        QElapsedTimer clock;
-        clock.start();
-        session->selection().set_time_point(session->device().event_count() / frames * frame);
-        QApplication::processEvents();
-        scrubs.push_back(milliseconds(clock));
-    }
-    result["scrub_interactive"] = percentiles(std::move(scrubs));
+    result["scrub_interactive"] = measure(*session, scrub_frame, interactive);
     return result;
-}
-
-/// Processes events until the pane has no pending work.
-void settle(const GraphPane& pane) {
-    do {
-        QApplication::processEvents(QEventLoop::AllEvents, 5);
-    } while (pane.busy());
 }
 
 QJsonObject measure_graph(Session& session, QSize size) {
@@ -187,7 +227,7 @@ Status measure_graph(const QString& trace, QSize size) {
     return {};
 }
 
-Status measure_frames(Application& application, const QString& trace, QSize size) {
+Status measure_frames(Application& application, const QString& trace, QSize size, const QString& only) {
     QElapsedTimer clock;
     clock.start();
     const auto opened = open_drawable(trace);
@@ -208,10 +248,25 @@ Status measure_frames(Application& application, const QString& trace, QSize size
         window.refresh_now();
         result["open_to_first_picture_ms"] = std::round(milliseconds(clock));
     }
-    result["timeline"] = measure_plot<TimelinePlot>(session, size);
-    result["allocations"] = measure_plot<AllocationsPlot>(session, size);
-    result["graph"] = measure_graph(session, size);
-    result["window"] = measure_window(application, opened->session, size);
+    const std::pair<const char*, std::function<Result<QJsonObject>()>> parts[] = {
+        {"timeline", [&] { return measure_plot<TimelinePlot>(session, size); }},
+        {"allocations", [&] { return measure_plot<AllocationsPlot>(session, size); }},
+        {"breakdown", [&] { return measure_plot<BreakdownPlot>(session, size); }},
+        {"histograms", [&] { return measure_pane<HistogramsPane>(session, size); }},
+        {"tree", [&] { return measure_pane<TreePane>(session, size); }},
+        {"comparison", [&] { return measure_comparison(session, trace, size); }},
+        {"graph", [&] { return measure_graph(session, size); }},
+        {"window", [&] { return measure_window(application, opened->session, size); }},
+    };
+    for (const auto& [name, measured] : parts) {
+        if (only.isEmpty() || only == QLatin1String(name)) {
+            auto numbers = measured();
+            if (!numbers) {
+                return numbers.error();
+            }
+            result[QLatin1String(name)] = *numbers;
+        }
+    }
     QTextStream(stdout) << QJsonDocument(result).toJson();
     return {};
 }

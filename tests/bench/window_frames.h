@@ -17,7 +17,7 @@ namespace tidemark::gui {
 Status measure_graph(const QString& trace, QSize size);
 
 /// Measures every frame twice: `complete` paints everything before it returns; `interactive` measures the GUI thread
-/// while pictures are painted in the background.
-Status measure_frames(Application& application, const QString& trace, QSize size);
+/// while pictures are painted in the background. `only`: one part, such as timeline or window; empty: all.
+Status measure_frames(Application& application, const QString& trace, QSize size, const QString& only);
 
 }  // namespace tidemark::gui

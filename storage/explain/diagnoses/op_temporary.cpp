@@ -93,7 +93,7 @@ public:
             return whose.empty() ? words_("a gradient") : words_("the gradient of `{name}`", with("name", whose));
         }
         const auto line = with("line", line_of(context_.trace(), context_.device().allocations.stack[a]));
-        return words_("{what} from {line}", with("what", category_words(words_, category)), line);
+        return words_("{what} from {line}", with("what", category_name(words_, category)), line);
     }
 
 private:
