@@ -70,23 +70,31 @@ public:
         if (!has(node)) {
             return;
         }
-        if (by_stack_.size() >= most_nodes) {
+        if (learned_.size() >= most_nodes) {
+            learned_.clear();
             by_stack_.clear();
             by_lines_.clear();
         }
         const size_t own = events_before(node);
-        Learned learned{made.type, made.op, made.stack, static_cast<uint32_t>(events_.size() - own), none};
+        const PlaceKeys place = place_of(node, own);
+        Learned learned{place.stack, made.type, made.op, made.stack, static_cast<uint32_t>(events_.size() - own)};
         for (size_t i = own; i < events_.size() && made.output; ++i) {
             if (events_[i].memory == *made.output) {
                 learned.output = static_cast<uint32_t>(i - own);  // the last event is its allocation
             }
         }
-        const PlaceKeys place = place_of(node, own);
-        by_stack_[place.stack] = by_lines_[place.lines] = learned;
+        const auto [known, is_new] = by_stack_.try_emplace(place.stack, static_cast<uint32_t>(learned_.size()));
+        by_lines_[place.lines] = known->second;
+        if (is_new) {
+            learned_.push_back(learned);
+        } else {
+            learned.next = learned_[known->second].next;
+            learned_[known->second] = learned;
+        }
     }
 
     /// Returns what the op of a node of this pass knew, if the node at its place was of the same type.
-    std::optional<Made> find(int64_t node, uint32_t type) const {
+    std::optional<Made> find(int64_t node, uint32_t type) {
         if (!has(node)) {
             return std::nullopt;
         }
@@ -116,19 +124,36 @@ public:
 private:
     static constexpr size_t most_events = size_t{1} << 20, most_nodes = size_t{1} << 18;
     static constexpr uint32_t none = UINT32_MAX;
+    static constexpr int near = 8;
 
     struct Learned {
+        uint64_t place = 0;  ///< by its stack
         uint32_t type = 0, op = 0;
         StackRef stack;
         uint32_t events = 0;     ///< of this thread, from the node's creation to the end of its op
         uint32_t output = none;  ///< which of them allocated the output
+        uint32_t next = none;    ///< which was found after this one, the last time
     };
 
-    /// Returns how many events came before the node was created.
-    size_t events_before(int64_t node) const {
-        const auto first = std::partition_point(events_.begin(), events_.end(),
-                                                [&](const Event& event) { return event.counter <= node; });
-        return static_cast<size_t>(first - events_.begin());
+    /// Returns how many events came before the node was created. Nodes are found in the order of their graph, so this
+    /// searches near the last one first.
+    size_t events_before(int64_t node) {
+        size_t at = std::min(last_before_, events_.size());
+        for (int steps = 0; steps < near && at > 0 && events_[at - 1].counter > node; ++steps) {
+            --at;
+        }
+        for (int steps = 0; steps < near && at < events_.size() && events_[at].counter <= node; ++steps) {
+            ++at;
+        }
+        const bool is_there =
+            (at == 0 || events_[at - 1].counter <= node) && (at == events_.size() || events_[at].counter > node);
+        if (!is_there) {
+            const auto first = std::partition_point(events_.begin(), events_.end(),
+                                                    [&](const Event& event) { return event.counter <= node; });
+            at = static_cast<size_t>(first - events_.begin());
+        }
+        last_before_ = at;
+        return at;
     }
 
     PlaceKeys place_of(int64_t node, size_t events_before) const {
@@ -138,18 +163,36 @@ private:
         return {recorder::mixed(last.stack, since), recorder::mixed(last.lines, since)};
     }
 
-    const Learned* find(const PlaceKeys& place) const {
+    /// Passes repeat, so the node is most often the one that followed the last one before: this finds it without a
+    /// search through memory that no cache holds.
+    const Learned* find(const PlaceKeys& place) {
+        const uint32_t next = last_found_ < learned_.size() ? learned_[last_found_].next : none;
+        const uint32_t found = next < learned_.size() && learned_[next].place == place.stack ? next : search(place);
+        if (found == none) {
+            return nullptr;
+        }
+        if (last_found_ < learned_.size()) {
+            learned_[last_found_].next = found;
+        }
+        last_found_ = found;
+        return &learned_[found];
+    }
+
+    uint32_t search(const PlaceKeys& place) const {
         if (const auto known = by_stack_.find(place.stack); known != by_stack_.end()) {
-            return &known->second;
+            return known->second;
         }
         const auto known = by_lines_.find(place.lines);
-        return known == by_lines_.end() ? nullptr : &known->second;
+        return known == by_lines_.end() ? none : known->second;
     }
 
     bool is_active_ = false;
     int64_t first_ = 0;          ///< the counter at the begin
     std::vector<Event> events_;  ///< of this pass; counters do not decrease
-    std::unordered_map<uint64_t, Learned> by_stack_, by_lines_;
+    size_t last_before_ = 0;     ///< the last result of events_before()
+    std::vector<Learned> learned_;
+    std::unordered_map<uint64_t, uint32_t> by_stack_, by_lines_;  ///< places in `learned_`
+    uint32_t last_found_ = none;
 };
 
 }  // namespace tidemark::plugin

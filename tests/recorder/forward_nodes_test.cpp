@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
 namespace tidemark::plugin {
 
 namespace {
@@ -84,6 +89,40 @@ TEST(ForwardNodes, APassThatAllocatesElsewhereHasOtherNodes) {
     nodes.begin(90);
     nodes.add({90, place(999), 1000, {1, 0}});
     EXPECT_FALSE(nodes.find(90, linear));
+}
+
+/// Finding remembers where the last node was, and which one followed it.
+TEST(ForwardNodes, NodesAreFoundInAnyOrder) {
+    constexpr int64_t count = 60;
+    ForwardNodes nodes;
+    const auto run = [&](int64_t first, bool is_observed) {
+        nodes.begin(first);
+        for (int64_t i = 0; i < count; ++i) {
+            const auto number = static_cast<uint64_t>(first + i);
+            nodes.add({first + i + 1, place(static_cast<uint32_t>(i)), number, {number, 0}});
+            if (is_observed) {
+                nodes.learn(first + i, {linear, static_cast<uint32_t>(i), {}, DeviceAddress{number, 0}});
+            }
+        }
+    };
+    run(0, true);
+    std::vector<int64_t> order(count);
+    std::iota(order.begin(), order.end(), 0);
+    std::mt19937 random(1);
+    for (int64_t pass = 1; pass < 20; ++pass) {
+        if (pass == 2) {
+            std::reverse(order.begin(), order.end());
+        } else if (pass > 4) {
+            std::shuffle(order.begin(), order.end(), random);
+        }
+        run(pass * 1000, pass == 10);
+        for (const int64_t node : order) {
+            const auto found = nodes.find(pass * 1000 + node, linear);
+            ASSERT_TRUE(found) << node;
+            EXPECT_EQ(found->op, static_cast<uint32_t>(node));
+            EXPECT_EQ(found->output->address, static_cast<uint64_t>(pass * 1000 + node));
+        }
+    }
 }
 
 TEST(ForwardNodes, AStepThatIsReportedTwiceBeginsOnce) {
