@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -79,37 +79,45 @@ bool has_started(const Layout& l, uint64_t frame) {
     return has_started(l, owner, code, word_at(frame, l.frame_instruction), int_at(code, l.code_first_traceable()));
 }
 
-struct RawStack {
-    std::array<RawFrame, deepest_stack> frames;  ///< innermost first
-    int count = 0;
-    uint64_t hash = 0;  ///< of instructions and modules
-    bool has_module = false;
-};
-
 RawFrame frame_at(const Layout& l, uint64_t at) {
     RawFrame frame{untagged(l, word_at(at, l.frame_code)), word_at(at, l.frame_instruction), 0};
     frame.module = frame.code == module_call_code ? untagged(l, word_at(at, l.frame_locals)) : 0;
     return frame;
 }
 
-void walk(RawStack& stack) {
-    const Layout& l = *layout;
-    uint64_t code = 0, modules = 0;
-    for (uint64_t at = innermost_frame(l); at != 0 && stack.count < deepest_stack; at = word_at(at, l.frame_previous)) {
+/// Calls `visit(frame)` for the Python frames of this thread, innermost first. Returns their number.
+template <class Visit>
+int visit_frames(Visit&& visit) {
+    const Layout l = *layout;  // a copy, so that it is not read again for each frame
+    int count = 0;
+    for (uint64_t at = innermost_frame(l); at != 0 && count < deepest_stack; at = word_at(at, l.frame_previous)) {
         // Frames that have called others have started. To ask them would read their code objects as well.
-        if (stack.count == 0 ? !has_started(l, at) : owner_of(l, at) >= l.foreign_owner) {
+        if (count == 0 ? !has_started(l, at) : owner_of(l, at) >= l.foreign_owner) {
             continue;
         }
-        const RawFrame frame = frame_at(l, at);
-        stack.frames[static_cast<size_t>(stack.count++)] = frame;
-        stack.has_module |= frame.module != 0;
+        visit(frame_at(l, at));
+        ++count;
+    }
+    return count;
+}
+
+/// The stack of this thread.
+struct StackHash {
+    int frames = 0;
+    uint64_t hash = 0;  ///< of instructions and modules
+};
+
+/// Stacks repeat, so most walks need the hash alone.
+StackHash hash_stack() {
+    uint64_t code = 0, modules = 0;
+    const int frames = visit_frames([&](const RawFrame& frame) {
         // Most of a frame's hash does not depend on the frame before, so the CPU computes several in parallel.
         const uint64_t own = frame.instruction * 0x9fb21c651e98df25u;
         code = code * 0xff51afd7ed558ccdu + (own ^ (own >> 29));
         modules = modules * 0xd6e8feb86659fd93u + frame.module;
-    }
+    });
     const uint64_t all = ((code ^ (code >> 32)) ^ std::rotl(modules, 17)) * 0x9fb21c651e98df25u;
-    stack.hash = all ^ (all >> 32);
+    return {frames, all ^ (all >> 32)};
 }
 
 struct Place {
@@ -131,14 +139,14 @@ Place place_of(const Layout& l, uint64_t code, uint64_t instruction) {
 /// The stacks that one thread has sent. Ids are odd when a module is on the stack, else even.
 class ReportedStacks {
 public:
-    /// Returns the id of a stack, 0 if it could not be sent.
-    uint32_t number(tidemark_ring* ring, const RawStack& stack) {
+    /// Returns the id of this thread's stack, which has this hash; 0 if it could not be sent.
+    uint32_t number(tidemark_ring* ring, uint64_t hash) {
         const uint32_t generation = identities.generation();
         if (ring != ring_ || generation != generation_ || ring->serial != serial_) {
             restart(ring, generation);
         }
-        const uint32_t known = numbers_.find(stack.hash);
-        return known != 0 ? known : report(stack);
+        const uint32_t known = numbers_.find(hash);
+        return known != 0 ? known : report(hash);
     }
 
     /// Returns the hash of the lines of a stack. Instructions would not do: the interpreter replaces those that run
@@ -166,29 +174,32 @@ private:
         modules_.clear();
     }
 
-    uint32_t report(const RawStack& stack) {
+    uint32_t report(uint64_t hash) {
         std::vector<tidemark_frame> frames;
+        std::vector<uint64_t> modules;
         uint64_t lines = 0;
-        for (int i = 0; i < stack.count; ++i) {
-            const RawFrame& raw = stack.frames[static_cast<size_t>(i)];
+        visit_frames([&](const RawFrame& raw) {
+            if (raw.module != 0) {
+                modules.push_back(raw.module);
+            }
             if (const Frame& known = frame(raw); known.reported) {
                 frames.push_back(*known.reported);
                 frames.back().module = raw.module;
                 lines = (lines ^ known.line) * 0x9fb21c651e98df25u;
                 lines ^= lines >> 32;
             }
-        }
+        });
         tidemark_record record{};
         record.kind = TIDEMARK_STACK;
-        record.define.id = (last_number_ + 1) << 1 | (stack.has_module ? 1 : 0);
+        record.define.id = (last_number_ + 1) << 1 | (modules.empty() ? 0 : 1);
         const size_t bytes = frames.size() * sizeof(tidemark_frame);
         if (api->push(ring_, &record, frames.data(), static_cast<uint32_t>(bytes)) == 0) {
             return 0;
         }
         ++last_number_;
         lines_.push_back(static_cast<uint16_t>(lines >> 16 ^ lines));
-        numbers_.add(stack.hash, record.define.id);
-        note_modules(stack);
+        numbers_.add(hash, record.define.id);
+        note_modules(modules);
         return record.define.id;
     }
 
@@ -212,17 +223,13 @@ private:
                 (hash(place.function) * 31 + hash(place.file)) * 31 + static_cast<uint64_t>(place.line)};
     }
 
-    void note_modules(const RawStack& stack) {
-        if (!stack.has_module) {
+    void note_modules(const std::vector<uint64_t>& modules) {
+        if (modules.empty()) {
             return;
         }
         const std::lock_guard lock(module_mutex);
-        for (int i = 0; i < stack.count; ++i) {
-            const uint64_t module = stack.frames[static_cast<size_t>(i)].module;
-            if (module != 0 && modules_.insert(module).second) {
-                new_modules.push_back(module);
-            }
-        }
+        std::copy_if(modules.begin(), modules.end(), std::back_inserter(new_modules),
+                     [&](uint64_t module) { return modules_.insert(module).second; });
     }
 
     tidemark_ring* ring_ = nullptr;
@@ -235,13 +242,12 @@ private:
 };
 
 uint32_t stack_of_this_thread(tidemark_ring* ring, uint16_t* lines) {
-    RawStack stack;  // not initialized: only the first `count` frames are read
-    walk(stack);
-    if (stack.count == 0) {
+    const StackHash stack = hash_stack();
+    if (stack.frames == 0) {
         return 0;
     }
     auto& reported = recorder::PerThread<ReportedStacks>::here();
-    const uint32_t number = reported.number(ring, stack);
+    const uint32_t number = reported.number(ring, stack.hash);
     if (lines != nullptr) {
         *lines = reported.lines(number);
     }
