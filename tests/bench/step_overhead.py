@@ -7,9 +7,9 @@
 
 Short blocks of steps alternate in one process: not recorded, recorded with adaptive and with full detail, recorded by
 PyTorch's own memory history with Python stacks, and not recorded again, which shows the noise. Prints JSON per
-workload: the median wall time of a step, and per kind the median of its ratios to the blocks before and after it, which
-were not recorded, the 95 % confidence interval of this median, and the quartiles. Only such pairs hold on a machine that
-others use. The order of the kinds is random in each round.
+workload: the median wall time of a step, and per kind the median of its ratios to the blocks before and after it,
+which were not recorded, the 95 % confidence interval of this median, and the quartiles. Only such pairs hold on a
+machine that others use. The order of the kinds is random in each round.
 """
 
 import argparse
@@ -34,7 +34,8 @@ STEPS_BEFORE = {"adaptive": 100, "full": 8}  # until steps are light, and until 
 def gpt2():
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    model = GPT2LMHeadModel(GPT2Config()).to(DEVICE)
+    model: nn.Module = GPT2LMHeadModel(GPT2Config())
+    model.to(DEVICE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     tokens = torch.randint(0, 50257, (4, 512), device=DEVICE)
 
@@ -52,7 +53,8 @@ def bert():
     from transformers import BertConfig, BertForSequenceClassification
 
     config = BertConfig(hidden_size=256, num_hidden_layers=6, num_attention_heads=4, intermediate_size=1024)
-    model = BertForSequenceClassification(config).to(DEVICE)
+    model: nn.Module = BertForSequenceClassification(config)
+    model.to(DEVICE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     tokens = torch.randint(0, 30000, (16, 128), device=DEVICE)
     labels = torch.randint(0, 2, (16,), device=DEVICE)
@@ -140,7 +142,7 @@ KINDS = {"bare": not_recorded, "adaptive": recorded("adaptive"), "full": recorde
 
 
 def interval_of_median(values):
-    """Returns the ends of the 95 % confidence interval of the median, whatever the distribution; None below 6 values."""
+    """Returns the 95 % confidence interval of the median, for any distribution; None below 6 values."""
     count = len(values)
     below, rank = 0.0, 0  # the probability that the median lies below the value of this rank
     while below + math.comb(count, rank) / 2**count <= 0.025:

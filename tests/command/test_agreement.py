@@ -8,7 +8,7 @@ import pathlib
 import tarfile
 import tempfile
 
-from support import CommandTest, SNAPSHOTS
+from support import SNAPSHOTS, CommandTest
 
 RECORDED = ("w02_outputs_in_dict", "w17_record_stream", "w28_graph_for_each_shape")
 RETAINED = "s01_outputs_kept"  # a list of outputs: each element is a tensor with a graph

@@ -11,7 +11,12 @@ class WhatIf(CommandTest):
             found = self.json_of("whatif", self.imported(name))
             self.assertTrue(found["model"]["exact"], name)
             self.assertEqual(found["model"]["peak_deviation"], 0, name)
-            for key in ("peak_reserved_bytes", "peak_allocated_bytes", "end_reserved_bytes", "free_gaps_at_peak_reserved"):
+            for key in (
+                "peak_reserved_bytes",
+                "peak_allocated_bytes",
+                "end_reserved_bytes",
+                "free_gaps_at_peak_reserved",
+            ):
                 self.assertEqual(found["recorded"][key], found["model_as_recorded"][key], (name, key))
                 self.assertEqual(found["model_asked"][key], found["model_as_recorded"][key], (name, key))
 

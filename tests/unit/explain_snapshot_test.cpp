@@ -227,8 +227,7 @@ TEST(ExplainSnapshot, TheSentenceHasTheSharesOfTheTable) {
     snapshot.alloc(MiB, snapshot.line("forward"));
     snapshot.segment(3 * MiB);
     const Explanation explanation = explained(*snapshot.make_context());
-    EXPECT_NE(explanation.summary.front().find("requested memory (92 %) and free gaps (4.9 %)."),
-              std::string::npos)
+    EXPECT_NE(explanation.summary.front().find("requested memory (92 %) and free gaps (4.9 %)."), std::string::npos)
         << explanation.summary.front();
     EXPECT_EQ(explanation.shares.at(1).bytes, 100 * MiB - 95 * MiB - 512);
 }
