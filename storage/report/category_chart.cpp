@@ -32,7 +32,7 @@ public:
     CategoryChart(const ReportInput& reported, const Words& words)
         : reported_(reported),
           words_(words),
-          time_(reported),
+          time_(reported, charted_time(reported)),
           group_count_(reported.context.graph() == nullptr ? 0 : category_count),
           bytes_(stacked(reported, time_.columns)),
           highest_(reported.context.curves().peak(Series::reserved).max),

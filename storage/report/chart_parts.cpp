@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "storage/report/charts.h"
-
 namespace tidemark {
 namespace {
 
@@ -23,8 +21,8 @@ std::string legend_item(std::string_view css, const std::string& name) {
     return fmt::format("<li><i class=\"{}\"></i>{}</li>", css, html_escaped(name));
 }
 
-TimeColumns::TimeColumns(const ReportInput& reported)
-    : time(charted_time(reported)),
+TimeColumns::TimeColumns(const ReportInput& reported, ShownTime shown)
+    : time(shown),
       columns(make_columns(reported.context.trace(), reported.context.device(), reported.context.curves(),
                            TimeAxis::wall_clock, range().low, range().high, time_column_count)) {
     for (int c = 0; c <= time_column_count; ++c) {
@@ -46,8 +44,8 @@ std::string draw_iterations(Plot& plot, const ReportInput& reported, const Shown
     }
     const bool is_steps = iterations.source() == IterationSource::steps;
     return legend_item("iteration", every == 1 ? is_steps ? words("a step begins") : words("an iteration begins")
-                                    : is_steps ? words("every {n}th step begins", with("n", every))
-                                               : words("every {n}th iteration begins", with("n", every)));
+                                    : is_steps ? words("every {n} steps", with("n", every))
+                                               : words("every {n} iterations", with("n", every)));
 }
 
 }  // namespace tidemark

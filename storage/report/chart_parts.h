@@ -18,9 +18,9 @@ namespace tidemark {
 std::string figure_of(const std::string& title, const std::string& plot, const std::string& legend = {});
 std::string legend_item(std::string_view css, const std::string& name);
 
-/// The time that plots show, in columns: those of the window's timeline.
+/// A part of the run in columns: those of the window's timeline.
 struct TimeColumns {
-    explicit TimeColumns(const ReportInput& reported);
+    TimeColumns(const ReportInput& reported, ShownTime shown);
 
     Range range() const { return {static_cast<double>(time.start), static_cast<double>(time.end)}; }
 

@@ -24,7 +24,7 @@ std::string category_chart(const ReportInput& reported, const Words& words);
 std::string components_chart(const ReportInput& reported, const Words& words);
 /// Draws the lowest allocated memory of each iteration.
 std::string floor_chart(const ReportInput& reported, const Words& words);
-/// Draws the memory of a finding over time, on its own scale, as the window does.
+/// Draws the memory of a finding over time, on its own scale, as the window does; of allocations in the busy part.
 std::string finding_chart(const ReportInput& reported, const Finding& finding, const Words& words);
 
 }  // namespace tidemark

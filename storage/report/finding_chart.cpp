@@ -43,6 +43,15 @@ std::vector<double> component_bytes(const AnalysisContext& context, ComponentKin
     return result;
 }
 
+/// Returns the time of the plot. Allocations that grow within a second of a long run would be a mere step on its axis,
+/// so their plot shows the busy part. A component may change at any time.
+ShownTime time_of(const ReportInput& reported, const Finding& finding) {
+    const AnalysisContext& context = reported.context;
+    return finding.memory.allocations.empty()
+               ? charted_time(reported)
+               : busy_time(context.trace(), context.device(), context.curves(), context.trace().duration);
+}
+
 /// Returns nothing if there is no memory to draw: a part of what the program requests is not the whole component.
 std::vector<double> bytes_of(const ReportInput& reported, const Finding& finding, const TimeColumns& columns) {
     if (!finding.memory.allocations.empty()) {
@@ -71,7 +80,7 @@ std::string finding_chart(const ReportInput& reported, const Finding& finding, c
     if (!has_times(reported.context.trace(), reported.context.device())) {
         return {};
     }
-    const TimeColumns columns(reported);
+    const TimeColumns columns(reported, time_of(reported, finding));
     const std::vector<double> bytes = bytes_of(reported, finding, columns);
     const double most = bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
     if (most == 0) {
