@@ -43,9 +43,11 @@ std::string draw_iterations(Plot& plot, const ReportInput& reported, const Shown
         }
     }
     const bool is_steps = iterations.source() == IterationSource::steps;
-    return legend_item("iteration", every == 1 ? is_steps ? words("a step begins") : words("an iteration begins")
-                                    : is_steps ? words("every {n} steps", with("n", every))
-                                               : words("every {n} iterations", with("n", every)));
+    return legend_item("iteration",
+                       every == 1 ? is_steps ? words("a step begins") : words("an iteration begins")
+                       : is_steps
+                           ? words.plural(static_cast<int64_t>(every), "every {n} step", "every {n} steps")
+                           : words.plural(static_cast<int64_t>(every), "every {n} iteration", "every {n} iterations"));
 }
 
 }  // namespace tidemark

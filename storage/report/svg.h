@@ -63,8 +63,8 @@ public:
     void dot(double at, double value, std::string_view css, std::string_view hint);
     /// Draws a vertical line over the plot's height.
     void upright(double at, std::string_view css, std::string_view hint);
-    /// Draws a triangle that points down to a value, with `label` beside it.
-    void pointer(double at, double value, std::string_view label, std::string_view css);
+    /// Draws a triangle that points down to a value, with `text` beside it.
+    void pointer(double at, double value, std::string_view text, std::string_view css);
     /// Writes text to that side of a point where there is more room.
     void label(double at, double value, std::string_view text, std::string_view css);
     /// Draws a mark above the plot with a line down from it.
