@@ -5,130 +5,147 @@
 
 #include "storage/attribution/category_grouping.h"
 #include "storage/base/units.h"
+#include "storage/report/chart_parts.h"
 #include "storage/report/charts.h"
 #include "storage/report/html_colors.h"
-#include "storage/report/svg.h"
 #include "storage/text/fact_words.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark {
 namespace {
 
-constexpr int column_count = 200;
 constexpr int64_t seen_share = 200;  // thinner bands are only shown under the mouse pointer
+constexpr double headroom = 1.2;     // for the labels of the peak and of an error
+
+/// In the order in which the window draws them: the allocated memory is on top.
+constexpr Series lines[] = {Series::reserved, Series::active, Series::allocated};
+
+std::string series_name(Series series, const Words& words) {
+    return series == Series::reserved ? words("reserved")
+           : series == Series::active ? words("active")
+                                      : words("allocated");
+}
 
 /// Draws one chart, from back to front: the columns of the window's timeline.
 class CategoryChart {
 public:
     CategoryChart(const ReportInput& reported, const Words& words)
-        : words_(words),
-          shown_time_(charted_time(reported)),
-          columns_(make_columns(reported.context.trace(), reported.context.device(), reported.context.curves(),
-                                TimeAxis::wall_clock, static_cast<double>(shown_time_.start),
-                                static_cast<double>(shown_time_.end), column_count)),
-          bytes_(stacked_bytes(
-              reported.context.device(), reported.context.analysis().live(), columns_,
-              group_by_category(reported.context.graph()->categories, reported.context.device_position()))),
-          highest_(highest()),
-          plot_({960, 260, 10}, {static_cast<double>(shown_time_.start), static_cast<double>(shown_time_.end)},
-                {0, static_cast<double>(highest_) * 1.04}) {
-        for (size_t c = 0; c <= columns_.size(); ++c) {
-            const double share = static_cast<double>(c) / static_cast<double>(columns_.size());
-            edges_.push_back(static_cast<double>(shown_time_.start) +
-                             share * static_cast<double>(shown_time_.end - shown_time_.start));
-        }
-    }
+        : reported_(reported),
+          words_(words),
+          time_(reported, charted_time(reported)),
+          group_count_(reported.context.graph() == nullptr ? 0 : category_count),
+          bytes_(stacked(reported, time_.columns)),
+          highest_(reported.context.curves().peak(Series::reserved).max),
+          plot_({960, 280, 10}, time_.range(), {0, static_cast<double>(highest_) * headroom}) {}
 
     std::string draw() {
         if (highest_ <= 1) {
             return {};
         }
-        plot_.axes(time_ticks(shown_time_.start, shown_time_.end), byte_ticks(0, highest_));
+        plot_.axes(time_ticks(time_.time.start, time_.time.end), byte_ticks(0, highest_));
         bands();
-        reserved_line();
-        for (size_t c = 0; c < columns_.size(); ++c) {
-            plot_.column(edges_[c], edges_[c + 1], hint(c));
+        const std::string iterations = draw_iterations(plot_, reported_, time_.time, words_);
+        series_lines();
+        legend_ += iterations;
+        peak();
+        for (size_t c = 0; c < time_.columns.size(); ++c) {
+            plot_.column(time_.edges[c], time_.edges[c + 1], hint(c));
         }
-        const std::string title = words_("Memory by category over time");
-        return fmt::format("<figure><figcaption>{}</figcaption>{}<ul class=\"legend\">{}</ul></figure>\n",
-                           html_escaped(title), plot_.svg(title), legend_);
+        errors();
+        const std::string title =
+            group_count_ > 0 ? words_("Memory by category over time") : words_("Memory over time");
+        return figure_of(title, plot_.svg(title), legend_);
     }
 
 private:
-    int64_t of(size_t column, size_t group) const { return bytes_[column * category_count + group]; }
-    int64_t reserved(size_t column) const { return columns_[column].max[static_cast<size_t>(Series::reserved)]; }
-    int64_t highest() const {
-        int64_t most = 1;
-        for (size_t c = 0; c < columns_.size(); ++c) {
-            most = std::max(most, reserved(c));
-            int64_t active = 0;
-            for (size_t group = 0; group < category_count; ++group) {
-                active += of(c, group);
-            }
-            most = std::max(most, active);
-        }
-        return most;
+    static std::vector<int64_t> stacked(const ReportInput& reported, const std::vector<Column>& columns) {
+        const AnalysisContext& context = reported.context;
+        return context.graph() == nullptr
+                   ? std::vector<int64_t>()
+                   : stacked_bytes(context.device(), context.analysis().live(), columns,
+                                   group_by_category(context.graph()->categories, context.device_position()));
     }
-    /// Returns the steps of the columns as points of a line: each value at both edges.
-    static std::vector<double> at_edges(const std::vector<double>& values);
+    int64_t of(size_t column, size_t group) const { return bytes_[column * group_count_ + group]; }
+    int64_t of(size_t column, Series series) const { return time_.columns[column].max[static_cast<size_t>(series)]; }
     void bands();
-    void reserved_line();
+    void series_lines();
+    void peak();
+    void errors();
     std::string hint(size_t column) const;
 
+    const ReportInput& reported_;
     const Words& words_;
-    const ShownTime shown_time_;
-    const std::vector<Column> columns_;
+    const TimeColumns time_;
+    const size_t group_count_;
     const std::vector<int64_t> bytes_;  ///< by column and category
     const int64_t highest_;
     Plot plot_;
-    std::vector<double> edges_;  ///< of the columns
     std::string legend_;
 };
 
-std::vector<double> CategoryChart::at_edges(const std::vector<double>& values) {
-    std::vector<double> doubled;
-    for (const double value : values) {
-        doubled.insert(doubled.end(), 2, value);
-    }
-    return doubled;
-}
-
 void CategoryChart::bands() {
-    std::vector<double> xs, lower(columns_.size(), 0), upper = lower;
-    for (size_t c = 0; c < columns_.size(); ++c) {
-        xs.insert(xs.end(), {edges_[c], edges_[c + 1]});
-    }
-    for (size_t group = 0; group < category_count; ++group) {
+    std::vector<double> lower(time_.columns.size(), 0), upper = lower;
+    for (size_t group = 0; group < group_count_; ++group) {
         int64_t most = 0;
-        for (size_t c = 0; c < columns_.size(); ++c) {
+        for (size_t c = 0; c < time_.columns.size(); ++c) {
             upper[c] = lower[c] + static_cast<double>(of(c, group));
             most = std::max(most, of(c, group));
         }
         if (most > 0) {
             const Category category = category_of_group(group);
             const std::string css = key_class(category), name = category_name(words_, category);
-            plot_.area(xs, at_edges(lower), at_edges(upper), "band " + css, name);
+            plot_.stepped_area(time_.edges, lower, upper, "band " + css, name);
             if (most * seen_share >= highest_) {
-                legend_ += fmt::format("<li><i class=\"{}\"></i>{}</li>", css, html_escaped(name));
+                legend_ += legend_item(css, name);
             }
         }
         lower = upper;
     }
 }
 
-void CategoryChart::reserved_line() {
-    std::vector<double> xs, ys;
-    for (size_t c = 0; c < columns_.size(); ++c) {
-        xs.push_back((edges_[c] + edges_[c + 1]) / 2);
-        ys.push_back(static_cast<double>(reserved(c)));
+void CategoryChart::series_lines() {
+    for (const Series series : lines) {
+        std::vector<double> bytes;
+        for (size_t c = 0; c < time_.columns.size(); ++c) {
+            bytes.push_back(static_cast<double>(of(c, series)));
+        }
+        const std::string css = "series " + key_class(series);
+        plot_.stepped_line(time_.edges, bytes, css);
+        legend_ += legend_item(css, series_name(series, words_));
     }
-    plot_.line(xs, ys, "reserved");
-    legend_ += fmt::format("<li><i class=\"reserved\"></i>{}</li>", html_escaped(words_("reserved")));
+}
+
+void CategoryChart::peak() {
+    const Extremes peak = reported_.context.curves().peak(Series::allocated);
+    if (peak.max > 0) {
+        const int64_t time = reported_.context.device().time_of_state(peak.max_event);
+        plot_.pointer(static_cast<double>(time), static_cast<double>(peak.max),
+                      words_("peak {bytes} allocated", with("bytes", format_bytes(peak.max))), "peak");
+    }
+}
+
+/// Labels the last out-of-memory error, above the peak; the others often follow each other closely.
+void CategoryChart::errors() {
+    const DeviceHistory& device = reported_.context.device();
+    const OtherEvent* last = nullptr;
+    for (const OtherEvent& other : device.others) {
+        if (other.action == Action::oom) {
+            last = &other;
+            plot_.upright(static_cast<double>(device.time_of_state(other.event + 1)), "failure", "");
+        }
+    }
+    if (last != nullptr) {
+        plot_.label(static_cast<double>(device.time_of_state(last->event + 1)),
+                    static_cast<double>(highest_) * headroom, event_words(words_, device, last->event), "failure");
+    }
 }
 
 std::string CategoryChart::hint(size_t column) const {
-    std::string text = format_time_point(static_cast<int64_t>(edges_[column]));
-    text += fmt::format("\n{}: {}", words_("reserved"), format_bytes(reserved(column)));
-    for (size_t group = category_count; group-- > 0;) {
+    std::string text = format_time_point(static_cast<int64_t>(time_.edges[column]));
+    for (const Series series : lines) {
+        text += fmt::format("\n{}: {}", series_name(series, words_), format_bytes(of(column, series)));
+    }
+    for (size_t group = group_count_; group-- > 0;) {
         if (of(column, group) > 0) {
             text += fmt::format("\n{}: {}", category_name(words_, category_of_group(group)),
                                 format_bytes(of(column, group)));
@@ -140,7 +157,8 @@ std::string CategoryChart::hint(size_t column) const {
 }  // namespace
 
 std::string category_chart(const ReportInput& reported, const Words& words) {
-    return reported.context.graph() == nullptr ? "" : CategoryChart(reported, words).draw();
+    const bool is_timed = has_times(reported.context.trace(), reported.context.device());
+    return is_timed || reported.context.graph() != nullptr ? CategoryChart(reported, words).draw() : "";
 }
 
 }  // namespace tidemark

@@ -7,17 +7,10 @@
 #include <cmath>
 
 #include "storage/base/units.h"
-#include "storage/explain/finding_parts.h"
-#include "storage/report/phrases.h"
-#include "storage/report/svg.h"
-#include "storage/timeline/allocation_levels.h"
+#include "storage/report/chart_parts.h"
 
 namespace tidemark {
 namespace {
-
-std::string figure(const std::string& title, const std::string& plot, const std::string& legend) {
-    return fmt::format("<figure><figcaption>{}</figcaption>{}{}</figure>\n", html_escaped(title), plot, legend);
-}
 
 bool counts_steps(const ReportInput& reported) {
     return reported.context.iterations().source() == IterationSource::steps;
@@ -39,10 +32,10 @@ Levels after_warm_up(const Iterations& iterations, std::span<const int64_t> valu
     return levels;
 }
 
-std::string levels_plot(const Levels& levels, int height, const std::string& label) {
+std::string levels_plot(const Levels& levels, const std::string& label) {
     const Range up = range_of(levels.bytes);
     const double first = levels.numbers.front(), last = levels.numbers.back();
-    Plot plot({960, height, 10}, {first, last}, up);
+    Plot plot({960, 200, 10}, {first, last}, up);
     plot.axes(number_ticks(static_cast<int64_t>(first), static_cast<int64_t>(last)),
               byte_ticks(static_cast<int64_t>(up.low), static_cast<int64_t>(up.high)));
     plot.line(levels.numbers, std::vector<double>(levels.bytes.begin(), levels.bytes.end()), "level");
@@ -53,16 +46,6 @@ std::string levels_plot(const Levels& levels, int height, const std::string& lab
                  fmt::format("{}: {}", levels.numbers[i], format_bytes(levels.bytes[i])));
     }
     return plot.svg(label);
-}
-
-/// Returns the memory of the finding at the end of each iteration.
-std::vector<int64_t> levels_in_iterations(const AnalysisContext& context, const Finding& finding) {
-    const std::vector<AllocationLevel> levels = levels_of(context.device(), finding.memory.allocations);
-    std::vector<int64_t> bytes;
-    for (const Iteration& iteration : context.iterations().all()) {
-        bytes.push_back(level_at(levels, iteration.last).bytes);
-    }
-    return bytes;
 }
 
 }  // namespace
@@ -80,21 +63,7 @@ std::string floor_chart(const ReportInput& reported, const Words& words) {
     const std::string title = counts_steps(reported)
                                   ? words("What stays: the lowest allocated memory of each step")
                                   : words("What stays: the lowest allocated memory of each iteration");
-    return figure(title, levels_plot(levels, 200, title), "");
-}
-
-std::string finding_chart(const ReportInput& reported, const Finding& finding, const Words& words) {
-    if (finding.memory.allocations.empty()) {
-        return {};
-    }
-    const std::vector<int64_t> values = levels_in_iterations(reported.context, finding);
-    if (values.size() < 3 || *std::max_element(values.begin(), values.end()) == 0) {
-        return {};
-    }
-    const Levels levels = after_warm_up(reported.context.iterations(), values);
-    const std::string title = counts_steps(reported) ? words("Memory of this finding at the end of each step")
-                                                     : words("Memory of this finding at the end of each iteration");
-    return figure(title, levels_plot(levels, 150, title), "");
+    return figure_of(title, levels_plot(levels, title));
 }
 
 }  // namespace tidemark

@@ -16,15 +16,15 @@ ShownTime charted_time(const ReportInput& reported);
 
 // Each function returns a plot with its heading and legend as HTML, or "" if there is nothing to draw.
 
-/// Draws the memory by category over time, up to the reserved memory: the window's first picture. "" without a
-/// graph.
+/// Draws the memory by category over time with the lines of reserved, active and allocated memory, the peak and
+/// out-of-memory errors: the window's first picture. Without a graph, only the lines.
 std::string category_chart(const ReportInput& reported, const Words& words);
 /// Draws the memory breakdown over time, with the figure of nvidia-smi, iterations, and flags at the evidence of
 /// findings.
 std::string components_chart(const ReportInput& reported, const Words& words);
 /// Draws the lowest allocated memory of each iteration.
 std::string floor_chart(const ReportInput& reported, const Words& words);
-/// Draws the memory of a finding at the end of each iteration.
+/// Draws the memory of a finding over time, on its own scale, as the window does; of allocations in the busy part.
 std::string finding_chart(const ReportInput& reported, const Finding& finding, const Words& words);
 
 }  // namespace tidemark

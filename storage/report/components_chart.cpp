@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "storage/base/units.h"
+#include "storage/report/chart_parts.h"
 #include "storage/report/charts.h"
 #include "storage/report/html_colors.h"
 #include "storage/report/phrases.h"
@@ -163,7 +164,7 @@ public:
         plot_.axes(time_ticks(shown_time_.start, shown_time_.end), byte_ticks(0, highest_));
         components();
         device_line();
-        iterations();
+        legend_ += draw_iterations(plot_, reported_, shown_time_, words_);
         columns();
         flags();
         const std::string title = words_("Memory breakdown over time");
@@ -187,13 +188,10 @@ private:
     }
     void components();
     void device_line();
-    void iterations();
     void columns();
     void flags();
     std::string hint(const Slice& slice) const;
-    void legend(std::string_view css, const std::string& name) {
-        legend_ += fmt::format("<li><i class=\"{}\"></i>{}</li>", css, html_escaped(name));
-    }
+    void legend(std::string_view css, const std::string& name) { legend_ += legend_item(css, name); }
 
     const ReportInput& reported_;
     const Words& words_;
@@ -237,24 +235,6 @@ void ComponentsChart::device_line() {
         plot_.line(xs_, used, "smi");
         legend("smi", words_("nvidia-smi"));
     }
-}
-
-void ComponentsChart::iterations() {
-    constexpr size_t most_lines = 80;
-    const Iterations& iterations = reported_.context.iterations();
-    if (iterations.empty()) {
-        return;
-    }
-    const size_t every = (iterations.size() + most_lines - 1) / most_lines;
-    for (size_t i = 0; i < iterations.size(); i += every) {
-        if (iterations[i].start >= shown_time_.start && iterations[i].start <= shown_time_.end) {
-            plot_.upright(static_cast<double>(iterations[i].start), "iteration", "");
-        }
-    }
-    const bool is_steps = iterations.source() == IterationSource::steps;
-    legend("iteration", every == 1 ? is_steps ? words_("a step begins") : words_("an iteration begins")
-                        : is_steps ? words_("every {n}th step begins", with("n", every))
-                                   : words_("every {n}th iteration begins", with("n", every)));
 }
 
 std::string ComponentsChart::hint(const Slice& slice) const {

@@ -17,12 +17,15 @@ constexpr int severity_count = static_cast<int>(Severity::background) + 1;
 /// The custom properties of the style sheet.
 std::vector<std::pair<std::string, KeyColor>> properties() {
     std::vector<std::pair<std::string, KeyColor>> all;
-    all.reserve(category_count + component_count + severity_count);
+    all.reserve(category_count + component_count + series_count + severity_count);
     for (int c = 0; c < category_count; ++c) {
         all.emplace_back(fmt::format("--category-{}", c), category_key(static_cast<Category>(c)));
     }
     for (int kind = 0; kind < component_count; ++kind) {
         all.emplace_back(fmt::format("--component-{}", kind), component_key(static_cast<ComponentKind>(kind)));
+    }
+    for (int s = 0; s < series_count; ++s) {
+        all.emplace_back(fmt::format("--series-{}", s), series_key(static_cast<Series>(s)));
     }
     for (int s = 0; s < severity_count; ++s) {
         const auto severity = static_cast<Severity>(s);
@@ -49,8 +52,19 @@ KeyColor severity_key(Severity severity) {
     return {0x5a6573, 0x98a4b3};
 }
 
+KeyColor series_key(Series series) {
+    switch (series) {
+        case Series::allocated: return {0x202833, 0xeef1f5};
+        case Series::active: return {0x8a5a00, 0xf0b94a};
+        case Series::requested: return {0x3a7d44, 0x7ccf8a};
+        case Series::reserved: break;
+    }
+    return {0x005fb0, 0x5cb2ff};
+}
+
 std::string key_class(Category category) { return fmt::format("category-{}", static_cast<int>(category)); }
 std::string key_class(ComponentKind kind) { return fmt::format("component-{}", static_cast<int>(kind)); }
+std::string key_class(Series series) { return fmt::format("series-{}", static_cast<int>(series)); }
 
 std::string html_colors() {
     std::string light, dark, rules;
@@ -63,6 +77,12 @@ std::string html_colors() {
     }
     for (int kind = 0; kind < component_count; ++kind) {
         rules += fill_rule("component", kind);
+    }
+    for (int s = 0; s < series_count; ++s) {
+        rules += fmt::format(
+            "path.series-{0} {{ stroke: var(--series-{0}); }} i.series-{0} {{ border-color: "
+            "var(--series-{0}); }}\n",
+            s);
     }
     for (int s = 0; s < severity_count; ++s) {
         rules += fmt::format(".{0} {{ color: var(--{0}); }}\n", severity_word(static_cast<Severity>(s)));

@@ -8,15 +8,21 @@
 
 #include "storage/explain/finding.h"
 #include "storage/text/color_key.h"
+#include "storage/timeline/curves.h"
 
 namespace tidemark {
 
 /// Returns the color of a severity, for shapes and for text.
 KeyColor severity_key(Severity severity);
 
+/// Returns the color of a line over time.
+KeyColor series_key(Series series);
+
 /// Return the classes that fill a shape, or the background of an element, with the color.
 std::string key_class(Category category);
 std::string key_class(ComponentKind kind);
+/// Returns the class that draws a path, or the upper border of an element, with the color.
+std::string key_class(Series series);
 
 /// Returns the rules of the classes, light and dark.
 std::string html_colors();

@@ -38,12 +38,16 @@ i.key, .legend i { display: inline-block; width: .8em; height: .8em; border-radi
 figure { margin: 1.2rem 0; } figcaption { font-weight: 600; margin-bottom: .3rem; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; padding: 0; margin: .3rem 0 0; font-size: .88rem; color: var(--quiet); }
 .legend i.smi { height: 0; width: 1.3em; border-top: 2px solid var(--text); background: none; vertical-align: .28em; border-radius: 0; }
-.legend i.reserved { height: 0; width: 1.3em; border-top: 2px solid var(--strong); background: none; vertical-align: .28em; border-radius: 0; }
+.legend i.series { height: 0; width: 1.3em; border-width: 2px 0 0; border-style: solid; vertical-align: .28em; border-radius: 0; }
 .legend i.iteration { width: 0; border-left: 1px dashed var(--quiet); border-radius: 0; }
 svg.plot { width: 100%; height: auto; display: block; } svg.plot text { font-size: 12px; fill: var(--quiet); }
-.grid { stroke: var(--rule); fill: none; } .axis { stroke: var(--quiet); fill: none; } .reserved { stroke: var(--strong); stroke-width: 1.6; fill: none; } .smi { stroke: var(--text); stroke-width: 1.6; fill: none; }
+.grid { stroke: var(--rule); fill: none; } .axis { stroke: var(--quiet); fill: none; } path.series { stroke-width: 1.2; fill: none; } .smi { stroke: var(--text); stroke-width: 1.6; fill: none; }
 .iteration { stroke: var(--quiet); stroke-dasharray: 2 3; opacity: .55; fill: none; } path.level { stroke: var(--strong); stroke-width: 1.8; fill: none; }
 circle.level { fill: var(--strong); } .column { fill: transparent; } .column:hover { fill: var(--text); opacity: .14; }
+path.peak { fill: var(--text); stroke: var(--page); stroke-width: .8; } svg.plot text.peak { fill: var(--text); }
+svg.plot text.peak, svg.plot text.failure { paint-order: stroke; stroke: var(--page); stroke-width: 4px; stroke-linejoin: round; }
+path.failure { stroke: currentColor; stroke-width: 1.6; fill: none; } svg.plot text.failure { fill: currentColor; }
+path.curve { stroke: currentColor; stroke-width: 1.6; fill: none; } path.under-curve { fill: currentColor; opacity: .27; }
 .flag path { stroke: currentColor; stroke-dasharray: 3 2; fill: none; opacity: .8; } .flag rect { fill: currentColor; }
 svg.plot .flag text { fill: var(--page); font-weight: 700; font-size: 11px; }
 details.finding { background: var(--card); border: 1px solid var(--rule); border-left: 4px solid currentColor; border-radius: 6px; padding: .6rem 1rem; margin: .8rem 0; }

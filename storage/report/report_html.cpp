@@ -128,12 +128,24 @@ std::string path_list(const Finding& finding, const Words& words) {
 /// Returns the columns of a line of source before its text.
 std::string figure_cells(const LineBytes* bytes) {
     const auto cell = [](uint64_t value) { return value == 0 ? "" : format_bytes(static_cast<int64_t>(value)); };
-    return bytes == nullptr
-               ? "<b></b><b></b>"
-               : fmt::format("<b>{}</b><b class=\"leak\">{}</b>", cell(bytes->active), cell(bytes->leaked));
+    return bytes == nullptr ? "<b></b><b></b><b></b>"
+                            : fmt::format("<b>{}</b><b>{}</b><b class=\"leak\">{}</b>", cell(bytes->active),
+                                          cell(bytes->peak), cell(bytes->leaked));
 }
 
-/// Returns the lines with the bytes that are active at the explained point in time, and those that leaks retain.
+/// Returns the lines around the finding's own; if the source was not recorded, its name in place of that line.
+SourceExcerpt excerpt_of(const ReportInput& reported, const Finding& finding) {
+    const StackTable& stacks = reported.context.trace().stacks;
+    const FrameId site = stacks.site(finding.stack);
+    if (!finding.source.empty() || site == 0) {
+        return finding.source;
+    }
+    const Frame& frame = stacks.frame(site);
+    return {stacks.string(frame.file), frame.line, {{frame.line, finding.line}}};
+}
+
+/// Returns the lines with the bytes that are active at the explained point in time and at the peak, and those that
+/// leaks retain.
 std::string source_block(const SourceExcerpt& excerpt, const SourceFigures& figures, const Words& words) {
     const bool has_figures = figures.has_file(excerpt.file);
     std::string lines;
@@ -146,9 +158,9 @@ std::string source_block(const SourceExcerpt& excerpt, const SourceFigures& figu
         ++i;
     }
     if (has_figures && !lines.empty()) {
-        lines.insert(
-            0, fmt::format("<span class=\"head\"><i>{}</i><b>{}</b><b>{}</b></span>\n", html_escaped(words("Line")),
-                           html_escaped(words("Active")), html_escaped(words("Leaked"))));
+        lines.insert(0, fmt::format("<span class=\"head\"><i>{}</i><b>{}</b><b>{}</b><b>{}</b></span>\n",
+                                    html_escaped(words("Line")), html_escaped(words("Active")),
+                                    html_escaped(words("At the peak")), html_escaped(words("Leaked"))));
     }
     return lines.empty() ? "" : fmt::format("<pre class=\"source\">{}</pre>\n", lines);
 }
@@ -186,8 +198,8 @@ std::string finding_card(const ReportInput& reported, const Finding& finding, si
         "class=\"size\">{}</span></summary>\n",
         severity, is_open ? " open" : "", number, severity, html_escaped(severity_title(words, finding.severity)),
         marked_up(finding.title), html_escaped(size_phrase(finding, words)));
-    card += facts(finding, words) + source_block(finding.source, figures, words) + paragraphs(finding.text) +
-            finding_chart(reported, finding, words);
+    card += facts(finding, words) + source_block(excerpt_of(reported, finding), figures, words) +
+            paragraphs(finding.text) + finding_chart(reported, finding, words);
     card += path_list(finding, words) + evidence_list(reported, finding, words) + fix_list(finding, words);
     card += fmt::format("<p class=\"quiet\">{} {}</p>\n", html_escaped(words("Confidence:")),
                         marked_up(confidence_phrase(finding, words)));

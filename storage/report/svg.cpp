@@ -31,6 +31,21 @@ std::vector<Tick> multiples(int64_t low, int64_t high, double step, Label&& labe
     return ticks;
 }
 
+/// Returns the corners of steps, as x and y.
+std::pair<std::vector<double>, std::vector<double>> corners(std::span<const double> edges,
+                                                            std::span<const double> values) {
+    std::vector<double> xs, ys;
+    for (size_t i = 0; i < values.size(); ++i) {
+        const bool is_inside = i > 0 && i + 1 < values.size();
+        if (is_inside && values[i] == values[i - 1] && values[i] == values[i + 1]) {
+            continue;
+        }
+        xs.insert(xs.end(), {edges[i], edges[i + 1]});
+        ys.insert(ys.end(), 2, values[i]);
+    }
+    return {std::move(xs), std::move(ys)};
+}
+
 std::string title_of(std::string_view hint) {
     return hint.empty() ? "" : fmt::format("<title>{}</title>", html_escaped_lines(hint));
 }
@@ -125,6 +140,25 @@ void Plot::area(std::span<const double> xs, std::span<const double> lower, std::
     body_ += fmt::format(R"(<path class="{}" d="{}Z">{}</path>)", css, path, title_of(hint));
 }
 
+void Plot::stepped_area(std::span<const double> edges, std::span<const double> lower, std::span<const double> upper,
+                        std::string_view css, std::string_view hint) {
+    std::string path;
+    const auto [top_xs, tops] = corners(edges, upper);
+    for (size_t i = 0; i < top_xs.size(); ++i) {
+        path += fmt::format("{}{:.1f} {:.1f}", i == 0 ? 'M' : 'L', x(top_xs[i]), y(tops[i]));
+    }
+    const auto [bottom_xs, bottoms] = corners(edges, lower);
+    for (size_t i = bottom_xs.size(); i-- > 0;) {
+        path += fmt::format("L{:.1f} {:.1f}", x(bottom_xs[i]), y(bottoms[i]));
+    }
+    body_ += fmt::format(R"(<path class="{}" d="{}Z">{}</path>)", css, path, title_of(hint));
+}
+
+void Plot::stepped_line(std::span<const double> edges, std::span<const double> values, std::string_view css) {
+    const auto [xs, ys] = corners(edges, values);
+    line(xs, ys, css);
+}
+
 void Plot::line(std::span<const double> xs, std::span<const double> ys, std::string_view css) {
     std::string path;
     bool is_down = false;
@@ -148,6 +182,22 @@ void Plot::dot(double at, double value, std::string_view css, std::string_view h
 void Plot::upright(double at, std::string_view css, std::string_view hint) {
     body_ += fmt::format(R"(<path class="{}" d="M{:.1f} {:.1f}V{:.1f}">{}</path>)", css, x(at), top(), bottom(),
                          title_of(hint));
+}
+
+void Plot::pointer(double at, double value, std::string_view text, std::string_view css) {
+    constexpr double half = 5, height = 8;
+    const double left = x(at), tip = y(value) - 1;
+    body_ +=
+        fmt::format(R"(<path class="{}" d="M{:.1f} {:.1f}l{} {}h{}Z"/>)", css, left, tip, -half, -height, 2 * half);
+    label(at, value, text, css);
+}
+
+void Plot::label(double at, double value, std::string_view text, std::string_view css) {
+    constexpr double gap = 8;
+    const bool is_left = x(at) > (left_margin + right()) / 2;
+    body_ += fmt::format(R"(<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)", css,
+                         x(at) + (is_left ? -gap : gap), std::max(y(value) - 3, top() + 9), is_left ? "end" : "start",
+                         html_escaped(text));
 }
 
 void Plot::flag(double at, int row, std::string_view label, std::string_view css, std::string_view hint) {

@@ -53,11 +53,20 @@ public:
     void axes(std::span<const Tick> across, std::span<const Tick> up);
     void area(std::span<const double> xs, std::span<const double> lower, std::span<const double> upper,
               std::string_view css, std::string_view hint);
+    /// Like area(), of values that are constant between the edges: one edge more than values.
+    void stepped_area(std::span<const double> edges, std::span<const double> lower, std::span<const double> upper,
+                      std::string_view css, std::string_view hint);
+    /// Draws the upper border of such an area.
+    void stepped_line(std::span<const double> edges, std::span<const double> values, std::string_view css);
     /// Draws a line that is interrupted at missing values (NaN).
     void line(std::span<const double> xs, std::span<const double> ys, std::string_view css);
     void dot(double at, double value, std::string_view css, std::string_view hint);
     /// Draws a vertical line over the plot's height.
     void upright(double at, std::string_view css, std::string_view hint);
+    /// Draws a triangle that points down to a value, with `text` beside it.
+    void pointer(double at, double value, std::string_view text, std::string_view css);
+    /// Writes text to that side of a point where there is more room.
+    void label(double at, double value, std::string_view text, std::string_view css);
     /// Draws a mark above the plot with a line down from it.
     void flag(double at, int row, std::string_view label, std::string_view css, std::string_view hint);
     /// Draws an invisible column that shows `hint` under the mouse pointer.

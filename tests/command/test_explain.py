@@ -181,7 +181,7 @@ class Explain(CommandTest):
         self.assertEqual(page.fetched, [])
         self.assertNotIn("script", page.tags)
         self.assertIn("retain_graph=True", page.text)
-        self.assertIn("Memory of this finding at the end of each iteration", page.text)
+        self.assertIn("Memory of this finding over time", page.text)
         self.assertNotRegex(content, r"https?:|url\(|@import")
         plots = re.findall(r"<svg.*?</svg>", content, re.S)
         self.assertGreaterEqual(len(plots), 3)
@@ -225,6 +225,44 @@ class Explain(CommandTest):
         for name in set(re.findall(r"var\((--[a-z0-9-]+)\)", page)):
             self.assertIn(f"{name}: #", style)
         self.assertIn("Memory by category over time", Page(page).text)
+
+    def test_graphs_retain_tensors_not_all_of_which_are_saved_for_backward(self):
+        text = " ".join(self.run_fine("explain", LEAK).split())
+        self.assertIn("retains its autograd graph, with 8.00 KiB of GPU tensors: 484 KiB in 60 autograd graphs", text)
+
+    def plot(self, content, title):
+        """Returns the plot with this heading as XML, and the texts of its legend by CSS class."""
+        part = content.split(f"<figcaption>{title}</figcaption>")[1].split("</figure>")[0]
+        legend = dict(re.findall(r'<li><i class="(.*?)"></i>(.*?)</li>', part))
+        return xml.etree.ElementTree.fromstring(re.search(r"<svg.*?</svg>", part, re.S)[0]), legend
+
+    def test_html_draws_the_lines_and_the_peak_of_the_window(self):
+        page = self.run_fine("explain", EXAMPLES / "gpt2.tide", "--format", "html")
+        drawn, legend = self.plot(page, "Memory by category over time")
+        lines = [path.attrib for path in drawn.iter("path") if path.attrib["class"].startswith("series ")]
+        self.assertEqual([legend[line["class"]] for line in lines], ["reserved", "active", "allocated"])
+
+        def highest(line):
+            return min(float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", line["d"]))
+
+        self.assertLess(highest(lines[0]), highest(lines[2]), "more is reserved than allocated")
+        peak = re.search(r"peak allocated +(\S+ \S+)", self.run_fine("info", EXAMPLES / "gpt2.tide"))[1]
+        labels = [text.text for text in drawn.iter("text") if text.get("class") == "peak"]
+        self.assertEqual(labels, [f"peak {peak} allocated"])
+
+    def test_html_shows_an_out_of_memory_error_in_the_plot(self):
+        page = self.run_fine("explain", EXAMPLES / "s09_list_until_out_of_memory.tide", "--format", "html")
+        drawn, _ = self.plot(page, "Memory by category over time")
+        self.assertIn("failure", [path.attrib["class"] for path in drawn.iter("path")])
+        texts = [text.text for text in drawn.iter("text") if text.get("class") == "failure"]
+        self.assertRegex(texts[0], "out of memory: .* requested")
+
+    def test_html_draws_the_memory_of_a_finding_in_the_color_of_its_severity(self):
+        page = self.run_fine("explain", LEAK, "--format", "html")
+        drawn, _ = self.plot(page, "Memory of this finding over time")
+        classes = [path.attrib["class"] for path in drawn.iter("path")]
+        self.assertIn("curve leak", classes)
+        self.assertIn("under-curve leak", classes)
 
     def test_untrusted_names_are_escaped(self):
         function = "</svg><script>alert(1)</script>\033[31m"

@@ -14,6 +14,7 @@
 #include "gui/source/code_colors.h"
 #include "gui/sql/sql_highlighter.h"
 #include "gui/widgets/severity_mark.h"
+#include "storage/report/html_colors.h"
 
 using namespace tidemark;
 using namespace tidemark::gui;
@@ -283,6 +284,19 @@ private slots:
     }
 
     /// The measures themselves, at values that are published.
+    void lines_over_time_have_the_colors_of_reports() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            const auto reported = [&](Series series) {
+                const KeyColor key = series_key(series);
+                return QColor::fromRgb(theme.dark ? key.dark : key.light);
+            };
+            QCOMPARE(theme.allocated_line, reported(Series::allocated));
+            QCOMPARE(theme.active_line, reported(Series::active));
+            QCOMPARE(theme.requested_line, reported(Series::requested));
+            QCOMPARE(theme.reserved_line, reported(Series::reserved));
+        }
+    }
+
     void the_measures_are_right() {
         QVERIFY(std::abs(contrast(Qt::white, Qt::black) - 21) < 0.01);
         QVERIFY(std::abs(contrast(QColor(0x76, 0x76, 0x76), Qt::white) - 4.54) < 0.01);

@@ -140,6 +140,18 @@ TEST_F(Report, EveryFormatShowsTheLineAndItsChange) {
     }
 }
 
+TEST_F(Report, HtmlHasTheBytesOfALineWhoseSourceWasNotRecorded) {
+    finding().source = {};
+    const ReportInput devices[] = {reported()};
+    const std::string html = report_html(devices, words);
+    const size_t block = html.find("<pre class=\"source\">");
+    ASSERT_NE(block, html.npos);
+    const std::string shown = html.substr(block, html.find("</pre>", block) - block);
+    for (const char* part : {"Active", "At the peak", "Leaked", " KiB</b>", "train.py:20 train_step"}) {
+        EXPECT_NE(shown.find(part), shown.npos) << part << "\n" << shown;
+    }
+}
+
 TEST_F(Report, CutsLongLinesOfSource) {
     finding().source.lines[1].text = std::string(300, 'x');
     EXPECT_NE(text({60, false, false}).find("xxx…\n"), std::string::npos);

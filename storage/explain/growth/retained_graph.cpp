@@ -103,7 +103,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.title = finding.referrer.empty() ? words("{graphs} retained after backward(retain_graph=True)", graphs)
                                              : words("{graphs} retained by {referrer}", graphs, referrer);
     finding.text.push_back(
-        words("Every {iteration} retains its autograd graph and {bytes} of tensors saved for backward: {total} in "
+        words("Every {iteration} retains its autograd graph, with {bytes} of GPU tensors: {total} in "
               "{graphs} so far.",
               each, bytes, total, graphs));
     if (!finding.referrer.empty()) {
