@@ -10,9 +10,11 @@
 #include <new>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "recorder/core/core.h"
 #include "recorder/core/ring.h"
+#include "recorder/heap/collector_walk.h"
 #include "recorder/heap/heap_scan.h"
 #include "recorder/heap/layout_check.h"
 #include "recorder/heap/tracked_objects.h"
@@ -21,15 +23,19 @@ using namespace tidemark::heap;
 
 namespace {
 
-constexpr size_t prefetched_objects = 8;
+constexpr int newest_with_lists = 13;  ///< Python 3.14 collects in another way
 
 // A process has one interpreter: its layout and its functions.
 const FrameLayout* layout = nullptr;
+CollectorWalk::Python python{};
 CountReference count_up = nullptr, count_down = nullptr;
 IsSubtype is_subtype = nullptr;
 int (*append)(void* list, void* object) = nullptr;
 TrackedObjects::Call call = nullptr;
 Address get_objects = 0;
+void* (*new_weak_reference)(void* object, void* callback) = nullptr;
+void (*clear_error)() = nullptr;
+bool can_walk = false;
 
 template <class Function>
 bool find(Function& function, const char* name) {
@@ -84,7 +90,42 @@ private:
     size_t last_ = 0;
 };
 
+/// `visit` must not run code of Python.
+template <class Visit>
+void for_each_object(Visit visit) {
+    if (can_walk) {
+        CollectorWalk(python).next_part(Deadline(), visit);
+        return;
+    }
+    const TrackedObjects collected(call, count_down, get_objects);
+    for (const Address object : collected.objects()) {
+        visit(object);
+    }
+}
+
+struct Found {
+    Address object;
+    size_t list;
+};
+
+/// Appends a weak reference to each object, which the caller owns, to its list. Leaves out objects without support for
+/// weak references.
+void append_weakly(std::span<const Found> found, const uint64_t* lists) {
+    for (const Found& each : found) {
+        if (void* reference = new_weak_reference(reinterpret_cast<void*>(each.object), nullptr)) {
+            append(reinterpret_cast<void*>(lists[each.list]), reference);
+            count_down(reference);
+        } else {
+            clear_error();
+        }
+    }
+}
+
 }  // namespace
+
+struct tidemark_heap_walk : CollectorWalk {
+    using CollectorWalk::CollectorWalk;
+};
 
 struct tidemark_heap_scan : HeapScan {
     using HeapScan::HeapScan;
@@ -101,29 +142,55 @@ TIDEMARK_EXPORT int tidemark_heap_prepare(int major, int minor, const tidemark_h
         return 0;
     }
     if (!find(count_up, "Py_IncRef") || !find(count_down, "Py_DecRef") || !find(is_subtype, "PyType_IsSubtype") ||
-        !find(append, "PyList_Append") || !find(call, "PyObject_CallObject") || !objects_are_as_known(*known) ||
+        !find(append, "PyList_Append") || !find(call, "PyObject_CallObject") ||
+        !find(new_weak_reference, "PyWeakref_NewRef") || !find(clear_error, "PyErr_Clear") ||
+        !find(python.new_list, "PyList_New") || !objects_are_as_known(*known) ||
         !frames_are_as_known(*candidate, *known)) {
         std::snprintf(error, error_size, "this build of Python %d.%d has another object layout.", major, minor);
         return 0;
     }
     layout = candidate;
     get_objects = known->get_objects;
+    python.count_up = count_up;
+    python.count_down = count_down;
+    python.function_type = known->function_type;
+    can_walk = minor <= newest_with_lists && CollectorWalk::can_walk(python);
     return 1;
 }
 
 TIDEMARK_EXPORT void tidemark_heap_instances(const uint64_t* types, const uint64_t* lists, int32_t count) {
     const std::span bases(types, static_cast<size_t>(count));
-    const TrackedObjects collected(call, count_down, get_objects);
-    const std::span<const Address> objects = collected.objects();
     FirstBase first_base(bases);
-    for (size_t i = 0; i < objects.size(); ++i) {
-        __builtin_prefetch(
-            reinterpret_cast<const void*>(objects[std::min(i + prefetched_objects, objects.size() - 1)]));
-        if (const size_t list = first_base.of(read(objects[i], object_type)); list < bases.size()) {
-            append(reinterpret_cast<void*>(lists[list]), reinterpret_cast<void*>(objects[i]));
+    for_each_object([&](Address object) {
+        if (const size_t list = first_base.of(read(object, object_type)); list < bases.size()) {
+            append(reinterpret_cast<void*>(lists[list]), reinterpret_cast<void*>(object));
         }
-    }
+    });
 }
+
+TIDEMARK_EXPORT tidemark_heap_walk* tidemark_heap_walk_begin(void) {
+    return can_walk ? new (std::nothrow) tidemark_heap_walk(python) : nullptr;
+}
+
+TIDEMARK_EXPORT int tidemark_heap_walk_part(tidemark_heap_walk* walk, const uint64_t* types, const uint64_t* lists,
+                                            int32_t count, int64_t longest_ns) {
+    const std::span bases(types, static_cast<size_t>(count));
+    FirstBase first_base(bases);  // of this part: a type may be destroyed between two parts
+    std::vector<Found> found;
+    const CollectorWalk::End end = walk->next_part(Deadline(longest_ns), [&](Address object) {
+        if (const size_t list = first_base.of(read(object, object_type)); list < bases.size()) {
+            count_up(reinterpret_cast<void*>(object));  // what follows may run a collection
+            found.push_back({object, list});
+        }
+    });
+    append_weakly(found, lists);
+    for (const Found& each : found) {
+        count_down(reinterpret_cast<void*>(each.object));
+    }
+    return static_cast<int>(end);
+}
+
+TIDEMARK_EXPORT void tidemark_heap_walk_end(tidemark_heap_walk* walk) { delete walk; }
 
 TIDEMARK_EXPORT void tidemark_heap_variables(uint64_t frame, uint64_t* objects, int32_t count) {
     const Address variables = variables_of(*layout, frame);

@@ -26,6 +26,7 @@ struct tidemark_heap_known {
     const uint64_t* variables;
     uint64_t variable_count; /* number of `variables`: the frame's first ones, which have values */
     uint64_t get_objects;    /* gc.get_objects; later calls use it */
+    uint64_t function_type;  /* of functions defined in Python */
 };
 
 /* Checks the layout of this interpreter's objects. Returns 1 when the heap can be scanned, else 0 with a sentence in
@@ -36,6 +37,27 @@ int tidemark_heap_prepare(int major, int minor, const struct tidemark_heap_known
 /* Appends to lists[i] the objects whose type is types[i] or derives from it. An object is appended to the first
  * matching list only. */
 void tidemark_heap_instances(const uint64_t* types, const uint64_t* lists, int32_t count);
+
+/* The same in parts, between which the program runs; appends weak references. */
+typedef struct tidemark_heap_walk tidemark_heap_walk;
+
+enum tidemark_heap_walk_end {
+    TIDEMARK_HEAP_WALK_DONE = 0,
+    TIDEMARK_HEAP_WALK_LATE = 1,   /* another part is needed */
+    TIDEMARK_HEAP_WALK_CHANGED = 2 /* the program has moved the objects: a new walk is needed */
+};
+
+/* Begins a walk, which the caller ends. Returns NULL if out of memory, or if this version of Python cannot be walked in
+ * parts. */
+tidemark_heap_walk* tidemark_heap_walk_begin(void);
+
+/* Walks for about longest_ns. Must not be called once the collector has begun to collect the oldest generation since
+ * the walk began. Returns tidemark_heap_walk_end. */
+int tidemark_heap_walk_part(tidemark_heap_walk* walk, const uint64_t* types, const uint64_t* lists, int32_t count,
+                            int64_t longest_ns);
+
+/* Ends the walk. */
+void tidemark_heap_walk_end(tidemark_heap_walk* walk);
 
 /* Stores the values of the first `count` variables of a frame; 0: no value. Nothing retains the values, so the caller
  * may only compare the addresses. */

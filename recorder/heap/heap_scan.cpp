@@ -4,7 +4,6 @@
 #include "recorder/heap/heap_scan.h"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 
 #include "recorder/heap/unreachable.h"
@@ -16,8 +15,6 @@ namespace {
 constexpr size_t prefetched_objects = 6;
 constexpr uint32_t longest_path = 2 * TIDEMARK_HEAP_NEAR_ROOT;
 constexpr size_t objects_between_clock_reads = 256;
-
-int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
 std::span<const Address> span_of(const uint64_t* first, int64_t count) { return {first, static_cast<size_t>(count)}; }
 
@@ -72,7 +69,7 @@ void HeapScan::add_target(Address object) {
 }
 
 void HeapScan::search_from(std::span<const tidemark_heap_root> roots, int64_t longest_ns) {
-    late_after_ns_ = longest_ns == 0 ? never : now_ns() + longest_ns;
+    deadline_ = longest_ns == 0 ? Deadline() : Deadline(longest_ns);
     nodes_.clear();
     starts_.clear();
     reached_.clear();
@@ -185,9 +182,7 @@ void HeapScan::expand_node(uint32_t node) {
     }
 }
 
-bool HeapScan::is_late() const {
-    return late_after_ns_ != never && objects_ % objects_between_clock_reads == 0 && now_ns() > late_after_ns_;
-}
+bool HeapScan::is_late() const { return objects_ % objects_between_clock_reads == 0 && deadline_.is_over(); }
 
 int HeapScan::visit(void* object, void* context) noexcept {
     auto& scan = *static_cast<HeapScan*>(context);

@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "recorder/heap/address_set.h"
+#include "recorder/heap/deadline.h"
 #include "recorder/heap/frame_locals.h"
 #include "recorder/heap/heap.h"
 #include "recorder/heap/object_kinds.h"
 #include "recorder/heap/search_queue.h"
 
 namespace tidemark::heap {
-
-/// Py_IncRef or Py_DecRef.
-using CountReference = void (*)(void* object);
 
 class HeapScan {
 public:
@@ -57,7 +55,6 @@ private:
         bool is_missing = true;
     };
     static constexpr uint32_t root_flag = uint32_t{1} << 31;
-    static constexpr int64_t never = INT64_MAX;
 
     void enter(const tidemark_heap_root& root, int32_t number);
     void start(Address object, int32_t root, int32_t variable);
@@ -82,7 +79,7 @@ private:
     int (*has_node_)(uint64_t impl);
     int64_t left_with_node_;
     size_t impl_offset_;
-    int64_t late_after_ns_ = never;  ///< on the steady clock
+    Deadline deadline_;
     std::unordered_map<Address, size_t> target_numbers_;
     std::vector<Path> paths_;  ///< by target
     std::vector<size_t> new_paths_;

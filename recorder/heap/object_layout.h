@@ -17,6 +17,7 @@ using Address = uint64_t;
 using Visit = int (*)(void* object, void* context);
 using Traverse = int (*)(void* object, Visit visit, void* context);
 using IsTracked = int (*)(void* object);
+using CountReference = void (*)(void* object);  ///< Py_IncRef or Py_DecRef
 
 constexpr size_t object_references = 0, object_type = 8;
 constexpr size_t type_flags = 168, type_traverse = 184, type_is_tracked = 328;

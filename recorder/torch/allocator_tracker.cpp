@@ -46,7 +46,7 @@ std::atomic<uint64_t> steps_ended{0};
 thread_local int markers_seen = 0;
 thread_local std::vector<uint64_t>* cuts = nullptr;
 
-constexpr uint32_t longest_sample_wait_ms = 200;
+constexpr uint32_t longest_sample_wait_ms = 45;
 
 int device_of(const TraceEntry& entry) {
     if (entry.action_ != TraceEntry::SNAPSHOT) {

@@ -438,19 +438,117 @@ class Limits(unittest.TestCase):
 
     def test_limited_scans_say_that_they_are_incomplete(self):
         target = Thing()
-        found = _referrers.find(HEAP, [target], longest_s=60.0)
+        found = _referrers.find(HEAP, [target], parts=limited(60.0, 60.0))
         self.assertTrue(found.is_complete and found.links[0])
-        alone = _referrers.find(HEAP, [Thing()], longest_s=60.0)  # only the search knew it
+        alone = _referrers.find(HEAP, [Thing()], parts=limited(60.0, 60.0))  # only the search knew it
         self.assertFalse(alone.is_complete or alone.links[0])
+        late = _referrers.find(HEAP, [target, target], parts=limited(60.0, 0.0))
+        self.assertFalse(late.is_complete)
         self.assertTrue(_referrers.find(HEAP, [Thing()]).is_complete)
 
     def test_parts_leave_time_for_a_search(self):
-        parts = _referrers._Parts()
-        self.assertEqual(parts.left(0.0), 0.0)
-        self.assertGreater(parts.left(60.0), 30.0)
-        self.assertGreater(parts.left(1e-9), 1e-9)
-        self.assertTrue(parts.is_over(1e-9))
-        self.assertFalse(parts.is_over(60.0) or parts.is_over(0.0))
+        self.assertEqual(_referrers._Parts().left(), 0.0)
+        self.assertGreater(limited(60.0, 60.0).left(), 30.0)
+        for parts in limited(1e-9, 60.0), limited(60.0, 1e-9):
+            self.assertGreater(parts.left(), 1e-9)
+        self.assertTrue(limited(1e-9, 60.0).is_over())
+        self.assertFalse(limited(60.0, 60.0).is_over() or _referrers._Parts().is_over())
+        self.assertTrue(limited(1e-9, 60.0).next() and _referrers._Parts().next())
+        self.assertFalse(limited(60.0, 0.0).next())
+
+
+def limited(part_s, total_s):
+    return _referrers._Parts(_referrers.Limits(part_s, total_s))
+
+
+@unittest.skipIf(
+    sys.version_info >= (3, 14), "Python 3.14 keeps its objects in other lists: instances_in_parts() has one part"
+)
+class Walks(unittest.TestCase):
+    """Walks over the collector's own lists."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.others = [[lambda: 0] for _ in range(20_000)]
+
+    def things(self, between):
+        return HEAP.instances_in_parts(Thing, longest_s=1e-6, between=between)[0]
+
+    def test_a_walk_finds_what_a_list_of_all_objects_has(self):
+        things = [Thing() for _ in range(100)]
+        parts = []
+        for collect in lambda: None, gc.collect:
+            collect()
+            parts.clear()
+            found = self.things(lambda: parts.append(0) or True)
+            self.assertEqual(set(map(id, found)), set(map(id, things)))
+        self.assertGreater(len(parts), 50)
+
+    def test_objects_of_the_program_come_and_go(self):
+        things = [Thing() for _ in range(100)]
+        gone = []
+
+        def program():
+            if len(gone) < 50:
+                gone.append(id(things.pop()))
+                things.insert(0, Thing())
+            return True
+
+        found = set(map(id, self.things(program)))
+        self.assertGreaterEqual(found, set(map(id, things[50:])))
+        self.assertEqual(len(gone), 50)
+
+    def test_a_walk_begins_again_after_a_collection(self):
+        things = [Thing() for _ in range(100)]
+        calls = []
+
+        def collects():
+            calls.append(0)
+            if len(calls) in (10, 400):
+                gc.collect()
+            return True
+
+        self.assertEqual(set(map(id, self.things(collects))), set(map(id, things)))
+        self.assertNotIn("on_collection", [function.__name__ for function in gc.callbacks])
+
+    def test_a_walk_survives_a_program_that_moves_its_objects_all_the_time(self):
+        self.things(lambda: gc.collect() or True)
+        try:
+            found = self.things(lambda: gc.freeze() or True)
+        finally:
+            gc.unfreeze()
+        self.assertEqual(found, [])
+
+    def test_a_walk_ends_early(self):
+        calls = []
+        self.things(lambda: calls.append(0) or len(calls) < 5)
+        self.assertEqual(len(calls), 5)
+
+    def test_a_collection_in_progress_in_another_thread(self):
+        """Objects that are being destroyed are in none of the lists while their finalizers run."""
+        inside, may_end = threading.Event(), threading.Event()
+
+        class Slow:
+            def __del__(self):
+                inside.set()
+                may_end.wait(10)
+
+        def program():
+            if not thread.is_alive() and not inside.is_set():
+                thread.start()
+                inside.wait(10)
+            return True
+
+        slow = Slow()
+        slow.function = [lambda slow=slow: slow for _ in range(5000)]
+        slow.me = slow
+        del slow
+        things = [Thing() for _ in range(10)]
+        thread = threading.Thread(target=gc.collect)
+        found = self.things(program)
+        may_end.set()
+        thread.join()
+        self.assertEqual(set(map(id, found)), set(map(id, things)))
 
 
 if __name__ == "__main__":

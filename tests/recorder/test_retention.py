@@ -22,7 +22,7 @@ import asyncio, atexit, collections, contextvars, dataclasses, functools, gc, lo
 import threading, time, types, weakref
 import torch
 import tidemark
-from tidemark import _abi, _budget
+from tidemark import _abi, _budget, _referrers
 
 recording = tidemark.record(sys.argv[1], force=True, parts=["graph"])
 graph, core, blocks, messages = recording._graph, recording.core, [], []
@@ -36,9 +36,9 @@ def grow(*size):
     blocks.append(tensor.data_ptr())
     return tensor
 
-def show(scan=graph._referrers.scan_growing):
+def show(scan=graph._referrers.scan_growing, limits=_referrers.Limits(0.04, 1.0)):
     del messages[:]
-    print("found", scan("allocation sites grow"))
+    print("found", scan("allocation sites grow", limits))
     for record, payload in messages:
         if record.kind == _abi.REFERRER:
             texts = payload.decode().split("\\0")
@@ -46,7 +46,7 @@ def show(scan=graph._referrers.scan_growing):
     del blocks[:]
 
 def show_all():
-    show(graph._referrers.scan_all_growing)
+    show(graph._referrers.scan_all_growing, None)
 
 def run(cases):
     for name, text in cases.items():
@@ -358,7 +358,7 @@ class Plan:
     def best(self):
         pass
 gc.disable(); Plan()
-show(lambda reason: gc.freeze()); gc.unfreeze()
+show(lambda reason, _: gc.freeze()); gc.unfreeze()
 """,
         "found None",
         "cycle:Plan → method → Plan, attribute:states of Plan",
@@ -484,6 +484,44 @@ main()
         "local:first, index:0, view:40 of 4000",
         "local:most, index:0",
     ),
+    "no collection in the midst of a complete scan": (
+        """
+class Meter:
+    def __init__(self):
+        self.update, self.values = self.add, [grow()]
+    def add(self): pass
+find_new = graph._labels.find_new
+graph._labels.find_new = lambda: gc.isenabled() and gc.collect()
+Meter(); show_all(); print(gc.isenabled())
+graph._labels.find_new = find_new
+""",
+        "found None",
+        "cycle:Meter → method → Meter, attribute:values of Meter, index:0",
+        "True",
+    ),
+    "scans of marks and of further searches run on the polling thread": (
+        """
+scans = []
+referrers, graph._referrers = graph._referrers, types.SimpleNamespace(
+    polling_thread=0,
+    scan=lambda reason, _, limits: scans.append((reason, limits.total_s)),
+    scan_growing=lambda reason, limits: scans.append(("growing", limits.total_s)),
+    scan_all_growing=lambda reason, limits: scans.append(("all", limits.total_s)),
+)
+graph._budget._spent.clear()
+graph._newest_at_marks.extend((-1, -1)); graph._newest_at_steps.clear()
+x = torch.ones(3, requires_grad=True) * 2
+graph._newest_at_marks.extend((0, 0)); graph._plugin.live_nodes, live = (lambda: (9, 5)), graph._plugin.live_nodes
+graph.marked("m"); print(scans)
+core.scans_wanted = lambda: 200
+graph._serve_request(); print(scans)
+graph._poll(); print([(reason, limit > 0.05) for reason, limit in scans[1:]])
+graph._plugin.live_nodes = live; graph._referrers = referrers
+""",
+        "[]",
+        "[('growing', 0.03)]",
+        "[('all', True), ('mark m', True)]",
+    ),
     "the end of a search": (
         """
 many = [[[i]] for i in range(1_000_000)]
@@ -503,26 +541,28 @@ main()
     "requests within the budget": (
         """
 reasons, scan = [], graph._referrers.scan_growing
-graph._referrers.scan_growing = lambda reason: reasons.append(reason) or True
-graph._growth_budget = _budget.Budget(share=0.005, free_s=0.0)
+def work(reason, limits):
+    reasons.append(limits); graph._budget._spent.append((time.monotonic(), 0.035)); return True
+graph._referrers.scan_growing = work
+graph._budget = _budget.Budget(share=0.01)
 for wanted in range(1, 6):
     core.scans_wanted = lambda: wanted
     graph._last_growth_scan_s = 0.04
     graph.step_ended(); graph.step_ended()
-print(len(reasons))
-graph._growth_budget._saved = 0.05; graph.step_ended(); print(len(reasons))
+print(len(reasons), {limits.total_s for limits in reasons} == {0.03})
+graph._budget._spent.clear(); graph.step_ended(); print(len(reasons))
 graph.step_ended(); print(len(reasons))
 graph._referrers.scan_growing = scan
 """,
-        "2",
+        "2 True",
         "3",
         "3",
     ),
     "requests wait for the end of the first step": (
         """
 reasons, scan = [], graph._referrers.scan_growing
-graph._referrers.scan_growing = lambda reason: reasons.append(reason) or True
-graph._growth_scans = 0; graph._newest_at_steps.clear()
+graph._referrers.scan_growing = lambda reason, limits: reasons.append(reason) or True
+graph._budget._spent.clear(); graph._newest_at_steps.clear()
 core.scans_wanted = lambda: 100
 graph.backward_begins(); graph.backward_ends()
 graph._serve_request(); print(len(reasons))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -21,11 +22,10 @@ from tidemark import _budget, _callbacks, _garbage, _heap, _introspect, _labels,
 from tidemark._core import Core
 from tidemark._plugin import Plugin
 
-# Automatic scans get 1 % of the run's time: those that the recorder requests, and all others, one half each.
-_SHARE = 0.005
-_FREE_S = 0.1  # seconds for each of both in addition
+_SHARE = 0.01  # of the program's time for scans that nobody asked for
+_LONGEST_PART_S = 0.03  # of such a scan
 _FIRST_SCAN_S = 0.04  # expected
-_FIRST_SCANS = 2  # requested scans that are always made, for programs of a few seconds
+_MOST_FOR_RETAINED_S = 0.04  # of a scan since memory grows: the rest is for growing sites, which say more
 _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
 _GROWTH = 1.5  # factor by which retained bytes grow before the next scan
@@ -89,12 +89,11 @@ class Graph:
         self._referrers = _referrers.Referrers(torch, plugin, core, heap, modules, self._labels)
         self._scanning = threading.Lock()
         self._core = core
-        self._budget, self._growth_budget = (_budget.Budget(_SHARE, _FREE_S) for _ in range(2))
-        self._last_scan_s = self._last_growth_scan_s = _FIRST_SCAN_S
+        self._budget = _budget.Budget(_SHARE)
+        self._last_growth_scan_s = _FIRST_SCAN_S
         self._requests_served = core.scans_wanted()
         self._full_scans_served = core.full_scans_wanted()
         core.serve_scans(1)
-        self._growth_scans = 0
         self._nodes_at_scan: int | None = None  # none: there was no scan
         self._bytes_at_scan = 0
         self._allocated: collections.deque[int] = collections.deque(maxlen=_POLLS)
@@ -105,6 +104,8 @@ class Graph:
         self._backwards: list[None] = []  # one entry per backward pass in progress: passes nest, also across threads
         self._first_backward: float | None = None  # when it began, until a training step has ended
         self._ooms = 0
+        self._reason_to_scan = ""  # "": none
+        self._growth_is_unexplained = False  # by a scan for growing sites
         self._ended = False
         self._polls_since_step = 0
         self._failures: set[str] = set()
@@ -184,7 +185,7 @@ class Graph:
     @_stops_program
     @_reports_failures
     def marked(self, name: str) -> None:
-        """Handles a mark. Scans the heap if nodes are alive that are older than the last two marks or steps."""
+        """Handles a mark. Polls scan the heap if nodes are alive that are older than the last two marks or steps."""
         self._labels.find_new()
         self._plugin.update_labels()
         alive, newest = self._plugin.live_nodes()
@@ -192,7 +193,7 @@ class Graph:
         self._newest_at_marks.append(newest)
         # More nodes are alive than were created since then, so some are older.
         if before and alive > newest - min(before):
-            self._scan_if_affordable(f"mark {name}")
+            self._reason_to_scan = f"mark {name}"
 
     @_stops_program
     @_reports_failures
@@ -204,7 +205,7 @@ class Graph:
         if self._ooms <= _ALWAYS_SCANNED_OOMS:
             self._scan("out of memory")
         else:
-            self._scan_if_affordable("out of memory")
+            self._scan_if_affordable("out of memory", _LONGEST_PART_S)
 
     @_stops_program
     @_reports_failures
@@ -239,6 +240,7 @@ class Graph:
         self._update_labels_without_steps()
         if self._polls_since_step >= _POLLS_WITHOUT_STEP:
             self._serve_request()  # else a step serves it soon, on a thread that may read gradients
+        self._scan_further()
         alive, _ = self._plugin.live_nodes()
         self._alive.append(alive)
         if self._nodes_at_scan is not None:
@@ -248,18 +250,23 @@ class Graph:
         if alive >= max(_FEWEST_NODES, 2 * (self._nodes_at_scan or 0)) or retained >= max(
             _FEWEST_BYTES, _GROWTH * self._bytes_at_scan
         ):
-            self._scan_if_affordable("memory grows")
+            self._scan_if_affordable("memory grows", math.inf, _MOST_FOR_RETAINED_S)
 
     def _allocated_bytes(self) -> int:
         cuda = self._torch.cuda
         return sum(map(cuda.memory_allocated, range(cuda.device_count()))) if cuda.is_initialized() else 0
 
-    def _scan_if_affordable(self, reason: str) -> None:
-        if self._budget.allows(self._last_scan_s):
-            began = time.thread_time()
+    def _scan_if_affordable(self, reason: str, expected_s: float, most_s: float = math.inf) -> None:
+        if self._budget.allows(expected_s):
             with self._budget.spend():
-                self._scan(reason)
-            self._last_scan_s = time.thread_time() - began
+                self._scan(reason, limits=self._limits(most_s))
+
+    def _limits(self, most_s: float = math.inf) -> _referrers.Limits:
+        """Returns the limits of a scan that nobody asked for. A thread of the program waits for the whole scan, others
+        for a part of it."""
+        is_polling = threading.get_ident() == self._referrers.polling_thread
+        longest_s = math.inf if is_polling else _LONGEST_PART_S
+        return _referrers.Limits(_LONGEST_PART_S, min(self._budget.left(), most_s, longest_s))
 
     def _serve_full_request(self) -> None:
         """Scans for everything if the user has requested it by a command."""
@@ -276,30 +283,34 @@ class Graph:
         if wanted == self._requests_served or not self._may_scan_growing():
             return
         began = time.thread_time()
-        with self._growth_budget.spend(), self._exclusively() as is_free:
+        with self._budget.spend(), self._exclusively() as is_free:
             if not is_free:
                 return
             self._requests_served = wanted
-            self._growth_scans += 1
-            found = self._referrers.scan_growing(_GROWTH_REASON)
+            found = self._referrers.scan_growing(_GROWTH_REASON, self._limits())
+            self._growth_is_unexplained = not found
             self._last_growth_scan_s = time.thread_time() - began
-            if not found and self._growth_budget.allows(self._last_scan_s):
-                self._scan_all_growing()
+
+    def _scan_further(self) -> None:
+        """Makes the scans that a thread of the program would have to wait for."""
+        if self._growth_is_unexplained and self._budget.allows(_FIRST_SCAN_S):
+            self._growth_is_unexplained = False
+            with self._budget.spend(), self._exclusively() as is_free:
+                if is_free:
+                    self._referrers.scan_all_growing(_GROWTH_REASON, self._limits())
+        if self._reason_to_scan:
+            reason, self._reason_to_scan = self._reason_to_scan, ""
+            self._scan_if_affordable(reason, _FIRST_SCAN_S)
 
     @_reports_failures
     def _before_freeze(self) -> None:
         """Scans for the memory of growing allocation sites as long as garbage among it can be seen."""
         if self._core.details_paused():
             return
-        if self._core.growing_blocks() and self._growth_budget.allows(self._last_scan_s):
-            with self._growth_budget.spend(), self._exclusively() as is_free:
+        if self._core.growing_blocks() and self._budget.allows(_FIRST_SCAN_S):
+            with self._budget.spend(), self._exclusively() as is_free:
                 if is_free:
-                    self._scan_all_growing()
-
-    def _scan_all_growing(self) -> None:
-        began = time.thread_time()
-        self._referrers.scan_all_growing(_GROWTH_REASON)
-        self._last_scan_s = time.thread_time() - began
+                    self._referrers.scan_all_growing(_GROWTH_REASON, None)
 
     def _is_in_first_step(self) -> bool:
         """Returns whether gradients and optimizer state are being created, which grow once."""
@@ -309,14 +320,20 @@ class Graph:
     def _may_scan_growing(self) -> bool:
         if self._is_in_first_step():
             return False
-        return self._growth_scans < _FIRST_SCANS or self._growth_budget.allows(self._last_growth_scan_s)
+        return self._budget.allows(self._last_growth_scan_s)
 
-    def _scan(self, reason: str, traceback: TracebackType | None = None, wait_s: float = 0.0) -> None:
+    def _scan(
+        self,
+        reason: str,
+        traceback: TracebackType | None = None,
+        wait_s: float = 0.0,
+        limits: _referrers.Limits | None = None,
+    ) -> None:
         with self._exclusively(wait_s) as is_free:
             if is_free:
                 self._nodes_at_scan = min(self._alive, default=self._plugin.live_nodes()[0])
                 self._bytes_at_scan = min(self._allocated, default=0)
-                self._referrers.scan(reason, traceback)
+                self._referrers.scan(reason, traceback, limits)
 
     @contextlib.contextmanager
     def _exclusively(self, wait_s: float = 0.0) -> Iterator[bool]:

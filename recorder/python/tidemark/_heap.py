@@ -13,7 +13,8 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -22,6 +23,7 @@ from tidemark import _core
 
 _LONGEST_PATH = 256
 _MOST_WITH_NODE = 256
+_OLDEST = 2  # generation of the garbage collector
 _BASE_OF_ARRAY = 48  # offset of PyArrayObject.base, the same in all versions of NumPy
 
 
@@ -124,6 +126,7 @@ class Heap:
             variables=variables,
             variable_count=len(variables),
             get_objects=id(gc.get_objects),
+            function_type=id(types.FunctionType),
         )
         return self._library.tidemark_heap_prepare(major, minor, ctypes.byref(facts), error, len(error))
 
@@ -133,6 +136,50 @@ class Heap:
         types, lists = (_addresses(map(id, items)) for items in (bases, found))
         self._library.tidemark_heap_instances(types, lists, len(bases))
         return found
+
+    def instances_in_parts(
+        self, *bases: type, longest_s: float, between: Callable[[], bool], most_walks: int = 3
+    ) -> list[list[Any]]:
+        """Works as instances(), but lets the program run after each part of about longest_s: calls between(), and ends
+        the search when it returns False. May miss objects if it ends so, if the program moves all objects again and
+        again, or if they allow no weak references. A version of Python whose objects cannot be visited in parts is
+        searched in one."""
+        references: list[list[weakref.ref[Any]]] = [[] for _ in bases]
+        types, lists = (_addresses(map(id, items)) for items in (bases, references))
+        for _ in range(most_walks):
+            for list_ in references:
+                list_.clear()
+            end = self._walk(types, lists, int(longest_s * 1e9), between)
+            if end is None:
+                return self.instances(*bases)
+            if end == _abi.HEAP_WALK_DONE:
+                break
+        return [[found for reference in list_ if (found := reference()) is not None] for list_ in references]
+
+    def _walk(self, types: Any, lists: Any, longest_ns: int, between: Callable[[], bool]) -> int | None:
+        """Walks once. Returns how the walk ended, as far as that matters; None: Python cannot be walked."""
+        walk = self._library.tidemark_heap_walk_begin()
+        if not walk:
+            return None
+        moved: list[None] = []
+
+        def on_collection(phase: str, info: dict[str, Any]) -> None:
+            if info["generation"] == _OLDEST:
+                moved.append(None)
+
+        gc.callbacks.append(on_collection)
+        try:
+            end = _abi.HEAP_WALK_LATE
+            while end == _abi.HEAP_WALK_LATE:
+                end = self._library.tidemark_heap_walk_part(walk, types, lists, len(types), longest_ns)
+                if end == _abi.HEAP_WALK_LATE and not between():
+                    return _abi.HEAP_WALK_DONE
+                if end == _abi.HEAP_WALK_LATE and moved:
+                    return _abi.HEAP_WALK_CHANGED
+            return end
+        finally:
+            gc.callbacks.remove(on_collection)
+            self._library.tidemark_heap_walk_end(walk)
 
     def variables(self, frame: FrameType) -> list[int]:
         """Returns id() of each variable's value, 0 for none, in the order of variables_of()."""

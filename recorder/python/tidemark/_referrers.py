@@ -4,13 +4,16 @@
 """Records what retains tensors: scans the Python heap for retention paths and sends them.
 
 A scan holds the interpreter lock, so all Python threads wait, but not longer than one part of it takes. The calling
-thread continues when all paths are sent. A scan that nobody asked for stops to search after a while, and sends the
-paths that it has found.
+thread continues when all paths are sent. A scan that nobody asked for has limits: it stops to search after a while, and
+sends the paths that it has found.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import gc
+import math
 import threading
 import time
 import typing
@@ -25,39 +28,64 @@ from tidemark._core import Core
 from tidemark._plugin import Place, Plugin
 
 MOST_TENSORS = 20_000
-LONGEST_PART_S = 0.04  # of an automatic scan
-_SHORTEST_SEARCH_S = 0.01
-_AUTOMATIC = ("memory grows",)  # reasons of scans that nobody asked for
+_SHORTEST_SEARCH_S = 0.005
+_LONGEST_WALK_S = 0.004  # of a part that lists objects or names paths
+_END = "end"  # reason of the scan at the end of the program
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
 
 _Links = typing.Optional[list[_links.Link]]
 
 
+class Limits(typing.NamedTuple):
+    """The time that a scan may take, in s: a part of it, and the processor time of all parts."""
+
+    part_s: float
+    total_s: float
+
+
 class _Parts:
-    """Measures the parts of a scan, between which other threads run."""
+    """The parts of a scan, between which other threads run. limits: None if the scan must be complete."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
         self.began = self._part_began = time.perf_counter_ns()
+        self._cpu_began = time.thread_time()
         self._longest = 0
+        self._limits = limits
 
-    def next(self) -> None:
-        """Ends a part, and lets other threads run."""
+    @property
+    def are_limited(self) -> bool:
+        return self._limits is not None
+
+    def next(self) -> bool:
+        """Ends a part, and lets other threads run. Returns whether there is time for another part."""
         self._longest = self.longest()
         time.sleep(0)  # releases the interpreter lock
         self._part_began = time.perf_counter_ns()
+        return self._left_in_total() > 0
 
-    def left(self, longest_s: float) -> float:
-        """Returns the time in s for a search in this part, so that the part takes `longest_s`; 0: unlimited."""
-        passed_s = (time.perf_counter_ns() - self._part_began) / 1e9
-        return max(longest_s - passed_s, _SHORTEST_SEARCH_S) if longest_s else 0.0
+    def next_if_long(self) -> bool:
+        """Ends a part that has taken a few ms. Returns whether there is time for more."""
+        return self._passed_s() < _LONGEST_WALK_S or self.next()
 
-    def is_over(self, longest_s: float) -> bool:
-        """Returns whether this part has taken `longest_s`; 0: never."""
-        return 0.0 < longest_s < (time.perf_counter_ns() - self._part_began) / 1e9
+    def left(self) -> float:
+        """Returns the time in s for a search in this part; 0: unlimited."""
+        if self._limits is None:
+            return 0.0
+        return max(min(self._limits.part_s - self._passed_s(), self._left_in_total()), _SHORTEST_SEARCH_S)
+
+    def is_over(self) -> bool:
+        """Returns whether this part has taken its time."""
+        return self._limits is not None and self._passed_s() > self._limits.part_s
 
     def longest(self) -> int:
         """Returns the duration of the longest part so far, in ns."""
         return max(self._longest, time.perf_counter_ns() - self._part_began)
+
+    def _passed_s(self) -> float:
+        return (time.perf_counter_ns() - self._part_began) / 1e9
+
+    def _left_in_total(self) -> float:
+        return math.inf if self._limits is None else self._limits.total_s - (time.thread_time() - self._cpu_began)
 
 
 class Roots(typing.NamedTuple):
@@ -89,25 +117,29 @@ def find(
     targets: list[Any],
     given: Roots = _NO_MORE_ROOTS,
     parts: _Parts | None = None,
-    longest_s: float = 0.0,
 ) -> Found:
-    """Searches for the targets. longest_s: of one part of the search, which then is never complete as long as a target
-    has no path; 0: unlimited.
+    """Searches for the targets. A search with limits is never complete as long as a target has no path.
 
     Empties the list `targets` as soon as the search knows their addresses, so that the list is not a referrer
     itself."""
     count, modules = len(targets), _roots.namespaces()
     with heap.search(targets, _roots.barriers(modules)) as search:
         targets.clear()
-        roots, is_complete = _search_all(search, modules, given, parts or _Parts(), longest_s)
+        parts = parts or _Parts()
+        roots, is_complete = _search_all(search, modules, given, parts)
         places = _links.Places(heap)
-        paths = (search.path_to(number) for number in range(count))
-        named = [path and _paths.links(places, path, roots) for path in paths]
+        named: list[_Links] = [None] * count
+        for number in range(count):
+            path = search.path_to(number)
+            named[number] = path and _paths.links(places, path, roots)
+            del path  # the program runs
+            if not parts.next_if_long():
+                return Found(named, search.objects(), False)
         return Found(named, search.objects(), is_complete)
 
 
 def _search_all(
-    search: _heap.Search, modules: _roots.Namespaces, given: Roots, parts: _Parts, longest_s: float
+    search: _heap.Search, modules: _roots.Namespaces, given: Roots, parts: _Parts
 ) -> tuple[list[_roots.Root], bool]:
     """Searches from the roots with the best names first, until all targets have a path. Returns the roots used, and
     whether the search is complete."""
@@ -120,17 +152,18 @@ def _search_all(
     )
     for stage in stages:
         found = stage()
-        missing = search.search_from([root.for_search() for root in found], parts.left(longest_s))
-        if missing and not roots and not longest_s:
+        missing = search.search_from([root.for_search() for root in found], parts.left())
+        if missing and not roots and not parts.are_limited:
             parts.next()
             missing = search.drop_unreferenced()
         roots += found
         if not missing:
             return roots, True
-        parts.next()
-    if not longest_s:  # lists all objects, which takes as long as a part may
+        if not parts.next():
+            return roots, False
+    if not parts.are_limited:
         search.search_unreachable()
-    return roots, not longest_s
+    return roots, not parts.are_limited
 
 
 class _Target(typing.NamedTuple):
@@ -138,6 +171,19 @@ class _Target(typing.NamedTuple):
 
     place: Place
     is_gradient: bool = False
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keeps garbage alive until a scan has found what retains its tensors: the scan's own objects would begin a
+    collection in the midst of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Referrers:
@@ -164,22 +210,22 @@ class Referrers:
         # that the program's thread replaces, and its field has the old address until then.
         self.polling_thread = 0
 
-    def scan(self, reason: str, traceback: TracebackType | None = None) -> None:
+    def scan(self, reason: str, traceback: TracebackType | None = None, limits: Limits | None = None) -> None:
         """Records the retention path of each tensor on a GPU or created by a recorded node. Labeled tensors are left
         out, unless they belong to an allocation site that grows.
 
         traceback: of an exception; the variables of its frames are roots, too."""
         # An error follows from what this thread did; any thread may scan for another reason.
         thread = threading.get_ident() if reason == "out of memory" else None
-        longest_s = LONGEST_PART_S if reason in _AUTOMATIC else 0.0
-        self._scan_all(reason, set(self._core.growing_blocks()), False, Roots((), traceback, (), thread), longest_s)
+        growing = set(self._core.growing_blocks())
+        self._scan_all(reason, growing, False, Roots((), traceback, (), thread), _Parts(limits))
 
-    def scan_growing(self, reason: str) -> bool:
+    def scan_growing(self, reason: str, limits: Limits) -> bool:
         """Records the retention paths of the memory of growing allocation sites, and of the nearest tensors whose graph
         may retain it. Returns False if a part of it has no path of its own yet, since the time was too short, or since
         nothing that is reachable retains it."""
         blocks = self._core.growing_blocks()
-        parts = _Parts()
+        parts = _Parts(limits)
         if not blocks or self._offset_of_impl == 0:
             self._send(reason, parts, 0, len(blocks), [])  # the recorder waits for the answer
             return not blocks
@@ -188,12 +234,11 @@ class Referrers:
         roots = _roots.nearest(modules, None)
         with self._heap.search((), _roots.barriers(modules), wanted) as search:
             parts.next()
-            if search.search_from([root.for_search() for root in roots], LONGEST_PART_S):
-                parts.next()
+            if search.search_from([root.for_search() for root in roots], parts.left()) and parts.next():
                 further = _roots.furthest(modules)
-                search.search_from([root.for_search() for root in further], parts.left(LONGEST_PART_S))
+                search.search_from([root.for_search() for root in further], parts.left())
                 roots += further
-            found = list(self._found(search, roots, set(blocks)))
+            found = list(self._found(search, roots, set(blocks), parts))
             self._send(reason, parts, search.objects(), len(blocks), found)
         return 2 * len({target.place.address for target, _ in found}.intersection(blocks)) >= len(blocks)
 
@@ -202,13 +247,13 @@ class Referrers:
         tensor_type = self._torch._C.TensorBase
         return _heap.Blocks(blocks, tensor_type, plugin.block_of(), plugin.has_node(), self._offset_of_impl)
 
-    def scan_all_growing(self, reason: str) -> None:
-        """Works as scan_growing(), but also looks for memory that only C or a reference cycle retains, and for tensors
-        whose graph may retain it. Takes the time that this takes."""
-        self._scan_all(reason, set(self._core.growing_blocks()), True, _NO_MORE_ROOTS)
+    def scan_all_growing(self, reason: str, limits: Limits | None) -> None:
+        """Works as scan_growing(), but lists all objects, and so finds all tensors whose graph may retain the memory;
+        without limits also memory that only C or a reference cycle retains."""
+        self._scan_all(reason, set(self._core.growing_blocks()), True, _NO_MORE_ROOTS, _Parts(limits))
 
     def _found(
-        self, search: _heap.Search, roots: list[_roots.Root], blocks: Collection[int]
+        self, search: _heap.Search, roots: list[_roots.Root], blocks: Collection[int], parts: _Parts
     ) -> Iterator[tuple[_Target, _Links]]:
         places = _links.Places(self._heap)
         for number in range(search.targets()):
@@ -217,27 +262,21 @@ class Referrers:
                 links = _paths.links(places, path, roots)
                 for target in self._targets_of(path.objects[-1], blocks, with_nodes=True):
                     yield target, links
+            del path  # the program runs
+            if not parts.next_if_long():
+                return
 
-    def _scan_all(
-        self,
-        reason: str,
-        growing: Collection[int],
-        only_growing: bool,
-        given: Roots,
-        longest_s: float = 0.0,
-    ) -> None:
-        parts, types = _Parts(), self._torch._C
-        # No pause from here to the search: a tensor that the program replaces meanwhile would live longer, without a
-        # referrer.
-        modules, tensors, autograd_contexts, contexts = self._heap.instances(
-            self._torch.nn.Module, types.TensorBase, types._FunctionBase, Context
-        )
-        self._modules.add(modules)
-        del modules  # it would be a referrer itself
-        self._labels.find_new()
-        tensors, targets = self._choose(tensors, growing, only_growing, lambda: parts.is_over(longest_s))
-        given = given._replace(autograd_contexts=autograd_contexts, contexts=contexts)
-        result = find(self._heap, tensors, given, parts, longest_s)
+    def _scan_all(self, reason: str, growing: Collection[int], only_growing: bool, given: Roots, parts: _Parts) -> None:
+        with _no_collection() if not parts.are_limited else contextlib.nullcontext():
+            # No pause from here to the search: a tensor that the program replaces meanwhile would live longer, without
+            # a referrer.
+            modules, tensors, autograd_contexts, contexts = self._objects(parts)
+            self._modules.add(modules)
+            del modules  # it would be a referrer itself
+            self._labels.find_new()
+            tensors, targets = self._choose(tensors, growing, only_growing, parts.is_over)
+            given = given._replace(autograd_contexts=autograd_contexts, contexts=contexts)
+            result = find(self._heap, tensors, given, parts)
         found = [
             (target, links)
             for of_tensor, links in zip(targets, result.links)
@@ -248,11 +287,18 @@ class Referrers:
         if len(result.links) == MOST_TENSORS:
             self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TENSORS} tensors"))
 
+    def _objects(self, parts: _Parts) -> list[list[Any]]:
+        """Returns the modules, the tensors, the contexts of autograd functions and those of context variables."""
+        wanted = self._torch.nn.Module, self._torch._C.TensorBase, self._torch._C._FunctionBase, Context
+        if not parts.are_limited:
+            return self._heap.instances(*wanted)
+        return self._heap.instances_in_parts(*wanted, longest_s=_LONGEST_WALK_S, between=parts.next)
+
     def _send(
         self, reason: str, parts: _Parts, visited: int, tensors: int, found: list[tuple[_Target, _Links]]
     ) -> None:
         duration = time.perf_counter_ns() - parts.began
-        longest = 0 if reason == "end" else parts.longest()  # the program has ended: nothing waits
+        longest = 0 if reason == _END else parts.longest()  # the program has ended: nothing waits
         self._core.push(_records.heap_scan(reason, duration, longest, visited, tensors))
         for target, links in found:
             # A tensor that only C++ retains is worth a record only if it belongs to the graph.
