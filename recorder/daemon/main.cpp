@@ -14,6 +14,7 @@
 #include "recorder/core/environment.h"
 #include "recorder/daemon/control_server.h"
 #include "recorder/daemon/first_use.h"
+#include "recorder/daemon/rank.h"
 #include "recorder/daemon/recorder.h"
 #include "recorder/daemon/trace_name.h"
 #include "storage/base/size_limit.h"
@@ -59,12 +60,11 @@ void report_failure(RegionHeader& header, const std::string& sentence) {
 /// Returns the path of the trace. If it depends on other processes, waits until the program uses the GPU.
 std::string name_of_trace(const Options& options, const ProgramFacts& program, MappedRegion& region,
                           const SessionFolder& session) {
-    const std::string_view rank = environment("RANK");
     if (!options.claims_name) {
         return options.output;
     }
-    if (!rank.empty()) {
-        return name_with_rank(options.output, rank, options.program);
+    if (const auto rank = rank_of_process()) {
+        return name_with_rank(options.output, *rank, options.program);
     }
     if (!session.exists()) {
         return options.output;

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "recorder/core/environment.h"
+#include "recorder/daemon/rank.h"
 #include "recorder/daemon/recorder.h"
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
@@ -26,16 +27,11 @@ constexpr auto longest_wait_for_exit_file = milliseconds(500);
 
 bool command_line_is_wanted() { return environment("TIDEMARK_COMMAND_LINE") != "0"; }
 
-std::optional<int64_t> rank_of_environment() {
-    const char* rank = std::getenv("RANK");
-    return rank != nullptr && *rank != '\0' ? std::optional<int64_t>(std::atoll(rank)) : std::nullopt;
-}
-
 }  // namespace
 
 void Recorder::begin_process() {
     process_.pid = options_.program;
-    process_.rank = rank_of_environment();
+    process_.rank = rank_of_process();
     if (command_line_is_wanted()) {
         process_.command_line = cut_text(facts_.command_line, most_text_bytes);
         texts_cut_ += facts_.command_line.size() > most_text_bytes;

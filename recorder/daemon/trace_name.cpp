@@ -20,7 +20,7 @@ std::string with_middle(const std::string& output, const std::string& middle) {
 
 }  // namespace
 
-std::string name_with_rank(const std::string& output, std::string_view rank, pid_t program) {
+std::string name_with_rank(const std::string& output, int64_t rank, pid_t program) {
     return with_middle(output, fmt::format("rank{}-{}", rank, program));
 }
 

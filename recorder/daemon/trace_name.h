@@ -6,15 +6,15 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "recorder/daemon/session_folder.h"
 
 namespace tidemark::recorder {
 
-/// Returns "run.rank0-PID.tide" for "run.tide". `rank`: the value of RANK.
-std::string name_with_rank(const std::string& output, std::string_view rank, pid_t program);
+/// Returns "run.rank0-PID.tide" for "run.tide". `rank`: see rank.h.
+std::string name_with_rank(const std::string& output, int64_t rank, pid_t program);
 
 /// Returns `output` for the first process of the session that uses the GPU, else "run.PID.tide". A process that has
 /// ended without using it gets `output` only if no other process has it, and if it is the session's program or ends

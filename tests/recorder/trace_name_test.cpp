@@ -9,9 +9,11 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "recorder/daemon/rank.h"
 #include "tests/recorder/recording_fixture.h"
 #include "tests/recorder/simulated_program.h"
 
@@ -170,6 +172,68 @@ TEST_F(Names, RanksNeedNoUse) {
     SimulatedProgram of_main({});
     ASSERT_TRUE(start(of_main, main.pid()));
     EXPECT_TRUE(fs::exists(folder_ / ("run.rank3-" + std::to_string(main.pid()) + ".tide")));
+    main.end();
+    ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
+}
+
+class Ranks : public testing::Test {
+protected:
+    void SetUp() override { TearDown(); }
+    void TearDown() override {
+        for (const char* variable :
+             {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE",
+              "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"}) {
+            unsetenv(variable);
+        }
+    }
+    static std::optional<int64_t> rank_with(const std::map<std::string, std::string>& variables) {
+        for (const auto& [name, value] : variables) {
+            setenv(name.c_str(), value.c_str(), 1);
+        }
+        return recorder::rank_of_process();
+    }
+};
+
+TEST_F(Ranks, AreThoseOfEveryLauncher) {
+    const std::map<std::string, std::string> launchers{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                                       {"PMI_RANK", "PMI_SIZE"},
+                                                       {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+                                                       {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+    for (const auto& [rank, processes] : launchers) {
+        TearDown();
+        EXPECT_EQ(63, rank_with({{rank, "63"}, {processes, "64"}})) << rank;
+    }
+    TearDown();
+    EXPECT_EQ(0, rank_with({{"RANK", "0"}})) << "torchrun with one process";
+}
+
+TEST_F(Ranks, TorchrunInsideSrunCounts) {
+    EXPECT_EQ(9, rank_with({{"RANK", "9"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}}));
+}
+
+TEST_F(Ranks, AJobOfOneProcessHasNone) {
+    EXPECT_EQ(std::nullopt, rank_with({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}));
+    TearDown();
+    EXPECT_EQ(std::nullopt, rank_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "64"}})) << "a batch script";
+    EXPECT_EQ(std::nullopt, rank_with({}));
+}
+
+TEST_F(Ranks, OtherTextIsNoRank) {
+    for (const char* text : {"", "-1", "../x", "3x", "99999999999999999999"}) {
+        EXPECT_EQ(std::nullopt, rank_with({{"RANK", text}})) << text;
+    }
+}
+
+TEST_F(Names, ProcessesOfSrunHaveNamesOfTheirOwn) {
+    setenv("SLURM_PROCID", "12", 1);
+    setenv("SLURM_STEP_NUM_TASKS", "64", 1);
+    IdleProcess main;
+    SimulatedProgram of_main({});
+    const bool has_started = start(of_main, main.pid());
+    unsetenv("SLURM_PROCID");
+    unsetenv("SLURM_STEP_NUM_TASKS");
+    ASSERT_TRUE(has_started);
+    EXPECT_TRUE(fs::exists(folder_ / ("run.rank12-" + std::to_string(main.pid()) + ".tide")));
     main.end();
     ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
 }
