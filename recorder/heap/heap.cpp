@@ -17,7 +17,6 @@
 #include "recorder/heap/collector_walk.h"
 #include "recorder/heap/heap_scan.h"
 #include "recorder/heap/layout_check.h"
-#include "recorder/heap/tracked_objects.h"
 
 using namespace tidemark::heap;
 
@@ -31,7 +30,7 @@ CollectorWalk::Python python{};
 CountReference count_up = nullptr, count_down = nullptr;
 IsSubtype is_subtype = nullptr;
 int (*append)(void* list, void* object) = nullptr;
-TrackedObjects::Call call = nullptr;
+void* (*call)(void* function, void* arguments) = nullptr;  // PyObject_CallObject
 Address get_objects = 0;
 void* (*new_weak_reference)(void* object, void* callback) = nullptr;
 void (*clear_error)() = nullptr;
@@ -95,12 +94,22 @@ template <class Visit>
 void for_each_object(Visit visit) {
     if (can_walk) {
         CollectorWalk(python).next_part(Deadline(), visit);
-        return;
+    } else if (void* list = call(reinterpret_cast<void*>(get_objects), nullptr)) {
+        for (const Address object : items_of_list(reinterpret_cast<Address>(list))) {
+            visit(object);
+        }
+        count_down(list);
     }
-    const TrackedObjects collected(call, count_down, get_objects);
-    for (const Address object : collected.objects()) {
-        visit(object);
-    }
+}
+
+/// Returns all objects of the garbage collector, older ones first where it can be walked. Nothing retains them, so no
+/// code of Python may run.
+///
+/// The caller must not own them: Python resizes a tuple in place while the tuple has one owner.
+std::vector<Address> all_objects() {
+    std::vector<Address> objects;
+    for_each_object([&](Address object) { objects.push_back(object); });
+    return objects;
 }
 
 struct Found {
@@ -213,13 +222,11 @@ TIDEMARK_EXPORT int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, cons
 }
 
 TIDEMARK_EXPORT int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan) {
-    const TrackedObjects collected(call, count_down, get_objects);
-    return run(*scan, [&] { scan->drop_unreferenced(collected.objects()); });
+    return run(*scan, [&] { scan->drop_unreferenced(all_objects()); });
 }
 
 TIDEMARK_EXPORT int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan) {
-    const TrackedObjects collected(call, count_down, get_objects);
-    return run(*scan, [&] { scan->search_unreachable(collected.objects()); });
+    return run(*scan, [&] { scan->search_unreachable(all_objects()); });
 }
 
 TIDEMARK_EXPORT int64_t tidemark_heap_targets(const tidemark_heap_scan* scan) {

@@ -233,9 +233,10 @@ void HeapScan::drop_unreferenced(std::span<const Address> objects) {
         }
     }
     Referenced marked{missing, referenced};
-    for (size_t i = 0; i < objects.size() && referenced.size() < missing.size(); ++i) {
-        if (!visited_.contains(objects[i])) {  // the search knows the references of visited objects
-            for_each_child(objects[i], mark_target, &marked);
+    // The newest objects are the last ones, and more likely to refer to a target.
+    for (auto object = objects.rbegin(); object != objects.rend() && referenced.size() < missing.size(); ++object) {
+        if (!visited_.contains(*object)) {  // the search knows the references of visited objects
+            for_each_child(*object, mark_target, &marked);
             ++objects_;
         }
     }

@@ -64,7 +64,7 @@ std::optional<UnreachableObjects::Path> UnreachableObjects::path_to(Address targ
         up.erase(std::find(up.begin(), up.end(), objects_[number].address) + 1, up.end());
     }
     if (path.cycle_length == 0 && up.size() > 1 && is_tuple(up.back())) {
-        up.pop_back();  // Python may be resizing it: see tracked_objects.h
+        up.pop_back();  // Python may be resizing it, which needs that it has one owner: the path is another one
     }
     path.objects.insert(path.objects.end(), up.rbegin(), up.rend());
     return path;
@@ -82,10 +82,8 @@ std::vector<Address> UnreachableObjects::cycle_through(uint32_t number) const {
 }
 
 bool UnreachableObjects::is_retained_by_others(std::span<const Address> cycle) const {
-    constexpr uint32_t references_of_caller = 1;
     return std::any_of(cycle.begin(), cycle.end(), [&](Address member) {
-        return !targets_.contains(member) &&
-               references_to(member) > objects_[numbers_.at(member)].referrers + references_of_caller;
+        return !targets_.contains(member) && references_to(member) > objects_[numbers_.at(member)].referrers;
     });
 }
 

@@ -19,8 +19,7 @@ namespace tidemark::heap {
 
 class UnreachableObjects {
 public:
-    /// `objects`: all objects of the garbage collector. The caller owns one reference to each, and any number
-    /// of references to targets.
+    /// `objects`: all objects of the garbage collector. The caller may own references to targets only.
     UnreachableObjects(std::span<const Address> objects, const AddressSet& seen, const AddressSet& targets);
 
     struct Path {
