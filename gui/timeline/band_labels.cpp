@@ -25,14 +25,17 @@ constexpr double exceptions = 0.12;
 struct Band {
     std::vector<double> bottom, top;
 
+    /// Returns how many of so many columns the band may be elsewhere in.
+    static size_t skipped(size_t columns) { return static_cast<size_t>(exceptions * static_cast<double>(columns)); }
+
     /// Returns the rows that the band covers in nearly all of these columns: top and bottom; none if top >= bottom.
     std::pair<double, double> common(size_t from, size_t to) const {
-        const auto skipped = static_cast<std::ptrdiff_t>(exceptions * static_cast<double>(to - from));
+        const size_t nth = skipped(to - from);
         const auto edge = [&](const std::vector<double>& values, auto before) {
             std::vector<double> part(values.begin() + static_cast<std::ptrdiff_t>(from),
                                      values.begin() + static_cast<std::ptrdiff_t>(to));
-            std::nth_element(part.begin(), part.begin() + skipped, part.end(), before);
-            return part[static_cast<size_t>(skipped)];
+            std::nth_element(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(nth), part.end(), before);
+            return part[nth];
         };
         return {edge(top, std::greater<>()), edge(bottom, std::less<>())};
     }
@@ -90,11 +93,28 @@ std::vector<size_t> places_from_middle(size_t all, size_t columns) {
     return places;
 }
 
-/// Returns where the band is high enough over so many columns, nearest to the middle; else where it is highest.
-std::optional<QRectF> best_place(const Band& band, size_t columns, QRect area, double pixels_per_column,
+/// Returns how many columns before each one have less than `least` of the band; the last number is that of all columns.
+std::vector<size_t> lower_before(const Band& band, double least) {
+    std::vector<size_t> before{0};
+    before.reserve(band.top.size() + 1);
+    for (size_t c = 0; c < band.top.size(); ++c) {
+        before.push_back(before.back() + (band.bottom[c] - band.top[c] < least ? 1 : 0));
+    }
+    return before;
+}
+
+/// Returns where the band is high enough over so many columns, nearest to the middle; else where it is highest. Places
+/// lower than `least` may be missed.
+std::optional<QRectF> best_place(const Band& band, size_t columns, QRect area, double pixels_per_column, double least,
                                  double enough) {
     std::optional<QRectF> best;
+    const std::vector<size_t> lower = lower_before(band, least);
     for (const size_t from : places_from_middle(band.top.size(), columns)) {
+        // The rows that columns have in common reach beyond the top of some and beyond the bottom of as many; the
+        // others are at least as high as these rows.
+        if (lower[from + columns] - lower[from] > 2 * Band::skipped(columns)) {
+            continue;
+        }
         auto [top, bottom] = band.common(from, from + columns);
         top = std::max(top, static_cast<double>(area.top()));
         bottom = std::min(bottom, static_cast<double>(area.bottom()));
@@ -135,9 +155,9 @@ std::vector<BandLabel> band_labels(const TimelinePicture& picture, const QFontMe
         if (pixels_per_column <= 0 || columns > picture.columns->size()) {
             continue;
         }
-        const double enough = metrics.height() * 1.2;
-        const auto place = best_place(bytes.in_pixels(y), columns, area, pixels_per_column, enough);
-        if (place && place->height() >= metrics.height()) {
+        const double least = metrics.height(), enough = least * 1.2;
+        const auto place = best_place(bytes.in_pixels(y), columns, area, pixels_per_column, least, enough);
+        if (place && place->height() >= least) {
             labels.push_back({g, place->translated(left, 0), text});
         }
     }

@@ -171,9 +171,10 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
         return static_cast<int>(
             std::clamp(rows.pixel(static_cast<double>(bytes)) + 0.5, 0.0, static_cast<double>(canvas.rows())));
     };
+    const double row_bytes = bytes_per_row(r);
     // Up to so many bytes, everything is certainly in `at` rows: most bands are thinner than a row, and a
     // comparison skips them without a division.
-    const auto bytes_within = [&](int at) { return saturated<int64_t>(rows.value(at + 0.5) - 1); };
+    const auto bytes_within = [&](int at) { return saturated<int64_t>(r.low + (at + 0.5) * row_bytes - 1); };
     bands.clear();
     bands_at(r.analysis->device(), live, time_point, saturated<int64_t>(std::floor(r.low)),
              saturated<int64_t>(std::ceil(r.high)), bands);
