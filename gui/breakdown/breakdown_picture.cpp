@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "gui/model/in_halves.h"
 #include "gui/model/lazy_breakdown.h"
 #include "gui/widgets/column_canvas.h"
 #include "storage/base/saturated.h"
@@ -40,14 +41,19 @@ std::vector<int64_t> times_of(const PictureRequest& r, const Columns& columns) {
 std::vector<BreakdownRow> rows_of(const PictureRequest& r) {
     const Columns columns = columns_of(r);
     const Breakdown& breakdown = r.breakdown->get();
-    std::vector<BreakdownRow> rows = breakdown.band(times_of(r, columns));
-    for (size_t x = 0; x < rows.size(); ++x) {
-        // Clocks are coarser than events, so a peak between two events of one time is looked up by its event.
-        const Column& column = (*columns)[x];
-        if (column.first != column.last && rows[x].event != column.time_point.event) {
-            rows[x] = breakdown.at(column.time_point);
+    const std::vector<int64_t> times = times_of(r, columns);
+    std::vector<BreakdownRow> rows(times.size());
+    in_halves(static_cast<int>(times.size()), [&](int first, int last) {
+        std::vector<BreakdownRow> part = breakdown.band({times.begin() + first, times.begin() + last});
+        for (size_t i = 0; i < part.size(); ++i) {
+            // Clocks are coarser than events, so a peak between two events of one time is looked up by its event.
+            const Column& column = (*columns)[static_cast<size_t>(first) + i];
+            if (column.first != column.last && part[i].event != column.time_point.event) {
+                part[i] = breakdown.at(column.time_point);
+            }
         }
-    }
+        std::move(part.begin(), part.end(), rows.begin() + first);
+    });
     return rows;
 }
 
@@ -84,25 +90,27 @@ void fill_component(ColumnCanvas& canvas, const PictureRequest& r, int x, RowRun
     canvas.separate(x, run, r);
 }
 
-void paint_components(ColumnCanvas& canvas, const BreakdownPicture& picture) {
-    const PictureRequest& r = picture.request;
+std::vector<QRgb> component_colors(const BreakdownPicture& picture) {
     std::vector<QRgb> colors;
     for (const ComponentKey& key : picture.components) {
-        colors.push_back(component_color(r.theme, key.kind, nth_of_kind(picture.components, key)).rgb());
+        colors.push_back(component_color(picture.request.theme, key.kind, nth_of_kind(picture.components, key)).rgb());
     }
-    for (int x = 0; x < r.pixels.width(); ++x) {
-        double bottom = 0;
-        for (const Component& component : picture.rows[static_cast<size_t>(x)].components) {
-            if (component.bytes <= 0) {
-                continue;
-            }
-            const auto key = std::lower_bound(picture.components.begin(), picture.components.end(),
-                                              ComponentKey{component.kind, component.name, component.pid});
-            const double top = bottom + static_cast<double>(component.bytes);
-            fill_component(canvas, r, x, rows_between(bottom, top, r.low, bytes_per_row(r), canvas.rows()),
-                           component.kind, colors[static_cast<size_t>(key - picture.components.begin())]);
-            bottom = top;
+    return colors;
+}
+
+void paint_components(ColumnCanvas& canvas, const BreakdownPicture& picture, const std::vector<QRgb>& colors, int x) {
+    const PictureRequest& r = picture.request;
+    double bottom = 0;
+    for (const Component& component : picture.rows[static_cast<size_t>(x)].components) {
+        if (component.bytes <= 0) {
+            continue;
         }
+        const auto key = std::lower_bound(picture.components.begin(), picture.components.end(),
+                                          ComponentKey{component.kind, component.name, component.pid});
+        const double top = bottom + static_cast<double>(component.bytes);
+        fill_component(canvas, r, x, rows_between(bottom, top, r.low, bytes_per_row(r), canvas.rows()), component.kind,
+                       colors[static_cast<size_t>(key - picture.components.begin())]);
+        bottom = top;
     }
 }
 
@@ -152,7 +160,12 @@ BreakdownPicture paint_breakdown(const PictureRequest& request) {
         picture.highest = std::max({picture.highest, known_of(row), row.device_used.value_or(0)});
     }
     ColumnCanvas canvas(r.pixels, r.theme.plot_background.rgb());
-    paint_components(canvas, picture);
+    const std::vector<QRgb> colors = component_colors(picture);
+    in_halves(r.pixels.width(), [&](int first, int last) {
+        for (int x = first; x < last; ++x) {
+            paint_components(canvas, picture, colors, x);
+        }
+    });
     paint_device_line(canvas, picture);
     clear_future(canvas, r);
     picture.image = canvas.to_image();

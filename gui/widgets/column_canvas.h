@@ -10,6 +10,7 @@
 #include <cmath>
 #include <vector>
 
+#include "gui/model/in_halves.h"
 #include "gui/widgets/coordinates.h"
 #include "gui/widgets/picture.h"
 
@@ -51,30 +52,57 @@ public:
                   background);
     }
 
-    /// Works by tiles, so that both sides of the transposition stay in the cache.
     QImage to_image() const {
         QImage image(width_, height_, QImage::Format_RGB32);
-        constexpr int tile = 16;
         uchar* bits = image.bits();
         const auto stride = image.bytesPerLine();
-        for (int x0 = 0; x0 < width_; x0 += tile) {
-            for (int y0 = 0; y0 < height_; y0 += tile) {
-                copy_tile(bits, stride, x0, std::min(x0 + tile, width_), y0, std::min(y0 + tile, height_));
-            }
-        }
+        in_halves(width_, [&](int first, int last) { copy_columns(bits, stride, first, last); });
         return image;
     }
 
 private:
     static constexpr int thinnest_separated = 5;
 
-    void copy_tile(uchar* bits, qsizetype stride, int x0, int x1, int y0, int y1) const {
-        for (int y = y0; y < y1; ++y) {
-            auto* line = reinterpret_cast<QRgb*>(bits + stride * y);
-            const QRgb* source = pixels_.data() + (height_ - 1 - y);
-            for (int x = x0; x < x1; ++x) {
-                line[x] = source[static_cast<ptrdiff_t>(x) * height_];
+    /// Pixels along an edge of a block that is transposed in registers: compilers copy its rows as one vector each.
+    static constexpr int edge = 4;
+
+    /// Works by tiles, so that both sides of the transposition stay in the cache.
+    void copy_columns(uchar* bits, qsizetype stride, int first, int last) const {
+        constexpr int across = 16 * edge;
+        for (int x0 = first; x0 < last; x0 += across) {
+            const int x1 = std::min(x0 + across, last);
+            int y = 0;
+            for (; y + edge <= height_; y += edge) {
+                copy_lines<edge>(bits, stride, x0, x1, y);
             }
+            for (; y < height_; ++y) {
+                copy_lines<1>(bits, stride, x0, x1, y);
+            }
+        }
+    }
+
+    template <int lines>
+    void copy_lines(uchar* bits, qsizetype stride, int x0, int x1, int y) const {
+        int x = x0;
+        for (; x + edge <= x1; x += edge) {
+            copy_block<edge, lines>(bits, stride, x, y);
+        }
+        for (; x < x1; ++x) {
+            copy_block<1, lines>(bits, stride, x, y);
+        }
+    }
+
+    template <int columns, int lines>
+    void copy_block(uchar* bits, qsizetype stride, int x, int y) const {
+        const QRgb* source = pixels_.data() + static_cast<ptrdiff_t>(x) * height_ + (height_ - lines - y);
+        QRgb block[lines][columns];
+        for (int column = 0; column < columns; ++column) {
+            for (int line = 0; line < lines; ++line) {
+                block[lines - 1 - line][column] = source[static_cast<ptrdiff_t>(column) * height_ + line];
+            }
+        }
+        for (int line = 0; line < lines; ++line) {
+            std::copy_n(block[line], columns, reinterpret_cast<QRgb*>(bits + stride * (y + line)) + x);
         }
     }
 

@@ -20,16 +20,13 @@ namespace {
 
 // ---- timeline -------------------------------------------------------------------------------------------------
 
-std::vector<int64_t> stack_columns(const PictureRequest& r, std::span<const Column> columns) {
-    const auto groups = static_cast<ptrdiff_t>(r.groups->count());
-    std::vector<int64_t> stacked(columns.size() * static_cast<size_t>(groups));
-    in_halves(static_cast<int>(columns.size()), [&](int first, int last) {
-        const auto part = stacked_bytes(r.analysis->device(), r.analysis->live(),
-                                        columns.subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)),
-                                        r.groups->grouping);
-        std::copy(part.begin(), part.end(), stacked.begin() + first * groups);
-    });
-    return stacked;
+/// Computes the stacks of columns first to last.
+void stack_columns(TimelinePicture& picture, int first, int last) {
+    const PictureRequest& r = picture.request;
+    const auto columns =
+        std::span(*picture.columns).subspan(static_cast<size_t>(first), static_cast<size_t>(last - first));
+    const auto part = stacked_bytes(r.analysis->device(), r.analysis->live(), columns, r.groups->grouping);
+    std::copy(part.begin(), part.end(), picture.stacked.begin() + static_cast<ptrdiff_t>(first) * r.groups->count());
 }
 
 std::vector<QRgb> group_colors(const PictureRequest& r) {
@@ -44,11 +41,11 @@ std::vector<QRgb> group_colors(const PictureRequest& r) {
     return colors;
 }
 
-void paint_stacks(ColumnCanvas& canvas, const TimelinePicture& picture) {
+void paint_stacks(ColumnCanvas& canvas, const TimelinePicture& picture, const std::vector<QRgb>& colors, int first,
+                  int last) {
     const PictureRequest& r = picture.request;
-    const std::vector<QRgb> colors = group_colors(r);
     const size_t groups = colors.size();
-    for (int x = 0; x < r.pixels.width(); ++x) {
+    for (int x = first; x < last; ++x) {
         double bottom = 0;
         for (size_t g = 0; g < groups; ++g) {
             const double top = bottom + static_cast<double>(picture.stacked[static_cast<size_t>(x) * groups + g]);
@@ -58,24 +55,32 @@ void paint_stacks(ColumnCanvas& canvas, const TimelinePicture& picture) {
     }
 }
 
-/// Paints a line through the columns' maxima. The joints between maxima are fainter, so that hundreds of peaks side by
-/// side stay visible as peaks.
-void paint_maxima(ColumnCanvas& canvas, const TimelinePicture& picture, Series series, QColor color) {
+/// Paints a line through the maxima of columns first to last. The joints between maxima are fainter, so that hundreds
+/// of peaks side by side stay visible as peaks.
+void paint_maxima(ColumnCanvas& canvas, const TimelinePicture& picture, Series series, QRgb color, int first,
+                  int last) {
     const PictureRequest& r = picture.request;
-    const auto s = static_cast<size_t>(series);
     const int rows = canvas.rows();
     const AxisMap row = row_map(r);
-    int before = -1;
-    for (int x = 0; x < r.pixels.width(); ++x) {
+    const auto row_at = [&](int x) {
         const Column& c = (*picture.columns)[static_cast<size_t>(x)];
-        const int top = static_cast<int>(std::floor(row.pixel(static_cast<double>(c.max[s]))));
+        return static_cast<int>(std::floor(row.pixel(static_cast<double>(c.max[static_cast<size_t>(series)]))));
+    };
+    int before = row_at(std::max(first - 1, 0));
+    for (int x = first; x < last; ++x) {
+        const int top = row_at(x);
         QRgb* pixels = canvas.column(x);
-        const int low = x > 0 ? std::min(before, top) : top, high = x > 0 ? std::max(before, top) : top;
-        for (int y = std::max(low + 1, 0); y <= std::min(high - 1, rows - 1); ++y) {
-            pixels[y] = mixed(pixels[y], color.rgb(), 0.3);
+        // Below a joint are few colors, in long runs.
+        QRgb below = color, faint = color;
+        for (int y = std::max(std::min(before, top) + 1, 0); y <= std::min(std::max(before, top) - 1, rows - 1); ++y) {
+            if (pixels[y] != below) {
+                below = pixels[y];
+                faint = mixed(below, color, 0.3);
+            }
+            pixels[y] = faint;
         }
         for (int y = std::max(top - r.line_width + 1, 0); y <= std::min(top, rows - 1); ++y) {
-            pixels[y] = color.rgb();
+            pixels[y] = color;
         }
         before = top;
     }
@@ -161,15 +166,29 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
     const Allocations& all = r.analysis->device().allocations;
     const TimePoint& time_point = (*picture.columns)[static_cast<size_t>(x)].time_point;
     const int separator_from = 5 * r.line_width;
+    const double row_bytes = bytes_per_row(r), rows_per_byte = 1 / row_bytes;
     const AxisMap rows = row_map(r);
-    const auto row = [&](int64_t bytes) {
+    const auto exact_row = [&](int64_t bytes) {
         return static_cast<int>(
             std::clamp(rows.pixel(static_cast<double>(bytes)) + 0.5, 0.0, static_cast<double>(canvas.rows())));
     };
+    // A product is far faster than the map and as good, unless the edge of a row is near.
+    const auto row = [&](int64_t bytes) {
+        constexpr double near_edge = 1e-6;
+        const double at = (static_cast<double>(bytes) - r.low) * rows_per_byte + 0.5;
+        const bool inside = at > 0 && at < canvas.rows();
+        const int whole = inside ? static_cast<int>(at) : 0;
+        const bool is_sure = inside && at - whole > near_edge && at - whole < 1 - near_edge;
+        return is_sure ? whole : exact_row(bytes);
+    };
+    // Up to so many bytes, everything is certainly in `at` rows: most bands are thinner than a row, and a
+    // comparison skips them without a division.
+    const auto bytes_within = [&](int at) { return saturated<int64_t>(r.low + (at + 0.5) * row_bytes - 1); };
     bands.clear();
     bands_at(r.analysis->device(), live, time_point, saturated<int64_t>(std::floor(r.low)),
              saturated<int64_t>(std::ceil(r.high)), bands);
     int begin = bands.empty() ? 0 : row(bands.front().bottom);
+    int64_t within = bytes_within(begin);
     for (size_t i = 0; i < bands.size(); ++i) {
         const Band& band = bands[i];
         // Bands are stacked, so a band ends where the next begins.
@@ -178,6 +197,9 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
                                 : band.bottom + static_cast<int64_t>(all.block_size[band.active.allocation]);
         if (band.active.allocation == r.selected) {
             picture.selected_band[static_cast<size_t>(x)] = {band.bottom, top};
+        }
+        if (top < within) {
+            continue;
         }
         const int end = row(top);
         if (begin < end) {
@@ -188,6 +210,7 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
             }
         }
         begin = end;
+        within = bytes_within(begin);
     }
 }
 
@@ -214,12 +237,16 @@ TimelinePicture paint_timeline(const PictureRequest& request) {
     picture.request = request;
     const PictureRequest& r = picture.request;
     picture.columns = columns_of(r);
-    picture.stacked = stack_columns(r, *picture.columns);
+    const std::vector<QRgb> colors = group_colors(r);
+    picture.stacked.resize(picture.columns->size() * colors.size());
     ColumnCanvas canvas(r.pixels, r.theme.plot_background.rgb());
-    paint_stacks(canvas, picture);
-    paint_maxima(canvas, picture, Series::reserved, r.theme.reserved_line);
-    paint_maxima(canvas, picture, Series::active, r.theme.active_line);
-    paint_maxima(canvas, picture, Series::allocated, r.theme.allocated_line);
+    in_halves(r.pixels.width(), [&](int first, int last) {
+        stack_columns(picture, first, last);
+        paint_stacks(canvas, picture, colors, first, last);
+        paint_maxima(canvas, picture, Series::reserved, r.theme.reserved_line.rgb(), first, last);
+        paint_maxima(canvas, picture, Series::active, r.theme.active_line.rgb(), first, last);
+        paint_maxima(canvas, picture, Series::allocated, r.theme.allocated_line.rgb(), first, last);
+    });
     clear_future(canvas, r);
     picture.image = canvas.to_image();
     return picture;

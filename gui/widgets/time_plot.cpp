@@ -43,7 +43,8 @@ TimePlot::TimePlot(QWidget* parent) : QCustomPlot(parent), time_ticker_(new Time
     setMouseTracking(true);
     setMinimumSize(220, 70);
     new Painted(this, QStringLiteral("main"), &TimePlot::paint_base);
-    new Painted(this, QStringLiteral("overlay"), &TimePlot::paint_cursors);
+    new Painted(this, QStringLiteral("overlay"), &TimePlot::export_cursors);
+    layer(QStringLiteral("overlay"))->setMode(QCPLayer::lmLogical);
     wheel_rest_.setSingleShot(true);
     wheel_rest_.setInterval(350);
     connect(&wheel_rest_, &QTimer::timeout, this, [this] {
@@ -191,7 +192,7 @@ void TimePlot::follow_time_view() {
 
 void TimePlot::repaint_overlay() {
     if (isVisible()) {  // a hidden plot is painted as a whole when it is shown
-        layer(QStringLiteral("overlay"))->replot();
+        update();
     }
 }
 
@@ -259,6 +260,8 @@ void TimePlot::paintEvent(QPaintEvent* event) {
         replot(rpQueuedRefresh);
     }
     QCustomPlot::paintEvent(event);
+    QCPPainter painter(this);
+    paint_cursors(painter);
 }
 
 void TimePlot::resizeEvent(QResizeEvent* event) {
@@ -319,6 +322,12 @@ void TimePlot::paint_cursors(QCPPainter& painter) {
         painter.drawPolygon(QPolygonF({{x, y}, {x - 5, y + 7}, {x + 5, y + 7}}));
     }
     painter.restore();
+}
+
+void TimePlot::export_cursors(QCPPainter& painter) {
+    if (exporting_) {
+        paint_cursors(painter);
+    }
 }
 
 void TimePlot::paint_range(QCPPainter& painter) {

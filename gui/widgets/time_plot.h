@@ -119,7 +119,9 @@ private:
     QString values_at_cursor() const;
     void follow_time_view();
     void paint_base(QCPPainter& painter);
+    /// Paints straight onto the screen: a layer of its own would be cleared and blended as a whole in each frame.
     void paint_cursors(QCPPainter& painter);
+    void export_cursors(QCPPainter& painter);
     void paint_range(QCPPainter& painter);
     void paint_range_label(QCPPainter& painter, const QString& text, double middle);
     void hover(QPoint point);

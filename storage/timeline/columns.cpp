@@ -68,29 +68,35 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex
     std::vector<int64_t> result(columns.size() * groups, 0);
     const auto& size = device.allocations.block_size;
     ActiveWalk walk(device, live);
+    std::vector<ActiveAllocation> active;
     for (size_t c = 0; c < columns.size(); ++c) {
         int64_t* sums = result.data() + c * groups;
         if (c > 0 && columns[c].time_point == columns[c - 1].time_point) {
             std::copy(sums - groups, sums, sums);
             continue;
         }
-        walk.for_each_active(columns[c].time_point, [&](const ActiveAllocation& active) {
-            sums[grouping.group_at(active.allocation, active.state)] += static_cast<int64_t>(size[active.allocation]);
-        });
+        // Lists before it reads sizes and groups: reads that wait for no branch of the walk overlap.
+        active.clear();
+        walk.for_each_active(columns[c].time_point, [&](const ActiveAllocation& one) { active.push_back(one); });
+        for (const ActiveAllocation& one : active) {
+            sums[grouping.group_at(one.allocation, one.state)] += static_cast<int64_t>(size[one.allocation]);
+        }
     }
     return result;
 }
 
 void bands_at(const DeviceHistory& device, ActiveWalk& live, const TimePoint& point, int64_t low, int64_t high,
               std::vector<Band>& out) {
+    // Lists before it reads sizes, as above.
+    const auto first = static_cast<ptrdiff_t>(out.size());
+    live.for_each_active(point, [&](const ActiveAllocation& active) { out.push_back({active, 0}); });
     int64_t bottom = 0;
-    live.for_each_active(point, [&](const ActiveAllocation& active) {
-        const int64_t top = bottom + static_cast<int64_t>(device.allocations.block_size[active.allocation]);
-        if (top > low && bottom < high) {
-            out.push_back({active, bottom});
-        }
-        bottom = top;
-    });
+    const auto is_outside = [&](Band& band) {
+        band.bottom = bottom;
+        bottom += static_cast<int64_t>(device.allocations.block_size[band.active.allocation]);
+        return bottom <= low || band.bottom >= high;
+    };
+    out.erase(std::remove_if(out.begin() + first, out.end(), is_outside), out.end());
 }
 
 }  // namespace tidemark

@@ -194,7 +194,8 @@ QJsonObject measure_graph(Session& session, QSize size) {
         view.repaint();
         zooms.push_back(milliseconds(clock));
     }
-    for (int frame = 0; frame < frames && view.picture(); ++frame) {
+    // There are no boxes if nothing is alive at the end.
+    for (int frame = 0; frame < frames && view.picture() && !view.picture()->scene->boxes.empty(); ++frame) {
         const auto boxes = static_cast<int>(view.picture()->scene->boxes.size());
         clock.restart();
         view.reveal(frame * boxes / frames);
