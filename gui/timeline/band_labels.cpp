@@ -19,14 +19,15 @@ constexpr int room = 4, longest = 220;  // pixels beside a label; of a label
 constexpr size_t places_tried = 48;
 
 /// Part of the columns below a label in which the band may be elsewhere: short evaluations between long steps.
-constexpr double exceptions = 0.12;
+constexpr double most_exceptions = 0.12;
 
 /// The bottoms and tops of one group's band, in pixels of the plot, by column.
 struct Band {
     std::vector<double> bottom, top;
 
-    /// Returns the rows that the band covers in nearly all of these columns: top and bottom; none if top >= bottom.
-    std::pair<double, double> common(size_t from, size_t to) const {
+    /// Returns the rows that the band covers in these columns, but for a part of them: top and bottom; none if
+    /// top >= bottom.
+    std::pair<double, double> common(size_t from, size_t to, double exceptions) const {
         const auto skipped = static_cast<std::ptrdiff_t>(exceptions * static_cast<double>(to - from));
         const auto edge = [&](const std::vector<double>& values, auto before) {
             std::vector<double> part(values.begin() + static_cast<std::ptrdiff_t>(from),
@@ -63,8 +64,8 @@ double greatest_height(const Band& band) {
 }
 
 /// Returns where the band is high enough over so many columns, nearest to the middle; else where it is highest.
-std::optional<QRectF> best_place(const Band& band, size_t columns, QRect area, double pixels_per_column,
-                                 double enough) {
+std::optional<QRectF> best_place(const Band& band, size_t columns, QRect area, double pixels_per_column, double enough,
+                                 double exceptions) {
     std::optional<QRectF> best;
     const double middle = static_cast<double>(band.top.size()) * pixels_per_column / 2;
     const auto rank = [&](const QRectF& place) {
@@ -72,7 +73,7 @@ std::optional<QRectF> best_place(const Band& band, size_t columns, QRect area, d
     };
     const size_t last = band.top.size() - columns, step = std::max<size_t>(last / places_tried, 1);
     for (size_t from = 0; from <= last; from += step) {
-        auto [top, bottom] = band.common(from, from + columns);
+        auto [top, bottom] = band.common(from, from + columns, exceptions);
         top = std::max(top, static_cast<double>(area.top()));
         bottom = std::min(bottom, static_cast<double>(area.bottom()));
         const QRectF place(QPointF(static_cast<double>(from) * pixels_per_column, top),
@@ -108,9 +109,12 @@ std::vector<BandLabel> band_labels(const TimelinePicture& picture, const QFontMe
             continue;
         }
         const double enough = metrics.height() * 1.2;
-        const auto place = best_place(band, columns, area, pixels_per_column, enough);
-        if (place && place->height() >= metrics.height()) {
-            labels.push_back({g, place->translated(left, 0), text});
+        for (const double exceptions : {0.0, most_exceptions}) {
+            const auto place = best_place(band, columns, area, pixels_per_column, enough, exceptions);
+            if (place && place->height() >= metrics.height()) {
+                labels.push_back({g, place->translated(left, 0), text});
+                break;
+            }
         }
     }
     return labels;

@@ -17,7 +17,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr double headroom = 1.12;
-constexpr int title_room = 4;  // pixels around the title
+constexpr int title_room = 4;  // pixels beside the title
 
 QString each_text(IterationSource unit, int64_t bytes) {
     return unit == IterationSource::steps ? FindingPlot::tr("+%1 per step").arg(bytes_text(bytes))
@@ -31,6 +31,7 @@ FindingPlot::FindingPlot(QWidget* parent) : TimePlot(parent) {
     setAccessibleName(tr("Memory of the finding over time"));
     set_purpose(tr("Only the memory of the selected finding, on its own scale."));
     set_time_labels(false);
+    set_top_margin(fontMetrics().height() + 2);  // for the title: the plot is low, so that it would lie on the curve
     hide();
 }
 
@@ -108,16 +109,10 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
         painter.fillRect(QRectF(x, from - 1, 1, to - from + 2), color);
         before = (high + low) / 2;
     }
-    const QFontMetrics metrics(painter.font());
-    const QString text = title(metrics, area().width() - 4 * title_room);
-    const QRectF box(area().left() + title_room, area().top() + title_room / 2.0,
-                     metrics.horizontalAdvance(text) + 2 * title_room, metrics.height() + 2);
-    QColor background = theme().plot_background;
-    background.setAlpha(215);
-    painter.fillRect(box, background);
-    painter.setPen(theme().text);
-    painter.drawText(box, Qt::AlignCenter, text);
     painter.restore();
+    const QRect above(area().left() + title_room, 0, area().width() - 2 * title_room, area().top());
+    painter.setPen(theme().text);
+    painter.drawText(above, Qt::AlignVCenter, title(QFontMetrics(painter.font()), above.width()));
 }
 
 QString FindingPlot::describe_ends(std::pair<double, double> range) const {
