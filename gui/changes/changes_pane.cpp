@@ -41,8 +41,8 @@ ChangesPane::ChangesPane(QWidget* parent)
     setAccessibleName(tr("Changes within the selected time range"));
     make_bar_controls();
     auto* bar = new Toolbar(this);
-    for (QWidget* control :
-         std::initializer_list<QWidget*>{by_, step_a_, step_b_, other_device_, points_, compare_, stop_, summary_}) {
+    for (QWidget* control : std::initializer_list<QWidget*>{by_, step_a_, step_b_, other_device_, points_, compare_,
+                                                            swap_, stop_, summary_}) {
         bar->add(control);
     }
     plot_ = new ComparisonPlot;
@@ -76,6 +76,9 @@ void ChangesPane::make_bar_controls() {
     }
     compare_ = new QPushButton(tr("Compare with another trace…"), this);
     connect(compare_, &QPushButton::clicked, this, &ChangesPane::trace_requested);
+    swap_ = new QPushButton(tr("Swap A and B"), this);
+    swap_->setObjectName(QStringLiteral("swap"));
+    connect(swap_, &QPushButton::clicked, this, &ChangesPane::swap_requested);
     stop_ = new QPushButton(tr("Stop comparing"), this);
     connect(stop_, &QPushButton::clicked, this, &ChangesPane::stop_comparing);
     step_a_ = make_step_box(tr("Step A"));
@@ -150,6 +153,7 @@ void ChangesPane::follow_session() {
         discard_runs();
         schedule();
     });
+    connect(session_, &Session::live_changed, this, &ChangesPane::show_mode);
     connect(&session_->graph_source(), &GraphSource::changed, this, &ChangesPane::schedule);
     connect(session_, &Session::grouping_changed, this, [this] {
         by_->setCurrentIndex(place_of(session_->group_option()));
@@ -346,9 +350,11 @@ bool ChangesPane::eventFilter(QObject* object, QEvent* event) {
     return QWidget::eventFilter(object, event);
 }
 
+bool ChangesPane::is_low() const { return height() < tall; }
+
 void ChangesPane::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    split_->setOrientation(height() >= tall ? Qt::Vertical : Qt::Horizontal);
+    split_->setOrientation(is_low() ? Qt::Horizontal : Qt::Vertical);
 }
 
 }  // namespace tidemark::gui

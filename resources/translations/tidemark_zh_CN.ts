@@ -2040,6 +2040,10 @@
         <source>B: device %1</source>
         <translation>B：设备 %1</translation>
     </message>
+    <message>
+        <source>Swap A and B</source>
+        <translation>交换 A 和 B</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::CommandPalette</name>
@@ -3474,6 +3478,10 @@
     <message>
         <source>Show the busy part of the run</source>
         <translation>显示运行的繁忙部分</translation>
+    </message>
+    <message>
+        <source>Swap A and B</source>
+        <translation>交换 A 和 B</translation>
     </message>
 </context>
 <context>
