@@ -885,9 +885,9 @@
 <context>
     <name>SourceWords</name>
     <message>
-        <source>%1 Fix: %2</source>
+        <source>%1. Fix: %2</source>
         <comment>title of a finding, text of a fix</comment>
-        <translation>%1修复：%2</translation>
+        <translation>%1。修复：%2</translation>
     </message>
     <message numerus="yes">
         <source>%1 line(s) without text</source>
