@@ -110,9 +110,10 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
         before = (high + low) / 2;
     }
     painter.restore();
+    // At the right, as the names of the lines above: the story may cover the left.
     const QRect above(area().left() + title_room, 0, area().width() - 2 * title_room, area().top());
     painter.setPen(theme().text);
-    painter.drawText(above, Qt::AlignVCenter, title(QFontMetrics(painter.font()), above.width()));
+    painter.drawText(above, Qt::AlignRight | Qt::AlignVCenter, title(QFontMetrics(painter.font()), above.width()));
 }
 
 QString FindingPlot::describe_ends(std::pair<double, double> range) const {
