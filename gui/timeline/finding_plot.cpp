@@ -71,6 +71,11 @@ void FindingPlot::take_finding() {
     repaint_picture();
 }
 
+std::optional<int64_t> FindingPlot::known_until() const {
+    const bool is_outdated = curve_ && !source_->is_current() && !curve_->finding().memory.allocations.empty();
+    return is_outdated ? std::optional(explained_->explanation.time) : std::nullopt;
+}
+
 /// Returns the finding's title with its bytes, which stay complete if there is no room for all.
 QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
     const Finding& finding = curve_->finding();
@@ -78,6 +83,9 @@ QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
     QStringList facts{is_component ? component_name({*finding.component, {}, 0, 0, 0}) : bytes_text(finding.bytes)};
     if (finding.per_iteration) {
         facts << each_text(finding.unit, *finding.per_iteration);
+    }
+    if (const auto time = known_until()) {
+        facts << tr("as of %1").arg(duration_text(*time));
     }
     const QString end = QStringLiteral(" · ") + facts.join(QStringLiteral(", "));
     const int left = width - metrics.horizontalAdvance(end);
@@ -99,7 +107,9 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
     painter.save();
     painter.setClipRect(area(), Qt::IntersectClip);
     double before = y.pixel(static_cast<double>(columns.empty() ? 0 : columns.front().lowest));
-    for (size_t i = 0; i < columns.size(); ++i) {
+    const auto known = known_until();
+    const double last = known ? x_map().pixel(view.position_of_time(*known)) : area().right();
+    for (size_t i = 0; i < columns.size() && area().left() + static_cast<double>(i) <= last; ++i) {
         const double x = area().left() + static_cast<double>(i);
         const double high = y.pixel(static_cast<double>(columns[i].highest));
         const double low = y.pixel(static_cast<double>(columns[i].lowest));

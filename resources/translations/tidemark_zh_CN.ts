@@ -2385,6 +2385,10 @@
             <numerusform>此发现的 %1 个分配</numerusform>
         </translation>
     </message>
+    <message>
+        <source>as of %1</source>
+        <translation>截至 %1</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::GraphPane</name>
