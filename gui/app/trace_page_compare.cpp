@@ -34,7 +34,7 @@ void TracePage::connect_comparison() {
     });
 }
 
-/// In a low window, the plots of one trace give their room to the plot and the table of both.
+/// In a low pane, the plots of one trace give their room to the plot and the table of both.
 void TracePage::reveal_comparison() {
     tabs_->setCurrentWidget(changes_);
     if (changes_->is_low() && !arrangement_->drawer_fills_stage()) {

@@ -28,6 +28,7 @@ namespace {
 
 constexpr int dragging_pause = 60;  // milliseconds: a range that is dragged changes all the time
 constexpr int tall = 460;           // pixels: a pane that fills the stage has the plot above the table
+constexpr int low = 340;            // pixels: with less, the plot of two runs cannot be read
 
 /// Returns a number that a box can have; real steps have no others.
 int box_number(int64_t step) { return static_cast<int>(std::clamp<int64_t>(step, 0, std::numeric_limits<int>::max())); }
@@ -350,11 +351,11 @@ bool ChangesPane::eventFilter(QObject* object, QEvent* event) {
     return QWidget::eventFilter(object, event);
 }
 
-bool ChangesPane::is_low() const { return height() < tall; }
+bool ChangesPane::is_low() const { return height() < low; }
 
 void ChangesPane::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    split_->setOrientation(is_low() ? Qt::Horizontal : Qt::Vertical);
+    split_->setOrientation(height() >= tall ? Qt::Vertical : Qt::Horizontal);
 }
 
 }  // namespace tidemark::gui

@@ -58,7 +58,7 @@ public:
     bool compares_traces() const { return other_ != nullptr; }
     /// Whether A and B can change places. A growing trace stays the one that is shown.
     bool can_swap() const;
-    /// Returns whether there is no room for the plot above the table.
+    /// Returns whether a comparison has too little room.
     bool is_low() const;
     ChangesModel& model() { return *model_; }
     ComparisonPlot& plot() { return *plot_; }
