@@ -105,17 +105,31 @@ struct Options {
     QCommandLineOption output{QStringList{"o", "output"}, QApplication::translate("main", "The picture, .png or .svg."),
                               "file"};
 
+    /// Options that say what a picture shows; a window has its own controls for them.
+    QList<QCommandLineOption> of_picture() const {
+        return {at, stack_by, pane, compare, steps, finding, size, scale, device, output};
+    }
+
     Options() {
         parser.setApplicationDescription(
             QApplication::translate("main", "Explains why GPU memory goes up and does not come back down."));
         parser.addHelpOption();
         parser.addVersionOption();
-        parser.addOptions(
-            {render, at, stack_by, pane, compare, steps, finding, size, scale, theme, language, device, output});
+        parser.addOptions(QList<QCommandLineOption>{render, theme, language} + of_picture());
         parser.addPositionalArgument(
             "files", QApplication::translate("main", "Traces (.tide) or PyTorch memory snapshots."), "[FILE...]");
     }
 };
+
+Status refuse_picture_options(const Options& options) {
+    for (const QCommandLineOption& option : options.of_picture()) {
+        if (options.parser.isSet(option)) {
+            return usage_error("--{option} says what a picture shows; use it with --render.",
+                               with("option", option.names().back().toStdString()));
+        }
+    }
+    return {};
+}
 
 Status read_steps(const QString& text, RenderRequest& request) {
     const QStringList numbers = text.split(u':');
@@ -220,6 +234,9 @@ int main(int argc, char** argv) {
             return report(read);
         }
         return report(render(application, request));
+    }
+    if (const Status refused = refuse_picture_options(options); !refused) {
+        return report(refused);
     }
     const QStringList files = options.parser.positionalArguments();
     for (const QString& file : files) {

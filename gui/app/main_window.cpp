@@ -84,6 +84,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     connect(page_, &TracePage::colors_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::live_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::comparison_changed, this, &MainWindow::update_actions);
+    connect(page_, &TracePage::swap_requested, this, &MainWindow::swap_compared);
     connect(&page_->arrangement(), &PageLayout::changed, this, &MainWindow::update_actions);
     connect(&page_->why(), &StoryPane::explained_changed, this, [this] {
         remember_summary();
@@ -203,6 +204,20 @@ void MainWindow::take_over(MainWindow& other) {
     if (other.loader_.busy()) {
         other.loader_.stop();
         open(other.pending_);
+    }
+}
+
+/// B becomes the trace of the window. Of two steps only the numbers change places.
+void MainWindow::swap_compared() {
+    ChangesPane& changes = page_->changes();
+    const ChangesPane::Compared compared = changes.compared();
+    if (compared.steps) {
+        changes.compare_steps({compared.steps->b, compared.steps->a});
+    } else if (compared.other && changes.can_swap()) {
+        const auto before = page_->shared_session();
+        show_session(compared.other, file_name_from_bytes(compared.other->trace().path));
+        changes.compare({before, before->selection().state().device, std::nullopt, std::nullopt, compared.points});
+        page_->reveal_comparison();
     }
 }
 

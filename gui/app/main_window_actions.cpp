@@ -301,6 +301,7 @@ void MainWindow::make_compare_menu() {
     actions_->add(QStringLiteral("compare.step"), tr("Compare this step with a number…"),
                   {QKeySequence(QStringLiteral("Shift+C"))}, [this] { page_->compare_step_by_number(); });
     actions_->separator();
+    actions_->add(QStringLiteral("compare.swap"), tr("Swap A and B"), {}, [this] { swap_compared(); });
     actions_->add(QStringLiteral("compare.stop"), tr("Stop comparing"), {},
                   [this] { page_->changes().stop_comparing(); });
 }
@@ -373,6 +374,7 @@ void MainWindow::update_actions() {
         return;
     }
     const bool compares = page_->changes().mode() != ComparedPoints::range;
+    actions_->find(QStringLiteral("compare.swap"))->setEnabled(page_->changes().can_swap());
     actions_->find(QStringLiteral("compare.stop"))->setEnabled(compares);
     actions_->find(QStringLiteral("go.back"))->setEnabled(session->selection().can_go_back());
     actions_->find(QStringLiteral("go.forward"))->setEnabled(session->selection().can_go_forward());

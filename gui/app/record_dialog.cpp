@@ -240,6 +240,7 @@ void RecordDialog::check_parts() {
     });
     QStringList arguments{QStringLiteral("record"), QStringLiteral("--check"), QStringLiteral("--format"),
                           QStringLiteral("json")};
+    arguments << language_option();
     const QStringList command = QProcess::splitCommand(command_->text());
     if (!command.isEmpty()) {
         arguments << QStringLiteral("--") << command;  // the check examines the Python of this command

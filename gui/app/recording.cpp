@@ -15,6 +15,7 @@
 #include <QRegularExpression>
 #include <QStandardPaths>
 
+#include "gui/model/explanation_source.h"
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
 #include "storage/read/follow.h"
@@ -105,16 +106,21 @@ Recording::~Recording() {
     }
 }
 
+QStringList language_option() {
+    const std::string_view name = language_name(ExplanationSource::language());
+    return {QStringLiteral("--language"), QString::fromLatin1(name.data(), static_cast<qsizetype>(name.size()))};
+}
+
 void Recording::start(const RecordRequest& request) {
     if (!session_.isValid()) {
         emit failed(tr("The folder of the session could not be created: %1").arg(session_.errorString()));
         return;
     }
-    QStringList arguments{
-        QStringLiteral("record"), QStringLiteral("--session"), session_.path(),          QStringLiteral("-o"),
-        request.output,           QStringLiteral("--with"),    request.parts.join(u','), QStringLiteral("--")};
+    const QStringList arguments{
+        QStringLiteral("record"), QStringLiteral("--session"), session_.path(),         QStringLiteral("-o"),
+        request.output,           QStringLiteral("--with"),    request.parts.join(u',')};
     process_->setWorkingDirectory(request.folder);
-    process_->start(tidemark_, arguments + request.command);
+    process_->start(tidemark_, arguments + language_option() + QStringList{QStringLiteral("--")} + request.command);
     timer_.start();
     emit changed();
 }

@@ -32,6 +32,9 @@ struct RecordPart {
 /// Parses the output of `tidemark record --check --format json`; nothing if it is no list of parts.
 std::vector<RecordPart> read_parts(const QByteArray& json);
 
+/// Returns the option with which `tidemark` speaks the language of the window.
+QStringList language_option();
+
 struct RecordRequest {
     QStringList command;  ///< program and arguments
     QString folder;       ///< the working folder

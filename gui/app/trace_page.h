@@ -58,6 +58,7 @@ public:
     void set_wheel_mode(WheelMode mode);
     void compare_trace();  ///< asks for the other trace
     void compare_with(const QString& path);
+    void reveal_comparison();            ///< gives the comparison with another trace enough room
     void compare_step(OtherStep other);  ///< the step at the cursor
     void compare_step_by_number();       ///< the user enters the number of the other step
     void find_in_table();                ///< focuses the allocation table's filter
@@ -106,6 +107,7 @@ signals:
     void notes_failed(const QString& sentence);  ///< a change of the notes was not written
     void session_replaced();                     ///< while following
     void comparison_changed();                   ///< begins or ends
+    void swap_requested();                       ///< of A and B of the comparison
     void colors_changed();                       ///< grouping, coloring or axis
 
 protected:
@@ -114,6 +116,7 @@ protected:
 private:
     void arrange(QWidget* plots);
     void connect_comparison();
+    void follow_comparison();
     void show_step_menu(const TimePoint& point, QPoint at);
     void report_no_comparison(const QString& sentence);
     void connect_notes();
@@ -153,7 +156,8 @@ private:
     AllocationTable* table_;
     SummaryTable* summary_;
     ChangesPane* changes_;
-    Loader other_trace_;  ///< to compare with
+    Loader other_trace_;                   ///< to compare with
+    bool comparison_fills_stage_ = false;  ///< as long as it lasts
     TreePane* call_tree_;
     WhatIfPane* what_if_;
     SourcePane* source_;

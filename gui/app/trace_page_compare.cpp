@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QMessageBox>
+#include <utility>
 
 #include "gui/app/trace_page.h"
 #include "gui/model/file_name.h"
@@ -15,7 +16,8 @@ namespace tidemark::gui {
 
 void TracePage::connect_comparison() {
     connect(changes_, &ChangesPane::trace_requested, this, &TracePage::compare_trace);
-    connect(changes_, &ChangesPane::mode_changed, this, &TracePage::comparison_changed);
+    connect(changes_, &ChangesPane::mode_changed, this, &TracePage::follow_comparison);
+    connect(changes_, &ChangesPane::swap_requested, this, &TracePage::swap_requested);
     for (TimePlot* plot : {static_cast<TimePlot*>(timeline_), static_cast<TimePlot*>(finding_plot_),
                            static_cast<TimePlot*>(allocations_)}) {
         connect(plot, &TimePlot::menu_requested, this, &TracePage::show_step_menu);
@@ -24,12 +26,31 @@ void TracePage::connect_comparison() {
     connect(&other_trace_, &Loader::opened, this, [this](const Opened& opened) {
         if (opened.session->has_device()) {
             changes_->compare_with(opened.session);
-            tabs_->setCurrentWidget(changes_);
+            reveal_comparison();
         } else {
             report_no_comparison(tr("%1 has no memory events of any device, so there is nothing to compare.")
                                      .arg(shown_file_name(QFileInfo(opened.trace_path).fileName())));
         }
     });
+}
+
+/// In a low pane, the plots of one trace give their room to the plot and the table of both.
+void TracePage::reveal_comparison() {
+    tabs_->setCurrentWidget(changes_);
+    if (changes_->is_low() && !arrangement_->drawer_fills_stage()) {
+        comparison_fills_stage_ = true;
+        arrangement_->set_drawer_fills_stage(true);
+    }
+}
+
+/// The plots come back later: a swap ends one comparison and begins the next.
+void TracePage::follow_comparison() {
+    QTimer::singleShot(0, this, [this] {
+        if (changes_->mode() == ComparedPoints::range && std::exchange(comparison_fills_stage_, false)) {
+            arrangement_->set_drawer_fills_stage(false);
+        }
+    });
+    emit comparison_changed();
 }
 
 void TracePage::report_no_comparison(const QString& sentence) {

@@ -28,6 +28,7 @@ namespace {
 
 constexpr int dragging_pause = 60;  // milliseconds: a range that is dragged changes all the time
 constexpr int tall = 460;           // pixels: a pane that fills the stage has the plot above the table
+constexpr int low = 340;            // pixels: with less, the plot of two runs cannot be read
 
 /// Returns a number that a box can have; real steps have no others.
 int box_number(int64_t step) { return static_cast<int>(std::clamp<int64_t>(step, 0, std::numeric_limits<int>::max())); }
@@ -41,8 +42,8 @@ ChangesPane::ChangesPane(QWidget* parent)
     setAccessibleName(tr("Changes within the selected time range"));
     make_bar_controls();
     auto* bar = new Toolbar(this);
-    for (QWidget* control :
-         std::initializer_list<QWidget*>{by_, step_a_, step_b_, other_device_, points_, compare_, stop_, summary_}) {
+    for (QWidget* control : std::initializer_list<QWidget*>{by_, step_a_, step_b_, other_device_, points_, compare_,
+                                                            swap_, stop_, summary_}) {
         bar->add(control);
     }
     plot_ = new ComparisonPlot;
@@ -76,6 +77,9 @@ void ChangesPane::make_bar_controls() {
     }
     compare_ = new QPushButton(tr("Compare with another trace…"), this);
     connect(compare_, &QPushButton::clicked, this, &ChangesPane::trace_requested);
+    swap_ = new QPushButton(tr("Swap A and B"), this);
+    swap_->setObjectName(QStringLiteral("swap"));
+    connect(swap_, &QPushButton::clicked, this, &ChangesPane::swap_requested);
     stop_ = new QPushButton(tr("Stop comparing"), this);
     connect(stop_, &QPushButton::clicked, this, &ChangesPane::stop_comparing);
     step_a_ = make_step_box(tr("Step A"));
@@ -150,6 +154,7 @@ void ChangesPane::follow_session() {
         discard_runs();
         schedule();
     });
+    connect(session_, &Session::live_changed, this, &ChangesPane::show_mode);
     connect(&session_->graph_source(), &GraphSource::changed, this, &ChangesPane::schedule);
     connect(session_, &Session::grouping_changed, this, [this] {
         by_->setCurrentIndex(place_of(session_->group_option()));
@@ -345,6 +350,8 @@ bool ChangesPane::eventFilter(QObject* object, QEvent* event) {
     }
     return QWidget::eventFilter(object, event);
 }
+
+bool ChangesPane::is_low() const { return height() < low; }
 
 void ChangesPane::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);

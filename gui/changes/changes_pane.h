@@ -56,6 +56,10 @@ public:
     void compare(const Compared& compared);
     ComparedPoints mode() const;
     bool compares_traces() const { return other_ != nullptr; }
+    /// Whether A and B can change places. A growing trace stays the one that is shown.
+    bool can_swap() const;
+    /// Returns whether a comparison has too little room.
+    bool is_low() const;
     ChangesModel& model() { return *model_; }
     ComparisonPlot& plot() { return *plot_; }
     /// Returns the line above the table.
@@ -66,6 +70,7 @@ public:
 
 signals:
     void trace_requested();  ///< the user wants to compare with another trace
+    void swap_requested();
     void mode_changed();
 
 protected:
@@ -116,6 +121,7 @@ private:
     QTimer delay_;
     QComboBox* by_;
     QPushButton* compare_;
+    QPushButton* swap_;
     QPushButton* stop_;
     QSpinBox* step_a_;
     QSpinBox* step_b_;

@@ -16,6 +16,11 @@ ComparedPoints ChangesPane::mode() const {
     return other_ ? ComparedPoints::traces : asked_step_ || steps_ ? ComparedPoints::steps : ComparedPoints::range;
 }
 
+bool ChangesPane::can_swap() const {
+    const ComparedPoints now = mode();
+    return now == ComparedPoints::steps || (now == ComparedPoints::traces && session_ && !session_->is_live());
+}
+
 void ChangesPane::compare_with(std::shared_ptr<Session> other) {
     stop_comparing();
     other_ = std::move(other);
@@ -97,6 +102,7 @@ void ChangesPane::show_mode() {
     const ComparedPoints now = mode();
     compare_->setVisible(now == ComparedPoints::range);
     stop_->setVisible(now != ComparedPoints::range);
+    swap_->setVisible(can_swap());
     points_->setVisible(now != ComparedPoints::range);
     step_a_->setVisible(now == ComparedPoints::steps);
     step_b_->setVisible(now == ComparedPoints::steps);

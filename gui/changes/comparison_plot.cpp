@@ -17,7 +17,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int left_margin = 78, right_margin = 14, gap = 10;
+constexpr int left_margin = 78, right_margin = 14;
 constexpr double headroom = 1.3;  // for the names of the peaks
 constexpr double part_of_curves = 0.66;
 constexpr double thickness_of_a = 3.5, thickness_of_b = 1.5;  // A is seen below B where they are equal
@@ -105,6 +105,7 @@ QRect ComparisonPlot::curves_area() const {
 QRect ComparisonPlot::difference_area() const {
     const QRect curves = curves_area();
     const int bottom = height() - 2 * fontMetrics().height() - 6;
+    const int gap = fontMetrics().height() + 5;  // for the name of the difference: the plot is low
     return {curves.left(), curves.bottom() + gap, curves.width(), bottom - curves.bottom() - gap};
 }
 
@@ -342,12 +343,9 @@ void ComparisonPlot::paint_difference(QPainter& painter) const {
     const QString text = least == 0 && most == 0 ? tr("B − A: no difference")
                                                  : tr("B − A: %1 to %2").arg(change_text(least), change_text(most));
     const QFontMetrics metrics(painter.font());
-    const QRectF box(area.left() + 1, area.top() + 1, metrics.horizontalAdvance(text) + 8, metrics.height());
-    QColor back = theme.plot_background;
-    back.setAlpha(215);
-    painter.fillRect(box, back);
     painter.setPen(theme.text);
-    painter.drawText(box, Qt::AlignCenter, text);
+    painter.drawText(QRectF(area.left(), area.top() - metrics.height() - 1.0, area.width(), metrics.height()),
+                     Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, area.width()));
 }
 
 void ComparisonPlot::paint_peaks(QPainter& painter) const {

@@ -174,7 +174,8 @@ void Selection::select(const SelectionState& next) {
 }
 
 void Selection::select_device(int position) {
-    if (trace_ == nullptr || position < 0 || position >= static_cast<int>(trace_->devices.size())) {
+    if (trace_ == nullptr || position < 0 || position >= static_cast<int>(trace_->devices.size()) ||
+        position == state_.device) {
         return;
     }
     SelectionState next;

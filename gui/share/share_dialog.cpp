@@ -172,6 +172,7 @@ QWidget* ShareDialog::make_preview() {
     column->setSpacing(4);
     column->addWidget(make_title(tr("What is removed")));
     removed_ = new QTreeWidget;
+    removed_->setTextElideMode(Qt::ElideMiddle);  // of a path, the name at its end says most
     removed_->setAccessibleName(tr("What is removed"));
     removed_->setHeaderLabels({tr("In the trace"), tr("In the copy")});
     removed_->setColumnWidth(0, 400);

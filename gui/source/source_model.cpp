@@ -7,6 +7,8 @@
 #include <QPainter>
 #include <QTextLayout>
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
@@ -16,8 +18,9 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr qsizetype longest_painted_line = 400;
+constexpr qsizetype longest_painted_line = 1000;
 constexpr int code_margin = 6;
+constexpr double unbroken = 1e6;  // pixels: the width of a line of code
 
 QFont code_font() { return QFontDatabase::systemFont(QFontDatabase::FixedFont); }
 
@@ -32,6 +35,19 @@ QString marked_text(const SourceRow& row) {
         case SourceRow::Kind::code: return QStringLiteral("  ") + row.text;
     }
     return {};
+}
+
+/// Breaks the text into lines of this width. Returns the height of all.
+double lay_out(QTextLayout& layout, double width) {
+    double height = 0;
+    layout.beginLayout();
+    for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
+        line.setLineWidth(width);
+        line.setPosition(QPointF(0, height));
+        height += line.height();
+    }
+    layout.endLayout();
+    return height;
 }
 
 }  // namespace
@@ -74,6 +90,20 @@ int SourceModel::next_hot_row(int row, int direction) const {
         }
     }
     return -1;
+}
+
+int SourceModel::hottest_row() const {
+    const auto heat = [this](int row) {
+        const LineBytes& bytes = row_at(row).bytes;
+        return std::tuple(bytes.leaked, bytes.self, bytes.active);
+    };
+    int hottest = -1;
+    for (int row = 0; row < rowCount(); ++row) {
+        if (is_hot(row) && (hottest < 0 || heat(row) > heat(hottest))) {
+            hottest = row;
+        }
+    }
+    return hottest;
 }
 
 int SourceModel::next_found_row(int row, const QString& text) const {
@@ -190,6 +220,11 @@ void SourceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
     cell.widget->style()->drawControl(QStyle::CE_ItemViewItem, &cell, painter, cell.widget);
 }
 
+int SourceDelegate::note_height(int row, int width, const QFont& font) const {
+    QTextLayout layout(marked_text(model_.row_at(row)).left(longest_painted_line), font);
+    return static_cast<int>(std::ceil(lay_out(layout, width - 2 * code_margin))) + 6;
+}
+
 void SourceDelegate::paint_bar(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
     const uint64_t bytes = model_.bytes(index.row(), index.column());
     if (bytes == 0) {
@@ -234,15 +269,12 @@ void SourceDelegate::paint_code(QPainter& painter, const QStyleOptionViewItem& o
         formats.push_back({static_cast<int>(found), static_cast<int>(search_.size()), format});
     }
     layout.setFormats(formats);
-    layout.beginLayout();
-    QTextLine line = layout.createLine();
-    line.setLineWidth(1e6);
-    layout.endLayout();
+    const double height = lay_out(layout, is_code ? unbroken : option.rect.width() - 2 * code_margin);
     painter.save();
     painter.setClipRect(option.rect);
     painter.setPen(plain);
-    layout.draw(&painter, QPointF(option.rect.left() + code_margin,
-                                  option.rect.top() + (option.rect.height() - line.height()) / 2));
+    layout.draw(&painter,
+                QPointF(option.rect.left() + code_margin, option.rect.top() + (option.rect.height() - height) / 2));
     painter.restore();
 }
 

@@ -25,6 +25,8 @@ public:
     int row_of(int32_t line) const;
     /// Returns the next line with memory of its own after a row, or before it; goes on at the other end. -1: none.
     int next_hot_row(int row, int direction) const;
+    /// Returns the hot row that leaks most, or has most memory of its own if none leaks. -1: none.
+    int hottest_row() const;
     /// Returns the next row whose text contains a text, in any case; goes on at the begin. -1: none.
     int next_found_row(int row, const QString& text) const;
     /// Returns the bytes of a row in a column, and the most that any row has in it.
@@ -51,6 +53,8 @@ public:
     /// Marks where the code contains the text; empty: nothing.
     void set_search(const QString& text) { search_ = text; }
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    /// Returns the height that a note's text needs in a cell of this width.
+    int note_height(int row, int width, const QFont& font) const;
 
 private:
     void paint_bar(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index) const;

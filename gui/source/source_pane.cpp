@@ -183,6 +183,11 @@ void SourcePane::make_table() {
         const int bytes = fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB"));
         table_->setColumnWidth(column, std::max(fontMetrics().horizontalAdvance(title), bytes) + 22);
     }
+    connect(table_->horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
+        if (column == SourceModel::code) {
+            fit_notes();
+        }
+    });
     table_->setColumnWidth(SourceModel::line, fontMetrics().horizontalAdvance(QStringLiteral("88888")) + 16);
     add_copy_actions(table_);
     table_->installEventFilter(this);
@@ -249,10 +254,28 @@ void SourcePane::follow_selection() {
     schedule();
 }
 
+/// Shows the line of the first finding about a leak, a failure or waste, unless something is selected.
+void SourcePane::begin_with_finding() {
+    const auto explained = session_->explanation_source().explained();
+    if (!explained || explained->explanation.findings.empty() || wanted_file_ != 0) {
+        return;
+    }
+    const Finding& first = explained->explanation.findings.front();
+    const StackTable& stacks = session_->trace().stacks;
+    const FrameId line = first.severity <= Severity::waste && first.stack != 0 ? own_line(stacks, first.stack) : 0;
+    if (line != 0) {
+        wanted_file_ = stacks.frame(line).file;
+        wanted_line_ = stacks.frame(line).line;
+    }
+}
+
 void SourcePane::request() {
     stale_ = !isVisible();
     if (!session_ || stale_) {
         return;
+    }
+    if (!shown_) {
+        begin_with_finding();
     }
     const SelectionState& state = session_->selection().state();
     SourceRequest request{
@@ -282,12 +305,12 @@ void SourcePane::resizeEvent(QResizeEvent* event) {
 
 void SourcePane::take(std::shared_ptr<const ShownSource> shown) {
     const bool is_other_file = !shown_ || shown_->file != shown->file || shown_->text != shown->text;
-    const bool goes_to_hot_line = is_other_file && wanted_line_ == 0;
+    const bool goes_to_hottest_line = is_other_file && wanted_line_ == 0;
     shown_ = std::move(shown);
     fill_files();
     fill_rows();
-    if (goes_to_hot_line) {
-        show_row(model_->next_hot_row(-1, 1));
+    if (goes_to_hottest_line) {
+        show_row(model_->hottest_row());
     }
     show_origin();
     show_note();
@@ -316,6 +339,7 @@ void SourcePane::fill_rows() {
     const std::vector<LineNote> notes =
         explained && shown_->file != 0 ? notes_of(*explained, shown_->file) : std::vector<LineNote>();
     model_->show(source_rows_of(*shown_->trace, shown_->memory.find(shown_->file), *shown_->text, notes));
+    fit_notes();
     table_->verticalScrollBar()->setValue(scrolled.y());
     if (wanted_line_ != 0) {
         show_row(model_->row_of(std::exchange(wanted_line_, 0)));
@@ -325,6 +349,16 @@ void SourcePane::fill_rows() {
                                                   QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
         is_showing_ = false;
         table_->verticalScrollBar()->setValue(scrolled.y());
+    }
+}
+
+/// Breaks notes into lines: their end is the fix.
+void SourcePane::fit_notes() {
+    for (int row = 0; row < model_->rowCount(); ++row) {
+        if (model_->row_at(row).kind == SourceRow::Kind::note) {
+            const int width = table_->columnWidth(SourceModel::code);
+            table_->setRowHeight(row, delegate_->note_height(row, width, table_->font()));
+        }
     }
 }
 

@@ -63,10 +63,12 @@ private:
     void make_table();
     void schedule();
     void follow_selection();
+    void begin_with_finding();
     void request();
     void take(std::shared_ptr<const ShownSource> shown);
     void fill_files();
     void fill_rows();
+    void fit_notes();
     void show_row(int row);
     void show_origin();
     void show_note();

@@ -48,9 +48,11 @@ std::optional<LineNote> note_of(const Explained& explained, const Finding& findi
     note.text = to_qstring(finding.title);
     if (!finding.fixes.empty()) {
         const Fix& fix = finding.fixes.front();
+        if (note.text.endsWith(u'.') || note.text.endsWith(u'。')) {
+            note.text.chop(1);
+        }
         note.text =
-            SourceWords::tr("%1 Fix: %2", "title of a finding, text of a fix")
-                .arg(note.text + (note.text.endsWith(u'.') ? QString() : QStringLiteral(".")), to_qstring(fix.text));
+            SourceWords::tr("%1. Fix: %2", "title of a finding, text of a fix").arg(note.text, to_qstring(fix.text));
         note.text.remove(u'`');  // rows are plain text
         if (!fix.diff.empty()) {
             if (!is_diff_of(fix.diff, stacks.string(file))) {

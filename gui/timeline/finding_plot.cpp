@@ -17,7 +17,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr double headroom = 1.12;
-constexpr int title_room = 4;  // pixels around the title
+constexpr int title_room = 4;  // pixels beside the title
 
 QString each_text(IterationSource unit, int64_t bytes) {
     return unit == IterationSource::steps ? FindingPlot::tr("+%1 per step").arg(bytes_text(bytes))
@@ -31,6 +31,7 @@ FindingPlot::FindingPlot(QWidget* parent) : TimePlot(parent) {
     setAccessibleName(tr("Memory of the finding over time"));
     set_purpose(tr("Only the memory of the selected finding, on its own scale."));
     set_time_labels(false);
+    set_top_margin(fontMetrics().height() + 2);  // for the title: the plot is low, so that it would lie on the curve
     hide();
 }
 
@@ -70,6 +71,11 @@ void FindingPlot::take_finding() {
     repaint_picture();
 }
 
+std::optional<int64_t> FindingPlot::known_until() const {
+    const bool is_outdated = curve_ && !source_->is_current() && !curve_->finding().memory.allocations.empty();
+    return is_outdated ? std::optional(explained_->explanation.time) : std::nullopt;
+}
+
 /// Returns the finding's title with its bytes, which stay complete if there is no room for all.
 QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
     const Finding& finding = curve_->finding();
@@ -77,6 +83,9 @@ QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
     QStringList facts{is_component ? component_name({*finding.component, {}, 0, 0, 0}) : bytes_text(finding.bytes)};
     if (finding.per_iteration) {
         facts << each_text(finding.unit, *finding.per_iteration);
+    }
+    if (const auto time = known_until()) {
+        facts << tr("as of %1").arg(duration_text(*time));
     }
     const QString end = QStringLiteral(" · ") + facts.join(QStringLiteral(", "));
     const int left = width - metrics.horizontalAdvance(end);
@@ -98,7 +107,9 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
     painter.save();
     painter.setClipRect(area(), Qt::IntersectClip);
     double before = y.pixel(static_cast<double>(columns.empty() ? 0 : columns.front().lowest));
-    for (size_t i = 0; i < columns.size(); ++i) {
+    const auto known = known_until();
+    const double last = known ? x_map().pixel(view.position_of_time(*known)) : area().right();
+    for (size_t i = 0; i < columns.size() && area().left() + static_cast<double>(i) <= last; ++i) {
         const double x = area().left() + static_cast<double>(i);
         const double high = y.pixel(static_cast<double>(columns[i].highest));
         const double low = y.pixel(static_cast<double>(columns[i].lowest));
@@ -108,16 +119,11 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
         painter.fillRect(QRectF(x, from - 1, 1, to - from + 2), color);
         before = (high + low) / 2;
     }
-    const QFontMetrics metrics(painter.font());
-    const QString text = title(metrics, area().width() - 4 * title_room);
-    const QRectF box(area().left() + title_room, area().top() + title_room / 2.0,
-                     metrics.horizontalAdvance(text) + 2 * title_room, metrics.height() + 2);
-    QColor background = theme().plot_background;
-    background.setAlpha(215);
-    painter.fillRect(box, background);
-    painter.setPen(theme().text);
-    painter.drawText(box, Qt::AlignCenter, text);
     painter.restore();
+    // At the right, as the names of the lines above: the story may cover the left.
+    const QRect above(area().left() + title_room, 0, area().width() - 2 * title_room, area().top());
+    painter.setPen(theme().text);
+    painter.drawText(above, Qt::AlignRight | Qt::AlignVCenter, title(QFontMetrics(painter.font()), above.width()));
 }
 
 QString FindingPlot::describe_ends(std::pair<double, double> range) const {

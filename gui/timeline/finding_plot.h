@@ -18,6 +18,8 @@ public:
     explicit FindingPlot(QWidget* parent = nullptr);
     /// Returns what is drawn; nothing while the plot is hidden.
     const std::optional<FindingCurve>& curve() const { return curve_; }
+    /// Returns the time until which the finding's allocations are known; nothing if the explanation is current.
+    std::optional<int64_t> known_until() const;
     QSize sizeHint() const override { return {400, 110}; }
 
 protected:

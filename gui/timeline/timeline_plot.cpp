@@ -117,7 +117,7 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     paint_band_labels(painter);
     paint_steps(painter);
     paint_marks(painter);
-    paint_oom_flags(painter, *session(), theme(), area(), true);
+    paint_oom_flags(painter);
     paint_peak(painter);
     paint_legend(painter);
 }
@@ -322,30 +322,33 @@ void TimelinePlot::paint_marks(QCPPainter& painter) const {
     }
 }
 
-void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& theme, QRect area, bool with_text) {
-    const AxisMap x = time_map(session.time_view(), area);
+/// Labels the last error that is shown; the others often follow each other closely.
+void TimelinePlot::paint_oom_flags(QCPPainter& painter) const {
+    const AxisMap x = x_map();
     double last = -10;
-    for (const OtherEvent& other : session.device().others) {
-        if (other.action != Action::oom) {
+    const OtherEvent* labeled = nullptr;
+    for (const OtherEvent& other : session()->device().others) {
+        const double at = std::round(x.pixel(session()->time_view().position_of(other.event + 1)));
+        if (other.action != Action::oom || at < area().left() || at > area().right()) {
             continue;
         }
-        const double at = std::round(x.pixel(session.time_view().position_of(other.event + 1)));
-        if (at < area.left() || at > area.right() || at - last < 2) {
+        labeled = &other;
+        if (at - last < 2) {
             continue;
         }
         last = at;
-        painter.setPen(QPen(theme.oom, 2));
-        painter.drawLine(QPointF(at, area.top()), QPointF(at, area.bottom()));
-        painter.setBrush(theme.oom);
+        painter.setPen(QPen(theme().oom, 2));
+        painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
+        painter.setBrush(theme().oom);
         painter.setPen(Qt::NoPen);
-        const double top = area.top();
+        const double top = area().top();
         painter.drawPolygon(QPolygonF({{at, top}, {at + 11, top + 5}, {at, top + 10}}));
-        if (with_text) {
-            const QString text =
-                TimelinePlot::tr("out of memory: %1 requested, %2 free")
-                    .arg(bytes_text(static_cast<int64_t>(other.size)), bytes_text(static_cast<int64_t>(other.address)));
-            paint_label(painter, theme, area, QPointF(at, area.center().y()), text, theme.oom);
-        }
+    }
+    if (labeled != nullptr) {
+        const QString text = tr("out of memory: %1 requested, %2 free")
+                                 .arg(bytes_text(static_cast<int64_t>(labeled->size)),
+                                      bytes_text(static_cast<int64_t>(labeled->address)));
+        paint_label(painter, theme(), area(), QPointF(last, area().center().y()), text, theme().oom);
     }
 }
 

@@ -39,6 +39,7 @@ private:
     void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
     void paint_steps(QCPPainter& painter) const;
     void paint_marks(QCPPainter& painter) const;
+    void paint_oom_flags(QCPPainter& painter) const;
     void paint_peak(QCPPainter& painter) const;
     void paint_legend(QCPPainter& painter) const;
     QString describe_annotations(double position) const;
@@ -48,8 +49,5 @@ private:
     TimelinePicture picture_;
     PictureWorker<TimelinePicture> worker_;
 };
-
-/// Draws the flags of out-of-memory events of the session's device, at most one per pixel.
-void paint_oom_flags(QCPPainter& painter, const Session& session, const Theme& theme, QRect area, bool with_text);
 
 }  // namespace tidemark::gui

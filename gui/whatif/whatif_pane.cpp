@@ -272,7 +272,7 @@ void WhatIfPane::show_figures() {
     const int digit = fontMetrics().horizontalAdvance(u'0');
     table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     for (int column = 1; column < figures_->columnCount(); ++column) {
-        table_->setColumnWidth(column, digit * 14);
+        table_->setColumnWidth(column, digit * 11);
     }
 }
 

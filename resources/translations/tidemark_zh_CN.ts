@@ -885,9 +885,9 @@
 <context>
     <name>SourceWords</name>
     <message>
-        <source>%1 Fix: %2</source>
+        <source>%1. Fix: %2</source>
         <comment>title of a finding, text of a fix</comment>
-        <translation>%1修复：%2</translation>
+        <translation>%1。修复：%2</translation>
     </message>
     <message numerus="yes">
         <source>%1 line(s) without text</source>
@@ -2040,6 +2040,10 @@
         <source>B: device %1</source>
         <translation>B：设备 %1</translation>
     </message>
+    <message>
+        <source>Swap A and B</source>
+        <translation>交换 A 和 B</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::CommandPalette</name>
@@ -2380,6 +2384,10 @@
         <translation>
             <numerusform>此发现的 %1 个分配</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>as of %1</source>
+        <translation>截至 %1</translation>
     </message>
 </context>
 <context>
@@ -3474,6 +3482,10 @@
     <message>
         <source>Show the busy part of the run</source>
         <translation>显示运行的繁忙部分</translation>
+    </message>
+    <message>
+        <source>Swap A and B</source>
+        <translation>交换 A 和 B</translation>
     </message>
 </context>
 <context>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cmath>
 
 #include "storage/attribution/category_grouping.h"
 #include "storage/base/units.h"
@@ -9,6 +10,7 @@
 #include "storage/report/charts.h"
 #include "storage/report/html_colors.h"
 #include "storage/text/fact_words.h"
+#include "storage/timeline/band_place.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark {
@@ -24,6 +26,17 @@ std::string series_name(Series series, const Words& words) {
     return series == Series::reserved ? words("reserved")
            : series == Series::active ? words("active")
                                       : words("allocated");
+}
+
+/// Returns an estimate of a name's width in pixels: fonts are the reader's. Chinese characters are as wide as high.
+double text_width(std::string_view name) {
+    constexpr double latin = 7, other = 12, room = 8;
+    double width = room;
+    for (const char c : name) {
+        const auto byte = static_cast<unsigned char>(c);
+        width += byte < 0x80 ? latin : byte >= 0xc0 ? other : 0;
+    }
+    return width;
 }
 
 /// Draws one chart, from back to front: the columns of the window's timeline.
@@ -46,6 +59,7 @@ public:
         bands();
         const std::string iterations = draw_iterations(plot_, reported_, time_.time, words_);
         series_lines();
+        names();
         legend_ += iterations;
         peak();
         for (size_t c = 0; c < time_.columns.size(); ++c) {
@@ -68,6 +82,8 @@ private:
     int64_t of(size_t column, size_t group) const { return bytes_[column * group_count_ + group]; }
     int64_t of(size_t column, Series series) const { return time_.columns[column].max[static_cast<size_t>(series)]; }
     void bands();
+    void add_name(const std::vector<double>& lower, const std::vector<double>& upper, const std::string& name);
+    void names();
     void series_lines();
     void peak();
     void errors();
@@ -81,6 +97,12 @@ private:
     const int64_t highest_;
     Plot plot_;
     std::string legend_;
+    struct BandName {
+        double from = 0, to = 0;  ///< time
+        double middle = 0;        ///< pixels
+        std::string name;
+    };
+    std::vector<BandName> names_;
 };
 
 void CategoryChart::bands() {
@@ -95,11 +117,37 @@ void CategoryChart::bands() {
             const Category category = category_of_group(group);
             const std::string css = key_class(category), name = category_name(words_, category);
             plot_.stepped_area(time_.edges, lower, upper, "band " + css, name);
+            add_name(lower, upper, name);
             if (most * seen_share >= highest_) {
                 legend_ += legend_item(css, name);
             }
         }
         lower = upper;
+    }
+}
+
+/// Keeps where a band has room for its name, if it has.
+void CategoryChart::add_name(const std::vector<double>& lower, const std::vector<double>& upper,
+                             const std::string& name) {
+    constexpr double line = 16;  // pixels
+    PlotBand band;
+    for (size_t c = 0; c < lower.size(); ++c) {
+        band.tops.push_back(plot_.y(upper[c]));
+        band.bottoms.push_back(plot_.y(lower[c]));
+    }
+    const double width = plot_.x(time_.range().high) - plot_.x(time_.range().low);
+    const double column = width / static_cast<double>(lower.size());
+    const auto columns = static_cast<size_t>(std::ceil(text_width(name) / column));
+    if (const auto place = band_place(band, columns, line)) {
+        const double middle = (place->top + place->bottom) / 2;
+        names_.push_back({time_.edges[place->first], time_.edges[place->first + columns], middle, name});
+    }
+}
+
+/// Writes the names above all bands and lines.
+void CategoryChart::names() {
+    for (const BandName& each : names_) {
+        plot_.name((each.from + each.to) / 2, each.middle, each.name, "band");
     }
 }
 

@@ -44,8 +44,8 @@ svg.plot { width: 100%; height: auto; display: block; } svg.plot text { font-siz
 .grid { stroke: var(--rule); fill: none; } .axis { stroke: var(--quiet); fill: none; } path.series { stroke-width: 1.2; fill: none; } .smi { stroke: var(--text); stroke-width: 1.6; fill: none; }
 .iteration { stroke: var(--quiet); stroke-dasharray: 2 3; opacity: .55; fill: none; } path.level { stroke: var(--strong); stroke-width: 1.8; fill: none; }
 circle.level { fill: var(--strong); } .column { fill: transparent; } .column:hover { fill: var(--text); opacity: .14; }
-path.peak { fill: var(--text); stroke: var(--page); stroke-width: .8; } svg.plot text.peak { fill: var(--text); }
-svg.plot text.peak, svg.plot text.failure { paint-order: stroke; stroke: var(--page); stroke-width: 4px; stroke-linejoin: round; }
+path.peak { fill: var(--text); stroke: var(--page); stroke-width: .8; } svg.plot text.peak, svg.plot text.band { fill: var(--text); }
+svg.plot text.peak, svg.plot text.failure, svg.plot text.band { paint-order: stroke; stroke: var(--page); stroke-width: 4px; stroke-linejoin: round; }
 path.failure { stroke: currentColor; stroke-width: 1.6; fill: none; } svg.plot text.failure { fill: currentColor; }
 path.curve { stroke: currentColor; stroke-width: 1.6; fill: none; } path.under-curve { fill: currentColor; opacity: .27; }
 .flag path { stroke: currentColor; stroke-dasharray: 3 2; fill: none; opacity: .8; } .flag rect { fill: currentColor; }

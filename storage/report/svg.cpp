@@ -200,6 +200,11 @@ void Plot::label(double at, double value, std::string_view text, std::string_vie
                          html_escaped(text));
 }
 
+void Plot::name(double at, double middle, std::string_view text, std::string_view css) {
+    body_ += fmt::format(R"(<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", css, x(at),
+                         middle + 4, html_escaped(text));
+}
+
 void Plot::flag(double at, int row, std::string_view label, std::string_view css, std::string_view hint) {
     constexpr double height = 15, width = 18;
     const double left = std::min(x(at), right() - width), up = 1 + row * (height + 2);

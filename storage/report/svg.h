@@ -67,6 +67,8 @@ public:
     void pointer(double at, double value, std::string_view text, std::string_view css);
     /// Writes text to that side of a point where there is more room.
     void label(double at, double value, std::string_view text, std::string_view css);
+    /// Writes text centered at a place of the x axis and a height in pixels.
+    void name(double at, double middle, std::string_view text, std::string_view css);
     /// Draws a mark above the plot with a line down from it.
     void flag(double at, int row, std::string_view label, std::string_view css, std::string_view hint);
     /// Draws an invisible column that shows `hint` under the mouse pointer.

@@ -17,6 +17,20 @@ int64_t first_use(const Trace& trace, const DeviceHistory& device, int64_t end) 
     return has_events || has_driver ? std::clamp(std::min(first_event, first_of_driver), int64_t{0}, end) : 0;
 }
 
+/// Returns the first state up to `last` with that many reserved bytes; `last` if there is none.
+EventNumber first_state_with(const Curves& curves, int64_t bytes, EventNumber last) {
+    EventNumber first = 0;
+    while (first < last) {
+        const EventNumber middle = first + (last - first) / 2;
+        if (curves.extremes(Series::reserved, 0, middle).max >= bytes) {
+            last = middle;
+        } else {
+            first = middle + 1;
+        }
+    }
+    return last;
+}
+
 /// Returns the last time at which anything but an ordinary event of the allocator happens.
 int64_t last_special_time(const Trace& trace, const DeviceHistory& device) {
     int64_t last = 0;
@@ -48,8 +62,10 @@ ShownTime busy_time(const Trace& trace, const DeviceHistory& device, const Curve
         return whole;
     }
     const auto few = times.size() / rare;
-    const int64_t peak = device.time_of_state(curves.peak(Series::allocated).max_event);
-    const int64_t busy = std::min(times[few], peak);
+    const EventNumber peak_event = curves.peak(Series::allocated).max_event;
+    const int64_t peak = device.time_of_state(peak_event);
+    const EventNumber visible = first_state_with(curves, curves.peak(Series::reserved).max / rare, peak_event);
+    const int64_t busy = std::min(std::max(times[few], device.time_of_state(visible)), peak);
     const int64_t quiet = std::max({times[times.size() - 1 - few], peak, last_special_time(trace, device)});
     if ((quiet - busy) * short_part >= whole.end - whole.start) {
         return whole;

@@ -19,8 +19,9 @@ struct ShownTime {
 /// Returns the run from shortly before the first use of the device's memory until `end`, or until the last event.
 ShownTime used_time(const Trace& trace, const DeviceHistory& device, int64_t end);
 
-/// Returns the part of that in which nearly all events lie, if it is short. It contains the peak and the last error of
-/// the allocator; memory outside the allocator does not change after it.
+/// Returns the part of that in which nearly all events lie, if it is short. What it leaves out before is too little
+/// memory to be seen beside the peak, or few events. It contains the peak and the last error of the allocator; memory
+/// outside the allocator does not change after it.
 ShownTime busy_time(const Trace& trace, const DeviceHistory& device, const Curves& curves, int64_t end);
 
 }  // namespace tidemark

@@ -249,6 +249,9 @@ class Explain(CommandTest):
         peak = re.search(r"peak allocated +(\S+ \S+)", self.run_fine("info", EXAMPLES / "gpt2.tide"))[1]
         labels = [text.text for text in drawn.iter("text") if text.get("class") == "peak"]
         self.assertEqual(labels, [f"peak {peak} allocated"])
+        names = [text.text for text in drawn.iter("text") if text.get("class") == "band"]
+        self.assertIn("parameters", names)
+        self.assertEqual(len(names), len(set(names)))
 
     def test_html_shows_an_out_of_memory_error_in_the_plot(self):
         page = self.run_fine("explain", EXAMPLES / "s09_list_until_out_of_memory.tide", "--format", "html")

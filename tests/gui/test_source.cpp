@@ -81,9 +81,47 @@ private slots:
         model.show(rows);
         QCOMPARE(model.next_hot_row(-1, 1), 1);
         QCOMPARE(model.next_hot_row(1, -1), 1);
+        QCOMPARE(model.hottest_row(), 1);
         QCOMPARE(model.next_found_row(1, QStringLiteral("END")), 6);
         QCOMPARE(model.next_found_row(6, QStringLiteral("nothing")), -1);
         QCOMPARE(model.row_of(9), 6);
+    }
+
+    void the_hottest_row_leaks_most_or_has_most_of_its_own() {
+        const auto row = [](uint64_t self, uint64_t leaked) {
+            SourceRow made;
+            made.bytes.self = self;
+            made.bytes.leaked = leaked;
+            return made;
+        };
+        SourceModel model;
+        model.show({row(0, 0), row(8, 0), row(64, 0), row(16, 0)});
+        QCOMPARE(model.hottest_row(), 2);
+        model.show({row(0, 0), row(8, 0), row(64, 0), row(16, 4)});
+        QCOMPARE(model.hottest_row(), 3);
+        model.show({row(0, 0)});
+        QCOMPARE(model.hottest_row(), -1);
+    }
+
+    void it_begins_with_the_line_of_the_first_finding() {
+        auto session = recorded_session("s0_graph_leak");
+        QVERIFY(session != nullptr);
+        SourcePane pane;
+        pane.resize(700, 400);
+        session->explanation_source().request();
+        pane.set_session(session.get());
+        QTRY_VERIFY(session->explanation_source().explained() != nullptr);
+        pane.show();
+        QTRY_VERIFY(!pane.busy() && pane.model().rowCount() > 0);
+        const Finding& first = session->explanation_source().explained()->explanation.findings.front();
+        const Frame& frame = session->trace().stacks.frame(own_line(session->trace().stacks, first.stack));
+        auto* table = pane.findChild<QTableView*>();
+        QCOMPARE(pane.model().row_at(table->currentIndex().row()).line, frame.line);
+        int note = 0;
+        while (pane.model().row_at(note).kind != SourceRow::Kind::note) {
+            ++note;
+        }
+        QVERIFY2(table->rowHeight(note) > table->rowHeight(0), "the text of a fix has all lines that it needs");
     }
 
     void the_text_of_the_trace_is_shown_with_its_bytes() {

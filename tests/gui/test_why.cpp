@@ -443,6 +443,19 @@ private slots:
         }
     }
 
+    void the_memory_of_a_finding_ends_where_the_explanation_does() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        Session& session = *open.session;
+        const FindingPlot& plot = open.window->page().finding_plot();
+        QVERIFY(plot.curve() && !plot.known_until());
+        const auto longer = std::make_shared<const Trace>(session.trace());
+        session.grow({longer, Session::analyze(longer)}, session.device_groups());
+        QVERIFY(plot.curve());
+        QCOMPARE(plot.known_until(), std::optional(session.explanation_source().explained()->explanation.time));
+    }
+
     void a_growing_run_is_explained_on_request() {
         auto session = retained_outputs();
         session->set_live(true);

@@ -5,6 +5,7 @@
 #include <QAccessible>
 #include <QDropEvent>
 #include <QMimeData>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTabWidget>
 #include <QTemporaryDir>
@@ -292,6 +293,44 @@ private slots:
         QTRY_COMPARE(window->height(), 720);
         QVERIFY(window->page().timeline().height() >= 150);
         QVERIFY(window->page().timeline().height() > window->page().allocations().height());
+    }
+
+    void a_comparison_in_a_low_window_has_the_stage_until_it_ends() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->resize(1280, 800);
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY(QTest::qWaitForWindowExposed(window));
+        TracePage& page = window->page();
+        page.compare_with(trace_);
+        QTRY_VERIFY(page.changes().compares_traces());
+        QVERIFY(page.arrangement().drawer_fills_stage());
+        QVERIFY(!page.changes().is_low() || !page.timeline().isVisible());
+        window->actions().find(QStringLiteral("compare.stop"))->trigger();
+        QTRY_VERIFY(page.timeline().isVisible());
+    }
+
+    void swapped_traces_change_places() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->resize(1280, 800);
+        const std::shared_ptr<Session> first = gui::test::synthetic_session();
+        window->show_session(first, QStringLiteral("first.tide"));
+        TracePage& page = window->page();
+        QAction* swap = window->actions().find(QStringLiteral("compare.swap"));
+        QVERIFY(!swap->isEnabled());
+        page.compare_with(trace_);
+        QTRY_VERIFY(page.changes().compares_traces());
+        const auto second = page.changes().compared().other;
+        QVERIFY2(second->selection().state().time_point.event > 0, "the cursor stays at the peak");
+        QVERIFY(swap->isEnabled());
+        swap->trigger();
+        QCOMPARE(page.session(), second.get());
+        QCOMPARE(page.changes().compared().other, first);
+        QTRY_VERIFY(page.arrangement().drawer_fills_stage());
+        QVERIFY(window->windowTitle().contains(QStringLiteral("run.tide")));
+        window->findChild<QPushButton*>(QStringLiteral("swap"))->click();
+        QCOMPARE(page.session(), first.get());
     }
 
     void a_dropped_file_opens() {

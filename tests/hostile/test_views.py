@@ -40,6 +40,15 @@ class Views(unittest.TestCase):
                     output_of(TIDEMARK, "render", trace, "--view", view, "--size", "800x500", "-o", picture)
                     self.assertGreater(picture.stat().st_size, 1000, picture.name)
 
+    def test_what_only_a_picture_has_is_refused_by_a_window(self):
+        trace = sorted(TRACES.glob("*.tide"))[-1]
+        environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+        for option, value in (("compare", trace), ("steps", "1:2"), ("finding", "1"), ("output", "x.png")):
+            command = [VIEWER, f"--{option}", value, trace]
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
+            self.assertEqual(ended.returncode, 2, option)
+            self.assertIn(f"--{option}", ended.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -42,6 +42,26 @@ TEST(ShownTime, BeginsWithTheBusyPart) {
     EXPECT_EQ(busy.end, whole.end);
 }
 
+TEST(ShownTime, LeavesOutMemoryThatIsTooLittleToBeSeen) {
+    test::RunBuilder run;
+    run.segment(MiB);
+    for (int i = 0; i < 10; ++i) {
+        run.alloc(512);
+    }
+    const size_t before = run.device().event_time.size();
+    run.segment(64 * MiB);
+    for (int i = 0; i < 10; ++i) {
+        run.free(run.alloc(60 * MiB));
+    }
+    for (size_t i = before; i < run.device().event_time.size(); ++i) {
+        run.device().event_time[i] += 60 * second;
+    }
+    run.trace.duration = run.device().event_time.back();
+    const ShownTime busy = busy_time(run.trace, run.device(), Curves(run.device()), run.trace.duration);
+    EXPECT_TRUE(busy.is_part);
+    EXPECT_GT(busy.start, 59 * second);
+}
+
 TEST(ShownTime, ContainsThePeak) {
     test::RunBuilder run = run_with_late_burst(32 * MiB);
     EXPECT_FALSE(busy_time(run.trace, run.device(), Curves(run.device()), run.trace.duration).is_part);
