@@ -27,7 +27,6 @@ constexpr int newest_with_lists = 13;  ///< Python 3.14 collects in another way
 // A process has one interpreter: its layout and its functions.
 const FrameLayout* layout = nullptr;
 CollectorWalk::Python python{};
-CountReference count_up = nullptr, count_down = nullptr;
 IsSubtype is_subtype = nullptr;
 int (*append)(void* list, void* object) = nullptr;
 void* (*call)(void* function, void* arguments) = nullptr;  // PyObject_CallObject
@@ -49,10 +48,10 @@ int64_t run(HeapScan& scan, Part part) {
     try {
         part();
     } catch (const std::bad_alloc&) {
-        scan.count_new_paths(count_up);
+        scan.count_new_paths(python.count_up);
         return -1;
     }
-    scan.count_new_paths(count_up);
+    scan.count_new_paths(python.count_up);
     return static_cast<int64_t>(scan.missing());
 }
 
@@ -98,7 +97,7 @@ void for_each_object(Visit visit) {
         for (const Address object : items_of_list(reinterpret_cast<Address>(list))) {
             visit(object);
         }
-        count_down(list);
+        python.count_down(list);
     }
 }
 
@@ -123,7 +122,7 @@ void append_weakly(std::span<const Found> found, const uint64_t* lists) {
     for (const Found& each : found) {
         if (void* reference = new_weak_reference(reinterpret_cast<void*>(each.object), nullptr)) {
             append(reinterpret_cast<void*>(lists[each.list]), reference);
-            count_down(reference);
+            python.count_down(reference);
         } else {
             clear_error();
         }
@@ -133,7 +132,11 @@ void append_weakly(std::span<const Found> found, const uint64_t* lists) {
 }  // namespace
 
 struct tidemark_heap_walk : CollectorWalk {
-    using CollectorWalk::CollectorWalk;
+    explicit tidemark_heap_walk(const int64_t& collections)
+        : CollectorWalk(python), collections(collections), collections_before(collections) {}
+
+    const int64_t& collections;
+    const int64_t collections_before;
 };
 
 struct tidemark_heap_scan : HeapScan {
@@ -150,8 +153,8 @@ TIDEMARK_EXPORT int tidemark_heap_prepare(int major, int minor, const tidemark_h
                       minor);
         return 0;
     }
-    if (!find(count_up, "Py_IncRef") || !find(count_down, "Py_DecRef") || !find(is_subtype, "PyType_IsSubtype") ||
-        !find(append, "PyList_Append") || !find(call, "PyObject_CallObject") ||
+    if (!find(python.count_up, "Py_IncRef") || !find(python.count_down, "Py_DecRef") ||
+        !find(is_subtype, "PyType_IsSubtype") || !find(append, "PyList_Append") || !find(call, "PyObject_CallObject") ||
         !find(new_weak_reference, "PyWeakref_NewRef") || !find(clear_error, "PyErr_Clear") ||
         !find(python.new_list, "PyList_New") || !objects_are_as_known(*known) ||
         !frames_are_as_known(*candidate, *known)) {
@@ -160,8 +163,6 @@ TIDEMARK_EXPORT int tidemark_heap_prepare(int major, int minor, const tidemark_h
     }
     layout = candidate;
     get_objects = known->get_objects;
-    python.count_up = count_up;
-    python.count_down = count_down;
     python.function_type = known->function_type;
     can_walk = minor <= newest_with_lists && CollectorWalk::can_walk(python);
     return 1;
@@ -177,24 +178,28 @@ TIDEMARK_EXPORT void tidemark_heap_instances(const uint64_t* types, const uint64
     });
 }
 
-TIDEMARK_EXPORT tidemark_heap_walk* tidemark_heap_walk_begin(void) {
-    return can_walk ? new (std::nothrow) tidemark_heap_walk(python) : nullptr;
+TIDEMARK_EXPORT tidemark_heap_walk* tidemark_heap_walk_begin(const int64_t* collections) {
+    return can_walk ? new (std::nothrow) tidemark_heap_walk(*collections) : nullptr;
 }
 
 TIDEMARK_EXPORT int tidemark_heap_walk_part(tidemark_heap_walk* walk, const uint64_t* types, const uint64_t* lists,
                                             int32_t count, int64_t longest_ns) {
+    // Here, where no other thread can begin a collection any more.
+    if (walk->collections != walk->collections_before) {
+        return TIDEMARK_HEAP_WALK_CHANGED;
+    }
     const std::span bases(types, static_cast<size_t>(count));
     FirstBase first_base(bases);  // of this part: a type may be destroyed between two parts
     std::vector<Found> found;
     const CollectorWalk::End end = walk->next_part(Deadline(longest_ns), [&](Address object) {
         if (const size_t list = first_base.of(read(object, object_type)); list < bases.size()) {
-            count_up(reinterpret_cast<void*>(object));  // what follows may run a collection
+            python.count_up(reinterpret_cast<void*>(object));  // what follows may run a collection
             found.push_back({object, list});
         }
     });
     append_weakly(found, lists);
     for (const Found& each : found) {
-        count_down(reinterpret_cast<void*>(each.object));
+        python.count_down(reinterpret_cast<void*>(each.object));
     }
     return static_cast<int>(end);
 }
@@ -245,7 +250,7 @@ TIDEMARK_EXPORT int64_t tidemark_heap_objects(const tidemark_heap_scan* scan) {
 }
 
 TIDEMARK_EXPORT void tidemark_heap_end(tidemark_heap_scan* scan) {
-    scan->count_all_paths(count_down);
+    scan->count_all_paths(python.count_down);
     delete scan;
 }
 

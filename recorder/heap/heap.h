@@ -47,12 +47,12 @@ enum tidemark_heap_walk_end {
     TIDEMARK_HEAP_WALK_CHANGED = 2 /* the program has moved the objects: a new walk is needed */
 };
 
-/* Begins a walk, which the caller ends. Returns NULL if out of memory, or if this version of Python cannot be walked in
- * parts. */
-tidemark_heap_walk* tidemark_heap_walk_begin(void);
+/* Begins a walk, which the caller ends. The caller counts in `collections`, which must outlive the walk, the
+ * collections of the oldest generation that begin. Returns NULL if out of memory, or if this version of Python cannot
+ * be walked in parts. */
+tidemark_heap_walk* tidemark_heap_walk_begin(const int64_t* collections);
 
-/* Walks for about longest_ns. Must not be called once the collector has begun to collect the oldest generation since
- * the walk began. Returns tidemark_heap_walk_end. */
+/* Walks for about longest_ns. Returns tidemark_heap_walk_end. */
 int tidemark_heap_walk_part(tidemark_heap_walk* walk, const uint64_t* types, const uint64_t* lists, int32_t count,
                             int64_t longest_ns);
 

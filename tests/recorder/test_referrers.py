@@ -19,7 +19,7 @@ import weakref
 HOME = os.environ["TIDEMARK_HOME"]
 sys.path.insert(0, os.path.join(HOME, "python"))
 
-from tidemark import _heap, _links, _referrers
+from tidemark import _abi, _heap, _links, _referrers
 
 HEAP = _heap.Heap()
 
@@ -510,6 +510,29 @@ class Walks(unittest.TestCase):
 
         self.assertEqual(set(map(id, self.things(collects))), set(map(id, things)))
         self.assertNotIn("on_collection", [function.__name__ for function in gc.callbacks])
+
+    def test_a_collection_just_before_a_part_counts(self):
+        things = [Thing() for _ in range(100)]
+        ends = []
+        library = HEAP._library
+
+        class Library:
+            tidemark_heap_walk_begin = library.tidemark_heap_walk_begin
+            tidemark_heap_walk_end = library.tidemark_heap_walk_end
+
+            def tidemark_heap_walk_part(self, *arguments):
+                if len(ends) == 10:
+                    gc.collect()
+                ends.append(library.tidemark_heap_walk_part(*arguments))
+                return ends[-1]
+
+        HEAP._library = Library()
+        try:
+            found = self.things(lambda: True)
+        finally:
+            HEAP._library = library
+        self.assertEqual(ends[10], _abi.HEAP_WALK_CHANGED)
+        self.assertEqual(set(map(id, found)), set(map(id, things)))
 
     def test_a_walk_survives_a_program_that_moves_its_objects_all_the_time(self):
         self.things(lambda: gc.collect() or True)

@@ -158,25 +158,22 @@ class Heap:
 
     def _walk(self, types: Any, lists: Any, longest_ns: int, between: Callable[[], bool]) -> int | None:
         """Walks once. Returns how the walk ended, as far as that matters; None: Python cannot be walked."""
-        walk = self._library.tidemark_heap_walk_begin()
-        if not walk:
-            return None
-        moved: list[None] = []
+        collections = ctypes.c_int64()
 
         def on_collection(phase: str, info: dict[str, Any]) -> None:
-            if info["generation"] == _OLDEST:
-                moved.append(None)
+            collections.value += info["generation"] == _OLDEST
 
+        walk = self._library.tidemark_heap_walk_begin(ctypes.byref(collections))
+        if not walk:
+            return None
         gc.callbacks.append(on_collection)
         try:
-            end = _abi.HEAP_WALK_LATE
-            while end == _abi.HEAP_WALK_LATE:
+            while True:
                 end = self._library.tidemark_heap_walk_part(walk, types, lists, len(types), longest_ns)
-                if end == _abi.HEAP_WALK_LATE and not between():
+                if end != _abi.HEAP_WALK_LATE:
+                    return end
+                if not between():
                     return _abi.HEAP_WALK_DONE
-                if end == _abi.HEAP_WALK_LATE and moved:
-                    return _abi.HEAP_WALK_CHANGED
-            return end
         finally:
             gc.callbacks.remove(on_collection)
             self._library.tidemark_heap_walk_end(walk)

@@ -30,7 +30,6 @@ from tidemark._plugin import Place, Plugin
 MOST_TENSORS = 20_000
 _SHORTEST_SEARCH_S = 0.005
 _LONGEST_WALK_S = 0.004  # of a part that lists objects or names paths
-_END = "end"  # reason of the scan at the end of the program
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
 
 _Links = typing.Optional[list[_links.Link]]
@@ -298,7 +297,7 @@ class Referrers:
         self, reason: str, parts: _Parts, visited: int, tensors: int, found: list[tuple[_Target, _Links]]
     ) -> None:
         duration = time.perf_counter_ns() - parts.began
-        longest = 0 if reason == _END else parts.longest()  # the program has ended: nothing waits
+        longest = 0 if reason == "end" else parts.longest()  # the program has ended: nothing waits
         self._core.push(_records.heap_scan(reason, duration, longest, visited, tensors))
         for target, links in found:
             # A tensor that only C++ retains is worth a record only if it belongs to the graph.
