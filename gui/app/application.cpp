@@ -5,7 +5,10 @@
 
 #include <QTimer>
 
+#include "gui/app/job_window.h"
 #include "gui/app/main_window.h"
+#include "gui/model/file_name.h"
+#include "storage/job/job.h"
 
 namespace tidemark::gui {
 
@@ -17,6 +20,9 @@ Application::Application(Settings::Storage storage) : settings_(storage) {
 
 Application::~Application() {
     for (const auto& window : windows_) {
+        delete window.data();
+    }
+    for (const auto& window : job_windows_) {
         delete window.data();
     }
 }
@@ -43,7 +49,24 @@ bool Application::set_language(const QString& code, bool remember) {
             old->deleteLater();
         }
     }
+    for (const auto& old : std::exchange(job_windows_, {})) {
+        if (old) {
+            open(old->folder());
+            old->close();
+        }
+    }
     return known;
+}
+
+void Application::open(const QString& path) {
+    if (!is_job(bytes_of_file_name(path))) {
+        open_window(path);
+        return;
+    }
+    auto* window = new JobWindow(*this, path);
+    window->setAttribute(Qt::WA_DeleteOnClose);
+    job_windows_.emplace_back(window);
+    window->show();
 }
 
 MainWindow* Application::open_window(const QString& file) {
@@ -59,6 +82,11 @@ MainWindow* Application::open_window(const QString& file) {
 
 void Application::close_all_windows() {
     for (const auto& window : std::vector(windows_)) {
+        if (window) {
+            window->close();
+        }
+    }
+    for (const auto& window : std::vector(job_windows_)) {
         if (window) {
             window->close();
         }

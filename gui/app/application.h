@@ -14,6 +14,7 @@
 
 namespace tidemark::gui {
 
+class JobWindow;
 class MainWindow;
 
 class Application : public QObject {
@@ -29,6 +30,8 @@ public:
     /// Creates the windows again in the language, with their content.
     bool set_language(const QString& code, bool remember = true);
 
+    /// Opens a trace or the folder of a job in a new window.
+    void open(const QString& path);
     /// Opens a new window, with the file if one is named.
     MainWindow* open_window(const QString& file = {});
     void close_all_windows();
@@ -39,6 +42,7 @@ private:
     LanguageSwitch language_;
     FocusRing focus_ring_;
     std::vector<QPointer<MainWindow>> windows_;
+    std::vector<QPointer<JobWindow>> job_windows_;
 };
 
 }  // namespace tidemark::gui

@@ -240,7 +240,7 @@ int main(int argc, char** argv) {
     }
     const QStringList files = options.parser.positionalArguments();
     for (const QString& file : files) {
-        application.open_window(file);
+        application.open(file);
     }
     if (files.isEmpty()) {
         application.open_window();

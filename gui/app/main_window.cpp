@@ -22,6 +22,7 @@
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/qcp.h"
 #include "storage/base/units.h"
+#include "storage/job/job.h"
 #include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
@@ -125,8 +126,8 @@ MainWindow::~MainWindow() {
 // ---- opening ----------------------------------------------------------------------------------------------------
 
 void MainWindow::open(const QString& path) {
-    if (loader_.busy() || (page_->session() && path != file_)) {
-        application_.open_window(path);
+    if (loader_.busy() || (page_->session() && path != file_) || is_job(bytes_of_file_name(path))) {
+        application_.open(path);
         return;
     }
     pending_ = path;
@@ -229,6 +230,16 @@ void MainWindow::ask_for_file() {
             open(file);
         }
     });
+}
+
+void MainWindow::ask_for_job() {
+    const QString folder = application_.settings().value(QStringLiteral("last_folder")).toString();
+    ask_path(this, {tr("Open the folder of a job"), folder, {}, QFileDialog::Directory},
+             [this](const QStringList& folders) {
+                 for (const QString& job : folders) {
+                     open(job);
+                 }
+             });
 }
 
 void MainWindow::show_record_dialog() {

@@ -73,6 +73,7 @@ private:
     void make_status_bar();
 
     void ask_for_file();
+    void ask_for_job();
     void swap_compared();
     void show_record_dialog();
     void remember_summary();

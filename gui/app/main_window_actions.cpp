@@ -45,6 +45,7 @@ void MainWindow::make_actions() {
 void MainWindow::make_file_menu() {
     actions_->begin_menu(tr("&File"));
     actions_->add(QStringLiteral("file.open"), tr("&Open…"), {QKeySequence::Open}, [this] { ask_for_file(); });
+    actions_->add(QStringLiteral("file.open_job"), tr("Open &job…"), {}, [this] { ask_for_job(); });
     actions_->add(QStringLiteral("file.record"), tr("&Record…"), {QKeySequence(QStringLiteral("Ctrl+R"))},
                   [this] { show_record_dialog(); });
     recent_menu_ = actions_->menu()->addMenu(tr("Open &recent"));

@@ -13,8 +13,11 @@
 #include <map>
 #include <type_traits>
 
+#include "gui/app/job_window.h"
 #include "gui/app/main_window.h"
+#include "gui/model/file_name.h"
 #include "gui/widgets/picture_worker.h"
+#include "storage/job/job.h"
 #include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
@@ -272,7 +275,31 @@ Status render(Application& application, const std::shared_ptr<Session>& session,
     return view->draw(application, session, request);
 }
 
+static Status render_job(const RenderRequest& request) {
+    if (request.view != QStringLiteral("window")) {
+        return usage_error("The folder of a job is drawn as a window only: --render window.");
+    }
+    Progress progress;
+    auto explained = load_job(request.trace, progress);
+    if (!explained) {
+        return explained.error();
+    }
+    JobView view;
+    view.setAttribute(Qt::WA_DontShowOnScreen);
+    view.resize(request.size);
+    view.show();
+    view.show_job(*std::move(explained));
+    wait_for_panes();
+    return save_picture(request.output, request.size, request.scale, request.view, [&](QPaintDevice& device, QSize) {
+        QPainter painter(&device);
+        view.render(&painter);
+    });
+}
+
 Status render(Application& application, const RenderRequest& request) {
+    if (is_job(bytes_of_file_name(request.trace))) {
+        return render_job(request);
+    }
     Progress progress;
     auto opened = load_trace(request.trace, progress);
     if (!opened) {

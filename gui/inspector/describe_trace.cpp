@@ -57,8 +57,14 @@ void add_process(Report& report, const Process& process, bool live) {
     if (!process.command_line.empty()) {
         report.code_field(Information::tr("Command"), to_qstring(process.command_line));
     }
-    if (process.rank) {
-        report.field(Information::tr("Rank"), QString::number(*process.rank));
+    if (process.place.rank) {
+        report.field(Information::tr("Rank"), QString::number(*process.place.rank));
+    }
+    if (!process.place.role.empty()) {
+        report.field(Information::tr("Role"), to_qstring(process.place.role));
+    }
+    if (!process.place.node.empty()) {
+        report.field(Information::tr("Node"), to_qstring(process.place.node));
     }
     const QString ended = ended_text(process);
     report.field(Information::tr("How it ended"), live              ? Information::tr("It is still being recorded.")

@@ -20,6 +20,8 @@
 #include "recorder/cli/output.h"
 #include "recorder/cli/recorded_programs.h"
 #include "storage/base/part_file.h"
+#include "storage/job/explain_job.h"
+#include "storage/report/job_report.h"
 #include "storage/report/report.h"
 
 namespace tidemark::cli {
@@ -79,7 +81,36 @@ std::string report(std::span<const ReportInput> devices, const Words& words, con
                                           : plain_report(devices, words, options);
 }
 
+/// A job is explained from the summaries of its traces, as a whole.
+Status run_explain_job(const ExplainOptions& options, const Words& words, Progress& progress) {
+    if (!options.input.at.empty() || !options.from.empty() || options.input.device) {
+        return usage_error(
+            "--at, --from and --device are for the trace of one process: tidemark explain {folder}/*.tide",
+            with("folder", options.input.trace));
+    }
+    if (options.format == "html") {
+        return usage_error(
+            "A job has no HTML report; use --format text, json or markdown, or the HTML report of a rank.");
+    }
+    const auto job = open_job(options.input.trace, progress);
+    if (!job) {
+        return job.error();
+    }
+    const JobExplanation explanation = explain_job(*job, words);
+    const JobReportInput reported{*job, explanation};
+    const std::string text = options.format == "json"       ? json_text(job_json(reported, words))
+                             : options.format == "markdown" ? job_markdown(reported, words)
+                                                            : job_text(reported, words, text_options(options));
+    return options.output.empty() ? print_clean(text) : write_file(options.output, text);
+}
+
 Status run_explain(ExplainOptions& options, const Words& words, Progress& progress) {
+    if (is_job(options.input.trace)) {
+        if (!options.output.empty()) {
+            TIDEMARK_TRY(may_write_report(options.output, options.force));
+        }
+        return run_explain_job(options, words, progress);
+    }
     auto trace = trace_or_pid(options.input.trace);
     if (!trace) {
         return trace.error();
@@ -114,10 +145,12 @@ void add_explain_command(CommandLine& line) {
                "has several devices and --device is missing."),
          "  tidemark explain run.tide\n"
          "  tidemark explain 4711                     # the process 4711, which is being recorded\n"
+         "  tidemark explain run.tidejob               # all ranks: what they share, who differs\n"
          "  tidemark explain run.tide --from time:60s --at peak\n"
          "  tidemark explain run.tide --format html -o why.html"});
     command
-        .add_option("TRACE", options->input.trace, words("A trace (.tide), or the process id of a recorded program"))
+        .add_option("TRACE", options->input.trace,
+                    words("A trace (.tide), the folder of a job, or the process id of a recorded program"))
         ->required();
     command.add_option(
         "--at", options->input.at,

@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <string_view>
 
+#include "recorder/core/rank.h"
 #include "storage/base/regular_file.h"
 #include "storage/format/schema.h"
+#include "storage/job/job.h"
 
 namespace tidemark::cli {
 namespace {
@@ -81,6 +83,25 @@ Status may_write_trace(const std::string& path, bool force) {
                 "{path} exists and is not a Tidemark trace; it is left alone. Select another name with -o.",
                 with("path", path));
     }
+}
+
+Status may_write_job(const std::string& folder, bool force) {
+    std::error_code error;
+    if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
+        return usage_error("{path} exists and is not a folder; it is left alone. Select another name with -o.",
+                           with("path", folder));
+    }
+    const std::vector<std::string> traces = traces_in(folder);
+    if (traces.empty() || recorder::rank_of_process()) {
+        return {};
+    }
+    if (!force) {
+        return usage_error("{path} has traces already; --force deletes them.", with("path", folder));
+    }
+    for (const std::string& trace : traces) {
+        TIDEMARK_TRY(remove_from_job(trace));
+    }
+    return {};
 }
 
 Status may_write_report(const std::string& path, bool force) {

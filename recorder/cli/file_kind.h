@@ -23,6 +23,11 @@ Status check_is_no_snapshot(const std::string& path);
 /// allows to replace another file.
 Status may_write_trace(const std::string& path, bool force);
 
+/// Returns an error (usage) if something exists that is not a folder, or if the folder has traces that must not be
+/// replaced. With `force` the traces are deleted. In a process that a launcher started, as by srun, traces stay: they
+/// are those of the other processes.
+Status may_write_job(const std::string& folder, bool force);
+
 /// Returns an error (usage) if a file exists that must not be replaced. Only `force` allows to replace a report or a
 /// picture; nothing allows to replace a trace, another database, a snapshot or a folder. Pipes and devices are allowed.
 Status may_write_report(const std::string& path, bool force);

@@ -205,8 +205,14 @@ std::string file_text(const Trace& trace, const Words& words) {
 /// "pid 4711, rank 0, killed by signal 9 at 12.3 s"
 std::string process_text(const Process& process, const Words& words) {
     std::vector<std::string> parts{words("pid {pid}", with("pid", process.pid))};
-    if (process.rank) {
-        parts.push_back(words("rank {rank}", with("rank", *process.rank)));
+    if (process.place.rank) {
+        parts.push_back(words("rank {rank}", with("rank", *process.place.rank)));
+    }
+    if (!process.place.role.empty()) {
+        parts.push_back(process.place.role);
+    }
+    if (!process.place.node.empty()) {
+        parts.push_back(words("on {node}", with("node", process.place.node)));
     }
     if (process.how_ended != ProcessEnd::not_recorded) {
         parts.push_back(process_end_name(words, process.how_ended));
@@ -338,7 +344,11 @@ ordered_json processes_json(const Trace& trace) {
     auto list = ordered_json::array();
     for (const Process& process : trace.processes) {
         list.push_back({{"pid", process.pid},
-                        {"rank", or_null(process.rank)},
+                        {"rank", or_null(process.place.rank)},
+                        {"local_rank", or_null(process.place.local_rank)},
+                        {"world_size", or_null(process.place.world_size)},
+                        {"node", process.place.node},
+                        {"role", process.place.role},
                         {"command_line", process.command_line},
                         {"start_ns", process.start},
                         {"end_ns", or_null(process.end)},

@@ -22,12 +22,15 @@
 #include "recorder/cli/record_check.h"
 #include "recorder/cli/recorder_home.h"
 #include "recorder/cli/recording_session.h"
+#include "recorder/core/rank.h"
 #include "storage/base/exit_status.h"
 #include "storage/base/scratch_folder.h"
 #include "storage/base/shell_word.h"
 #include "storage/base/size_limit.h"
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
+#include "storage/job/job.h"
+#include "storage/trace/file_extensions.h"
 
 namespace tidemark::cli {
 namespace {
@@ -40,7 +43,12 @@ struct RecordOptions {
     Arguments command;
     std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), detail = "adaptive", session,
                 format = "text", keep = std::string(default_size_limit);
+    std::string ranks, nodes;
+    int one_in = 1;
     bool force = false, check = false, no_command_line = false, no_source = false, paused = false;
+
+    /// Returns whether all traces go into one folder.
+    bool is_job() const { return output.ends_with(job_extension); }
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -52,6 +60,15 @@ std::vector<std::string> split(const std::string& list) {
         }
     }
     return words;
+}
+
+std::string check_ranks(const std::string& list, const Words& words) {
+    const bool is_wrong = recorder::any_part(list, [](std::string_view part) {
+        const size_t dash = part.find('-');
+        return !recorder::as_number(part.substr(0, dash)) ||
+               (dash != std::string_view::npos && !recorder::as_number(part.substr(dash + 1)));
+    });
+    return is_wrong ? words("\"{list}\" is no list of ranks, such as 0,17,32-39.", with("list", list)) : std::string();
 }
 
 std::string check_with(const std::string& list, const Words& words) {
@@ -71,9 +88,11 @@ std::string environment(const char* name) {
 
 /// Checks that the trace can be written, before the program runs for hours.
 Status check_output(const RecordOptions& options) {
-    TIDEMARK_TRY(may_write_trace(options.output, options.force));
-    const fs::path folder = fs::absolute(options.output).parent_path();
+    TIDEMARK_TRY(options.is_job() ? may_write_job(options.output, options.force)
+                                  : may_write_trace(options.output, options.force));
     std::error_code error;
+    const fs::path output = fs::absolute(options.output);
+    const fs::path folder = options.is_job() && fs::is_directory(output, error) ? output : output.parent_path();
     if (!fs::is_directory(folder, error)) {
         return environment_error("{folder}: there is no such folder for the trace.", with("folder", folder.string()));
     }
@@ -141,6 +160,9 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     variables["TIDEMARK_FORCE"] = options.force ? "1" : "0";
     variables["TIDEMARK_DETAIL"] = options.detail;
     variables["TIDEMARK_KEEP"] = options.keep;
+    variables["TIDEMARK_RANKS"] = options.ranks;
+    variables["TIDEMARK_ONE_IN"] = fmt::to_string(options.one_in);
+    variables["TIDEMARK_NODES"] = options.nodes;
     if (options.no_command_line) {
         variables["TIDEMARK_COMMAND_LINE"] = "0";
     }
@@ -201,19 +223,33 @@ std::string summary(const RecordedTrace& trace, bool has_ended, const Words& wor
 /// Returns whether the trace is not where the user wants it.
 bool is_unfinished(const RecordedTrace& trace) { return !trace.failure.empty() || trace.is_elsewhere(); }
 
-std::string next_commands(const std::vector<RecordedTrace>& traces, const Words& words) {
+std::string next_commands(const std::vector<RecordedTrace>& traces, const RecordOptions& options, const Words& words) {
+    if (options.is_job()) {
+        const std::string folder = visible_text(shell_word(short_path(fs::absolute(options.output).string())));
+        return fmt::format("{}\n  tidemark explain {}", words("Next:"), folder);
+    }
     const auto best = std::max_element(traces.begin(), traces.end(),
                                        [](const auto& a, const auto& b) { return a.events < b.events; });
     const std::string path = visible_text(shell_word(short_path(best->output)));
     return fmt::format("{0}\n  tidemark info {1}\n  tidemark top {1} --at peak", words("Next:"), path);
 }
 
-void report(const std::vector<RecordedTrace>& traces, bool has_ended, const Words& words) {
+/// Makes the summaries of a job's traces while their machine has time: one of the commands that read it needs them.
+void summarize(const std::vector<RecordedTrace>& traces) {
+    for (const RecordedTrace& trace : traces) {
+        Progress progress;
+        (void)read_member(trace.output,
+                          progress);  // a trace that cannot be read is reported by the command that reads it
+    }
+}
+
+void report(const std::vector<RecordedTrace>& traces, const RecordOptions& options, bool has_ended,
+            const Words& words) {
     std::string text;
     for (const RecordedTrace& trace : traces) {
         text += summary(trace, has_ended, words);
     }
-    print_message(text + next_commands(traces, words));
+    print_message(text + next_commands(traces, options, words));
 }
 
 Status run_check(const RecordOptions& options, const Words& words, int& exit_code) {
@@ -253,7 +289,10 @@ Status run_record(const RecordOptions& options, const Words& words, const Progre
         exit_code = exit_environment;
     }
     if (!traces.empty()) {
-        report(traces, has_ended, words);
+        if (has_ended && options.is_job()) {
+            summarize(traces);
+        }
+        report(traces, options, has_ended, words);
     }
     return {};
 }
@@ -266,18 +305,21 @@ void add_record_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "record",
         {words("Run a program and record its GPU memory"),
-         words("The program needs no change. Each of its processes that uses the GPU writes a trace: the first one\n"
-               "run.tide, further ones run.PID.tide, processes with a rank run.rank0-PID.tide. Parts for --with\n"
-               "(default: all):\n"
-               "  stacks   the Python stack of each allocation\n"
-               "  ops      the operator and the autograd node that allocate\n"
-               "  modules  the torch.nn.Module that allocates\n"
-               "  graph    the autograd graph, the memory its nodes retain, and the referrers\n"
-               "  driver   memory outside the caching allocator: cuBLAS, NCCL, other libraries (uses CUPTI)\n"
-               "  nvml     the used memory as nvidia-smi shows it, 5 samples per second\n"
-               "The exit status is that of the program, or 128 + N if signal N killed it."),
+         words(
+             "The program needs no change. Each of its processes that uses the GPU writes a trace: the first one\n"
+             "run.tide, further ones run.PID.tide, processes with a rank run.rank0-PID.tide. With -o run.tidejob all\n"
+             "of them are in one folder, also those of several nodes, and `tidemark explain` compares them. Parts for\n"
+             "--with (default: all):\n"
+             "  stacks   the Python stack of each allocation\n"
+             "  ops      the operator and the autograd node that allocate\n"
+             "  modules  the torch.nn.Module that allocates\n"
+             "  graph    the autograd graph, the memory its nodes retain, and the referrers\n"
+             "  driver   memory outside the caching allocator: cuBLAS, NCCL, other libraries (uses CUPTI)\n"
+             "  nvml     the used memory as nvidia-smi shows it, 5 samples per second\n"
+             "The exit status is that of the program, or 128 + N if signal N killed it."),
          "  tidemark record -o run.tide -- python train.py --epochs 1\n"
-         "  tidemark record -- torchrun --nproc-per-node 2 train.py\n"
+         "  tidemark record -o run.tidejob -- torchrun --nproc-per-node 8 train.py\n"
+         "  srun tidemark record -o /shared/run.tidejob -- python train.py\n"
          "  tidemark record --paused -- python train.py   # later: tidemark resume PID\n"
          "  tidemark record --check -- python train.py"});
     command.add_option("-o,--output", options->output, words("The trace to write"))->capture_default_str();
@@ -301,6 +343,11 @@ void add_record_command(CommandLine& line) {
         })
         ->capture_default_str();
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
+    command.add_option("--ranks", options->ranks, words("Record only these ranks of a job, such as 0,17,32-39"))
+        ->check([words](const std::string& list) { return check_ranks(list, words); });
+    command.add_option("--one-in", options->one_in, words("Record only every Nth rank of a job, from rank 0 on"))
+        ->check(CLI::PositiveNumber);
+    command.add_option("--nodes", options->nodes, words("Record only on these machines, by name, separated by commas"));
     command.add_flag("--no-command-line", options->no_command_line,
                      words("Leave the program's command line, which may contain secrets, out of the trace"));
     command.add_flag("--no-source", options->no_source,

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "recorder/core/environment.h"
+#include "recorder/core/rank.h"
 #include "recorder/core/recording.h"
 
 using tidemark::recorder::environment;
@@ -186,6 +187,8 @@ TIDEMARK_EXPORT int tidemark_start(const tidemark_options* options, char* senten
     current.store(recording, std::memory_order_release);
     return 1;
 }
+
+TIDEMARK_EXPORT int tidemark_is_selected(void) { return tidemark::recorder::process_is_selected() ? 1 : 0; }
 
 TIDEMARK_EXPORT int tidemark_start_from_environment(char* sentence, size_t sentence_size) {
     report("", sentence, sentence_size);

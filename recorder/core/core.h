@@ -43,6 +43,9 @@ struct tidemark_options {
  * a notice for the user in `sentence` or an empty text, or 0 with a sentence that names the cause and the fix. */
 int tidemark_start(const struct tidemark_options* options, char* sentence, size_t sentence_size);
 
+/* Returns 1 if the user wants a trace of this process: recorder/core/rank.h. */
+int tidemark_is_selected(void);
+
 /* Starts the recording that the environment requests (TIDEMARK_RECORD=1 and other variables: SESSIONS.md). Returns 0
  * with an empty sentence if it requests none. */
 int tidemark_start_from_environment(char* sentence, size_t sentence_size);

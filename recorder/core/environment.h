@@ -16,9 +16,6 @@ inline std::string_view environment(const char* name) {
     return value == nullptr ? std::string_view() : value;
 }
 
-/// Returns whether TIDEMARK_RECORD requests a recording of this process.
-inline bool recording_is_requested() { return environment("TIDEMARK_RECORD") == "1"; }
-
 /// Returns whether TIDEMARK_WITH lists the part. Without the variable, all parts are recorded.
 inline bool part_is_requested(std::string_view part) {
     const char* list = std::getenv("TIDEMARK_WITH");

@@ -10,11 +10,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "recorder/core/environment.h"
 #include "recorder/daemon/control_server.h"
 #include "recorder/daemon/first_use.h"
-#include "recorder/daemon/rank.h"
+#include "recorder/daemon/job_place.h"
 #include "recorder/daemon/recorder.h"
 #include "recorder/daemon/trace_name.h"
 #include "storage/base/size_limit.h"
@@ -63,8 +64,14 @@ std::string name_of_trace(const Options& options, const ProgramFacts& program, M
     if (!options.claims_name) {
         return options.output;
     }
-    if (const auto rank = rank_of_process()) {
-        return name_with_rank(options.output, *rank, options.program);
+    const JobPlace place = job_place_of_process();
+    if (is_job_folder(options.output)) {
+        std::error_code exists;
+        std::filesystem::create_directory(options.output, exists);  // else the trace cannot be created, with a sentence
+        return name_in_job(options.output, place, options.program);
+    }
+    if (place.rank) {
+        return name_with_rank(options.output, *place.rank, options.program);
     }
     if (!session.exists()) {
         return options.output;

@@ -40,7 +40,17 @@ pid_t parent_of(pid_t pid) {
     return 0;
 }
 
+std::string joined(const std::vector<std::string>& arguments) {
+    return valid_utf8(fmt::format("{}", fmt::join(arguments, " ")));
+}
+
 }  // namespace
+
+std::string command_line_of(pid_t process) {
+    std::string line = joined(arguments_of(process));
+    line.erase(line.find_last_not_of(' ') + 1);  // setproctitle fills the rest with zeros
+    return line;
+}
 
 ProgramFacts read_program_facts(pid_t program) {
     const std::vector<std::string> arguments = arguments_of(program);
@@ -50,7 +60,7 @@ ProgramFacts read_program_facts(pid_t program) {
     for (pid_t pid = program; pid > 1 && facts.ancestry.size() < most_ancestors; pid = parent_of(pid)) {
         facts.ancestry.push_back(pid);
     }
-    facts.command_line = valid_utf8(fmt::format("{}", fmt::join(arguments, " ")));
+    facts.command_line = joined(arguments);
     facts.runs_python = is_python(path);
     facts.option_against_hook = facts.runs_python ? option_against_hook(arguments) : "";
     return facts;

@@ -19,6 +19,8 @@ struct ProgramFacts {
 };
 
 ProgramFacts read_program_facts(pid_t program);
+/// Returns the arguments of a process now, joined by spaces; "" if it has ended.
+std::string command_line_of(pid_t process);
 
 /// How far the Python package got in the program before it used the GPU.
 struct PythonProgress {

@@ -442,6 +442,7 @@ void Recorder::do_every_second() {
         clock_.calibrate();
         source_.report();
         cost_.report(read_until_);
+        update_role();
     }
 }
 

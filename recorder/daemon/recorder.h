@@ -104,6 +104,7 @@ private:
     std::optional<uint64_t> final_number_of(uint32_t device, uint64_t sequence) const;
     void check_program();
     void begin_process();
+    void update_role();
     void await_exit_status();
     void take_readings();
     /// Requests an NVML sample after a context was created or a module was loaded: no record has their size.

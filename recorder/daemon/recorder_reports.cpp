@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "recorder/core/environment.h"
-#include "recorder/daemon/rank.h"
+#include "recorder/daemon/job_place.h"
 #include "recorder/daemon/recorder.h"
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
@@ -31,12 +31,21 @@ bool command_line_is_wanted() { return environment("TIDEMARK_COMMAND_LINE") != "
 
 void Recorder::begin_process() {
     process_.pid = options_.program;
-    process_.rank = rank_of_process();
+    process_.place = job_place_of_process();
     if (command_line_is_wanted()) {
         process_.command_line = cut_text(facts_.command_line, most_text_bytes);
         texts_cut_ += facts_.command_line.size() > most_text_bytes;
     }
     writer_.process(process_);
+}
+
+void Recorder::update_role() {
+    const std::string role =
+        command_line_is_wanted() ? role_of_program(options_.program, facts_.command_line) : std::string();
+    if (!role.empty() && role != process_.place.role) {
+        process_.place.role = role;
+        writer_.process(process_);
+    }
 }
 
 void Recorder::await_exit_status() {

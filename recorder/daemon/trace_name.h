@@ -10,10 +10,18 @@
 #include <string>
 
 #include "recorder/daemon/session_folder.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark::recorder {
 
-/// Returns "run.rank0-PID.tide" for "run.tide". `rank`: see rank.h.
+/// Returns whether the user chose a folder for all traces of a job.
+bool is_job_folder(const std::string& output);
+
+/// Returns "run.tidejob/rank0-NODE-PID.tide", or without a rank "run.tidejob/NODE-PID.tide": processes of several nodes
+/// may have the same pid.
+std::string name_in_job(const std::string& folder, const JobPlace& place, pid_t program);
+
+/// Returns "run.rank0-PID.tide" for "run.tide". `rank`: see job_place.h.
 std::string name_with_rank(const std::string& output, int64_t rank, pid_t program);
 
 /// Returns `output` for the first process of the session that uses the GPU, else "run.PID.tide". A process that has

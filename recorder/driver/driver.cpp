@@ -16,6 +16,7 @@
 #include "recorder/core/callback_cost.h"
 #include "recorder/core/core.h"
 #include "recorder/core/environment.h"
+#include "recorder/core/rank.h"
 #include "recorder/driver/call_stack.h"
 #include "recorder/driver/cuda_driver.h"
 #include "recorder/driver/driver_calls.h"

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -59,6 +60,29 @@ Result<Descriptor> open_regular_file(const std::string& path) {
         return not_a_regular_file(path, about.st_mode);
     }
     return file;
+}
+
+Result<std::string> read_regular_file(const std::string& path, int64_t most_bytes) {
+    const auto file = open_regular_file(path);
+    if (!file) {
+        return file.error();
+    }
+    struct stat about {};
+    if (::fstat(file->get(), &about) != 0 || about.st_size > most_bytes) {
+        return input_error("{path} is larger than {bytes}, so it is not what its name says.", with("path", path),
+                           with("bytes", format_bytes(most_bytes)));
+    }
+    std::string bytes(static_cast<size_t>(about.st_size), '\0');
+    size_t done = 0;
+    for (ssize_t count = 1; count > 0 && done < bytes.size(); done += static_cast<size_t>(count)) {
+        count = ::read(file->get(), bytes.data() + done, bytes.size() - done);
+        if (count < 0) {
+            return environment_error("{path} cannot be read: {reason}.", with("path", path),
+                                     with("reason", system_reason(errno)));
+        }
+    }
+    bytes.resize(done);
+    return bytes;
 }
 
 }  // namespace tidemark

@@ -3,6 +3,7 @@
 
 #include "storage/explain/backward_passes.h"
 #include "storage/explain/optimizer_spans.h"
+#include "storage/explain/stack_search.h"
 
 #include <algorithm>
 #include <map>
@@ -138,12 +139,25 @@ size_t last_pass_before(const BackwardPassGroup& group, EventNumber event) {
     return after == group.passes.begin() ? 0 : static_cast<size_t>(after - group.passes.begin()) - 1;
 }
 
+/// Returns whether the allocation is a bucket of DistributedDataParallel, which keeps its buckets: with
+/// gradient_as_bucket_view the gradients are views of them, and zero_grad() frees no memory. The reducer allocates them
+/// below DistributedDataParallel's own Python code, while the modules' code is below the model's.
+bool is_bucket(const AnalysisContext& context, AllocationIndex allocation) {
+    const StackTable& stacks = context.trace().stacks;
+    const auto frames = stacks.frames_of(context.device().allocations.stack[allocation]);
+    const auto innermost =
+        std::find_if(frames.begin(), frames.end(), [&](FrameId id) { return is_python(stacks.role(id)); });
+    return innermost != frames.end() &&
+           is_torch_function(stacks, stacks.frame(*innermost), "nn/parallel/distributed.py");
+}
+
 /// Returns the labeled gradients, oldest first.
 std::set<AllocationIndex> labeled_gradients(const AnalysisContext& context) {
     std::set<AllocationIndex> labeled;
     for (const CategoryLabel& label : context.graph()->tables().labels) {
         if (label.category == Category::gradient && label.allocation.device == context.device_position() &&
-            label.allocation && !is_retained_gradient(context, label.allocation.index)) {
+            label.allocation && !is_retained_gradient(context, label.allocation.index) &&
+            !is_bucket(context, label.allocation.index)) {
             labeled.insert(label.allocation.index);
         }
     }

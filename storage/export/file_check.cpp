@@ -102,7 +102,8 @@ struct ColumnRule {
 constexpr ColumnRule rules[]{
     {"meta", "key", is_meta_key},
     {"meta", "value", is_meta_value},
-    {"process", "name", is_nothing},
+    {"process", "node", is_allowed},
+    {"process", "role", is_allowed},
     {"process", "command_line", is_allowed},
     {"process", "how_ended", is_word<ProcessEnd>},
     {"thread", "name", is_nothing},

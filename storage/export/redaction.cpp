@@ -213,6 +213,7 @@ void Redactor::redact_data_gaps() {
 void Redactor::redact_surroundings() {
     for (DeviceHistory& device : trace_.devices) {
         device.name = noted(RemovedKind::free_text, device.name, rules_.device(device.name));
+        device.uuid.clear();  // the writer does not copy it
         for (OtherEvent& other : device.others) {
             other.name = noted(RemovedKind::free_text, other.name, rules_.action(other));
         }
@@ -220,6 +221,8 @@ void Redactor::redact_surroundings() {
     for (Process& process : trace_.processes) {
         process.command_line =
             noted(RemovedKind::command_line, process.command_line, rules_.free_text(process.command_line));
+        process.place.node = noted(RemovedKind::free_text, process.place.node, rules_.free_text(process.place.node));
+        process.place.role = noted(RemovedKind::free_text, process.place.role, rules_.free_text(process.place.role));
         process.how_ended.text =
             noted(RemovedKind::free_text, process.how_ended.text, rules_.end_details(process.how_ended));
     }

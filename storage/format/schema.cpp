@@ -9,6 +9,8 @@
 #include <array>
 #include <string>
 
+#include "storage/trace/file_extensions.h"
+
 namespace tidemark {
 
 namespace {
@@ -18,8 +20,9 @@ namespace {
 constexpr const char* tables = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
-CREATE TABLE process(id INTEGER PRIMARY KEY, pid INTEGER, rank INTEGER, name TEXT, command_line TEXT,
-  start_time INTEGER, end_time INTEGER, exit_status INTEGER, how_ended TEXT) STRICT;
+CREATE TABLE process(id INTEGER PRIMARY KEY, pid INTEGER, rank INTEGER, local_rank INTEGER, world_size INTEGER,
+  node TEXT, role TEXT, command_line TEXT, start_time INTEGER, end_time INTEGER, exit_status INTEGER,
+  how_ended TEXT) STRICT;
 CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, native_id INTEGER, name TEXT) STRICT;
 CREATE TABLE device(id INTEGER PRIMARY KEY, name TEXT, uuid TEXT, total_bytes INTEGER,
   events INTEGER NOT NULL, truncated INTEGER NOT NULL DEFAULT 0) STRICT;
@@ -206,6 +209,12 @@ CREATE TEMP VIEW path_link AS SELECT holder AS referrer, position, kind, name, f
   FROM main.holder_link;
 )sql";
 
+/// Views that add the columns of later formats.
+constexpr const char* columns_since_format_7 = R"sql(
+CREATE TEMP VIEW process AS SELECT id, pid, rank, NULL AS local_rank, NULL AS world_size, NULL AS node, NULL AS role,
+  command_line, start_time, end_time, exit_status, how_ended FROM main.process;
+)sql";
+
 Error foreign(const std::string& path, const Sentence& what) {
     return input_error(
         "{path}: {what} Tidemark opens traces (*{extension}) and imports PyTorch memory snapshots "
@@ -337,11 +346,14 @@ Status check_schema(Connection& connection, const std::string& path) {
 
 Status adapt_older_format(Connection& connection) {
     const auto version = connection.query_integer("PRAGMA user_version");
-    if (!version || *version >= 3) {
+    if (!version || *version >= 8) {
         return {};
     }
     TIDEMARK_TRY(connection.execute("PRAGMA query_only=off"));
-    TIDEMARK_TRY(connection.execute(names_since_format_1));
+    TIDEMARK_TRY(connection.execute(columns_since_format_7));
+    if (*version <= 2) {
+        TIDEMARK_TRY(connection.execute(names_since_format_1));
+    }
     if (*version == 2) {
         TIDEMARK_TRY(connection.execute(names_since_format_2));
     }

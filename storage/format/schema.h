@@ -14,8 +14,7 @@
 namespace tidemark {
 
 constexpr int32_t trace_application_id = 0x54494445;  // "TIDE", header offset 68
-constexpr int32_t trace_format_version = 7;           // user_version: readers reject newer ones
-constexpr std::string_view trace_extension = ".tide";
+constexpr int32_t trace_format_version = 8;           // user_version: readers reject newer ones
 
 /// The length of SQLite's file header.
 constexpr size_t header_bytes = 100;

@@ -15,6 +15,7 @@
 #include "storage/import/event_times.h"
 #include "storage/import/snapshot_reader.h"
 #include "storage/timeline/curves.h"
+#include "storage/trace/file_extensions.h"
 
 namespace tidemark {
 

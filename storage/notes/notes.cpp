@@ -158,15 +158,8 @@ Result<Content> read_content(const std::string& path, const std::string& fingerp
     if (path.empty() || !std::filesystem::exists(path, error)) {
         return Content();
     }
-    const auto file = open_regular_file(path);
-    if (!file) {
-        return file.error();
-    }
-    if (static_cast<int64_t>(std::filesystem::file_size(path, error)) > most_file_bytes) {
-        return not_notes(path);
-    }
-    std::ifstream stream(path, std::ios::binary);
-    return parse(path, std::string(std::istreambuf_iterator<char>(stream), {}), fingerprint);
+    const auto bytes = read_regular_file(path, most_file_bytes);
+    return bytes ? parse(path, *bytes, fingerprint) : Result<Content>(bytes.error());
 }
 
 /// Excludes other windows from changing the notes in this folder: it locks the folder, because a file of notes is

@@ -277,12 +277,19 @@ Status GrowingTrace::read_source_text(RowSource& source) {
 Status GrowingTrace::read_surroundings(RowSource& source) {
     raw_.processes.clear();
     TIDEMARK_TRY(source.each(
-        "SELECT pid, rank, command_line, start_time, end_time, exit_status, how_ended FROM process ORDER BY id",
+        "SELECT pid, rank, local_rank, world_size, node, role, command_line, start_time, end_time, exit_status, "
+        "how_ended "
+        "FROM process ORDER BY id",
         [&](Statement& row) {
-            const int64_t start = damage_.time(row.integer(3), 0);
-            raw_.processes.push_back({row.integer(0), optional_integer(row, 1), std::string(row.text(2)), start,
-                                      damage_.end(start, optional_integer(row, 4)), optional_integer(row, 5),
-                                      fact_from_word<ProcessEnd>(row.text(6))});
+            const int64_t start = damage_.time(row.integer(7), 0);
+            raw_.processes.push_back({row.integer(0),
+                                      {optional_integer(row, 1), optional_integer(row, 2), optional_integer(row, 3),
+                                       std::string(row.text(4)), std::string(row.text(5))},
+                                      std::string(row.text(6)),
+                                      start,
+                                      damage_.end(start, optional_integer(row, 8)),
+                                      optional_integer(row, 9),
+                                      fact_from_word<ProcessEnd>(row.text(10))});
             return true;
         }));
     TIDEMARK_TRY(read_tail(
@@ -327,7 +334,8 @@ Status GrowingTrace::read_devices(RowSource& source, const TraceFile& file) {
     int64_t events_left = most_events_in(file.bytes);
     std::vector<int64_t> counts;
     TIDEMARK_TRY(source.each(
-        "SELECT id, coalesce(name, ''), total_bytes, events, truncated FROM device ORDER BY id", [&](Statement& row) {
+        "SELECT id, coalesce(name, ''), total_bytes, events, truncated, coalesce(uuid, '') FROM device ORDER BY id",
+        [&](Statement& row) {
             const int64_t id = row.integer(0), events = row.integer(3);
             if (at == raw_.devices.size()) {
                 raw_.devices.emplace_back().device = static_cast<int>(id);
@@ -338,6 +346,7 @@ Status GrowingTrace::read_devices(RowSource& source, const TraceFile& file) {
                 return false;
             }
             device.name = row.text(1);
+            device.uuid = row.text(5);
             device.total_bytes = row.integer(2);
             device.truncated = row.integer(4) != 0;
             counts.push_back(events);

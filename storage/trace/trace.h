@@ -196,6 +196,7 @@ struct EventRef {
 struct DeviceHistory {
     int device = 0;           ///< PyTorch's device index
     std::string name;         ///< "NVIDIA H200", empty if not recorded
+    std::string uuid;         ///< "GPU-4a1f...", empty if not recorded
     int64_t total_bytes = 0;  ///< of the device, 0 if not recorded
     bool truncated = false;   ///< the beginning of the history was lost; the start state was derived from the end
     Allocations allocations;
@@ -276,10 +277,21 @@ struct MarkOf {
 using Mark = MarkOf<EventNumber>;
 using FileMark = MarkOf<FileEvent>;
 
+/// Where a process belongs in a job of many processes.
+struct JobPlace {
+    std::optional<int64_t> rank;        ///< from 0, among all processes of the job
+    std::optional<int64_t> local_rank;  ///< from 0, among those of its node
+    std::optional<int64_t> world_size;  ///< the number of ranks
+    std::string node;                   ///< the name of the machine; empty if not recorded
+    std::string role;                   ///< "DataLoader worker", "VLLM::Worker_TP1"; empty: the program did not say
+
+    bool operator==(const JobPlace&) const = default;
+};
+
 /// A process of the run. A trace contains one process.
 struct Process {
     int64_t pid = 0;
-    std::optional<int64_t> rank;
+    JobPlace place;
     std::string command_line;
     int64_t start = 0;           ///< ns since trace start
     std::optional<int64_t> end;  ///< nothing: still running, or the end is unknown

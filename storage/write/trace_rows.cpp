@@ -54,7 +54,7 @@ const std::array<const char*, TraceRows::table_count> TraceRows::sql_{
     "INSERT INTO stream VALUES(?,?,?)",
     "INSERT INTO pool VALUES(?,?,?,?)",
     "INSERT OR REPLACE INTO origin VALUES(?,?,?,?,?,?,?)",
-    "INSERT OR REPLACE INTO process VALUES(?,?,?,NULL,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO process VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO device VALUES(?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO segment VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO event VALUES(?,?,?,?,?,NULL,?,?)",
@@ -149,9 +149,16 @@ Status TraceRows::origin(uint32_t id, const OriginRow& origin) {
 Status TraceRows::process(int64_t id, const Process& process) {
     const std::string how_ended = word_of(process.how_ended);
     Statement& row = (*this)[process_row];
-    row.bind(0, id).bind(1, process.pid).bind(2, process.rank).bind(3, std::string_view(process.command_line));
-    row.bind(4, process.start).bind(5, process.end).bind(6, process.exit_status);
-    how_ended.empty() ? row.bind_null(7) : row.bind(7, std::string_view(how_ended));
+    const auto bind_text = [&row](int column, const std::string& text) {
+        text.empty() ? row.bind_null(column) : row.bind(column, std::string_view(text));
+    };
+    row.bind(0, id).bind(1, process.pid);
+    row.bind(2, process.place.rank).bind(3, process.place.local_rank).bind(4, process.place.world_size);
+    bind_text(5, process.place.node);
+    bind_text(6, process.place.role);
+    row.bind(7, std::string_view(process.command_line));
+    row.bind(8, process.start).bind(9, process.end).bind(10, process.exit_status);
+    bind_text(11, how_ended);
     return row.run();
 }
 

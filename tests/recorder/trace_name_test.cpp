@@ -13,7 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "recorder/daemon/rank.h"
+#include "recorder/core/rank.h"
+#include "recorder/daemon/job_place.h"
 #include "tests/recorder/recording_fixture.h"
 #include "tests/recorder/simulated_program.h"
 
@@ -182,7 +183,8 @@ protected:
     void TearDown() override {
         for (const char* variable :
              {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE",
-              "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"}) {
+              "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "LOCAL_RANK", "SLURM_LOCALID",
+              "ROLE_NAME", "TIDEMARK_RANKS", "TIDEMARK_ONE_IN", "TIDEMARK_NODES"}) {
             unsetenv(variable);
         }
     }
@@ -190,7 +192,8 @@ protected:
         for (const auto& [name, value] : variables) {
             setenv(name.c_str(), value.c_str(), 1);
         }
-        return recorder::rank_of_process();
+        const auto found = recorder::rank_of_process();
+        return found ? std::optional(found->rank) : std::nullopt;
     }
 };
 
@@ -222,6 +225,51 @@ TEST_F(Ranks, OtherTextIsNoRank) {
     for (const char* text : {"", "-1", "../x", "3x", "99999999999999999999"}) {
         EXPECT_EQ(std::nullopt, rank_with({{"RANK", text}})) << text;
     }
+}
+
+TEST_F(Ranks, APlaceHasNodeLocalRankAndSize) {
+    rank_with({{"SLURM_PROCID", "12"}, {"SLURM_STEP_NUM_TASKS", "64"}, {"SLURM_LOCALID", "4"}});
+    const JobPlace place = recorder::job_place_of_process();
+    EXPECT_EQ(12, place.rank);
+    EXPECT_EQ(4, place.local_rank);
+    EXPECT_EQ(64, place.world_size);
+    EXPECT_FALSE(place.node.empty());
+    EXPECT_EQ("", place.role);
+}
+
+TEST_F(Ranks, TheUserSelectsRanks) {
+    EXPECT_TRUE(recorder::process_is_selected());
+    rank_with({{"TIDEMARK_RANKS", "0,17,32-39"}});
+    EXPECT_TRUE(recorder::process_is_selected()) << "a process without a rank";
+    for (const auto& [rank, is_selected] : std::map<std::string, bool>{
+             {"0", true}, {"1", false}, {"17", true}, {"31", false}, {"32", true}, {"39", true}, {"40", false}}) {
+        rank_with({{"RANK", rank}});
+        EXPECT_EQ(is_selected, recorder::process_is_selected()) << rank;
+    }
+    unsetenv("TIDEMARK_RANKS");
+    rank_with({{"RANK", "8"}, {"TIDEMARK_ONE_IN", "4"}});
+    EXPECT_TRUE(recorder::process_is_selected());
+    rank_with({{"RANK", "9"}});
+    EXPECT_FALSE(recorder::process_is_selected());
+    unsetenv("TIDEMARK_ONE_IN");
+    rank_with({{"TIDEMARK_NODES", "not-this-one"}});
+    EXPECT_FALSE(recorder::process_is_selected());
+    rank_with({{"TIDEMARK_NODES", "not-this-one," + recorder::name_of_node()}});
+    EXPECT_TRUE(recorder::process_is_selected());
+}
+
+TEST_F(Names, TracesOfAJobAreInItsFolder) {
+    output_ = (folder_ / "run.tidejob").string();
+    setenv("RANK", "3", 1);
+    IdleProcess main;
+    SimulatedProgram of_main({});
+    const bool has_started = start(of_main, main.pid());
+    unsetenv("RANK");
+    ASSERT_TRUE(has_started);
+    const std::string name = "rank3-" + recorder::name_of_node() + "-" + std::to_string(main.pid()) + ".tide";
+    EXPECT_TRUE(fs::exists(fs::path(output_) / name));
+    main.end();
+    ASSERT_TRUE(of_main.wait_for(RecorderState::finished));
 }
 
 TEST_F(Names, ProcessesOfSrunHaveNamesOfTheirOwn) {

@@ -52,8 +52,11 @@ ALLOWED = {
     "storage/text": TRACE | {"storage/attribution", "storage/breakdown", "storage/graph"},
     # library explain
     "storage/explain": GRAPH | {"storage/text", "storage/whatif"},
+    # library job
+    "storage/job": GRAPH | {"storage/explain", "storage/read", "storage/text", "storage/write"},
     # library report
-    "storage/report": TRACE | {"storage/attribution", "storage/text", "storage/timeline", "storage/explain"},
+    "storage/report": TRACE
+    | {"storage/attribution", "storage/text", "storage/timeline", "storage/explain", "storage/job"},
     # the recorder
     "recorder/core": set(),
     "recorder/frames": {"recorder/core"},
@@ -73,6 +76,7 @@ ALLOWED = {
         "storage/export",
         "storage/format",
         "storage/import",
+        "storage/job",
         "storage/query",
         "storage/read",
         "storage/report",
@@ -82,7 +86,7 @@ ALLOWED = {
     # the window
     "gui": GRAPH
     | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/notes", "storage/query"}
-    | {"storage/read", "storage/report", "storage/text", "storage/whatif"},
+    | {"storage/job", "storage/read", "storage/report", "storage/text", "storage/whatif"},
 }
 
 

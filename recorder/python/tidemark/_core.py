@@ -83,6 +83,10 @@ class Core:
         )
         self._raise_unless(self._library.tidemark_start, ctypes.byref(options))
 
+    def is_selected(self) -> bool:
+        """Returns False if `tidemark record` was told to leave out the rank or the node of this process."""
+        return bool(self._library.tidemark_is_selected())
+
     def start_from_environment(self) -> None:
         """Starts the recording that the TIDEMARK_ variables describe. Raises OSError."""
         self._raise_unless(self._library.tidemark_start_from_environment)

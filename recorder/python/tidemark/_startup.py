@@ -7,12 +7,13 @@ import os
 import threading
 from typing import Any
 
-from tidemark import _torch_import
+from tidemark import _core, _torch_import
 
 
 def arm() -> None:
-    """Prepares the start. Called when the interpreter starts; does nothing unless TIDEMARK_RECORD is 1."""
-    if os.environ.get("TIDEMARK_RECORD") != "1":
+    """Prepares the start. Called when the interpreter starts; does nothing unless TIDEMARK_RECORD is 1, and the user
+    wants a trace of this process."""
+    if os.environ.get("TIDEMARK_RECORD") != "1" or not _is_selected():
         return
     _report("hook")
     if "driver" in os.environ.get("TIDEMARK_WITH", "driver").split(","):
@@ -28,10 +29,18 @@ def arm() -> None:
     _torch_import.when_imported(_wait_for_cuda)
 
 
+def _is_selected() -> bool:
+    """Returns False only if the rank or the node of this process is to be left out. Never raises."""
+    try:
+        return _core.Core().is_selected()
+    except OSError:
+        return True  # what is wrong is reported when the recording starts
+
+
 def _walk_stacks() -> None:
     """Installs the stack walker before the recording starts, because nothing tells when a program without torch uses
     the GPU. Never raises."""
-    from tidemark import _core, _frames
+    from tidemark import _frames
 
     try:
         _frames.Frames().walk_for(_core.Core().table, None)
@@ -80,7 +89,7 @@ def _begin() -> None:
 
     _report("cuda")
     try:
-        if _api.current() is None:
+        if _api.current() is None and _is_selected():  # programs set their rank after they have started, too
             _api.start_from_environment()
     except Exception as failure:  # no failure of the recorder may end the program
         _console.notify(f"not recording: {failure}")

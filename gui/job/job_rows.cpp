@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "gui/job/job_rows.h"
+
+#include <algorithm>
+
+#include "gui/model/text.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+/// Returns what the rows are sorted by, most first.
+int64_t weight(const DeviceSummary& device, JobOrder order) {
+    switch (order) {
+        case JobOrder::peak: return device.peak_allocated;
+        case JobOrder::end: return device.allocated_at_end;
+        case JobOrder::growth: {
+            int64_t bytes = 0;
+            for (const FindingSummary& finding : device.findings) {
+                bytes += finding.is_gpu_leak ? finding.per_iteration.value_or(0) : 0;
+            }
+            return bytes;
+        }
+        case JobOrder::rank: break;
+    }
+    return 0;
+}
+
+}  // namespace
+
+JobRows::JobRows(std::shared_ptr<const ExplainedJob> explained, JobValue value, JobOrder order)
+    : explained_(std::move(explained)), value_(value), span_(explained_->job.span()) {
+    const auto& members = explained_->job.members;
+    for (size_t i = 0; i < members.size(); ++i) {
+        if (const DeviceSummary* device = members[i].device()) {
+            rows_.push_back(i);
+            const auto& values = curve(*device);
+            highest_ = std::max(highest_, *std::max_element(values.begin(), values.end()));
+        }
+    }
+    if (order != JobOrder::rank) {
+        std::stable_sort(rows_.begin(), rows_.end(), [&](size_t a, size_t b) {
+            return weight(*members[a].device(), order) > weight(*members[b].device(), order);
+        });
+    }
+}
+
+int JobRows::row_of(size_t position) const {
+    const auto found = std::find(rows_.begin(), rows_.end(), position);
+    return found == rows_.end() ? -1 : static_cast<int>(found - rows_.begin());
+}
+
+QString JobRows::name(int row) const { return to_qstring(member_name(member(row), reader_words())); }
+
+const std::vector<int64_t>& JobRows::curve(const DeviceSummary& device) const {
+    switch (value_) {
+        case JobValue::reserved: return device.reserved;
+        case JobValue::used: return device.used;
+        case JobValue::allocated: break;
+    }
+    return device.allocated;
+}
+
+std::optional<int64_t> JobRows::value_at(int row, int64_t time) const {
+    const JobMember& of_row = member(row);
+    const int64_t since = time - explained_->job.job_time(of_row, 0), duration = of_row.summary->duration;
+    if (since < 0 || since > duration || duration <= 0) {
+        return std::nullopt;
+    }
+    const double part = static_cast<double>(since) / static_cast<double>(duration);
+    const auto column =
+        std::min(static_cast<size_t>(part * DeviceSummary::columns), static_cast<size_t>(DeviceSummary::columns - 1));
+    const int64_t bytes = curve(*of_row.device())[column];
+    return bytes < 0 ? std::nullopt : std::optional(bytes);
+}
+
+int64_t JobRows::highest(int row) const {
+    const int64_t total = member(row).device()->total_bytes;
+    return std::max<int64_t>(value_ == JobValue::used && total > 0 ? total : highest_, 1);
+}
+
+std::optional<Severity> JobRows::severity(int row) const {
+    std::optional<Severity> worst;
+    for (const JobFinding& finding : explained_->explanation.findings) {
+        const bool is_about =
+            std::find(finding.members.begin(), finding.members.end(), position(row)) != finding.members.end();
+        if (is_about && finding.kind != JobFindingKind::shared && (!worst || finding.severity < *worst)) {
+            worst = finding.severity;
+        }
+    }
+    return worst;
+}
+
+}  // namespace tidemark::gui

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "gui/job/job_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+
+#include "gui/model/file_name.h"
+#include "gui/model/text.h"
+#include "gui/widgets/severity_mark.h"
+#include "gui/widgets/text_block.h"
+#include "storage/report/job_report.h"
+#include "storage/report/phrases.h"
+
+namespace tidemark::gui {
+
+namespace {
+
+constexpr auto select_link = "select:";  ///< the number of a finding
+constexpr auto open_link = "open:";      ///< the position of a process
+
+QString paragraph(const QString& html) { return QStringLiteral("<p>%1</p>").arg(html); }
+
+QString finding_html(const ExplainedJob& explained, size_t number, const Theme& theme) {
+    const JobFinding& finding = explained.explanation.findings[number];
+    const Words words = reader_words();
+    QString html =
+        QStringLiteral("<p><b><span style='color:%1'>%2</span> <a href='%3%4' style='color:%5'>%6</a></b></p>")
+            .arg(severity_color(theme, finding.severity).name(), to_qstring(severity_title(words, finding.severity)),
+                 QLatin1String(select_link), QString::number(number), theme.text.name(),
+                 rich_text(to_qstring(finding.title)));
+    if (!finding.line.empty()) {
+        html += paragraph(QStringLiteral("<code>%1</code>").arg(to_qstring(finding.line).toHtmlEscaped()));
+    }
+    for (const std::string& sentences : finding.text) {
+        html += paragraph(rich_text(to_qstring(sentences)));
+    }
+    if (!finding.fix.empty()) {
+        html += paragraph(QStringLiteral("<b>%1</b> %2").arg(JobView::tr("Fix:"), rich_text(to_qstring(finding.fix))));
+        html += finding.code.empty()
+                    ? QString()
+                    : QStringLiteral("<pre>%1</pre>").arg(lines_to_qstring(finding.code).toHtmlEscaped());
+    }
+    const size_t member = finding.members.front();
+    return html +
+           paragraph(QStringLiteral("<a href='%1%2'>%3</a>")
+                         .arg(QLatin1String(open_link), QString::number(member),
+                              JobView::tr("Open %1").arg(
+                                  to_qstring(member_name(explained.job.members[member], words)).toHtmlEscaped())));
+}
+
+QString gpu_html(const ExplainedJob& explained, const GpuTotal& gpu) {
+    const Words words = reader_words();
+    QStringList parts;
+    for (const GpuTotal::Part& part : gpu.parts) {
+        parts << QStringLiteral("%1 %2").arg(to_qstring(member_name(explained.job.members[part.member], words)),
+                                             bytes_text(part.bytes));
+    }
+    if (gpu.rest > 0) {
+        parts << JobView::tr("others or unknown %1").arg(bytes_text(gpu.rest));
+    }
+    const QString total = gpu.used ? bytes_text(*gpu.used) : JobView::tr("not recorded");
+    return paragraph(QStringLiteral("%1: <b>%2</b><br>%3")
+                         .arg(to_qstring(gpu_phrase(gpu, words)).toHtmlEscaped(), total,
+                              parts.join(QStringLiteral(" · ")).toHtmlEscaped()));
+}
+
+}  // namespace
+
+JobView::JobView(QWidget* parent)
+    : QWidget(parent),
+      summary_(new QLabel),
+      story_(new QTextBrowser),
+      value_(new QComboBox),
+      order_(new QComboBox),
+      map_(new HeatMap),
+      curves_(new RankCurves) {
+    summary_->setWordWrap(true);
+    summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    story_->setOpenLinks(false);
+    story_->setAccessibleName(tr("Findings of the job"));
+    story_->setMinimumWidth(280);
+    auto* plots = new QSplitter(Qt::Vertical);
+    plots->addWidget(map_);
+    plots->addWidget(curves_);
+    plots->setStretchFactor(0, 3);
+    plots->setStretchFactor(1, 2);
+    auto* stage = new QWidget;
+    auto* column = new QVBoxLayout(stage);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(make_controls());
+    column->addWidget(plots, 1);
+    auto* both = new QSplitter(Qt::Horizontal);
+    both->addWidget(story_);
+    both->addWidget(stage);
+    both->setStretchFactor(0, 1);
+    both->setStretchFactor(1, 3);
+    both->setSizes({400, 1200});
+    auto* page = new QVBoxLayout(this);
+    page->addWidget(summary_);
+    page->addWidget(both, 1);
+    connect(map_, &HeatMap::selection_changed, this,
+            [this](const std::vector<size_t>& positions) { curves_->show_curves(map_->rows(), positions); });
+    connect(map_, &HeatMap::open_requested, this, &JobView::open);
+    connect(story_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) { follow(link.toString()); });
+}
+
+QWidget* JobView::make_controls() {
+    auto* controls = new QWidget;
+    auto* row = new QHBoxLayout(controls);
+    row->setContentsMargins(0, 0, 0, 0);
+    value_->addItem(tr("Allocated"), static_cast<int>(JobValue::allocated));
+    value_->addItem(tr("Reserved"), static_cast<int>(JobValue::reserved));
+    value_->addItem(tr("Used of the GPU"), static_cast<int>(JobValue::used));
+    order_->addItem(tr("Rank"), static_cast<int>(JobOrder::rank));
+    order_->addItem(tr("Peak"), static_cast<int>(JobOrder::peak));
+    order_->addItem(tr("Growth"), static_cast<int>(JobOrder::growth));
+    order_->addItem(tr("Memory at the end"), static_cast<int>(JobOrder::end));
+    const auto add = [row](const QString& text, QComboBox* box) {
+        auto* label = new QLabel(text);
+        label->setBuddy(box);
+        row->addWidget(label);
+        row->addWidget(box);
+    };
+    add(tr("&Show"), value_);
+    add(tr("S&ort by"), order_);
+    row->addStretch(1);
+    auto* open = new QPushButton(tr("Open selected"));
+    open->setToolTip(
+        tr("Opens the traces of the selected processes. A double click on a row opens its trace; Ctrl "
+           "selects up to four rows."));
+    row->addWidget(open);
+    connect(open, &QPushButton::clicked, this, &JobView::open_selected);
+    connect(value_, &QComboBox::currentIndexChanged, this, &JobView::update_rows);
+    connect(order_, &QComboBox::currentIndexChanged, this, &JobView::update_rows);
+    return controls;
+}
+
+void JobView::show_job(std::shared_ptr<const ExplainedJob> explained) {
+    explained_ = std::move(explained);
+    const Words words = reader_words();
+    summary_->setText(
+        QStringLiteral("<b>%1</b>")
+            .arg(rich_text(with_whole_units(to_qstring(words.sentences(explained_->explanation.summary))))));
+    write_story();
+    update_rows();
+    if (map_->selected().empty()) {
+        select_first_finding();
+    }
+}
+
+void JobView::update_rows() {
+    if (explained_) {
+        map_->show_rows(JobRows(explained_, static_cast<JobValue>(value_->currentData().toInt()),
+                                static_cast<JobOrder>(order_->currentData().toInt())));
+        curves_->show_curves(map_->rows(), map_->selected());
+    }
+}
+
+void JobView::write_story() {
+    const Theme theme = Theme::current();
+    QString html;
+    for (size_t i = 0; i < explained_->explanation.findings.size(); ++i) {
+        html += finding_html(*explained_, i, theme) + QStringLiteral("<hr>");
+    }
+    if (!explained_->explanation.gpus.empty()) {
+        html += QStringLiteral("<h4>%1</h4>").arg(tr("Memory of the GPUs"));
+        constexpr size_t most = 16;
+        const auto& gpus = explained_->explanation.gpus;
+        for (size_t i = 0; i < std::min(most, gpus.size()); ++i) {
+            html += gpu_html(*explained_, gpus[i]);
+        }
+        html += gpus.size() > most
+                    ? paragraph(tr("… and %n more GPU(s)", nullptr, static_cast<int>(gpus.size() - most)))
+                    : QString();
+    }
+    if (!explained_->explanation.unknowns.empty()) {
+        html += QStringLiteral("<h4>%1</h4>").arg(tr("Not recorded"));
+        for (const std::string& unknown : explained_->explanation.unknowns) {
+            html += paragraph(to_qstring(unknown).toHtmlEscaped());
+        }
+    }
+    story_->setHtml(with_whole_units(html));
+}
+
+void JobView::select_first_finding() {
+    std::vector<size_t> positions;
+    for (const JobFinding& finding : explained_->explanation.findings) {
+        if (finding.kind != JobFindingKind::shared) {
+            positions.assign(
+                finding.members.begin(),
+                finding.members.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(finding.members.size(), 3)));
+            break;
+        }
+    }
+    for (int row = 0; row < map_->rows().size() && positions.size() < HeatMap::most_selected; ++row) {
+        const size_t position = map_->rows().position(row);
+        if (std::find(positions.begin(), positions.end(), position) == positions.end()) {
+            positions.push_back(position);
+            break;  // one to compare with
+        }
+    }
+    map_->select(positions);
+}
+
+void JobView::follow(const QString& link) {
+    if (link.startsWith(QLatin1String(select_link))) {
+        const auto number = static_cast<size_t>(link.mid(static_cast<qsizetype>(strlen(select_link))).toULongLong());
+        map_->select(explained_->explanation.findings.at(number).members);
+    } else if (link.startsWith(QLatin1String(open_link))) {
+        open(static_cast<size_t>(link.mid(static_cast<qsizetype>(strlen(open_link))).toULongLong()));
+    }
+}
+
+void JobView::open_selected() {
+    for (const size_t position : map_->selected()) {
+        open(position);
+    }
+}
+
+void JobView::open(size_t position) {
+    emit open_requested(file_name_from_bytes(explained_->job.members.at(position).path));
+}
+
+}  // namespace tidemark::gui

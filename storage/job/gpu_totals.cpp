@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/job/gpu_totals.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace tidemark {
+namespace {
+
+using Gpu = std::tuple<std::string, std::string, int>;  ///< node, uuid, device if there is no uuid
+
+void add(GpuTotal& total, const Job& job, size_t member, const DeviceSummary& device) {
+    if (total.parts.empty()) {
+        total.node = job.members[member].summary->place.node;
+        total.uuid = device.uuid;
+        total.name = device.name;
+        total.device = device.device;
+    }
+    total.total_bytes = std::max(total.total_bytes, device.total_bytes);
+    if (device.device_used) {
+        total.used = std::max(total.used.value_or(0), *device.device_used);
+    }
+    total.parts.push_back({member, device.own_at_end()});
+}
+
+void find_rest(GpuTotal& total) {
+    int64_t own = 0;
+    for (const GpuTotal::Part& part : total.parts) {
+        own += part.bytes;
+    }
+    // The processes' values are of the ends of their own traces, which may be apart.
+    total.used = total.used ? std::optional(std::max(*total.used, own)) : total.used;
+    total.rest = total.used.value_or(own) - own;
+}
+
+}  // namespace
+
+std::vector<GpuTotal> gpu_totals(const Job& job) {
+    std::map<Gpu, GpuTotal> by_gpu;
+    for (size_t i = 0; i < job.members.size(); ++i) {
+        const auto& summary = job.members[i].summary;
+        for (size_t d = 0; summary && d < summary->devices.size(); ++d) {
+            const DeviceSummary& device = summary->devices[d];
+            add(by_gpu[{summary->place.node, device.uuid, device.uuid.empty() ? device.device : 0}], job, i, device);
+        }
+    }
+    std::vector<GpuTotal> totals;
+    for (auto& [gpu, total] : by_gpu) {
+        find_rest(total);
+        totals.push_back(std::move(total));
+    }
+    std::stable_sort(totals.begin(), totals.end(), [](const GpuTotal& a, const GpuTotal& b) {
+        return std::tie(a.node, a.device) < std::tie(b.node, b.device);
+    });
+    return totals;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+// What the ranks of a job share, and who differs: rules over summaries.
+#include <gmock/gmock.h>
+
+#include "storage/job/clocks.h"
+#include "storage/job/explain_job.h"
+
+namespace tidemark::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int64_t MiB = 1 << 20, second = 1'000'000'000;
+
+SiteMemory site(const std::string& line, int64_t at_peak, int64_t at_end, Category category = Category::unknown) {
+    SiteMemory memory;
+    memory.line = line;
+    memory.category = category;
+    memory.at_peak = at_peak;
+    memory.at_end = at_end;
+    memory.allocated = 10;
+    memory.median_lifetime = second;
+    return memory;
+}
+
+FindingSummary leak(const std::string& line, const std::string& referrer, int64_t each) {
+    FindingSummary finding;
+    finding.kind = FindingKind::growing_container;
+    finding.severity = Severity::leak;
+    finding.is_gpu_leak = true;
+    finding.bytes = 10 * each;
+    finding.per_iteration = each;
+    finding.line = line;
+    finding.referrer = referrer;
+    finding.texts[0] = {"tensors accumulate in `board`", "The list retains them.", "Move them to the CPU.", "x.cpu()"};
+    return finding;
+}
+
+/// A job of ranks that all have the same 100 MiB of parameters and 50 MiB of activations.
+struct Ranks {
+    explicit Ranks(int64_t count) {
+        for (int64_t rank = 0; rank < count; ++rank) {
+            JobMember member;
+            member.path = "run.tidejob/rank" + std::to_string(rank) + ".tide";
+            member.has_rank = true;
+            member.summary = ProcessSummary();
+            member.summary->place = {rank, rank, count, "node", ""};
+            member.summary->steps = 20;
+            member.summary->duration = 10 * second;
+            DeviceSummary device;
+            device.device = static_cast<int>(rank);
+            device.total_bytes = 1000 * MiB;
+            device.allocated = device.reserved = std::vector<int64_t>(DeviceSummary::columns, 100 * MiB);
+            device.used = std::vector<int64_t>(DeviceSummary::columns, 300 * MiB);
+            device.sites = {site("model.py:3 build", 100 * MiB, 100 * MiB, Category::parameter),
+                            site("model.py:9 forward", 50 * MiB, 0)};
+            device.peak_allocated = 150 * MiB;
+            device.parameters = 100 * MiB;
+            device.allocated_at_end = 100 * MiB;
+            member.summary->devices.push_back(std::move(device));
+            job.members.push_back(std::move(member));
+        }
+    }
+
+    DeviceSummary& operator[](size_t rank) { return job.members[rank].summary->devices.front(); }
+    /// Lets a rank retain this much more from a line, at its peak too.
+    void retain(size_t rank, const std::string& line, int64_t bytes) {
+        (*this)[rank].sites.push_back(site(line, bytes, bytes));
+        (*this)[rank].peak_allocated += bytes;
+        (*this)[rank].allocated_at_end += bytes;
+    }
+    JobExplanation explained() const { return explain_job(job, Words(Language::english)); }
+
+    Job job;
+};
+
+TEST(JobExplanation, RanksThatDoTheSameHaveNoFinding) {
+    const JobExplanation explanation = Ranks(8).explained();
+    EXPECT_THAT(explanation.findings, IsEmpty());
+    EXPECT_THAT(explanation.summary.back(), HasSubstr("alike"));
+    EXPECT_THAT(explanation.summary.front(), HasSubstr("8 ranks on 1 node, 20 steps"));
+}
+
+TEST(JobExplanation, TheRankThatGrowsIsNamedWithItsLineAndVariable) {
+    Ranks ranks(8);
+    ranks.retain(3, "board.py:60 add", 80 * MiB);
+    ranks[3].findings.push_back(leak("board.py:60 add", "attribute `predicted` of `board`", 8 * MiB));
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size()) << "growth, more memory and a higher peak are one finding";
+    const JobFinding& finding = explanation.findings.front();
+    EXPECT_EQ(JobFindingKind::rank_growth, finding.kind);
+    EXPECT_EQ(Severity::leak, finding.severity);
+    EXPECT_THAT(finding.members, ElementsAre(3));
+    EXPECT_EQ("rank 3 retains 80.0 MiB more than most other ranks: attribute `predicted` of `board`", finding.title);
+    EXPECT_EQ("board.py:60 add", finding.line);
+    EXPECT_EQ(8 * MiB, finding.per_iteration);
+    EXPECT_EQ("Move them to the CPU.", finding.fix);
+}
+
+TEST(JobExplanation, OfTwoRanksTheOneWithLessIsUsual) {
+    Ranks ranks(2);
+    ranks.retain(0, "board.py:60 add", 80 * MiB);
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ("rank 0 retains 80.0 MiB more than rank 1: board.py:60 add", explanation.findings.front().title);
+    EXPECT_EQ(JobFindingKind::rank_imbalance, explanation.findings.front().kind);
+}
+
+TEST(JobExplanation, AFindingOfAllRanksIsSaidOnce) {
+    Ranks ranks(8);
+    for (size_t rank = 0; rank < 8; ++rank) {
+        ranks[rank].findings.push_back(leak("train.py:5 main", "`outputs`", 1 * MiB));
+    }
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ("all 8 ranks: tensors accumulate in `board`", explanation.findings.front().title);
+    EXPECT_EQ(JobFindingKind::shared, explanation.findings.front().kind);
+}
+
+TEST(JobExplanation, RanksAreListedAsRuns) {
+    Ranks ranks(12);
+    const auto phrase = [&](const std::vector<size_t>& members) {
+        return ranks_phrase(ranks.job, members, Words(Language::english));
+    };
+    EXPECT_EQ("rank 5", phrase({5}));
+    EXPECT_EQ("ranks 0 to 3 and 7", phrase({0, 1, 2, 3, 7}));
+    EXPECT_EQ("ranks 0, 2, 4, 6 and 2 others", phrase({0, 2, 4, 6, 8, 10}));
+}
+
+TEST(JobExplanation, SmallDifferencesAreNone) {
+    Ranks ranks(8);
+    ranks.retain(3, "other.py:1 f", 3 * MiB);
+    EXPECT_THAT(ranks.explained().findings, IsEmpty());
+}
+
+TEST(JobExplanation, StagesOfAPipelineAreNoLeak) {
+    Ranks ranks(4);
+    ranks[3].sites.push_back(site("head.py:2 build", 500 * MiB, 500 * MiB, Category::parameter));
+    ranks[3].peak_allocated += 500 * MiB;
+    ranks[3].parameters += 500 * MiB;
+    ranks[3].allocated_at_end += 500 * MiB;
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ(JobFindingKind::stage_imbalance, explanation.findings.front().kind);
+    EXPECT_EQ(Severity::pattern, explanation.findings.front().severity);
+    EXPECT_THAT(explanation.findings.front().title, HasSubstr("rank 3 needs 500 MiB more than rank 0"));
+}
+
+TEST(JobExplanation, AHigherPeakNamesTheLineAndThePhase) {
+    Ranks ranks(8);
+    for (size_t rank = 0; rank < 8; ++rank) {
+        ranks[rank].peak_phase = "backward";
+    }
+    ranks[6].sites.push_back(site("log.py:8 histogram", 200 * MiB, 0));
+    ranks[6].peak_allocated += 200 * MiB;
+    ranks[6].peak_phase = "optimizer";
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ(JobFindingKind::peak_imbalance, explanation.findings.front().kind);
+    EXPECT_EQ("log.py:8 histogram", explanation.findings.front().line);
+    EXPECT_THAT(explanation.findings.front().text, Contains(HasSubstr("another phase")));
+}
+
+TEST(JobExplanation, ARankThatFreesLaterIsFound) {
+    Ranks ranks(2);
+    for (size_t rank = 0; rank < 2; ++rank) {
+        ranks[rank].sites.push_back(site("data.py:4 stage", rank == 1 ? 64 * MiB : 0, 0));
+        ranks[rank].sites.back().median_lifetime = rank == 1 ? 3 * second : second;
+    }
+    ranks[1].peak_allocated += 64 * MiB;
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ(JobFindingKind::late_free, explanation.findings.front().kind);
+    EXPECT_THAT(explanation.findings.front().members, ElementsAre(1));
+}
+
+TEST(JobExplanation, GrowthIsNoLateFree) {
+    Ranks ranks(2);
+    for (size_t rank = 0; rank < 2; ++rank) {
+        ranks[rank].sites.push_back(site("train.py:4 main", rank == 1 ? 64 * MiB : 0, rank == 1 ? 64 * MiB : 0));
+        ranks[rank].sites.back().median_lifetime = rank == 1 ? 3 * second : second;
+    }
+    ranks[1].peak_allocated += 64 * MiB;
+    ranks[1].allocated_at_end += 64 * MiB;
+    ranks[1].findings.push_back(leak("train.py:4 main", "`outputs`", 1 * MiB));
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ(JobFindingKind::rank_growth, explanation.findings.front().kind);
+}
+
+TEST(JobExplanation, AnOutOfMemoryErrorSaysWhatTheOthersHadFree) {
+    Ranks ranks(2);
+    ranks[0].oom = OomSummary{5 * second, 64 * MiB, 2 * MiB};
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_THAT(explanation.findings, testing::Not(IsEmpty()));
+    EXPECT_EQ("rank 0 ran out of memory: it requested 64.0 MiB", explanation.findings.front().title);
+    EXPECT_THAT(explanation.findings.front().text, Contains(HasSubstr("rank 1 had 700 MiB free")));
+}
+
+TEST(JobExplanation, FewerStepsAndMissingRanksAreSaid) {
+    Ranks ranks(4);
+    ranks.job.members[2].summary->steps = 13;
+    ranks.job.missing_ranks = {4, 5};
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ("rank 2: 13 steps were recorded, and 20 of other ranks", explanation.findings.front().title);
+    EXPECT_THAT(explanation.unknowns, ElementsAre("The folder has no traces of 2 ranks: 4 and 5."));
+}
+
+TEST(JobExplanation, TheMemoryOfAGpuAddsUpToNvidiaSmi) {
+    Ranks ranks(2);
+    for (size_t rank = 0; rank < 2; ++rank) {
+        ranks[rank].uuid = "GPU-" + std::to_string(rank);
+        ranks[rank].device_used = 300 * MiB;
+        ranks[rank].components = {{ComponentKind::requested, "", 100 * MiB},
+                                  {ComponentKind::context, "", 50 * MiB},
+                                  {ComponentKind::other_processes, "", 100 * MiB},
+                                  {ComponentKind::unknown, "", 50 * MiB}};
+    }
+    DeviceSummary stray;  // rank 1 has a context on the GPU of rank 0
+    stray.uuid = "GPU-0";
+    stray.components = {{ComponentKind::context, "", 80 * MiB}};
+    ranks.job.members[1].summary->devices.push_back(stray);
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(2u, explanation.gpus.size());
+    const GpuTotal& gpu = explanation.gpus.front();
+    EXPECT_EQ(300 * MiB, gpu.used);
+    ASSERT_EQ(2u, gpu.parts.size());
+    EXPECT_EQ(150 * MiB, gpu.parts[0].bytes);
+    EXPECT_EQ(80 * MiB, gpu.parts[1].bytes);
+    EXPECT_EQ(70 * MiB, gpu.rest);
+}
+
+TEST(JobClocks, AreComparedByTheEndsOfSteps) {
+    Ranks ranks(3);
+    std::vector<const JobMember*> members;
+    for (JobMember& member : ranks.job.members) {
+        const int64_t rank = *member.summary->place.rank;
+        member.summary->place.node = rank == 2 ? "other" : "node";
+        member.summary->start_utc_ns = 100 * second + (rank == 2 ? 7 * second : 0);
+        for (int64_t step = 0; step < 5; ++step) {
+            member.summary->step_ends.push_back({step, step * second + rank});
+        }
+        members.push_back(&member);
+    }
+    const auto clocks = compare_clocks(members);
+    EXPECT_EQ(0, clocks.at("node"));
+    EXPECT_EQ(7 * second + 2, clocks.at("other"));
+    ranks.job.clocks = clocks;
+    EXPECT_NEAR(ranks.job.job_time(ranks.job.members[0], second), ranks.job.job_time(ranks.job.members[2], second), 10);
+}
+
+}  // namespace
+}  // namespace tidemark::test
