@@ -167,14 +167,16 @@ JobFinding higher_peak(const RankSet& ranks, const std::vector<size_t>& some, si
     return finding;
 }
 
-/// Ranks of data parallelism have equal parameters, whole or in equal shards.
+/// Ranks of data parallelism have parameters of the same names and sizes, whole or in equal shards.
 bool hold_different_parts(const RankSet& ranks) {
-    std::vector<int64_t> parameters;
+    bool has_other_names = false;
+    int64_t least = INT64_MAX, most = 0;
     for (size_t i = 0; i < ranks.size(); ++i) {
-        parameters.push_back(ranks.device(i).parameters);
+        has_other_names |= ranks.device(i).parameter_names != ranks.device(0).parameter_names;
+        least = std::min(least, ranks.device(i).parameters);
+        most = std::max(most, ranks.device(i).parameters);
     }
-    const auto [least, most] = std::minmax_element(parameters.begin(), parameters.end());
-    return *most - *least > *most / 10 && *most > 0;
+    return least > 0 && (has_other_names || most - least > most / 10);
 }
 
 JobFinding stages(const RankSet& ranks) {

@@ -69,7 +69,9 @@ struct DeviceSummary {
     std::string peak_phase;  ///< "forward", "backward", "optimizer", ...; empty: unknown
     int64_t end_time = 0;    ///< of the explained state, to which all values `at_end` belong
     int64_t allocated_at_end = 0, reserved_at_end = 0;
-    int64_t parameters = 0;                   ///< at the end; 0: none, or no categories were recorded
+    int64_t parameters = 0;  ///< at the end; 0: none, or no categories were recorded
+    /// A hash of their names in any order: equal where ranks have the same model. Of this build of Tidemark only.
+    int64_t parameter_names = 0;
     std::optional<int64_t> device_used;       ///< at the end, as nvidia-smi shows it
     std::vector<ComponentMemory> components;  ///< at the end; the sum is device_used, if there is one
     std::vector<SiteMemory> sites;            ///< those with most bytes at the peak or at the end

@@ -76,9 +76,9 @@ JobFinding finding_of(const RankSet& ranks, const Same& same) {
     finding.of_trace = first.kind;
     const auto title = with("title", texts.title);
     finding.title =
-        is_of_all
-            ? words.plural(static_cast<int64_t>(ranks.size()), "{n} rank: {title}", "all {n} ranks: {title}", title)
-            : words("{ranks}: {title}", with("ranks", ranks_phrase(ranks.job(), finding.members, words)), title);
+        !is_of_all ? words("{ranks}: {title}", with("ranks", ranks_phrase(ranks.job(), finding.members, words)), title)
+        : ranks.size() == 2 ? words("both ranks: {title}", title)
+                            : words("all {count} ranks: {title}", with("count", ranks.size()), title);
     finding.text.push_back(texts.detail);
     if (same.ranks.size() > 1 && first.bytes > 0) {
         finding.text.push_back(bytes_sentence(same, words));

@@ -198,16 +198,20 @@ void add_oom(DeviceSummary& summary, const AnalysisContext& context) {
     }
 }
 
-int64_t parameters_at_end(const AnalysisContext& context) {
-    int64_t bytes = 0;
-    if (context.graph() != nullptr) {
-        context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
-            const bool is_parameter = context.graph()->categories.at({context.device_position(), a},
-                                                                     context.now_time()) == Category::parameter;
-            bytes += is_parameter ? static_cast<int64_t>(context.device().allocations.block_size[a]) : 0;
-        });
+void add_parameters(DeviceSummary& summary, const AnalysisContext& context) {
+    if (context.graph() == nullptr) {
+        return;
     }
-    return bytes;
+    const Categories& categories = context.graph()->categories;
+    uint64_t names = 0;
+    context.analysis().live().for_each_active(context.now(), [&](AllocationIndex a) {
+        const AllocationRef allocation{context.device_position(), a};
+        if (categories.at(allocation, context.now_time()) == Category::parameter) {
+            summary.parameters += static_cast<int64_t>(context.device().allocations.block_size[a]);
+            names += std::hash<std::string>()(categories.name(allocation));
+        }
+    });
+    summary.parameter_names = static_cast<int64_t>(names);
 }
 
 DeviceSummary summarize_device(const AnalysisContext& context, Progress& progress) {
@@ -227,7 +231,7 @@ DeviceSummary summarize_device(const AnalysisContext& context, Progress& progres
     summary.end_time = context.now_time();
     summary.allocated_at_end = curves.value(Series::allocated, context.now());
     summary.reserved_at_end = curves.value(Series::reserved, context.now());
-    summary.parameters = parameters_at_end(context);
+    add_parameters(summary, context);
     summary.device_used = context.row().device_used;
     for (const Component& component : context.row().components) {
         summary.components.push_back({component.kind, component.name, component.bytes});

@@ -93,6 +93,7 @@ json device_json(const DeviceSummary& d) {
             {"allocated_at_end", d.allocated_at_end},
             {"reserved_at_end", d.reserved_at_end},
             {"parameters", d.parameters},
+            {"parameter_names", d.parameter_names},
             {"device_used", d.device_used},
             {"components", d.components},
             {"sites", d.sites},
@@ -122,6 +123,7 @@ DeviceSummary read_device(const json& j) {
     j.at("allocated_at_end").get_to(d.allocated_at_end);
     j.at("reserved_at_end").get_to(d.reserved_at_end);
     j.at("parameters").get_to(d.parameters);
+    j.at("parameter_names").get_to(d.parameter_names);
     j.at("device_used").get_to(d.device_used);
     j.at("components").get_to(d.components);
     j.at("sites").get_to(d.sites);
