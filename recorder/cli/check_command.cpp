@@ -16,6 +16,7 @@
 #include "recorder/cli/limits.h"
 #include "recorder/cli/output.h"
 #include "storage/base/exit_status.h"
+#include "storage/job/job.h"
 
 namespace tidemark::cli {
 namespace {
@@ -30,6 +31,7 @@ struct CheckOptions {
 
 /// The results of all limits on one device.
 struct Checked {
+    std::string process;  ///< of a job: "rank 3"; else empty
     int device = 0;
     std::vector<Verified> limits;
 };
@@ -55,6 +57,14 @@ bool all_hold(const std::vector<Checked>& devices) {
     });
 }
 
+/// "rank 3, device 0: ..."
+std::string place_text(const Checked& checked, const Words& words, const std::string& reason) {
+    const auto device = with("device", checked.device), text = with("text", reason);
+    return checked.process.empty()
+               ? words("device {device}: {text}", device, text)
+               : words("{process}, device {device}: {text}", with("process", checked.process), device, text);
+}
+
 std::string text_of(const std::vector<Checked>& devices, const Words& words) {
     std::string text;
     int64_t broken = 0;
@@ -62,8 +72,7 @@ std::string text_of(const std::vector<Checked>& devices, const Words& words) {
         for (const Verified& limit : device.limits) {
             broken += limit.outcome != Outcome::holds;
             text += fmt::format("{:<8} {}\n", outcome_mark(limit.outcome),
-                                visible_text(words("device {device}: {text}", with("device", device.device),
-                                                   with("text", limit.reason))));
+                                visible_text(place_text(device, words, limit.reason)));
             for (const std::string& detail : limit.details) {
                 text += fmt::format("{:9}{}\n", "", visible_text(detail));
             }
@@ -95,7 +104,11 @@ ordered_json json_of(const std::vector<Checked>& devices) {
         for (const Verified& limit : device.limits) {
             limits.push_back(limit_json(limit));
         }
-        list.push_back({{"device", device.device}, {"limits", std::move(limits)}});
+        ordered_json checked{{"device", device.device}, {"limits", std::move(limits)}};
+        if (!device.process.empty()) {
+            checked["process"] = device.process;
+        }
+        list.push_back(std::move(checked));
     }
     return {{"holds", all_hold(devices)}, {"devices", std::move(list)}};
 }
@@ -107,14 +120,43 @@ Result<std::vector<Checked>> check_devices(const CheckOptions& options, const Wo
     }
     std::vector<Checked> checked;
     for (const Explained& device : *devices) {
-        checked.push_back({device.explanation.device, verify(device, options.limits, words)});
+        checked.push_back({{}, device.explanation.device, verify(device, options.limits, words)});
     }
     return checked;
 }
 
+/// Checks each process of a job that used a GPU. A trace that cannot be read is an error: it could exceed the limits.
+Result<std::vector<Checked>> check_job(const CheckOptions& options, const Words& words, Progress& progress) {
+    const auto job = open_job(options.input.trace, progress);
+    if (!job) {
+        return job.error();
+    }
+    std::vector<Checked> all;
+    for (const JobMember& member : job->members) {
+        if (member.failure) {
+            return *member.failure;
+        }
+        if (member.device() == nullptr) {
+            continue;
+        }
+        CheckOptions of_member = options;
+        of_member.input.trace = member.path;
+        auto checked = check_devices(of_member, words, progress);
+        if (!checked) {
+            return checked.error();
+        }
+        for (Checked& device : *checked) {
+            device.process = member_name(member, words);
+            all.push_back(std::move(device));
+        }
+    }
+    return all;
+}
+
 Status run_check(const CheckOptions& options, const Words& words, int& exit_code, Progress& progress) {
     TIDEMARK_TRY(check_limits(options.limits));
-    const auto checked = check_devices(options, words, progress);
+    const auto checked =
+        is_job(options.input.trace) ? check_job(options, words, progress) : check_devices(options, words, progress);
     if (!checked) {
         return checked.error();
     }
@@ -136,6 +178,7 @@ void add_check_command(CommandLine& line) {
                "failure, waste, pattern, background) and kinds of findings (retained-graph, fragmentation and\n"
                "others), as in explain --format json."),
          "  tidemark check run.tide --max-peak 10GiB --max-growth-per-step 0 --no-finding leak\n"
+         "  tidemark check run.tidejob --max-peak 70GiB --no-finding leak      # every rank\n"
          "  tidemark check run.tide --max-reserved 12GiB --no-finding leak,fragmentation --format json"});
     add_trace_option(line, command, options->input.trace);
     command.add_option("--max-peak", options->limits.peak,

@@ -47,6 +47,7 @@ void add_breakdown_command(CommandLine& line);
 void add_whatif_command(CommandLine& line);
 void add_render_command(CommandLine& line);
 void add_share_command(CommandLine& line);
+void add_collect_command(CommandLine& line);
 
 /// Texts of a command's help, translated. `details` has line breaks and may be empty.
 struct CommandHelp {
@@ -59,6 +60,8 @@ void set_job(CommandLine& line, CLI::App& command, Job job);
 
 /// Adds the positional TRACE.
 void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace);
+/// Lets the option name the trace of a rank: "run.tidejob:3".
+void find_rank(CommandLine& line, CLI::Option* option);
 /// Adds --format. `formats`: the allowed values.
 void add_format_option(CLI::App& command, const std::string& description, std::string& format,
                        std::initializer_list<std::string> formats);

@@ -15,6 +15,7 @@
 #include <new>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/job_views.h"
 #include "recorder/cli/memory_limit.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/parse_errors.h"
@@ -102,6 +103,7 @@ CommandParser::CommandParser(const Words& words)
     add_whatif_command(line);
     add_render_command(line);
     add_share_command(line);
+    add_collect_command(line);
 }
 
 /// Returns the words in the selected language. Parses the command line once for --language, since all texts depend on
@@ -190,7 +192,21 @@ void set_job(CommandLine& line, CLI::App& command, Job job) {
 }
 
 void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace) {
-    command.add_option("TRACE", trace, line.words("A trace (.tide)"))->required();
+    find_rank(line, command.add_option("TRACE", trace, line.words("A trace (.tide), or that of a rank: run.tidejob:3"))
+                        ->required());
+}
+
+void find_rank(CommandLine& line, CLI::Option* option) {
+    option->transform(CLI::Validator(
+        [words = line.words](std::string& text) {
+            auto trace = trace_of_rank(text);
+            if (!trace) {
+                return words.translate(trace.error().sentence);
+            }
+            text = *std::move(trace);
+            return std::string();
+        },
+        ""));
 }
 
 void add_format_option(CLI::App& command, const std::string& description, std::string& format,

@@ -376,9 +376,12 @@ void add_diff_command(CommandLine& line) {
                "those of active blocks, as in top."),
          "  tidemark diff before.tide after.tide\n"
          "  tidemark diff run.tide --steps 3:20 --by line\n"
+         "  tidemark diff run.tidejob:0 run.tidejob:3            # two ranks\n"
          "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
-    command.add_option("A", options->a, words("A trace (.tide)"))->required();
-    command.add_option("B", options->b, words("The second trace (default: A)"));
+    find_rank(
+        line,
+        command.add_option("A", options->a, words("A trace (.tide), or that of a rank: run.tidejob:3"))->required());
+    find_rank(line, command.add_option("B", options->b, words("The second trace (default: A)")));
     auto* at_a = command.add_option(
         "--at-a", options->at_a,
         words("The point in time of A: event:N, time:T, mark:NAME, step:N, peak or end (default: peak)"));

@@ -148,10 +148,11 @@ void add_explain_command(CommandLine& line) {
          "  tidemark explain run.tidejob               # all ranks: what they share, who differs\n"
          "  tidemark explain run.tide --from time:60s --at peak\n"
          "  tidemark explain run.tide --format html -o why.html"});
-    command
-        .add_option("TRACE", options->input.trace,
-                    words("A trace (.tide), the folder of a job, or the process id of a recorded program"))
-        ->required();
+    find_rank(line, command
+                        .add_option("TRACE", options->input.trace,
+                                    words("A trace (.tide), the folder of a job (run.tidejob) or a rank of it "
+                                          "(run.tidejob:3), or the process id of a recorded program"))
+                        ->required());
     command.add_option(
         "--at", options->input.at,
         words("The point in time to explain: event:N, time:T, mark:NAME, step:N, peak or end (default: the end of "

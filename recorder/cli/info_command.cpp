@@ -16,9 +16,11 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
+#include "recorder/cli/job_views.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
+#include "storage/job/job.h"
 #include "storage/read/open_trace.h"
 #include "storage/read/read_costs.h"
 #include "storage/text/data_gap_words.h"
@@ -402,6 +404,11 @@ ordered_json info_json(const TraceSummary& summary, const std::vector<DeviceFact
 }
 
 Status run_info(const InfoOptions& options, const Words& words, Progress& progress) {
+    if (is_job(options.trace)) {
+        return options.check ? usage_error("--check reads one trace: tidemark info --check {folder}/TRACE",
+                                           with("folder", options.trace))
+                             : print_job(options.trace, options.format, words, progress);
+    }
     const auto summary = open_input_summary(options.trace, progress);
     if (!summary) {
         return summary.error();

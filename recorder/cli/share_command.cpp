@@ -18,7 +18,9 @@
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
+#include "storage/job/job.h"
 #include "storage/text/removed_words.h"
+#include "storage/trace/file_extensions.h"
 
 namespace tidemark::cli {
 namespace {
@@ -78,17 +80,59 @@ Status preview(const ShareOptions& options, const Words& words, Progress& progre
                  "\n");
 }
 
+/// Returns "rank3.tide" or "process2.tide": names of nodes stay out of a copy.
+std::string name_of_copy(const JobMember& member, size_t number) {
+    const auto rank = member.rank();
+    return rank ? fmt::format("rank{}{}", *rank, trace_extension) : fmt::format("process{}{}", number, trace_extension);
+}
+
+/// Shares each trace of a job into a folder of its own.
+Status share_job(const ShareOptions& options, const Words& words, Progress& progress) {
+    const auto job = open_job(options.trace, progress);
+    if (!job) {
+        return job.error();
+    }
+    std::error_code error;
+    std::filesystem::create_directory(options.output, error);  // else the first copy says why it cannot be written
+    int64_t bytes = 0, count = 0;
+    PrivateTexts left;
+    for (size_t i = 0; i < job->members.size(); ++i) {
+        const JobMember& member = job->members[i];
+        if (member.failure) {
+            print_note(words, words.translate(member.failure->sentence));
+            continue;
+        }
+        const auto report = share_trace(member.path, options.output + "/" + name_of_copy(member, i), options.request,
+                                        options.force ? IfExists::replace : IfExists::fail, progress);
+        if (!report) {
+            return report.error();
+        }
+        bytes += report->file_bytes;
+        ++count;
+        left = report->left;
+    }
+    print_left(words, left);
+    return print(fmt::format("{}: {}\n", visible_text(options.output),
+                             words.list({words.plural(count, "{n} trace", "{n} traces"), format_bytes(bytes)})));
+}
+
 Status run_share(ShareOptions& options, const Words& words, Progress& progress) {
     const auto redaction = redaction_from_names(options.redact);
     if (!redaction) {
         return redaction.error();
     }
     options.request.redaction = *redaction;
+    if (options.dry_run && is_job(options.trace)) {
+        return usage_error("--dry-run looks at one trace; name a rank: {folder}:0", with("folder", options.trace));
+    }
     if (options.dry_run) {
         return preview(options, words, progress);
     }
     if (options.output.empty()) {
         return usage_error("Name the copy with -o, or use --dry-run.");
+    }
+    if (is_job(options.trace)) {
+        return share_job(options, words, progress);
     }
     std::error_code error;
     if (std::filesystem::equivalent(options.trace, options.output, error)) {
@@ -133,6 +177,7 @@ void add_share_command(CommandLine& line) {
                "its start is included. If the trace has several devices, the points in time are those of the\n"
                "device with the most events, and the other devices are cut at the same times."),
          "  tidemark share run.tide -o for-anna.tide --redact paths,source,names,times\n"
+         "  tidemark share run.tidejob -o for-anna.tidejob --redact paths,source,names\n"
          "  tidemark share run.tide -o oom.tide --from time:12s --to end"});
     add_trace_option(line, command, options->trace);
     command.add_option("-o,--output", options->output, words("The trace to write"));

@@ -13,6 +13,7 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/group_way.h"
+#include "recorder/cli/job_views.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/attribution/attribution.h"
@@ -182,7 +183,19 @@ ordered_json device_json(const DeviceTimePoint& time_point, const Way& way, cons
             {"total", sum_json(total)}};
 }
 
+/// Of a job, the sites at the peaks of its ranks are known without opening their traces.
+Status run_top_of_job(const TopOptions& options, const Words& words, Progress& progress) {
+    if (options.time_point.at != "peak" || options.time_point.device) {
+        return usage_error("Of a job, top shows the ranks' peaks; for another point in time name a rank: {folder}:0",
+                           with("folder", options.time_point.trace));
+    }
+    return print_job_sites(options.time_point.trace, options.limit, options.format, words, progress);
+}
+
 Status run_top(const TopOptions& options, const Words& words, Progress& progress) {
+    if (is_job(options.time_point.trace)) {
+        return run_top_of_job(options, words, progress);
+    }
     auto way = parse_way(options.by);
     if (!way) {
         return way.error();

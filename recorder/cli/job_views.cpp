@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "recorder/cli/job_views.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "recorder/cli/describe.h"
+#include "recorder/cli/output.h"
+#include "storage/job/explain_job.h"
+#include "storage/report/job_report.h"
+#include "storage/report/layout.h"
+
+namespace tidemark::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The memory of a line at the peaks of all ranks.
+struct SiteOfJob {
+    std::string line;
+    size_t ranks = 0;  ///< that have it
+    int64_t least = INT64_MAX, most = 0, sum = 0;
+    std::string most_on;  ///< the rank with most
+};
+
+std::vector<SiteOfJob> sites_of(const Job& job, const Words& words) {
+    std::map<std::string, SiteOfJob> by_line;
+    for (const JobMember* member : job.ranks()) {
+        const DeviceSummary* device = member->device();
+        for (size_t i = 0; device != nullptr && i < device->sites.size(); ++i) {
+            const SiteMemory& site = device->sites[i];
+            SiteOfJob& of_job = by_line[site.line];
+            of_job.line = site.line;
+            ++of_job.ranks;
+            of_job.sum += site.at_peak;
+            of_job.least = std::min(of_job.least, site.at_peak);
+            if (site.at_peak > of_job.most) {
+                of_job.most = site.at_peak;
+                of_job.most_on = member_name(*member, words);
+            }
+        }
+    }
+    std::vector<SiteOfJob> sites;
+    for (auto& [line, site] : by_line) {
+        site.least = site.ranks < job.ranks().size() ? 0 : site.least;
+        sites.push_back(std::move(site));
+    }
+    std::stable_sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.sum > b.sum; });
+    return sites;
+}
+
+/// A row of the table of processes.
+std::string process_row(const JobMember& member, size_t name_width, const Words& words) {
+    const std::string name = pad_right(visible_text(member_name(member, words)), name_width);
+    if (!member.summary) {
+        return fmt::format("{}  {}\n", name, visible_text(words.translate(member.failure->sentence)));
+    }
+    const DeviceSummary* device = member.device();
+    return fmt::format(
+        "{}  {:>10}  {:>10}  {:>8}  {}  {}\n", name, device == nullptr ? "" : format_bytes(device->peak_allocated),
+        device == nullptr ? "" : format_bytes(device->allocated_at_end), format_count(member.summary->steps),
+        visible_text(member.summary->place.node), visible_text(std::filesystem::path(member.path).filename().string()));
+}
+
+}  // namespace
+
+Result<std::string> trace_of_rank(const std::string& text) {
+    const size_t colon = text.rfind(':');
+    const std::string folder = text.substr(0, colon), number = colon == text.npos ? "" : text.substr(colon + 1);
+    const bool is_number = !number.empty() && number.find_first_not_of("0123456789") == number.npos;
+    std::error_code error;
+    if (!is_number || std::filesystem::exists(text, error) || !is_job(folder)) {
+        return text;
+    }
+    Progress progress;
+    const auto job = open_job(folder, progress);
+    if (!job) {
+        return job.error();
+    }
+    for (const JobMember* member : job->ranks()) {
+        if (fmt::to_string(*member->rank()) == number) {
+            return member->path;
+        }
+    }
+    return usage_error("{folder} has no trace of rank {rank}. List them with: tidemark info {folder}",
+                       with("folder", folder), with("rank", number));
+}
+
+Status print_job(const std::string& folder, const std::string& format, const Words& words, Progress& progress) {
+    const auto job = open_job(folder, progress);
+    if (!job) {
+        return job.error();
+    }
+    const JobExplanation explanation = explain_job(*job, words);
+    if (format == "json") {
+        return print_json(job_json({*job, explanation}, words));
+    }
+    size_t width = display_width(words("process"));
+    for (const JobMember& member : job->members) {
+        width = std::max(width, display_width(visible_text(member_name(member, words))));
+    }
+    std::string text = words.sentences(explanation.summary) + "\n\n";
+    text += fmt::format("{}  {:>10}  {:>10}  {:>8}  {}\n", pad_right(words("process"), width), words("peak"),
+                        words("at the end"), words("steps"), words("node, trace"));
+    for (const JobMember& member : job->members) {
+        text += process_row(member, width, words);
+    }
+    for (const std::string& unknown : explanation.unknowns) {
+        text += fmt::format("- {}\n", visible_text(unknown));
+    }
+    return print(text);
+}
+
+Status print_job_sites(const std::string& folder, size_t limit, const std::string& format, const Words& words,
+                       Progress& progress) {
+    const auto job = open_job(folder, progress);
+    if (!job) {
+        return job.error();
+    }
+    const std::vector<SiteOfJob> sites = sites_of(*job, words);
+    const size_t count = limited(sites.size(), limit);
+    if (format == "json") {
+        auto list = ordered_json::array();
+        for (size_t i = 0; i < count; ++i) {
+            const SiteOfJob& site = sites[i];
+            list.push_back({{"line", site.line},
+                            {"ranks", site.ranks},
+                            {"bytes", site.sum},
+                            {"least", site.least},
+                            {"most", site.most},
+                            {"most_on", site.most_on}});
+        }
+        return print_json({{"folder", folder}, {"ranks", job->ranks().size()}, {"groups", std::move(list)}});
+    }
+    std::string text =
+        words("Allocation sites at the peaks of {count} ranks: of all ranks, the least and the most of one.",
+              with("count", job->ranks().size())) +
+        "\n\n";
+    for (size_t i = 0; i < count; ++i) {
+        const SiteOfJob& site = sites[i];
+        text += fmt::format(
+            "{:>10}  {:>10}  {:>10}  {}  {}\n", format_bytes(site.sum), format_bytes(site.least),
+            format_bytes(site.most), visible_text(site.line),
+            site.most - site.least > site.most / 10 ? words("most on {rank}", with("rank", site.most_on)) : "");
+    }
+    return print(text + rest_text(words, sites.size() - count, 2));
+}
+
+}  // namespace tidemark::cli
