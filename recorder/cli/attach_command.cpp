@@ -211,7 +211,7 @@ void add_attach_command(CommandLine& line) {
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     command.add_flag("--hook", options->hook, words("Print the shell command that sets the startup hook, and exit"))
         ->excludes(pid);
-    set_job(line, command, [options, words](Progress&) { return run_attach(*options, words); });
+    set_work(line, command, [options, words](Progress&) { return run_attach(*options, words); });
 }
 
 }  // namespace tidemark::cli

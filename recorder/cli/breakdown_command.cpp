@@ -232,7 +232,7 @@ void add_breakdown_command(CommandLine& line) {
          "  tidemark breakdown run.tide --at peak --device 0 --format json"});
     add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
-    set_job(line, command, [options, words](Progress& progress) { return run_breakdown(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_breakdown(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -193,7 +193,7 @@ void add_check_command(CommandLine& line) {
         ->delimiter(',');
     command.add_option("--device", options->input.device, only_device_help(words));
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
-    set_job(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
+    set_work(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
         return run_check(*options, words, exit_code, progress);
     });
 }

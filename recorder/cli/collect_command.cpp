@@ -116,7 +116,7 @@ void add_collect_command(CommandLine& line) {
          "  tidemark collect node0.tidejob node1.tidejob -o run.tidejob"});
     command.add_option("FOLDER", options->folders, words("Folders with traces"))->required();
     command.add_option("-o,--output", options->output, words("The folder of the job"))->required();
-    set_job(line, command, [options, words](Progress&) { return run_collect(*options, words); });
+    set_work(line, command, [options, words](Progress&) { return run_collect(*options, words); });
 }
 
 }  // namespace tidemark::cli

@@ -16,14 +16,14 @@
 namespace tidemark::cli {
 
 /// The work of a command. Runs after the command line was parsed. main prints its error.
-using Job = std::function<Status(Progress&)>;
+using Work = std::function<Status(Progress&)>;
 
-/// The command line under construction. The selected command sets `job`.
+/// The command line under construction. The selected command sets `work`.
 struct CommandLine {
     CLI::App& app;
     const Words words;
-    Job& job;
-    int& exit_code;  ///< set by jobs: exit_limit by check, the program's exit status by record
+    Work& work;
+    int& exit_code;  ///< set by the work: exit_limit by check, the program's exit status by record
 };
 
 void add_record_command(CommandLine& line);
@@ -56,7 +56,7 @@ struct CommandHelp {
 /// Adds a command. Its help ends with examples and the exit statuses.
 CLI::App& add_command(CommandLine& line, const char* name, const CommandHelp& help);
 /// Sets the work of the command.
-void set_job(CommandLine& line, CLI::App& command, Job job);
+void set_work(CommandLine& line, CLI::App& command, Work work);
 
 /// Adds the positional TRACE.
 void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace);

@@ -55,7 +55,7 @@ struct CommandParser {
                                                   : language_from_name(language_option->results().back());
     }
 
-    Job job;
+    Work work;
     int exit_code = exit_success;
     std::string language_name;
     CLI::App app;
@@ -81,7 +81,7 @@ CommandParser::CommandParser(const Words& words)
     app.footer(fmt::format("{}\n  tidemark import run.pickle && tidemark top run.tide --at peak\n\n{}",
                            words("Example:"), exit_status_help(words)));
     app.require_subcommand(1);
-    CommandLine line{app, words, job, exit_code};
+    CommandLine line{app, words, work, exit_code};
     add_record_command(line);
     add_attach_command(line);
     add_ps_command(line);
@@ -132,7 +132,7 @@ int run(int argc, char** argv) {
         return exit_usage;
     }
     cancel_on_signals();
-    if (const Status status = parser.job(progress); !status) {
+    if (const Status status = parser.work(progress); !status) {
         print_error(status.error(), words);
         return exit_status(status.error().kind);
     }
@@ -187,8 +187,8 @@ CLI::App& add_command(CommandLine& line, const char* name, const CommandHelp& he
     return *command;
 }
 
-void set_job(CommandLine& line, CLI::App& command, Job job) {
-    command.callback([&selected = line.job, job = std::move(job)] { selected = job; });
+void set_work(CommandLine& line, CLI::App& command, Work work) {
+    command.callback([&selected = line.work, work = std::move(work)] { selected = work; });
 }
 
 void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace) {

@@ -165,7 +165,7 @@ void add_explain_command(CommandLine& line) {
     command.add_flag("--all", options->all, words("Show background findings in full as well (text format only)"));
     command.add_flag("--force", options->force,
                      words("Replace an existing report; traces and snapshots are never replaced"));
-    set_job(line, command, [options, words](Progress& progress) { return run_explain(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_explain(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

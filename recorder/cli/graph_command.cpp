@@ -159,7 +159,7 @@ void add_graph_command(CommandLine& line) {
     memory->excludes(root);
     add_limit_option(command, words("Number of rows to show per list; 0 shows all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json", "dot"});
-    set_job(line, command, [options, words](Progress& progress) { return run_graph(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_graph(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -205,7 +205,7 @@ void add_histogram_command(CommandLine& line) {
         ->check(CLI::IsMember({"size", "lifetime", "iterations"}))
         ->capture_default_str();
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
-    set_job(line, command, [options, words](Progress& progress) { return run_histogram(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_histogram(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -112,7 +112,7 @@ void add_import_command(CommandLine& line) {
     command.add_option("-o,--output", options->output,
                        words("The trace to write (default: the snapshot's name with the extension .tide)"));
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
-    set_job(line, command, [options, words](Progress& progress) { return run_import(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_import(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -458,7 +458,7 @@ void add_info_command(CommandLine& line) {
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
     command.add_flag("--check", options->check,
                      words("Check every page, checksum and row of the file too; exit with 3 if it is damaged"));
-    set_job(line, command, [options, words](Progress& progress) { return run_info(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_info(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

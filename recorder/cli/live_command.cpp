@@ -82,7 +82,7 @@ void add_live_command(CommandLine& line) {
     command.add_option("TRACE", options->trace, words("A trace (.tide), or the process id of a recorded program"))
         ->required();
     command.add_flag("--once", options->once, words("Print one frame as text and exit"));
-    set_job(line, command, [options, words](Progress& progress) { return run_live(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_live(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -99,7 +99,7 @@ void add_ps_command(CommandLine& line) {
          "  tidemark ps\n"
          "  tidemark ps --format json"});
     add_format_option(command, words("Output format"), *format, {"text", "json"});
-    set_job(line, command, [format, words](Progress&) { return run_ps(*format, words); });
+    set_work(line, command, [format, words](Progress&) { return run_ps(*format, words); });
 }
 
 }  // namespace tidemark::cli

@@ -271,7 +271,7 @@ void add_query_command(CommandLine& line) {
         ->check(CLI::Range(0.001, 86400.0))
         ->capture_default_str();
     add_format_option(command, words("Output format"), options->format, {"table", "csv", "json"});
-    set_job(line, command, [options, words](Progress& progress) { return run_query(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_query(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -360,7 +360,7 @@ void add_record_command(CommandLine& line) {
     command.add_option("--session", options->session)->group("");
     command.add_option("COMMAND", options->command, words("The program and its arguments, after --"));
     command.positionals_at_end();
-    set_job(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
+    set_work(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
         return options->check ? run_check(*options, words, exit_code)
                               : run_record(*options, words, progress, exit_code);
     });

@@ -272,7 +272,7 @@ void add_referrers_command(CommandLine& line) {
     add_limit_option(command, words("Number of referrers to show; 0 shows all"), options->limit);
     command.add_flag("--all", options->all, words("Also show referrers of tensors without an autograd graph"));
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
-    set_job(line, command, [options, words](Progress& progress) { return run_referrers(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_referrers(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -185,7 +185,7 @@ void add_render_command(CommandLine& line) {
         ->required();
     command.add_flag("--force", options->force,
                      words("Replace an existing picture; traces and snapshots are never replaced"));
-    set_job(line, command, [options, words](Progress&) { return run_render(*options, words); });
+    set_work(line, command, [options, words](Progress&) { return run_render(*options, words); });
 }
 
 }  // namespace tidemark::cli

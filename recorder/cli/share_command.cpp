@@ -192,7 +192,7 @@ void add_share_command(CommandLine& line) {
                              "the start of the trace)"));
     command.add_option("--to", options->request.to, words("End of the part to write (default: the end of the trace)"));
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
-    set_job(line, command, [options, words](Progress& progress) { return run_share(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_share(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

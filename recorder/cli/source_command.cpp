@@ -296,7 +296,7 @@ void add_source_command(CommandLine& line) {
     command.add_flag("--whole", options->whole, words("Print all lines of FILE that are known"));
     add_limit_option(command, words("Number of files to list; 0 lists all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
-    set_job(line, command, [options, words](Progress& progress) { return run_source(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_source(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -124,7 +124,7 @@ void add_stats_command(CommandLine& line) {
          "  tidemark stats run.tide --at time:12.5s --device 0 --format json"});
     add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
     add_format_option(command, words("Output format"), options->format, {"table", "json"});
-    set_job(line, command, [options, words](Progress& progress) { return run_stats(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_stats(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -130,7 +130,7 @@ void add_snapshot_command(CommandLine& line) {
     add_pid_option(command, options->pid, words);
     command.add_option("-o,--output", options->output, words("The trace to write (default: snapshot-PID.tide)"));
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
-    set_job(line, command, [options, words](Progress& progress) { return run_snapshot(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_snapshot(*options, words, progress); });
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ void add_steer_commands(CommandLine& line) {
                "pause, and `tidemark explain` does not judge memory that was allocated in it."),
          "  tidemark pause 4711"});
     add_pid_option(pause, *pid, words);
-    set_job(line, pause, [pid, words](Progress&) { return run_pause(*pid, words); });
+    set_work(line, pause, [pid, words](Progress&) { return run_pause(*pid, words); });
     CLI::App& resume = add_command(
         line, "resume",
         {words("Record all details of a running program again, or start a paused recording"),
@@ -154,7 +154,7 @@ void add_steer_commands(CommandLine& line) {
                "begins with the memory that is allocated then."),
          "  tidemark resume 4711"});
     add_pid_option(resume, *pid, words);
-    set_job(line, resume, [pid, words](Progress&) { return run_resume(*pid, words); });
+    set_work(line, resume, [pid, words](Progress&) { return run_resume(*pid, words); });
     add_snapshot_command(line);
 }
 

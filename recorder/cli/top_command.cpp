@@ -18,6 +18,7 @@
 #include "recorder/cli/time_point_options.h"
 #include "storage/attribution/attribution.h"
 #include "storage/base/units.h"
+#include "storage/job/job.h"
 #include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
 
@@ -253,7 +254,7 @@ void add_top_command(CommandLine& line) {
         ->capture_default_str();
     add_limit_option(command, words("Number of groups to show; 0 shows all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
-    set_job(line, command, [options, words](Progress& progress) { return run_top(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_top(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

@@ -321,7 +321,7 @@ void add_whatif_command(CommandLine& line) {
                        words("Memory that the allocator may reserve, as 40GiB (default: that of the recorded run)"));
     command.add_option("--device", options->device, words("The device (default: the one with the most events)"));
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
-    set_job(line, command, [options, words](Progress& progress) { return run_what_if(*options, words, progress); });
+    set_work(line, command, [options, words](Progress& progress) { return run_what_if(*options, words, progress); });
 }
 
 }  // namespace tidemark::cli

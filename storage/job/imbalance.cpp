@@ -176,7 +176,8 @@ bool hold_different_parts(const RankSet& ranks) {
         least = std::min(least, ranks.device(i).parameters);
         most = std::max(most, ranks.device(i).parameters);
     }
-    return least > 0 && (has_other_names || most - least > most / 10);
+    // A model has other names where it is used through a wrapper, but then it has the same size.
+    return least > 0 && ((has_other_names && most != least) || most - least > most / 10);
 }
 
 JobFinding stages(const RankSet& ranks) {
