@@ -279,7 +279,7 @@ Status Tables::breakdown() const {
         for (const Component& component : row.components) {
             rows.row()
                 .number("device", device().device)
-                .text("at", at->name)
+                .text("point", at->name)
                 .number("time_ns", row.time)
                 .text("component", component_word(component.kind))
                 .text("name", component.name)

@@ -118,7 +118,7 @@ TABLES: dict[str, dict[str, str]] = {
     },
     "breakdown": {
         "device": "int32",
-        "at": "string",
+        "point": "string",
         "time_ns": "int64",
         "component": "string",
         "name": "string",
