@@ -169,10 +169,9 @@ class Numbers(ExportTest):
             self.assertEqual(sums(*sites[0], lambda row: row["module"] or "no module", *sites[1]), top("module", point))
             self.assertEqual(sums(active, lambda row: row["site"], "bytes"), top("line", point))
             self.assertEqual(sums(active, lambda row: row["op"] or "no operator", "bytes"), top("op", point))
-            category = f"category_at_{point}"
-            self.assertEqual(
-                sums(active, lambda row: row[category] or "no graph recorded", "bytes"), top("category", point)
-            )
+            for row in active:
+                row["category"] = row[f"category_at_{point}"] or "no graph recorded"
+            self.assertEqual(sums(active, lambda row: row["category"], "bytes"), top("category", point))
         self.assertEqual(sum(row["allocations"] for row in tables["sites"]), tables["runs"][0]["allocations"])
 
     def check_breakdown(self, trace, device, tables):
@@ -229,8 +228,6 @@ class Numbers(ExportTest):
 class Fleet(ExportTest):
     """Hundreds of traces, and the questions of docs/FLEET.md."""
 
-    BUILDS = {1041 + i: f"{0xA17C3F0 + 0x1B5D9A7 * i:07x}"[:7] for i in range(10)}
-
     @staticmethod
     def program(job, build):
         if job == "evaluate":
@@ -238,13 +235,13 @@ class Fleet(ExportTest):
         return {"finetune": "s01_list_of_cpu_outputs", "pretrain": "s14_loss_beside_memory"}[job]
 
     def export_fleet(self):
-        for build, commit in self.BUILDS.items():
+        for build in range(1041, 1051):
             for job in ("evaluate", "finetune", "pretrain"):
                 traces = self.folder / "traces" / f"{job}-{build}"
                 traces.mkdir(parents=True)
                 for rank in range(10):
                     shutil.copy(EXAMPLES / f"{self.program(job, build)}.tide", traces / f"{job}{build}.rank{rank}.tide")
-                labels = {"build": build, "commit": commit, "job": job}
+                labels = {"build": build, "commit": f"{build * 0x2F1A3:07x}", "job": job}
                 self.export(*(f"--label={name}={value}" for name, value in labels.items()), traces)
 
     @needs_duckdb
@@ -257,34 +254,49 @@ class Fleet(ExportTest):
         if os.environ.get("TIDEMARK_UPDATE_DOCS"):
             parts = iter(tables)
             text = re.sub(
-                r"(```sql\n(?:WITH|SELECT).*?```\n\n)(?:RESULT\n|(?:\|.*\n)+)",
+                r"(```sql\n(?:WITH|SELECT)[^`]*```\n\n)(?:RESULT\n|(?:\|.*\n)+)",
                 lambda found: found[1] + next(parts),
                 text,
-                flags=re.DOTALL,
             )
             FLEET.write_text(text)
         for table in tables:
             self.assertIn(table, text)
         raised, lines, leaks, limits = results
         self.assertEqual([(row["job"], row["build"]) for row in raised], [("evaluate", "1046")])
-        self.assertIn("s10_validation_without_no_grad.py:33 validate", [row["site"] for row in lines])
+        self.assertEqual(
+            [(row["site"], row["before_mb"], row["peak_mb"]) for row in lines],
+            [
+                (f"s10_validation_without_no_grad.py:{line}", before, peak)
+                for line, before, peak in self.lines_of_rise()
+            ],
+        )
         self.assertEqual({row["runs"] for row in leaks}, {100, 50})
         self.assertEqual(len(limits), 3)
         self.check_pyarrow()
 
+    def lines_of_rise(self):
+        def megabytes(name):
+            groups = self.json_of("top", EXAMPLES / f"{name}.tide", "--by", "line", "--at", "peak")["groups"]
+            return {group["name"].split(":")[1]: group["bytes"] / 1e6 for group in groups}
+
+        before, peak = megabytes("s10_no_grad"), megabytes("s10_validation_without_no_grad")
+        rises = sorted((before[line] - peak[line], line) for line in peak if peak[line] > before[line])
+        return [(line, round(before[line], 1), round(peak[line], 1)) for _, line in rises]
+
     def check_pyarrow(self):
         script = (
-            "import json, pyarrow.dataset as d, sys\n"
-            "print(json.dumps({t: [d.dataset(f'{sys.argv[1]}/{t}', partitioning='hive').count_rows(),"
-            " d.dataset(f'{sys.argv[1]}/{t}', partitioning='hive').to_table(columns=['run', 'commit', 'device']).num_rows]"
-            " for t in sys.argv[2:]}))"
+            "import json, pyarrow.dataset, sys\n"
+            "read = lambda table: pyarrow.dataset.dataset(f'{sys.argv[1]}/{table}', partitioning='hive').to_table()\n"
+            "tables = {name: read(name) for name in sys.argv[2:]}\n"
+            "counts = {name: [len(table), len(set(table['run'].to_pylist()))] for name, table in tables.items()}\n"
+            "print(json.dumps(counts))"
         )
         result = subprocess.run([PYTHON, "-c", script, self.fleet, *TABLES], capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
         counts = json.loads(result.stdout)
-        in_duckdb = self.query(*(f"SELECT count(*) AS rows FROM {table}" for table in TABLES))
+        in_duckdb = self.query(*(f"SELECT count(*), count(DISTINCT run) FROM {table}" for table in TABLES))
         self.assertEqual(counts["runs"], [300, 300])
-        self.assertEqual([counts[table] for table in TABLES], [[found["rows"]] * 2 for (found,) in in_duckdb])
+        self.assertEqual([counts[table] for table in TABLES], [list(found.values()) for (found,) in in_duckdb])
 
     def test_the_guide_describes_every_column(self):
         described = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", FLEET.read_text(), re.MULTILINE)

@@ -11,8 +11,8 @@ The command computes all numbers and sends them here, as lines on the standard i
     {"abandon": true}               removes them; answered by {}
 
 Answers are JSON lines on the standard output. The first one, before any input, is {"columns": [NAME...], "labels":
-[NAME...] or null}: the names that no label may have, and the labels of the runs that the dataset has. Without pyarrow it
-is {"missing": REASON}. {"error": REASON, "path": PATH} ends the program.
+[NAME...] or null}: the names that no label may have, and the labels of the runs that the dataset has. It is
+{"missing": REASON} without pyarrow. {"error": REASON, "path": PATH} ends the program.
 
 A file is DATASET/TABLE/run=NAME/part-0.parquet. While it is written, it has a name that readers of datasets ignore.
 """
