@@ -40,7 +40,7 @@ Result<RunLabels> parse_labels(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
         const std::string key = text.substr(0, text.find('='));
         const bool is_name = !key.empty() &&
-                             key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == key.npos &&
+                             key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos &&
                              (key.front() < '0' || key.front() > '9');
         if (!is_name || key.size() == text.size()) {
             return usage_error(

@@ -157,7 +157,7 @@ struct Tables::Site {
         }
     }
     std::string_view category() const {
-        const auto most = std::max_element(bytes_of.begin(), bytes_of.end());
+        const auto* const most = std::max_element(bytes_of.begin(), bytes_of.end());
         return has_category ? category_name(static_cast<Category>(most - bytes_of.begin())) : "";
     }
 };
@@ -347,10 +347,11 @@ private:
         const auto [entry, is_new] = stacks_.try_emplace(id);
         if (is_new) {
             const StackTable& table = tables_.trace().stacks;
-            const auto frames = table.frames_of(id);
+            auto frames = table.frames_of(id);
+            std::reverse(frames.begin(), frames.end());
             std::string text;
-            for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-                text += (text.empty() ? "" : ";") + describe_frame(table, *frame);
+            for (const FrameId frame : frames) {
+                text += (text.empty() ? "" : ";") + describe_frame(table, frame);
             }
             entry->second = json_string(text);
         }

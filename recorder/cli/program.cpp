@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -281,17 +280,20 @@ bool PipedProgram::write(std::string_view bytes) { return write_all(input_.get()
 
 std::optional<std::string> PipedProgram::read_line() {
     for (;;) {
-        if (const size_t end = unread_.find('\n'); end != unread_.npos) {
+        if (const size_t end = unread_.find('\n'); end != std::string::npos) {
             std::string line = unread_.substr(0, end);
             unread_.erase(0, end + 1);
             return line;
         }
         std::array<char, 4096> buffer;
-        const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
-        if (got <= 0 && !(got < 0 && errno == EINTR)) {
+        ssize_t got = 0;
+        do {
+            got = ::read(output_.get(), buffer.data(), buffer.size());
+        } while (got < 0 && errno == EINTR);
+        if (got <= 0) {
             return std::nullopt;
         }
-        unread_.append(buffer.data(), static_cast<size_t>(std::max<ssize_t>(got, 0)));
+        unread_.append(buffer.data(), static_cast<size_t>(got));
     }
 }
 
