@@ -104,6 +104,7 @@ CommandParser::CommandParser(const Words& words)
     add_render_command(line);
     add_share_command(line);
     add_collect_command(line);
+    add_export_command(line);
 }
 
 /// Returns the words in the selected language. Parses the command line once for --language, since all texts depend on
@@ -139,16 +140,8 @@ int run(int argc, char** argv) {
     return parser.exit_code;
 }
 
-Error out_of_memory() {
-    if (lift_memory_limit()) {
-        return input_error("The file needs more memory than its size justifies: it is damaged.");
-    }
-    return environment_error(
-        "There is not enough memory for this. End other programs, or use a machine with more memory.");
-}
-
 int report_out_of_memory() {
-    const Error error = out_of_memory();
+    const Error error = out_of_memory_error();
     print_error(error, Words(language_of_locale()));
     return exit_status(error.kind);
 }

@@ -28,6 +28,16 @@ uint64_t data_size() {
     return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+/// Returns whether there was a limit.
+bool lift_memory_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == limit.rlim_max) {
+        return false;
+    }
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_DATA, &limit) == 0;
+}
+
 }  // namespace
 
 void limit_memory_for(const std::string& path) {
@@ -42,13 +52,12 @@ void limit_memory_for(const std::string& path) {
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-bool lift_memory_limit() {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == limit.rlim_max) {
-        return false;
+Error out_of_memory_error() {
+    if (lift_memory_limit()) {
+        return input_error("The file needs more memory than its size justifies: it is damaged.");
     }
-    limit.rlim_cur = limit.rlim_max;
-    return setrlimit(RLIMIT_DATA, &limit) == 0;
+    return environment_error(
+        "There is not enough memory for this. End other programs, or use a machine with more memory.");
 }
 
 }  // namespace tidemark::cli

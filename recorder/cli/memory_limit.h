@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "storage/base/result.h"
+
 namespace tidemark::cli {
 
 /// Lets this process take, in addition to what it has, at most 256 MiB or 40 times the size of the file. The readers'
@@ -13,8 +15,8 @@ namespace tidemark::cli {
 /// is thrown.
 void limit_memory_for(const std::string& path);
 
-/// Ends the limit, so that the error can be reported. Returns whether limit_memory_for() had set one: a std::bad_alloc
-/// then blames the file.
-bool lift_memory_limit();
+/// Ends the limit, and returns the error of a std::bad_alloc: it blames the file (input) if limit_memory_for() had set
+/// one, else the machine (environment).
+Error out_of_memory_error();
 
 }  // namespace tidemark::cli

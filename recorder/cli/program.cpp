@@ -17,7 +17,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
+#include "storage/base/part_file.h"
 #include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
@@ -206,6 +208,11 @@ std::string find_program(const std::string& name) {
     return {};
 }
 
+std::string find_python() {
+    const std::string python = find_program("python3");
+    return python.empty() ? find_program("python") : python;
+}
+
 std::string output_of(const Arguments& command, int seconds) {
     Arguments arguments = command;
     const std::vector<char*> argument_list = pointers(arguments);
@@ -243,6 +250,51 @@ std::string output_of(const Arguments& command, int seconds) {
         text.append(buffer.data(), static_cast<size_t>(got));
     }
     return wait_for(pid) == 0 ? text : "";
+}
+
+Result<std::unique_ptr<PipedProgram>> PipedProgram::start(const Arguments& command) {
+    Arguments arguments = command;
+    const std::vector<char*> argument_list = pointers(arguments);
+    Pipe input, output;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        first_actions.restore();
+        dup2(input.ends[0], STDIN_FILENO);
+        dup2(output.ends[1], STDOUT_FILENO);
+        execvp(argument_list[0], argument_list.data());
+        _exit(127);
+    }
+    if (pid < 0) {
+        return start_error(command.front(), errno);
+    }
+    return std::unique_ptr<PipedProgram>(
+        new PipedProgram(pid, std::exchange(input.ends[1], -1), std::exchange(output.ends[0], -1)));
+}
+
+PipedProgram::~PipedProgram() {
+    input_ = Descriptor();
+    wait_for(pid_);
+}
+
+bool PipedProgram::write(std::string_view bytes) { return write_all(input_.get(), bytes) == 0; }
+
+std::optional<std::string> PipedProgram::read_line() {
+    for (;;) {
+        if (const size_t end = unread_.find('\n'); end != std::string::npos) {
+            std::string line = unread_.substr(0, end);
+            unread_.erase(0, end + 1);
+            return line;
+        }
+        std::array<char, 4096> buffer;
+        ssize_t got = 0;
+        do {
+            got = ::read(output_.get(), buffer.data(), buffer.size());
+        } while (got < 0 && errno == EINTR);
+        if (got <= 0) {
+            return std::nullopt;
+        }
+        unread_.append(buffer.data(), static_cast<size_t>(got));
+    }
 }
 
 }  // namespace tidemark::cli

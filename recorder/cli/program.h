@@ -1,15 +1,19 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs other programs: the user's command in the foreground, and short helper programs.
+// Runs other programs: the user's command in the foreground, and helper programs.
 #pragma once
 
 #include <sys/types.h>
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "storage/base/descriptor.h"
 #include "storage/base/result.h"
 
 namespace tidemark::cli {
@@ -35,8 +39,33 @@ Result<Ending> run_in_foreground(const Arguments& command, const Variables& vari
 
 /// Returns the path of a command; empty if there is no such command.
 std::string find_program(const std::string& name);
+/// Returns the path of the Python that a shell would start; empty if there is none.
+std::string find_python();
 
 /// Returns the output of a program that runs for at most `seconds`; empty if it fails.
 std::string output_of(const Arguments& command, int seconds);
+
+/// A helper program that reads what this process writes and answers with lines. Its stderr is that of this process.
+class PipedProgram {
+public:
+    /// Error (environment): it could not be started.
+    static Result<std::unique_ptr<PipedProgram>> start(const Arguments& command);
+    PipedProgram(const PipedProgram&) = delete;
+    PipedProgram& operator=(const PipedProgram&) = delete;
+    /// Ends its input and waits for its end.
+    ~PipedProgram();
+
+    /// Returns false if the program reads no more.
+    bool write(std::string_view bytes);
+    /// Waits for a line. Returns it without its end; nothing if the program ended.
+    std::optional<std::string> read_line();
+
+private:
+    PipedProgram(pid_t pid, int input, int output) : pid_(pid), input_(input), output_(output) {}
+
+    pid_t pid_;
+    Descriptor input_, output_;
+    std::string unread_;
+};
 
 }  // namespace tidemark::cli

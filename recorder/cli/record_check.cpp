@@ -65,12 +65,8 @@ Arguments python_of(const Arguments& command) {
             return interpreter;
         }
     }
-    for (const char* name : {"python3", "python"}) {
-        if (const std::string program = find_program(name); !program.empty()) {
-            return {program};
-        }
-    }
-    return {};
+    const std::string python = find_python();
+    return python.empty() ? Arguments{} : Arguments{python};
 }
 
 json facts_of_python(Arguments python, const RecorderHome& home) {
