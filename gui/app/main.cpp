@@ -85,7 +85,7 @@ struct Options {
     QCommandLineOption pane{"pane",
                             QApplication::translate("main",
                                                     "The open pane of a window: segments, graph, table, histograms, "
-                                                    "summary, changes, calltree, source, whatif, "
+                                                    "summary, changes, calltree, treemap, source, whatif, "
                                                     "breakdown, sql or notes."),
                             "pane"};
     QCommandLineOption compare{

@@ -111,6 +111,12 @@ void paint_view(View& view, QPaintDevice& device, QSize size) {
     }
 }
 
+/// The call tree as a treemap.
+class TreemapPane : public TreePane {
+public:
+    TreemapPane() { set_shape(TreeShape::treemap); }
+};
+
 /// Draws a view alone, without the window around it.
 template <class View>
 Status draw(Application&, const std::shared_ptr<Session>& session, const RenderRequest& request) {
@@ -122,6 +128,10 @@ Status draw(Application&, const std::shared_ptr<Session>& session, const RenderR
         TIDEMARK_TRY(select_finding(view, *session, request));
     } else if constexpr (!std::is_base_of_v<TimePlot, View> && !std::is_same_v<View, OverviewPlot>) {
         session->load_graph();
+    }
+    if constexpr (std::is_same_v<View, SourcePane>) {
+        session->explanation_source().request();  // the pane begins with the line of the first finding
+        wait_for_explanation(*session);
     }
     view.show();
     wait_for_panes();
@@ -157,6 +167,29 @@ Status compare(TracePage& page, const RenderRequest& request) {
     return {};
 }
 
+Status show_pane(TracePage& page, const QString& name) {
+    const std::map<QString, QWidget*> panes{
+        {QStringLiteral("segments"), &page.segments()},   {QStringLiteral("graph"), &page.graph()},
+        {QStringLiteral("table"), &page.table()},         {QStringLiteral("histograms"), &page.histograms()},
+        {QStringLiteral("summary"), &page.summary()},     {QStringLiteral("changes"), &page.changes()},
+        {QStringLiteral("calltree"), &page.call_tree()},  {QStringLiteral("treemap"), &page.call_tree()},
+        {QStringLiteral("source"), &page.source()},       {QStringLiteral("whatif"), &page.what_if()},
+        {QStringLiteral("breakdown"), &page.breakdown()}, {QStringLiteral("sql"), &page.sql()},
+        {QStringLiteral("notes"), &page.notes_pane()}};
+    const auto pane = panes.find(name);
+    if (pane == panes.end()) {
+        return usage_error(
+            "A window has no pane \"{pane}\"; it has segments, graph, table, histograms, summary, changes, calltree, "
+            "treemap, source, whatif, breakdown, sql and notes.",
+            with("pane", name.toStdString()));
+    }
+    if (name == QStringLiteral("treemap")) {
+        page.call_tree().set_shape(TreeShape::treemap);
+    }
+    page.show_pane(*pane->second);
+    return {};
+}
+
 Status draw_window(Application& application, const std::shared_ptr<Session>& session, const RenderRequest& request) {
     MainWindow window(application);
     window.setAttribute(Qt::WA_DontShowOnScreen);
@@ -164,25 +197,9 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
     window.show();
     window.show_session(session, request.trace);
     TracePage& page = window.page();
-    const std::map<QString, QWidget*> panes{{QStringLiteral("segments"), &page.segments()},
-                                            {QStringLiteral("graph"), &page.graph()},
-                                            {QStringLiteral("table"), &page.table()},
-                                            {QStringLiteral("histograms"), &page.histograms()},
-                                            {QStringLiteral("summary"), &page.summary()},
-                                            {QStringLiteral("changes"), &page.changes()},
-                                            {QStringLiteral("calltree"), &page.call_tree()},
-                                            {QStringLiteral("source"), &page.source()},
-                                            {QStringLiteral("whatif"), &page.what_if()},
-                                            {QStringLiteral("breakdown"), &page.breakdown()},
-                                            {QStringLiteral("sql"), &page.sql()},
-                                            {QStringLiteral("notes"), &page.notes_pane()}};
-    if (const auto pane = panes.find(request.pane); pane != panes.end()) {
-        page.show_pane(*pane->second);
-    } else if (!request.pane.isEmpty()) {
-        return usage_error(
-            "A window has no pane \"{pane}\"; it has segments, graph, table, histograms, summary, changes, calltree, "
-            "source, whatif, breakdown, sql and notes.",
-            with("pane", request.pane.toStdString()));
+    wait_for_explanation(*session);  // the pane may begin with a finding
+    if (!request.pane.isEmpty()) {
+        TIDEMARK_TRY(show_pane(page, request.pane));
     }
     if (request.stack_by) {
         page.set_group_by({*request.stack_by});
@@ -228,6 +245,7 @@ constexpr View views[] = {{"why", draw<StoryPane>},
                           {"table", draw<AllocationTable>},
                           {"summary", draw<SummaryTable>},
                           {"calltree", draw<TreePane>},
+                          {"treemap", draw<TreemapPane>},
                           {"source", draw<SourcePane>},
                           {"histograms", draw<HistogramsPane>},
                           {"breakdown", draw<BreakdownPane>},

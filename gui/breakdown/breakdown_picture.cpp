@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <set>
 
-#include "gui/model/in_halves.h"
 #include "gui/model/lazy_breakdown.h"
 #include "gui/widgets/column_canvas.h"
+#include "storage/base/in_halves.h"
 #include "storage/base/saturated.h"
 #include "storage/replay/repeated_step.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "gui/model/in_halves.h"
+#include "storage/base/in_halves.h"
 
 namespace tidemark::gui {
 

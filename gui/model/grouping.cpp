@@ -169,13 +169,14 @@ std::shared_ptr<const Groups> category_groups(const DeviceHistory& device, const
     all.group_of.resize(count, rest);
     all.first_change.resize(size_t{count} + 1, static_cast<uint32_t>(all.changes.size()));
     std::vector<bool> occurs(all.names.size());
-    occurs[rest] = true;
     for (const uint16_t g : all.group_of) {
         occurs[g] = true;
     }
     for (const GroupChange& change : all.changes) {
         occurs[change.group] = true;
     }
+    const bool is_rest_empty = !occurs[rest];
+    occurs[rest] = true;
     auto result = std::make_shared<Groups>();
     std::vector<uint16_t> place(all.names.size());
     for (size_t g = 0; g < all.names.size(); ++g) {
@@ -195,6 +196,7 @@ std::shared_ptr<const Groups> category_groups(const DeviceHistory& device, const
     result->grouping.changes = std::move(all.changes);
     result->stack.resize(result->grouping.names.size());
     result->rest = result->count() - 1;
+    result->is_rest_empty = is_rest_empty;
     return result;
 }
 
@@ -206,6 +208,7 @@ std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by
 
     auto result = std::make_shared<Groups>();
     result->rest = static_cast<int>(ranked.size());
+    result->is_rest_empty = ranked.size() == w.bytes.size() && known == device.allocations.size();
     std::vector<uint16_t> position(w.bytes.size(), static_cast<uint16_t>(ranked.size()));
     for (const uint32_t g : ranked) {
         position[g] = static_cast<uint16_t>(result->grouping.names.size());

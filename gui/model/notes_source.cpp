@@ -42,16 +42,17 @@ void NotesSource::set_session(Session* session) {
 
 bool NotesSource::can_change() const { return session_ && session_->has_device() && !session_->is_live(); }
 
-NoteFile NotesSource::file() const { return {session_->trace().path, fingerprint_, folder_.toStdString()}; }
+NoteFile NotesSource::file() {
+    if (fingerprint_.empty()) {
+        fingerprint_ = trace_fingerprint(session_->trace());
+    }
+    return {session_->trace().path, fingerprint_, folder_.toStdString()};
+}
 
 void NotesSource::reload() {
     fingerprint_.clear();
-    if (!can_change()) {
-        take(std::vector<Note>());
-        return;
-    }
-    fingerprint_ = trace_fingerprint(session_->trace());
-    take(file().read());
+    const bool has_any = can_change() && may_have_notes(session_->trace().path, folder_.toStdString());
+    take(has_any ? file().read() : std::vector<Note>());
 }
 
 void NotesSource::take(Result<std::vector<Note>> notes) {

@@ -56,12 +56,13 @@ signals:
     void failed(const QString& sentence);  ///< a change was not written
 
 private:
-    NoteFile file() const;
+    /// Makes the fingerprint of the trace, which takes time.
+    NoteFile file();
     void take(Result<std::vector<Note>> notes);
 
     QPointer<Session> session_;
     QString folder_ = QString::fromStdString(notes_folder());
-    std::string fingerprint_;  ///< of the trace; made when it does not grow
+    std::string fingerprint_;  ///< of the trace; made when notes are read or written
     std::vector<Note> notes_;
     QString problem_;
 };

@@ -45,6 +45,7 @@ struct Groups {
     std::vector<AllocationIndex> member;  ///< of each group its first allocation, which identifies it later
     std::vector<Category> categories;     ///< of each group, if groups are categories
     int rest = 0;                         ///< index of "other", always the last
+    bool is_rest_empty = false;           ///< whether no allocation ever belongs to "other"
     int count() const { return static_cast<int>(grouping.names.size()); }
 };
 

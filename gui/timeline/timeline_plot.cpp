@@ -22,23 +22,56 @@ constexpr int row_height = 17;
 /// Returns the height of the row with the names of the lines, which has no other labels.
 int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
 
-/// Paints a label on a background, so that it is readable over any picture.
-void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF anchor, const QString& text,
-                 QColor color) {
-    const QFontMetrics metrics(painter.font());
-    const QString shown = metrics.elidedText(text, Qt::ElideRight, area.width() / 2);
-    QRectF box(0, 0, metrics.horizontalAdvance(shown) + 8, metrics.height() + 2);
+QString shown_text(const QFontMetrics& metrics, QRect area, const QString& text) {
+    return metrics.elidedText(text, Qt::ElideRight, area.width() / 2);
+}
+
+/// Returns the place of a label beside and above its anchor.
+QRectF label_box(const QFontMetrics& metrics, QRect area, QPointF anchor, const QString& text) {
+    QRectF box(0, 0, metrics.horizontalAdvance(shown_text(metrics, area, text)) + 8, metrics.height() + 2);
     box.moveBottomLeft(anchor + QPointF(6, -2));
     if (box.right() > area.right()) {
         box.moveRight(anchor.x() - 6);
     }
     const double highest = area.top() + legend_row(metrics);
     box.moveTop(std::clamp(box.top(), highest, std::max(area.bottom() - box.height(), highest)));
+    return box;
+}
+
+/// Paints a label on a background, so that it is readable over any picture.
+void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF anchor, const QString& text,
+                 QColor color) {
+    const QFontMetrics metrics(painter.font());
+    const QRectF box = label_box(metrics, area, anchor, text);
     QColor back = theme.plot_background;
     back.setAlpha(215);
     painter.fillRect(box, back);
     painter.setPen(color);
-    painter.drawText(box, Qt::AlignCenter, shown);
+    painter.drawText(box, Qt::AlignCenter, shown_text(metrics, area, text));
+}
+
+QPointF peak_anchor(QPointF peak) { return peak + QPointF(0, -4); }
+
+QString peak_text(const Session& session) {
+    return TimelinePlot::tr("peak %1 allocated")
+        .arg(bytes_text(session.analysis().curves().peak(Series::allocated).max));
+}
+
+/// Returns the place nearest to the anchor, above or below it, where a label covers none of the others; the anchor if
+/// there is none.
+QPointF free_anchor(const QFontMetrics& metrics, QRect area, QPointF anchor, const QString& text,
+                    const std::vector<QRectF>& others) {
+    for (int distance = 0; distance < area.height() / 2; distance += 2) {
+        for (const int at : {distance, -distance}) {
+            const QPointF candidate = anchor + QPointF(0, at);
+            const QRectF box = label_box(metrics, area, candidate, text);
+            if (std::none_of(others.begin(), others.end(),
+                             [&](const QRectF& other) { return other.intersects(box); })) {
+                return candidate;
+            }
+        }
+    }
+    return anchor;
 }
 
 }  // namespace
@@ -114,10 +147,13 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     }
     painter.restore();
     paint_annotations(painter);
-    paint_band_labels(painter);
+    std::vector<QRectF> labels = paint_band_labels(painter);
     paint_steps(painter);
     paint_marks(painter);
-    paint_oom_flags(painter);
+    if (const auto peak = peak_place()) {
+        labels.push_back(label_box(QFontMetrics(painter.font()), area(), peak_anchor(*peak), peak_text(*session())));
+    }
+    paint_oom_flags(painter, labels);
     paint_peak(painter);
     paint_legend(painter);
 }
@@ -211,10 +247,12 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
     }
 }
 
-void TimelinePlot::paint_band_labels(QCPPainter& painter) const {
+/// Returns where the labels are.
+std::vector<QRectF> TimelinePlot::paint_band_labels(QCPPainter& painter) const {
+    std::vector<QRectF> places;
     const PictureRequest& r = picture_.request;
     if (!r.groups || r.axis != session()->time_view().axis()) {
-        return;
+        return places;
     }
     for (const BandLabel& label : band_labels(picture_, QFontMetrics(painter.font()), area(), x_map(), y_map())) {
         if (r.selected_group >= 0 && r.selected_group != label.group) {
@@ -226,7 +264,9 @@ void TimelinePlot::paint_band_labels(QCPPainter& painter) const {
         painter.fillRect(behind, color);
         painter.setPen(text_color_on(color));
         painter.drawText(label.place, Qt::AlignCenter, label.text);
+        places.push_back(behind);
     }
+    return places;
 }
 
 // ---- annotations, marks, flags ------------------------------------------------------------------------------------
@@ -322,8 +362,9 @@ void TimelinePlot::paint_marks(QCPPainter& painter) const {
     }
 }
 
-/// Labels the last error that is shown; the others often follow each other closely.
-void TimelinePlot::paint_oom_flags(QCPPainter& painter) const {
+/// Labels the last error that is shown; the others often follow each other closely. `labels`: where
+/// others are.
+void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF>& labels) const {
     const AxisMap x = x_map();
     double last = -10;
     const OtherEvent* labeled = nullptr;
@@ -348,22 +389,31 @@ void TimelinePlot::paint_oom_flags(QCPPainter& painter) const {
         const QString text = tr("out of memory: %1 requested, %2 free")
                                  .arg(bytes_text(static_cast<int64_t>(labeled->size)),
                                       bytes_text(static_cast<int64_t>(labeled->address)));
-        paint_label(painter, theme(), area(), QPointF(last, area().center().y()), text, theme().oom);
+        const QPointF anchor =
+            free_anchor(QFontMetrics(painter.font()), area(), QPointF(last, area().center().y()), text, labels);
+        paint_label(painter, theme(), area(), anchor, text, theme().oom);
     }
 }
 
-void TimelinePlot::paint_peak(QCPPainter& painter) const {
+/// Returns the peak's pixel; nothing if the plot does not show it.
+std::optional<QPointF> TimelinePlot::peak_place() const {
     const Extremes peak = session()->analysis().curves().peak(Series::allocated);
     const double at = x_map().pixel(session()->time_view().position_of(peak.max_event));
     const double y = y_map().pixel(static_cast<double>(peak.max));
-    if (peak.max <= 0 || at < area().left() || at > area().right() || y < area().top() || y > area().bottom()) {
+    const bool is_shown =
+        peak.max > 0 && at >= area().left() && at <= area().right() && y >= area().top() && y <= area().bottom();
+    return is_shown ? std::optional(QPointF(at, y)) : std::nullopt;
+}
+
+void TimelinePlot::paint_peak(QCPPainter& painter) const {
+    const auto place = peak_place();
+    if (!place) {
         return;
     }
     painter.setPen(QPen(theme().plot_background, 1));
     painter.setBrush(theme().allocated_line);
-    painter.drawPolygon(QPolygonF({{at, y - 1}, {at - 5, y - 9}, {at + 5, y - 9}}));
-    paint_label(painter, theme(), area(), QPointF(at, y - 4), tr("peak %1 allocated").arg(bytes_text(peak.max)),
-                theme().text);
+    painter.drawPolygon(QPolygonF({*place + QPointF(0, -1), *place + QPointF(-5, -9), *place + QPointF(5, -9)}));
+    paint_label(painter, theme(), area(), peak_anchor(*place), peak_text(*session()), theme().text);
 }
 
 /// Names the three lines in the corner above the cached memory.

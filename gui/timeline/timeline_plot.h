@@ -34,12 +34,13 @@ private:
     double all_bytes() const;
     void lay_out_annotation_rows();
     void paint_vector(QCPPainter& painter) const;
-    void paint_band_labels(QCPPainter& painter) const;
+    std::vector<QRectF> paint_band_labels(QCPPainter& painter) const;
     void paint_annotations(QCPPainter& painter) const;
     void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
     void paint_steps(QCPPainter& painter) const;
     void paint_marks(QCPPainter& painter) const;
-    void paint_oom_flags(QCPPainter& painter) const;
+    void paint_oom_flags(QCPPainter& painter, const std::vector<QRectF>& labels) const;
+    std::optional<QPointF> peak_place() const;
     void paint_peak(QCPPainter& painter) const;
     void paint_legend(QCPPainter& painter) const;
     QString describe_annotations(double position) const;

@@ -10,9 +10,9 @@
 #include <cmath>
 #include <vector>
 
-#include "gui/model/in_halves.h"
 #include "gui/widgets/coordinates.h"
 #include "gui/widgets/picture.h"
+#include "storage/base/in_halves.h"
 
 namespace tidemark::gui {
 

@@ -56,8 +56,8 @@ void Legend::update_entries() {
     if (session_ && session_->has_device()) {
         const auto groups = session_->shared_groups();
         const Allocations& all = session_->device().allocations;
-        // Entries stay in order while the cursor moves; an empty group "other" has none.
-        for (int g = 0; g < groups->count(); ++g) {
+        // Entries stay in order while the cursor moves; a group "other" without any memory has none.
+        for (int g = 0; g < groups->count() - (groups->is_rest_empty ? 1 : 0); ++g) {
             entries_.push_back({g, 0, {}, {}});
         }
         for (const auto& [a, state] : active_allocations(session_->device(), session_->analysis().live(),

@@ -9,9 +9,9 @@
 #include <span>
 
 #include "gui/model/grouping.h"
-#include "gui/model/in_halves.h"
 #include "gui/widgets/column_canvas.h"
 #include "gui/widgets/coordinates.h"
+#include "storage/base/in_halves.h"
 #include "storage/base/saturated.h"
 
 namespace tidemark::gui {

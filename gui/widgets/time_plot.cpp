@@ -29,6 +29,36 @@ private:
     void (TimePlot::*paint_)(QCPPainter&);
 };
 
+namespace {
+
+/// An opaque picture of all layers. The library's own buffer is transparent: to blend a whole plot with the background
+/// takes longer than to paint it.
+class OpaqueBuffer : public QCPAbstractPaintBuffer {
+public:
+    OpaqueBuffer(QSize size, double pixel_ratio, const QColor& background)
+        : QCPAbstractPaintBuffer(size, pixel_ratio), background_(background) {
+        OpaqueBuffer::reallocateBuffer();
+    }
+
+    QCPPainter* startPainting() override { return new QCPPainter(&image_); }
+    void draw(QCPPainter* painter) const override { painter->drawImage(0, 0, image_); }
+    void clear(const QColor&) override { image_.fill(background_); }
+
+protected:
+    void reallocateBuffer() override {
+        setInvalidated();
+        image_ = QImage(mSize * mDevicePixelRatio, QImage::Format_RGB32);
+        image_.setDevicePixelRatio(mDevicePixelRatio);
+        image_.fill(background_);
+    }
+
+private:
+    QColor background_;
+    QImage image_;
+};
+
+}  // namespace
+
 TimePlot::TimePlot(QWidget* parent) : QCustomPlot(parent), time_ticker_(new TimeTicker) {
     axisRect()->setAutoMargins(QCP::msNone);
     set_top_margin(top_margin_);
@@ -226,7 +256,9 @@ void TimePlot::render_to(QPaintDevice& device, QSize size) {
 
 void TimePlot::apply_theme() {
     theme_ = Theme::current();
-    setBackground(QBrush(theme_.background));
+    setBackground(QBrush(theme_.background));  // of exported pictures
+    mPaintBuffers = {QSharedPointer<QCPAbstractPaintBuffer>(
+        new OpaqueBuffer(viewport().size(), bufferDevicePixelRatio(), theme_.background))};
     axisRect()->setBackground(QBrush(theme_.plot_background));
     for (QCPAxis* axis : {xAxis, yAxis}) {
         axis->setBasePen(QPen(theme_.faint_text));
@@ -252,15 +284,17 @@ void TimePlot::changeEvent(QEvent* event) {
     }
 }
 
-void TimePlot::paintEvent(QPaintEvent* event) {
+void TimePlot::paintEvent(QPaintEvent*) {
     // The library does not follow a move to a screen of another density by itself.
     if (bufferDevicePixelRatio() != devicePixelRatioF()) {
         setBufferDevicePixelRatio(devicePixelRatioF());
         view_changed();
         replot(rpQueuedRefresh);
     }
-    QCustomPlot::paintEvent(event);
     QCPPainter painter(this);
+    for (const auto& buffer : mPaintBuffers) {
+        buffer->draw(&painter);
+    }
     paint_cursors(painter);
 }
 

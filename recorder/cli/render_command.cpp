@@ -28,12 +28,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* viewer = "tidemark-gui";
-const std::vector<std::string> panes{"segments", "graph",  "table",  "histograms", "summary", "changes",
-                                     "calltree", "source", "whatif", "breakdown",  "sql",     "notes"};
+const std::vector<std::string> panes{"segments", "graph",  "table",  "histograms", "summary", "changes", "calltree",
+                                     "treemap",  "source", "whatif", "breakdown",  "sql",     "notes"};
 /// As gui/app/render.cpp has them; tests/hostile compares.
-const std::vector<std::string> views{"why",        "overview",  "timeline", "allocations", "segments",
-                                     "graph",      "table",     "summary",  "calltree",    "source",
-                                     "histograms", "breakdown", "details",  "window"};
+const std::vector<std::string> views{"why",    "overview",   "timeline",  "allocations", "segments",
+                                     "graph",  "table",      "summary",   "calltree",    "treemap",
+                                     "source", "histograms", "breakdown", "details",     "window"};
 
 struct RenderOptions {
     std::string trace, output;

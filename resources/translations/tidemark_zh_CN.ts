@@ -1235,8 +1235,8 @@
         <translation>why 和 window 中要显示的发现的编号。</translation>
     </message>
     <message>
-        <source>The open pane of a window: segments, graph, table, histograms, summary, changes, calltree, source, whatif, breakdown, sql or notes.</source>
-        <translation>窗口中打开的面板：segments、graph、table、histograms、summary、changes、calltree、source、whatif、breakdown、sql 或 notes。</translation>
+        <source>The open pane of a window: segments, graph, table, histograms, summary, changes, calltree, treemap, source, whatif, breakdown, sql or notes.</source>
+        <translation>窗口中打开的面板：segments、graph、table、histograms、summary、changes、calltree、treemap、source、whatif、breakdown、sql 或 notes。</translation>
     </message>
     <message>
         <source>The other trace, with which the window compares.</source>

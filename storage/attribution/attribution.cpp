@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -189,6 +190,20 @@ public:
     uint64_t key_of(AllocationIndex a);
     std::string name_of(AllocationIndex a);
 
+    static constexpr uint32_t no_group = UINT32_MAX;
+    /// Returns where the group of a small key is kept, at first no_group; nullptr for a large key. Most keys count
+    /// something, and a table is far faster than hashing each.
+    uint32_t* group_of_small_key(uint64_t key) {
+        constexpr uint64_t most_small_keys = 1 << 16;
+        if (key >= most_small_keys) {
+            return nullptr;
+        }
+        if (key >= group_of_small_key_.size()) {
+            group_of_small_key_.resize(std::bit_ceil(key + 1), no_group);
+        }
+        return &group_of_small_key_[key];
+    }
+
 private:
     static constexpr uint64_t nothing = UINT64_MAX;
     static constexpr uint64_t before_trace = UINT64_MAX - 1;
@@ -212,6 +227,7 @@ private:
     GroupOptions options_;
     std::optional<InnermostAnnotations> annotations_;
     std::optional<OriginTexts> origins_;
+    std::vector<uint32_t> group_of_small_key_;
 };
 
 uint64_t Grouper::Keys::line_of(AllocationIndex a) const {
@@ -350,7 +366,20 @@ Grouper::Grouper(const Trace& trace, const DeviceHistory& device, GroupBy by, co
 Grouper::~Grouper() = default;
 
 uint32_t Grouper::group_of(AllocationIndex a) {
-    const auto [entry, is_new] = group_of_key_.try_emplace(keys_->key_of(a), group_count());
+    const uint64_t key = keys_->key_of(a);
+    uint32_t* const small = keys_->group_of_small_key(key);
+    if (small != nullptr && *small != Keys::no_group) {
+        return *small;
+    }
+    const uint32_t group = group_of_key(key, a);
+    if (small != nullptr) {
+        *small = group;
+    }
+    return group;
+}
+
+uint32_t Grouper::group_of_key(uint64_t key, AllocationIndex a) {
+    const auto [entry, is_new] = group_of_key_.try_emplace(key, group_count());
     if (!is_new) {
         return entry->second;
     }

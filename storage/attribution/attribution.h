@@ -78,6 +78,9 @@ public:
 
 private:
     class Keys;
+    /// Finds or makes the group of a key, which is that of allocation `a`.
+    uint32_t group_of_key(uint64_t key, AllocationIndex a);
+
     std::unique_ptr<Keys> keys_;
     std::vector<std::string> names_;
     std::unordered_map<uint64_t, uint32_t> group_of_key_;

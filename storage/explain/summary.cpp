@@ -173,18 +173,23 @@ std::string leaks(const Finding& first, const Words& words, const Explanation& e
         return words("The peaks of memory rise.");
     }
     int64_t per_iteration = 0;
+    int growing = 0;
     for (const Finding& finding : explanation.findings) {
         const bool adds_up = is_gpu_leak(finding) && finding.unit == first.unit && finding.has_ended == first.has_ended;
-        per_iteration += adds_up ? finding.per_iteration.value_or(0) : 0;
+        const int64_t added = adds_up ? finding.per_iteration.value_or(0) : 0;
+        per_iteration += added;
+        growing += added > 0 ? 1 : 0;
     }
+    const auto bytes = with("bytes", format_bytes(per_iteration)),
+               each = with("each", each_iteration(first.unit, words));
     if (first.has_ended) {
-        return words("In a loop that has ended, memory grew by {bytes} {each}.",
-                     with("bytes", format_bytes(per_iteration)), with("each", each_iteration(first.unit, words)));
+        return words("In a loop that has ended, memory grew by {bytes} {each}.", bytes, each);
     }
-    return per_iteration > 0
-               ? words("Memory grows by {bytes} {each} and is never freed.", with("bytes", format_bytes(per_iteration)),
-                       with("each", each_iteration(first.unit, words)))
-               : words("Memory grows and is never freed.");
+    if (growing > 1) {  // each finding has a smaller number
+        return words("Memory grows by {bytes} {each} in all leaks together and is never freed.", bytes, each);
+    }
+    return per_iteration > 0 ? words("Memory grows by {bytes} {each} and is never freed.", bytes, each)
+                             : words("Memory grows and is never freed.");
 }
 
 /// Says what the plot of allocated memory shows.

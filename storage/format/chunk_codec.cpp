@@ -5,6 +5,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -92,55 +93,89 @@ size_t planes_needed(const std::vector<uint64_t>& values) {
 
 Error damaged() { return input_error("The trace is damaged: a chunk of allocations cannot be decoded."); }
 
-/// Adds all planes of a column to `values`. Reads nothing beyond `raw`.
-bool read_column(std::span<const uint8_t>& raw, std::span<uint64_t> values) {
-    if (raw.empty() || raw[0] > 8) {
-        return false;
-    }
-    const size_t planes = raw[0];
-    raw = raw.subspan(1);
-    if (raw.size() < planes * values.size()) {
-        return false;
-    }
-    std::fill(values.begin(), values.end(), 0);
-    for (size_t plane = 0; plane < planes; ++plane) {
-        const uint8_t* bytes = raw.data() + plane * values.size();
-        for (size_t i = 0; i < values.size(); ++i) {
-            values[i] |= uint64_t{bytes[i]} << (8 * plane);
+/// One column of a chunk: planes of one byte per row.
+struct PackedColumn {
+    const uint8_t* bytes = nullptr;
+    size_t planes = 0;
+};
+using PackedColumns = std::array<PackedColumn, column_count>;
+
+/// Finds the columns in `raw`. Returns false if they do not fit.
+bool find_columns(std::span<const uint8_t> raw, uint32_t rows, PackedColumns& columns) {
+    for (PackedColumn& column : columns) {
+        if (raw.empty() || raw[0] > sizeof(uint64_t) || raw.size() - 1 < size_t{raw[0]} * rows) {
+            return false;
         }
+        column = {raw.data() + 1, raw[0]};
+        raw = raw.subspan(1 + column.planes * rows);
     }
-    raw = raw.subspan(planes * values.size());
     return true;
+}
+
+/// Rows that are unpacked at a time, so that they stay in the cache until they are used.
+constexpr uint32_t block_rows = 512;
+using Block = std::array<std::array<uint64_t, block_rows>, column_count>;
+
+template <size_t planes>
+void unpack_planes(const uint8_t* bytes, size_t stride, uint32_t rows, uint64_t* values) {
+    for (uint32_t i = 0; i < rows; ++i) {
+        uint64_t value = 0;
+        for (size_t plane = 0; plane < planes; ++plane) {
+            value |= uint64_t{bytes[plane * stride + i]} << (8 * plane);
+        }
+        values[i] = value;
+    }
+}
+
+using Unpack = void (*)(const uint8_t* bytes, size_t stride, uint32_t rows, uint64_t* values);
+constexpr std::array<Unpack, sizeof(uint64_t) + 1> unpack{unpack_planes<0>, unpack_planes<1>, unpack_planes<2>,
+                                                          unpack_planes<3>, unpack_planes<4>, unpack_planes<5>,
+                                                          unpack_planes<6>, unpack_planes<7>, unpack_planes<8>};
+
+/// Copies values that must be at most `most`. Returns false if one is larger.
+template <class T>
+bool copy_checked(std::span<const uint64_t> values, uint64_t most, T* to) {
+    uint64_t largest = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+        largest = std::max(largest, values[i]);
+        to[i] = static_cast<T>(values[i]);
+    }
+    return largest <= most;
 }
 
 /// Fills the device from decoded columns and checks every reference.
 class ChunkFiller {
 public:
-    ChunkFiller(DeviceHistory& device, uint32_t first) : device_(device), first_(first) {}
+    ChunkFiller(DeviceHistory& device, uint32_t first)
+        : device_(device), are_numbers_equal_(device.numbers.are_equal()), next_(first) {}
 
-    bool fill(const std::vector<uint64_t>& values, uint32_t count) {
-        const auto column = [&](Column c, uint32_t i) { return values[size_t{c} * count + i]; };
-        int64_t event = before_history;
-        int64_t time = 0;
-        uint64_t address = 0;
-        for (uint32_t i = 0; i < count; ++i) {
-            event += static_cast<int64_t>(column(alloc_gap, i) & most_events_between);
-            time = static_cast<int64_t>(static_cast<uint64_t>(time) + column(alloc_delay, i));
-            address += unzigzag(column(address_step, i));
-            Allocations& a = device_.allocations;
-            const uint32_t k = first_ + i;
+    /// Takes the next rows.
+    bool fill(const Block& block, uint32_t rows) {
+        const bool is_sound = fill_events(block, rows) && fill_others(block, rows);
+        next_ += rows;
+        return is_sound;
+    }
+
+private:
+    bool fill_events(const Block& block, uint32_t rows) {
+        Allocations& a = device_.allocations;
+        for (uint32_t i = 0; i < rows; ++i) {
+            event_ += static_cast<int64_t>(block[alloc_gap][i] & most_events_between);
+            time_ = static_cast<int64_t>(static_cast<uint64_t>(time_) + block[alloc_delay][i]);
+            const uint32_t k = next_ + i;
+            const uint64_t after = block[free_after][i], completed_after = block[free_completed_after][i];
             int64_t freed = never_in_file, done = never_in_file;
-            if (column(free_after, i) != 0) {
-                freed = event + static_cast<int64_t>((column(free_after, i) - 1) & most_events_between);
+            if (after != 0) {
+                freed = event_ + static_cast<int64_t>((after - 1) & most_events_between);
             }
-            if (column(free_after, i) != 0 && column(free_completed_after, i) != 0) {
-                done = freed + static_cast<int64_t>((column(free_completed_after, i) - 1) & most_events_between);
+            if (after != 0 && completed_after != 0) {
+                done = freed + static_cast<int64_t>((completed_after - 1) & most_events_between);
             }
-            const auto freed_time = static_cast<int64_t>(static_cast<uint64_t>(time) + unzigzag(column(free_delay, i)));
+            const auto freed_time = static_cast<int64_t>(static_cast<uint64_t>(time_) + unzigzag(block[free_delay][i]));
             const auto free_completed_time =
-                static_cast<int64_t>(static_cast<uint64_t>(freed_time) + unzigzag(column(free_completed_delay, i)));
-            const auto created_here = in_memory(event), freed_here = in_memory(freed), done_here = in_memory(done);
-            if (!created_here || !freed_here || !done_here || !note(*created_here, time, Action::alloc, k) ||
+                static_cast<int64_t>(static_cast<uint64_t>(freed_time) + unzigzag(block[free_completed_delay][i]));
+            const auto created_here = in_memory(event_), freed_here = in_memory(freed), done_here = in_memory(done);
+            if (!created_here || !freed_here || !done_here || !note(*created_here, time_, Action::alloc, k) ||
                 !note(*freed_here, freed_time, Action::free_requested, k) ||
                 !note(*done_here, free_completed_time, Action::free_completed, k)) {
                 return false;
@@ -148,26 +183,39 @@ public:
             a.alloc_event[k] = *created_here;
             a.free_event[k] = *freed_here;
             a.free_completed[k] = *done_here;
-            a.address[k] = address;
-            a.requested[k] = column(requested, i);
-            a.block_size[k] = a.requested[k] + unzigzag(column(rounding, i));
-            const uint64_t seg = column(segment, i);
-            if (seg > device_.segments.size() || column(stack, i) > UINT32_MAX || column(free_stack, i) > UINT32_MAX ||
-                column(origin, i) > UINT32_MAX || a.block_size[k] > INT64_MAX || a.requested[k] > INT64_MAX) {
-                return false;
-            }
-            a.segment[k] = seg == 0 ? no_segment : static_cast<uint32_t>(seg - 1);
-            a.stack[k] = static_cast<StackId>(column(stack, i));
-            a.free_stack[k] = static_cast<StackId>(column(free_stack, i));
-            a.origin[k] = static_cast<uint32_t>(column(origin, i));
         }
         return true;
     }
 
-private:
+    bool fill_others(const Block& block, uint32_t rows) {
+        Allocations& a = device_.allocations;
+        const auto column = [&](Column c) { return std::span(block[c]).first(rows); };
+        uint64_t* const sizes = a.block_size.data() + next_;
+        const uint64_t* const asked = a.requested.data() + next_;
+        uint32_t* const segments = a.segment.data() + next_;
+        uint64_t largest = 0;
+        bool is_sound = copy_checked(column(requested), INT64_MAX, a.requested.data() + next_);
+        for (uint32_t i = 0; i < rows; ++i) {
+            address_ += unzigzag(block[address_step][i]);
+            a.address[next_ + i] = address_;
+            sizes[i] = asked[i] + unzigzag(block[rounding][i]);
+            largest = std::max(largest, sizes[i]);
+        }
+        is_sound = is_sound && largest <= INT64_MAX && copy_checked(column(segment), device_.segments.size(), segments);
+        // Index plus 1, or 0 for none.
+        static_assert(no_segment == UINT32_MAX);
+        std::for_each(segments, segments + rows, [](uint32_t& s) { --s; });
+        return is_sound && copy_checked(column(stack), UINT32_MAX, a.stack.data() + next_) &&
+               copy_checked(column(free_stack), UINT32_MAX, a.free_stack.data() + next_) &&
+               copy_checked(column(origin), UINT32_MAX, a.origin.data() + next_);
+    }
+
     std::optional<EventNumber> in_memory(FileEvent event) const {
         if (event == before_history || event == never_in_file) {
             return event_as<EventNumber>(event);
+        }
+        if (are_numbers_equal_ && 0 <= event && event < never) {
+            return static_cast<EventNumber>(event);
         }
         return device_.numbers.find(event);
     }
@@ -188,7 +236,11 @@ private:
     }
 
     DeviceHistory& device_;
-    const uint32_t first_;
+    const bool are_numbers_equal_;
+    uint32_t next_;
+    // of the row before
+    int64_t event_ = before_history, time_ = 0;
+    uint64_t address_ = 0;
 };
 
 }  // namespace
@@ -219,18 +271,25 @@ Status decode_chunk(std::span<const std::byte> bytes, DeviceHistory& device, uin
         count > chunk_capacity) {
         return damaged();
     }
-    std::vector<uint8_t> raw(raw_size);
-    if (ZSTD_decompress(raw.data(), raw.size(), bytes.data(), bytes.size()) != raw.size()) {
+    const auto bytes_of_columns = std::make_unique_for_overwrite<uint8_t[]>(raw_size);
+    const std::span raw(bytes_of_columns.get(), raw_size);
+    PackedColumns columns;
+    if (ZSTD_decompress(raw.data(), raw.size(), bytes.data(), bytes.size()) != raw.size() ||
+        !find_columns(raw, count, columns)) {
         return damaged();
     }
-    std::vector<uint64_t> values(size_t{column_count} * count);
-    std::span<const uint8_t> rest(raw);
-    for (size_t c = 0; c < column_count; ++c) {
-        if (!read_column(rest, std::span(values).subspan(c * count, count))) {
+    ChunkFiller filler(device, first);
+    Block block;
+    for (uint32_t row = 0; row < count; row += block_rows) {
+        const uint32_t rows = std::min(count - row, block_rows);
+        for (size_t c = 0; c < column_count; ++c) {
+            unpack[columns[c].planes](columns[c].bytes + row, count, rows, block[c].data());
+        }
+        if (!filler.fill(block, rows)) {
             return damaged();
         }
     }
-    return ChunkFiller(device, first).fill(values, count) ? Status() : damaged();
+    return {};
 }
 
 }  // namespace tidemark

@@ -32,6 +32,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* file_ending = ".notes.json";
 constexpr const char* format_name = "Tidemark notes";
 constexpr int newest_version = 1;
 constexpr int64_t most_file_bytes = 16 << 20;
@@ -194,9 +195,15 @@ std::string trace_fingerprint(const Trace& trace) {
     return text;
 }
 
+bool may_have_notes(const std::string& trace_path, const std::string& folder) {
+    std::error_code error;
+    return std::filesystem::exists(std::filesystem::symlink_status(trace_path + file_ending, error)) ||
+           std::filesystem::directory_iterator(folder, error) != std::filesystem::directory_iterator();
+}
+
 NoteFile::NoteFile(const std::string& trace_path, std::string fingerprint, const std::string& folder)
-    : beside_(trace_path + ".notes.json"),
-      elsewhere_(folder.empty() ? std::string() : folder + "/" + fingerprint + ".notes.json"),
+    : beside_(trace_path + file_ending),
+      elsewhere_(folder.empty() ? std::string() : folder + "/" + fingerprint + file_ending),
       fingerprint_(std::move(fingerprint)),
       trace_name_(std::filesystem::path(trace_path).filename().string()) {}
 

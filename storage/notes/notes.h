@@ -60,6 +60,10 @@ private:
     std::string beside_, elsewhere_, fingerprint_, trace_name_;
 };
 
+/// Returns whether there is a file that may have notes about the trace. To find out without its fingerprint is far
+/// faster, and most traces have no notes. `folder`: as for NoteFile.
+bool may_have_notes(const std::string& trace_path, const std::string& folder);
+
 /// Returns the user's folder for notes that cannot be beside their trace; empty without a home folder.
 std::string notes_folder();
 

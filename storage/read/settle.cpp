@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "storage/base/in_halves.h"
 #include "storage/base/scratch_folder.h"
 #include "storage/read/database.h"
 #include "storage/read/device_tables.h"
@@ -23,13 +25,21 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     const Allocations& a = device.allocations;
     const uint32_t stacks = trace.stacks.stack_count();
     const auto origins = static_cast<uint32_t>(trace.origins.size());
-    uint64_t allocated = 0;
-    bool sound = a.are_in_order();
-    for (uint32_t i = 0; i < a.size() && sound; ++i) {
-        sound =
-            a.stack[i] < stacks && a.free_stack[i] < stacks && a.origin[i] < origins && a.block_size[i] <= largest_size;
-        allocated += a.block_size[i] >> 9;
-    }
+    std::atomic<uint64_t> allocated{0};
+    std::atomic<bool> sound{a.are_in_order()};
+    const auto check = [&](uint32_t first, uint32_t last) {
+        uint64_t blocks = 0;
+        for (uint32_t i = first; i < last; ++i) {
+            if (a.stack[i] >= stacks || a.free_stack[i] >= stacks || a.origin[i] >= origins ||
+                a.block_size[i] > largest_size) {
+                sound = false;
+                return;
+            }
+            blocks += a.block_size[i] >> 9;
+        }
+        allocated += blocks;
+    };
+    in_halves(a.size(), check, fewest_rows_to_halve);
     uint64_t total = 0;
     for (const Segment& s : device.segments) {
         total += s.size >> 9;
@@ -39,22 +49,32 @@ bool is_sound(const DeviceHistory& device, const Trace& trace) {
     return sound && total <= most_blocks && allocated <= most_blocks;
 }
 
+bool happened(EventNumber event) { return event != before_history && event != never; }
+
+/// Returns how many events of allocations are described by a row that is not the one the event refers to.
+int64_t count_contradicting_allocations(const DeviceHistory& device) {
+    const Allocations& a = device.allocations;
+    std::atomic<int64_t> count{0};
+    const auto compare = [&](uint32_t first, uint32_t last) {
+        int64_t found = 0;
+        for (uint32_t i = first; i < last; ++i) {
+            for (const EventNumber event : {a.alloc_event[i], a.free_event[i], a.free_completed[i]}) {
+                const EventRef ref = happened(event) ? device.event_ref[static_cast<size_t>(event)] : EventRef();
+                found += happened(event) && (ref.action() > Action::free_completed || ref.index() != i) ? 1 : 0;
+            }
+        }
+        count += found;
+    };
+    in_halves(a.size(), compare, fewest_rows_to_halve);
+    return count;
+}
+
 /// Returns how many events are described by a row that is not the one the event refers to.
 int64_t count_contradictions(const DeviceHistory& device) {
-    int64_t count = 0;
+    int64_t count = count_contradicting_allocations(device);
     const auto compare = [&](EventNumber event, auto&& is_of_row) {
-        const bool happened = event != before_history && event != never;
-        count += happened && !is_of_row(device.event_ref[static_cast<size_t>(event)]) ? 1 : 0;
+        count += happened(event) && !is_of_row(device.event_ref[static_cast<size_t>(event)]) ? 1 : 0;
     };
-    const Allocations& a = device.allocations;
-    for (uint32_t i = 0; i < a.size(); ++i) {
-        const auto is_of_allocation = [i](EventRef ref) {
-            return ref.action() <= Action::free_completed && ref.index() == i;
-        };
-        compare(a.alloc_event[i], is_of_allocation);
-        compare(a.free_event[i], is_of_allocation);
-        compare(a.free_completed[i], is_of_allocation);
-    }
     // Pieces of expandable memory share the event that mapped or unmapped them.
     const auto is_of_segment = [](EventRef ref) {
         return Action::segment_alloc <= ref.action() && ref.action() <= Action::segment_unmap;
@@ -96,6 +116,10 @@ void describe_gaps(DeviceHistory& device, std::vector<DataGap>& data_gaps, Damag
 /// Makes times non-decreasing. An event without a time gets the time of the previous event; events before the first
 /// known time get that one.
 void complete_times(std::vector<int64_t>& times, Damage& damage) {
+    if (times.empty() ||
+        (is_time(times.front()) && is_time(times.back()) && std::is_sorted(times.begin(), times.end()))) {
+        return;
+    }
     int64_t last = no_time_reported;
     for (int64_t& time : times) {
         const int64_t known = time == no_time_reported ? last : damage.time(time, last);

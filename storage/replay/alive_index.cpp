@@ -7,6 +7,8 @@
 #include <array>
 #include <bit>
 
+#include "storage/base/in_halves.h"
+
 namespace tidemark {
 
 namespace {
@@ -28,28 +30,41 @@ EventNumber span_of(size_t which) {
 }  // namespace
 
 AliveIndex::AliveIndex(const Allocations& a) {
-    std::array<uint32_t, 33> counts{};
-    for (uint32_t i = 0; i < a.size(); ++i) {
-        ++counts[class_of(a.alloc_event[i], a.free_completed[i])];
-    }
-    std::array<uint32_t, 33> next{};
-    uint32_t begin = 0;
-    for (size_t c = 0; c < counts.size(); ++c) {
-        next[c] = begin;
-        if (counts[c] > 0) {
-            classes_.push_back({begin, begin + counts[c], span_of(c)});
+    // Each half of the allocations is counted and put in place by its own thread.
+    using Counts = std::array<uint32_t, 33>;
+    const uint32_t middle = a.size() / 2;
+    std::array<Counts, 2> counts{};
+    const auto in_both_halves = [&](auto&& work) { in_halves(a.size(), work, fewest_rows_to_halve); };
+    in_both_halves([&](uint32_t first, uint32_t last) {
+        Counts own{};
+        for (uint32_t i = first; i < last; ++i) {
+            ++own[class_of(a.alloc_event[i], a.free_completed[i])];
         }
-        begin += counts[c];
+        counts[first < middle ? 0 : 1] = own;
+    });
+    std::array<Counts, 2> next{};
+    uint32_t begin = 0;
+    for (size_t c = 0; c < counts[0].size(); ++c) {
+        const uint32_t end = begin + counts[0][c] + counts[1][c];
+        next[0][c] = begin;
+        next[1][c] = begin + counts[0][c];
+        if (begin < end) {
+            classes_.push_back({begin, end, span_of(c)});
+        }
+        begin = end;
     }
     order_.resize(a.size());
     alloc_event_.resize(a.size());
     free_completed_.resize(a.size());
-    for (uint32_t i = 0; i < a.size(); ++i) {
-        const uint32_t at = next[class_of(a.alloc_event[i], a.free_completed[i])]++;
-        order_[at] = i;
-        alloc_event_[at] = a.alloc_event[i];
-        free_completed_[at] = a.free_completed[i];
-    }
+    in_both_halves([&](uint32_t first, uint32_t last) {
+        Counts own = next[first < middle ? 0 : 1];
+        for (uint32_t i = first; i < last; ++i) {
+            const uint32_t at = own[class_of(a.alloc_event[i], a.free_completed[i])]++;
+            order_[at] = i;
+            alloc_event_[at] = a.alloc_event[i];
+            free_completed_[at] = a.free_completed[i];
+        }
+    });
 }
 
 AliveIndex::Walk::Walk(const AliveIndex& index) : index_(index) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "storage/base/in_halves.h"
+
 namespace tidemark {
 
 namespace {
@@ -12,6 +14,7 @@ namespace {
 constexpr EventNumber leaf_states = Curves::bucket_states;
 constexpr size_t fan_out = 8;  // buckets per bucket of the next level
 constexpr size_t repeats_per_block = 256;
+constexpr size_t fewest_leaves_to_halve = fewest_rows_to_halve / leaf_states;
 
 using Values = std::array<int64_t, series_count>;
 
@@ -86,10 +89,69 @@ void add_state(Curves::All& result, const Values& values, EventNumber n) {
     }
 }
 
+/// Returns the extremes of the states first..last, of which `values` is the first. Then `values` is the last.
+Curves::All extremes_of_bucket(Values& values, const DeviceHistory& device, EventNumber first, EventNumber last) {
+    Values low = values, high = values;
+    std::array<EventNumber, series_count> highest;
+    highest.fill(first);
+    for (EventNumber n = first + 1; n <= last; ++n) {
+        apply(values, device, n - 1);
+        for (size_t s = 0; s < series_count; ++s) {
+            low[s] = std::min(low[s], values[s]);
+            highest[s] = values[s] > high[s] ? n : highest[s];
+            high[s] = std::max(high[s], values[s]);
+        }
+    }
+    Curves::All result;
+    for (size_t s = 0; s < series_count; ++s) {
+        result[s] = {low[s], high[s], highest[s], high[s]};
+    }
+    return result;
+}
+
 Curves::All nothing_seen() {
     Curves::All all;
     all.fill({INT64_MAX, INT64_MIN, 0, INT64_MIN});
     return all;
+}
+
+/// Fills the smallest buckets, and the values in their first states, on two threads. Requires their final size.
+void fill_leaves(const DeviceHistory& device, std::vector<Values>& base, std::vector<Curves::All>& leaves) {
+    const EventNumber end = device.event_count();
+    // The second half begins with zeros, while the values in which the first one ends are not known yet.
+    const size_t middle = leaves.size() / 2;
+    Values before_second_half{};
+    in_halves(
+        leaves.size(),
+        [&](size_t first, size_t last) {
+            Values values = first == 0 ? start_values(device) : Values{};
+            for (size_t leaf = first; leaf < last; ++leaf) {
+                const auto from = static_cast<EventNumber>(leaf) * leaf_states;
+                const EventNumber next = std::min(from + leaf_states, end + 1);
+                base[leaf] = values;
+                leaves[leaf] = extremes_of_bucket(values, device, from, next - 1);
+                if (next <= end) {
+                    apply(values, device, next - 1);
+                }
+            }
+            if (last == middle) {
+                before_second_half = values;
+            }
+        },
+        fewest_leaves_to_halve);
+    if (leaves.size() < fewest_leaves_to_halve) {
+        return;
+    }
+    for (size_t leaf = middle; leaf < leaves.size(); ++leaf) {
+        for (size_t s = 0; s < series_count; ++s) {
+            const int64_t bytes = before_second_half[s];
+            Extremes& extremes = leaves[leaf][s];
+            base[leaf][s] += bytes;
+            extremes.min += bytes;
+            extremes.max += bytes;
+            extremes.max_of_states += bytes;
+        }
+    }
 }
 
 /// Returns the highest bytes of repeated steps by series. The reserved bytes do not change within them.
@@ -110,22 +172,10 @@ void Curves::add(All& result, const All& bucket) {
 }
 
 Curves::Curves(const DeviceHistory& device) : device_(device) {
-    const EventNumber states = device.event_count() + 1;
-    auto& leaves = levels_.emplace_back();
-    leaves.reserve(static_cast<size_t>(states / leaf_states + 1));
-    base_.reserve(leaves.capacity());
     index_repeats();
-    Values values = start_values(device);
-    for (EventNumber n = 0; n < states; ++n) {
-        if (n > 0) {
-            apply(values, device, n - 1);
-        }
-        if (n % leaf_states == 0) {
-            base_.push_back(values);
-            leaves.push_back(nothing_seen());
-        }
-        add_state(leaves.back(), values, n);
-    }
+    auto& leaves = levels_.emplace_back(static_cast<size_t>(device.event_count() / leaf_states + 1));
+    base_.resize(leaves.size());
+    fill_leaves(device, base_, leaves);
     while (levels_.back().size() > 1) {
         const auto& below = levels_.back();
         std::vector<All> level;

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <utility>
 
+#include "storage/base/in_halves.h"
+
 namespace tidemark {
 
 namespace {
@@ -44,7 +46,23 @@ void Allocations::reserve(size_t count) {
 }
 
 void Allocations::resize(size_t count) {
-    for_each_column(*this, [&](auto& column, auto) { column.resize(count); });
+    // The time goes into the first access to new memory, so two threads share it; both parts have about the same size.
+    const auto resize_columns_of = [&](size_t width) {
+        for_each_column(*this, [&](auto& column, auto) {
+            if (sizeof(column[0]) == width) {
+                column.resize(count);
+            }
+        });
+    };
+    static_assert(sizeof(block_size[0]) == sizeof(uint64_t) && sizeof(stack[0]) == sizeof(uint32_t));
+    in_halves(
+        2,
+        [&](int first, int last) {
+            for (int part = first; part < last; ++part) {
+                resize_columns_of(part == 0 ? sizeof(uint64_t) : sizeof(uint32_t));
+            }
+        },
+        count < fewest_rows_to_halve ? 3 : 0);
 }
 
 void Allocations::push_back(const Allocation& row) {

@@ -366,6 +366,8 @@ private slots:
             for (const uint16_t g : groups->grouping.group_of) {
                 QVERIFY(g < groups->grouping.names.size());
             }
+            const auto& all = groups->grouping.group_of;
+            QCOMPARE(groups->is_rest_empty, std::find(all.begin(), all.end(), groups->rest) == all.end());
         }
         session->set_group_by({GroupBy::stack});
         session->select_group(0);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "storage/analysis/analysis.h"
 #include "storage/import/import.h"
@@ -163,6 +164,57 @@ INSTANTIATE_TEST_SUITE_P(Traces, ReplayedTrace,
                          testing::Values("s0_graph_leak", "streams", "varlen_expandable", "gpt_ring", "cudagraph",
                                          "expandable_mixed", "record_stream", "max_split"),
                          [](const auto& instance) { return std::string(instance.param); });
+
+/// Returns so many events that two threads share the work: blocks of 1 to 64 bytes live for up to 2^20 events.
+DeviceHistory long_history(EventNumber events) {
+    DeviceHistory device;
+    std::multimap<EventNumber, AllocationIndex> due;
+    uint32_t seed = 7;
+    const auto random = [&seed](uint32_t below) { return (seed = seed * 1664525 + 1013904223) % below; };
+    for (EventNumber n = 0; n < events; ++n) {
+        if (!due.empty() && due.begin()->first <= n) {
+            const AllocationIndex freed = due.begin()->second;
+            due.erase(due.begin());
+            device.allocations.free_event[freed] = device.allocations.free_completed[freed] = n;
+            device.event_ref.emplace_back(Action::free_completed, freed);
+        } else {
+            const uint64_t size = 1 + random(64);
+            device.allocations.push_back({n, never, never, 0, size, size});
+            due.emplace(n + 1 + static_cast<EventNumber>(random(2u << random(20))), device.allocations.size() - 1);
+            device.event_ref.emplace_back(Action::alloc, device.allocations.size() - 1);
+        }
+        device.event_time.push_back(n);
+    }
+    return device;
+}
+
+TEST(LongHistory, IndexesBuiltInHalvesMatchTheDefinition) {
+    const DeviceHistory device = long_history(300'000);
+    const Allocations& a = device.allocations;
+    const EventNumber end = device.event_count();
+    std::vector<int64_t> bytes{0};
+    for (const EventRef ref : device.event_ref) {
+        const auto size = static_cast<int64_t>(a.block_size[ref.index()]);
+        bytes.push_back(bytes.back() + (ref.action() == Action::alloc ? size : -size));
+    }
+    const AliveIndex live(a);
+    const Curves curves(device);
+    for (EventNumber n = 0; n <= end; n += 997) {
+        ASSERT_EQ(bytes[static_cast<size_t>(n)], curves.value(Series::active, n)) << "at event " << n;
+        int64_t active = 0;
+        live.for_each_active(n, [&](AllocationIndex i) { active += static_cast<int64_t>(a.block_size[i]); });
+        ASSERT_EQ(bytes[static_cast<size_t>(n)], active) << "at event " << n;
+    }
+    for (EventNumber first = 0; first <= end; first += 39'916) {
+        const EventNumber last = std::min(end, first + 100'001);
+        const auto [low, high] = std::minmax_element(bytes.begin() + first, bytes.begin() + last + 1);
+        const Extremes e = curves.extremes(Series::allocated, first, last);
+        ASSERT_EQ(*low, e.min) << first;
+        ASSERT_EQ(*high, e.max) << first;
+        ASSERT_EQ(*high, e.max_of_states) << first;
+        ASSERT_EQ(*high, bytes[static_cast<size_t>(e.max_event)]) << first;
+    }
+}
 
 }  // namespace
 }  // namespace tidemark
