@@ -73,7 +73,6 @@ void HeatMap::paint_cells() {
     const int width = plot().width();
     cells_ = QImage(width, std::max(1, rows_.size()), QImage::Format_RGB32);
     cells_.fill(theme.background);
-    const auto [from, to] = rows_.span();
     for (int row = 0; row < rows_.size(); ++row) {
         const auto highest = static_cast<double>(rows_.highest(row));
         auto* line = reinterpret_cast<QRgb*>(cells_.scanLine(row));

@@ -56,7 +56,7 @@ Result<RunLabels> parse_labels(const std::vector<std::string>& texts) {
 }
 
 /// Returns the traces in a folder and the folders in it, by name.
-Result<std::vector<std::string>> traces_in(const std::string& folder) {
+Result<std::vector<std::string>> traces_below(const std::string& folder) {
     std::vector<std::string> traces;
     std::error_code error;
     for (fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
@@ -85,7 +85,7 @@ Result<std::vector<std::string>> find_traces(const std::vector<std::string>& nam
             traces.push_back(name);
             continue;
         }
-        const auto found = traces_in(name);
+        const auto found = traces_below(name);
         if (!found) {
             return found.error();
         }

@@ -94,13 +94,18 @@ Status Tables::runs() const {
     TableRows rows("runs", take_);
     const Process* process = trace().processes.empty() ? nullptr : &trace().processes.front();
     const auto pid = process != nullptr ? std::optional(process->pid) : std::nullopt;
+    const JobPlace place = process != nullptr ? process->place : JobPlace();
     const auto known = [](int64_t value) { return value == 0 ? std::nullopt : std::optional(value); };
     rows.row()
         .number("device", device().device)
         .text("device_name", device().name)
+        .text("device_uuid", device().uuid)
         .text("trace", std::filesystem::absolute(trace().path).lexically_normal().string())
         .number("process_id", pid)
-        .number("rank", process != nullptr ? process->rank : std::nullopt)
+        .number("rank", place.rank)
+        .number("world_size", place.world_size)
+        .text("node", place.node)
+        .text("role", place.role)
         .number("start", known(trace().start_utc_ns))
         .number("duration_ns", trace().duration)
         .number("steps", static_cast<int64_t>(trace().steps.size()))

@@ -279,11 +279,11 @@ using FileMark = MarkOf<FileEvent>;
 
 /// Where a process belongs in a job of many processes.
 struct JobPlace {
-    std::optional<int64_t> rank;        ///< from 0, among all processes of the job
-    std::optional<int64_t> local_rank;  ///< from 0, among those of its node
-    std::optional<int64_t> world_size;  ///< the number of ranks
-    std::string node;                   ///< the name of the machine; empty if not recorded
-    std::string role;                   ///< "DataLoader worker", "VLLM::Worker_TP1"; empty: the program did not say
+    std::optional<int64_t> rank = {};        ///< from 0, among all processes of the job
+    std::optional<int64_t> local_rank = {};  ///< from 0, among those of its node
+    std::optional<int64_t> world_size = {};  ///< the number of ranks
+    std::string node = {};                   ///< the name of the machine; empty if not recorded
+    std::string role = {};  ///< "DataLoader worker", "VLLM::Worker_TP1"; empty: the program did not say
 
     bool operator==(const JobPlace&) const = default;
 };

@@ -26,7 +26,7 @@ struct RecordedRun {
         trace.streams = {{0, ""}};
         trace.pools = {Pool{}};
         trace.origins = {Origin{}};
-        trace.processes = {{own_pid, std::nullopt, "", 0, std::nullopt, std::nullopt, {}}};
+        trace.processes = {{own_pid, {}, "", 0, std::nullopt, std::nullopt, {}}};
         trace.devices.resize(static_cast<size_t>(devices));
         for (int i = 0; i < devices; ++i) {
             trace.devices[static_cast<size_t>(i)].device = i;

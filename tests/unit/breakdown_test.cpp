@@ -56,7 +56,7 @@ DriverAllocation driver_allocation(DriverMemoryKind kind, int64_t bytes, int64_t
 /// Returns the sample trace (device 0, 4 MiB reserved from event 0 on), recorded by process 100.
 Trace recorded_trace() {
     Trace trace = test::sample_trace();
-    trace.processes = {{100, std::nullopt, "python train.py", 0, std::nullopt, std::nullopt, {}}};
+    trace.processes = {{100, {}, "python train.py", 0, std::nullopt, std::nullopt, {}}};
     return trace;
 }
 
@@ -200,7 +200,7 @@ Trace random_trace(uint32_t seed) {
     trace.streams = {{0, ""}};
     trace.pools = {{{0, 0}}, {{0, 1}}};
     trace.origins = {Origin{}};
-    trace.processes = {{100, std::nullopt, "", 0, std::nullopt, std::nullopt, {}}};
+    trace.processes = {{100, {}, "", 0, std::nullopt, std::nullopt, {}}};
     DeviceHistory device;
     const auto add_event = [&](Action action, size_t index) {
         device.event_ref.emplace_back(action, static_cast<uint32_t>(index));

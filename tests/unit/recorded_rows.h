@@ -12,8 +12,13 @@ namespace tidemark::test {
 /// Returns the imported trace with the rows that a recorder adds.
 inline Trace recorded(const Trace& imported) {
     Trace trace = imported;
-    trace.processes = {
-        {4711, 0, "python train.py --lr 0.1", 0, trace.duration, 1, {ProcessEnd::exception, "ValueError: no"}}};
+    trace.processes = {{4711,
+                        {0, 0, 2, "node7", "trainer"},
+                        "python train.py --lr 0.1",
+                        0,
+                        trace.duration,
+                        1,
+                        {ProcessEnd::exception, "ValueError: no"}}};
     trace.nvml_pid = 99;
     trace.source_text.add("/home/anna/train.py", 7, "for batch in batches:");
     trace.source_text.add("/home/anna/train.py", 8, "    train(batch)");

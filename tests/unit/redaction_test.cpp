@@ -140,7 +140,7 @@ std::pair<Trace, GraphTables> secret_trace() {
     trace.nvml_pid = 77;
     trace.source_text.add(secret("/home/anna/{}.py"), 12, secret("outputs.append({})"));
     trace.processes = {{4711,
-                        0,
+                        {0, 0, 2, secret("node-{}"), secret("Worker {}")},
                         secret("python train.py --api-key {}"),
                         -5000,
                         9000,

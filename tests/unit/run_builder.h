@@ -18,7 +18,7 @@ public:
         trace.streams = {{0, ""}};
         trace.pools = {Pool{}};
         trace.origins = {Origin{}};
-        trace.processes = {{100, std::nullopt, "python train.py", 0, std::nullopt, std::nullopt, {}}};
+        trace.processes = {{100, {}, "python train.py", 0, std::nullopt, std::nullopt, {}}};
         trace.devices.resize(1);
     }
 

@@ -219,7 +219,7 @@ TEST(Share, ReportsPrivateTextsThatAreLeft) {
     const std::string original = folder / "run.tide";
     Trace trace = test::sample_trace();
     trace.start_utc_ns = 1795252033425954129;
-    trace.processes = {{4711, 0, "python train.py --token secret", 0, 8000, 0, ProcessEnd::exited}};
+    trace.processes = {{4711, {0}, "python train.py --token secret", 0, 8000, 0, ProcessEnd::exited}};
     trace.source_text.add("/home/anna/project/train.py", 20, "total += loss");
     write(trace, original);
     const auto left = [&](const char* name, const Redaction& redaction) {
@@ -262,7 +262,7 @@ TEST(Share, RenumbersATimeRangeFromZeroAndClipsLifetimes) {
 Trace recorded_trace() {
     Trace trace = test::sample_trace();
     trace.processes = {{4711,
-                        0,
+                        {0},
                         "/home/anna/venv/bin/python /home/anna/project/train.py --token secret",
                         0,
                         8000,

@@ -46,9 +46,13 @@ TABLES: dict[str, dict[str, str]] = {
     "runs": {
         "device": "int32",
         "device_name": "string",
+        "device_uuid": "string",
         "trace": "string",
         "process_id": "int64",
         "rank": "int64",
+        "world_size": "int64",
+        "node": "string",
+        "role": "string",
         "start": "timestamp",
         "duration_ns": "int64",
         "steps": "int64",
