@@ -17,6 +17,7 @@
 #include "storage/job/summarize.h"
 #include "storage/job/summary_file.h"
 #include "storage/text/words.h"
+#include "storage/trace/file_extensions.h"
 
 namespace tidemark::cli {
 namespace {
@@ -88,7 +89,8 @@ Status run_collect(const CollectOptions& options, const Words& words) {
     for (const std::string& folder : options.folders) {
         const std::vector<std::string> traces = traces_in(folder);
         if (traces.empty()) {
-            return input_error("{path}: there is no trace (*.tide) in this folder.", with("path", folder));
+            return input_error("{path}: there is no trace (*{extension}) in this folder.", with("path", folder),
+                               with("extension", trace_extension));
         }
         for (const std::string& trace : traces) {
             TIDEMARK_TRY(collect_trace(trace, options.output, collected));

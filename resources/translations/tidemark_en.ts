@@ -213,6 +213,16 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::JobView</name>
+    <message numerus="yes">
+        <source>… and %n more GPU(s)</source>
+        <translation>
+            <numerusform>… and %n more GPU</numerusform>
+            <numerusform>… and %n more GPUs</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::Legend</name>
     <message numerus="yes">
         <source>%1

@@ -2545,6 +2545,45 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::HeatMap</name>
+    <message>
+        <source>Memory of all processes over time</source>
+        <translation>所有进程的显存随时间的变化</translation>
+    </message>
+    <message>
+        <source>No process of this job used a GPU.</source>
+        <translation>这个任务没有进程使用 GPU。</translation>
+    </message>
+    <message>
+        <source>start of the job</source>
+        <translation>任务开始</translation>
+    </message>
+    <message>
+        <source>0 % of the GPU</source>
+        <translation>GPU 的 0 %</translation>
+    </message>
+    <message>
+        <source>100 %: no memory is left</source>
+        <translation>100 %：没有剩余显存</translation>
+    </message>
+    <message>
+        <source>allocated: %1</source>
+        <translation>已分配：%1</translation>
+    </message>
+    <message>
+        <source>reserved: %1</source>
+        <translation>已保留：%1</translation>
+    </message>
+    <message>
+        <source>used of the GPU: %1 of %2</source>
+        <translation>GPU 已用：%2 中的 %1</translation>
+    </message>
+    <message>
+        <source>peak: %1 · at the end: %2</source>
+        <translation>峰值：%1 · 结束时：%2</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::HistogramView</name>
     <message>
         <source>Block size</source>
@@ -2785,6 +2824,14 @@
         <source>None: the whole history is recorded.</source>
         <translation>没有：完整的历史都已记录。</translation>
     </message>
+    <message>
+        <source>Role</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Node</source>
+        <translation>节点</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::InspectorPane</name>
@@ -2847,6 +2894,106 @@
     <message>
         <source>Hide this pane (I)</source>
         <translation>隐藏此面板 (I)</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::JobView</name>
+    <message>
+        <source>Fix:</source>
+        <translation>修复：</translation>
+    </message>
+    <message>
+        <source>Open %1</source>
+        <translation>打开 %1</translation>
+    </message>
+    <message>
+        <source>others or unknown %1</source>
+        <translation>其他或未知 %1</translation>
+    </message>
+    <message>
+        <source>not recorded</source>
+        <translation type="unfinished">未记录</translation>
+    </message>
+    <message>
+        <source>Findings of the job</source>
+        <translation>任务的发现</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation type="unfinished">已分配</translation>
+    </message>
+    <message>
+        <source>Reserved</source>
+        <translation type="unfinished">保留</translation>
+    </message>
+    <message>
+        <source>Used of the GPU</source>
+        <translation>GPU 已用部分</translation>
+    </message>
+    <message>
+        <source>Rank</source>
+        <translation type="unfinished">Rank</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation type="unfinished">峰值</translation>
+    </message>
+    <message>
+        <source>Growth</source>
+        <translation>增长</translation>
+    </message>
+    <message>
+        <source>Memory at the end</source>
+        <translation>结束时的显存</translation>
+    </message>
+    <message>
+        <source>&amp;Show</source>
+        <translation>显示(&amp;S)</translation>
+    </message>
+    <message>
+        <source>S&amp;ort by</source>
+        <translation>排序(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Open selected</source>
+        <translation>打开所选</translation>
+    </message>
+    <message>
+        <source>Opens the traces of the selected processes. A double click on a row opens its trace; Ctrl selects up to four rows.</source>
+        <translation>打开所选进程的记录。双击一行会打开它的记录；按住 Ctrl 最多可选择四行。</translation>
+    </message>
+    <message>
+        <source>Memory of the GPUs</source>
+        <translation>各 GPU 的显存</translation>
+    </message>
+    <message numerus="yes">
+        <source>… and %n more GPU(s)</source>
+        <translation>
+            <numerusform>……以及另外 %n 个 GPU</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Not recorded</source>
+        <translation type="unfinished">未记录</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::JobWindow</name>
+    <message>
+        <source>&amp;File</source>
+        <translation type="unfinished">文件(&amp;F)</translation>
+    </message>
+    <message>
+        <source>&amp;Read again</source>
+        <translation>重新读取(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Close</source>
+        <translation type="unfinished">关闭(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Reading the traces of %1 …</source>
+        <translation>正在读取 %1 的记录……</translation>
     </message>
 </context>
 <context>
@@ -3487,6 +3634,14 @@
         <source>Swap A and B</source>
         <translation>交换 A 和 B</translation>
     </message>
+    <message>
+        <source>Open the folder of a job</source>
+        <translation>打开任务的文件夹</translation>
+    </message>
+    <message>
+        <source>Open &amp;job…</source>
+        <translation>打开任务(&amp;J)…</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -3672,6 +3827,13 @@ y</source>
     <message>
         <source>Show why (Y)</source>
         <translation>显示原因 (Y)</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::RankCurves</name>
+    <message>
+        <source>Curves of the selected processes</source>
+        <translation>所选进程的曲线</translation>
     </message>
 </context>
 <context>

@@ -17,6 +17,7 @@ def main():
         for old, new in (pair.split("=") for pair in options.replace):
             trace.execute("UPDATE string SET text = replace(text, ?, ?)", (old, new))
             trace.execute("UPDATE process SET command_line = replace(command_line, ?, ?)", (old, new))
+            trace.execute("UPDATE process SET node = replace(node, ?, ?)", (old, new))
             trace.execute("UPDATE data_gap SET text = replace(text, ?, ?)", (old, new))
         trace.execute("UPDATE device SET uuid = NULL")
         trace.commit()
