@@ -19,6 +19,15 @@ constexpr int least_row_height = 4, most_row_height = 44, margin = 8, mark_size 
 
 int text_height(const QWidget& widget) { return widget.fontMetrics().height(); }
 
+/// Returns the color of a value from 0 to 1: little memory is close to the background, much stands out.
+QColor heat_color(const Theme& theme, double value) {
+    const QColor least = mixed(theme.plot_background, theme.grid, 0.5);
+    const QColor middle = theme.dark ? QColor(0x2f, 0x7d, 0x96) : QColor(0x5a, 0xa5, 0xd6);
+    const QColor most = theme.dark ? QColor(0xf6, 0xd8, 0x45) : QColor(0x3b, 0x0f, 0x5c);
+    const double half = std::clamp(value, 0.0, 1.0) * 2;
+    return half < 1 ? mixed(least, middle, half) : mixed(middle, most, half - 1);
+}
+
 }  // namespace
 
 HeatMap::HeatMap(QWidget* parent) : QAbstractScrollArea(parent), tip_(this) {
@@ -60,6 +69,12 @@ void HeatMap::arrange() {
     verticalScrollBar()->setPageStep(room);
     verticalScrollBar()->setSingleStep(std::max(1, row_height_));
     paint_cells();
+    emit arranged();
+}
+
+int HeatMap::height_for_rows() const {
+    const int around = height() - plot().height();
+    return around + std::max(rows_.size(), 2) * most_row_height;
 }
 
 QRect HeatMap::plot() const {
@@ -78,7 +93,7 @@ void HeatMap::paint_cells() {
         auto* line = reinterpret_cast<QRgb*>(cells_.scanLine(row));
         for (int x = 0; x < width; ++x) {
             if (const auto bytes = rows_.value_at(row, time_at(names_width_ + x))) {
-                line[x] = scale_color(theme, static_cast<double>(*bytes) / highest).rgb();
+                line[x] = heat_color(theme, static_cast<double>(*bytes) / highest).rgb();
             }
         }
     }
@@ -162,8 +177,13 @@ void HeatMap::paint_axis(QPainter& painter, const Theme& theme) const {
     const auto [from, to] = rows_.span();
     const int top = plot().bottom() + 4, height = text_height(*this);
     painter.setPen(theme.faint_text);
-    painter.drawText(QRect(plot().left(), top, plot().width(), height), Qt::AlignLeft, tr("start of the job"));
-    painter.drawText(QRect(plot().left(), top, plot().width(), height), Qt::AlignRight, duration_text(to - from));
+    painter.drawText(QRect(plot().left(), top, plot().width(), height), Qt::AlignLeft, time_text(from));
+    painter.drawText(QRect(plot().left(), top, plot().width(), height), Qt::AlignRight, time_text(to));
+}
+
+QString HeatMap::time_text(int64_t time) const {
+    const int64_t since = time - rows_.explained().job.span().first;
+    return since == 0 ? tr("start of the job") : tr("%1 after the start").arg(duration_text(since));
 }
 
 /// The key of the colors: a scale from nothing to the highest value.
@@ -181,7 +201,7 @@ void HeatMap::paint_key(QPainter& painter, const Theme& theme) const {
     };
     write(what);
     for (int i = 0; i < scale_width; ++i) {
-        painter.fillRect(x + i, top + 2, 1, height - 4, scale_color(theme, static_cast<double>(i) / scale_width));
+        painter.fillRect(x + i, top + 2, 1, height - 4, heat_color(theme, static_cast<double>(i) / scale_width));
     }
     x += scale_width + margin;
     write(most);
@@ -200,7 +220,7 @@ QString HeatMap::tip(int row, int64_t time) const {
             : rows_.value() == JobValue::reserved
                 ? tr("reserved: %1").arg(bytes_text(*bytes))
                 : tr("used of the GPU: %1 of %2").arg(bytes_text(*bytes), bytes_text(device.total_bytes));
-        text += QStringLiteral("<br>%1 · %2").arg(duration_text(time - rows_.span().first), value);
+        text += QStringLiteral("<br>%1 · %2").arg(duration_text(time - rows_.explained().job.span().first), value);
     }
     text += QStringLiteral("<br>") +
             tr("peak: %1 · at the end: %2").arg(bytes_text(device.peak_allocated), bytes_text(device.allocated_at_end));

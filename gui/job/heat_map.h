@@ -24,10 +24,15 @@ public:
     /// Selects processes by their position in Job::members; at most `most_selected`.
     void select(const std::vector<size_t>& positions);
     const std::vector<size_t>& selected() const { return selected_; }
+    /// Returns the area of the cells, within the viewport.
+    QRect plot() const;
+    /// Returns the height at which all rows have their greatest height.
+    int height_for_rows() const;
 
 signals:
     void selection_changed(const std::vector<size_t>& positions);
     void open_requested(size_t position);
+    void arranged();  ///< the area of the cells may have changed
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -47,7 +52,7 @@ private:
     void paint_key(QPainter& painter, const Theme& theme) const;
     void paint_selection(QPainter& painter, const Theme& theme) const;
     QString tip(int row, int64_t time) const;
-    QRect plot() const;
+    QString time_text(int64_t time) const;
     int row_at(QPoint point) const;
     int row_top(int row) const;
     int64_t time_at(int x) const;

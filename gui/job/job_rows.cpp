@@ -30,7 +30,7 @@ int64_t weight(const DeviceSummary& device, JobOrder order) {
 
 }  // namespace
 
-JobRows::JobRows(std::shared_ptr<const ExplainedJob> explained, JobValue value, JobOrder order)
+JobRows::JobRows(std::shared_ptr<const ExplainedJob> explained, JobValue value, JobOrder order, bool busy_only)
     : explained_(std::move(explained)), value_(value), span_(explained_->job.span()) {
     const auto& members = explained_->job.members;
     for (size_t i = 0; i < members.size(); ++i) {
@@ -40,11 +40,28 @@ JobRows::JobRows(std::shared_ptr<const ExplainedJob> explained, JobValue value, 
             highest_ = std::max(highest_, *std::max_element(values.begin(), values.end()));
         }
     }
+    if (busy_only && !rows_.empty()) {
+        span_.first = busy_since();
+    }
     if (order != JobOrder::rank) {
         std::stable_sort(rows_.begin(), rows_.end(), [&](size_t a, size_t b) {
             return weight(*members[a].device(), order) > weight(*members[b].device(), order);
         });
     }
+}
+
+int64_t JobRows::busy_since() const {
+    constexpr int64_t part = 20;
+    int64_t since = span_.second;
+    for (int row = 0; row < size(); ++row) {
+        const DeviceSummary& device = *member(row).device();
+        const auto busy = std::find_if(device.allocated.begin(), device.allocated.end(),
+                                       [&](int64_t bytes) { return bytes * part > device.peak_allocated; });
+        const int64_t columns = busy - device.allocated.begin();
+        since = std::min(since, explained_->job.job_time(
+                                    member(row), member(row).summary->duration * columns / DeviceSummary::columns));
+    }
+    return since;
 }
 
 int JobRows::row_of(size_t position) const {

@@ -25,7 +25,8 @@ enum class JobOrder : uint8_t { rank, peak, growth, end };
 class JobRows {
 public:
     JobRows() = default;
-    JobRows(std::shared_ptr<const ExplainedJob> explained, JobValue value, JobOrder order);
+    /// `busy_only`: leaves out the time before any process had a twentieth of its peak: imports, and loading of data.
+    JobRows(std::shared_ptr<const ExplainedJob> explained, JobValue value, JobOrder order, bool busy_only);
 
     bool empty() const { return rows_.empty(); }
     int size() const { return static_cast<int>(rows_.size()); }
@@ -48,6 +49,7 @@ public:
     JobValue value() const { return value_; }
 
 private:
+    int64_t busy_since() const;
     const std::vector<int64_t>& curve(const DeviceSummary& device) const;
 
     std::shared_ptr<const ExplainedJob> explained_;

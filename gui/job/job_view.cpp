@@ -3,6 +3,7 @@
 
 #include "gui/job/job_view.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -45,7 +46,7 @@ QString finding_html(const ExplainedJob& explained, size_t number, const Theme& 
         html += paragraph(QStringLiteral("<b>%1</b> %2").arg(JobView::tr("Fix:"), rich_text(to_qstring(finding.fix))));
         html += finding.code.empty()
                     ? QString()
-                    : QStringLiteral("<pre>%1</pre>").arg(lines_to_qstring(finding.code).toHtmlEscaped());
+                    : QStringLiteral("<pre style='white-space:pre-wrap'>%1</pre>").arg(lines_to_qstring(finding.code).toHtmlEscaped());
     }
     const size_t member = finding.members.front();
     return html +
@@ -79,6 +80,8 @@ JobView::JobView(QWidget* parent)
       story_(new QTextBrowser),
       value_(new QComboBox),
       order_(new QComboBox),
+      busy_(new QCheckBox(tr("&Busy part"))),
+      plots_(new QSplitter(Qt::Vertical)),
       map_(new HeatMap),
       curves_(new RankCurves) {
     summary_->setWordWrap(true);
@@ -86,16 +89,13 @@ JobView::JobView(QWidget* parent)
     story_->setOpenLinks(false);
     story_->setAccessibleName(tr("Findings of the job"));
     story_->setMinimumWidth(280);
-    auto* plots = new QSplitter(Qt::Vertical);
-    plots->addWidget(map_);
-    plots->addWidget(curves_);
-    plots->setStretchFactor(0, 3);
-    plots->setStretchFactor(1, 2);
+    plots_->addWidget(map_);
+    plots_->addWidget(curves_);
     auto* stage = new QWidget;
     auto* column = new QVBoxLayout(stage);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(make_controls());
-    column->addWidget(plots, 1);
+    column->addWidget(plots_, 1);
     auto* both = new QSplitter(Qt::Horizontal);
     both->addWidget(story_);
     both->addWidget(stage);
@@ -108,6 +108,10 @@ JobView::JobView(QWidget* parent)
     connect(map_, &HeatMap::selection_changed, this,
             [this](const std::vector<size_t>& positions) { curves_->show_curves(map_->rows(), positions); });
     connect(map_, &HeatMap::open_requested, this, &JobView::open);
+    connect(map_, &HeatMap::arranged, this, [this] {
+        const int frame = map_->frameWidth(), right = map_->width() - frame - map_->plot().right();
+        curves_->align(frame + map_->plot().left(), right);
+    });
     connect(story_, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) { follow(link.toString()); });
 }
 
@@ -130,6 +134,9 @@ QWidget* JobView::make_controls() {
     };
     add(tr("&Show"), value_);
     add(tr("S&ort by"), order_);
+    row->addWidget(busy_);
+    busy_->setToolTip(tr("Leaves out the start, until a process has a twentieth of its peak"));
+    connect(busy_, &QCheckBox::toggled, this, &JobView::update_rows);
     row->addStretch(1);
     auto* open = new QPushButton(tr("Open selected"));
     open->setToolTip(
@@ -151,14 +158,22 @@ void JobView::show_job(std::shared_ptr<const ExplainedJob> explained) {
     write_story();
     update_rows();
     if (map_->selected().empty()) {
+        share_height();
         select_first_finding();
     }
+}
+
+/// Few rows need little height; the curves get the rest, at least a third.
+void JobView::share_height() {
+    const int all = plots_->height(), least = all / 3;
+    const int map = std::min(map_->height_for_rows(), all - least);
+    plots_->setSizes({map, all - map});
 }
 
 void JobView::update_rows() {
     if (explained_) {
         map_->show_rows(JobRows(explained_, static_cast<JobValue>(value_->currentData().toInt()),
-                                static_cast<JobOrder>(order_->currentData().toInt())));
+                                static_cast<JobOrder>(order_->currentData().toInt()), busy_->isChecked()));
         curves_->show_curves(map_->rows(), map_->selected());
     }
 }

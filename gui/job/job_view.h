@@ -9,8 +9,10 @@
 #include "gui/job/heat_map.h"
 #include "gui/job/rank_curves.h"
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
+class QSplitter;
 class QTextBrowser;
 
 namespace tidemark::gui {
@@ -32,6 +34,7 @@ signals:
 private:
     QWidget* make_controls();
     void update_rows();
+    void share_height();
     void write_story();
     void select_first_finding();
     void follow(const QString& link);
@@ -43,6 +46,8 @@ private:
     QTextBrowser* story_;
     QComboBox* value_;
     QComboBox* order_;
+    QCheckBox* busy_;
+    QSplitter* plots_;
     HeatMap* map_;
     RankCurves* curves_;
 };

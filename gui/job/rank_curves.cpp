@@ -35,6 +35,12 @@ RankCurves::RankCurves(QWidget* parent) : QCustomPlot(parent) {
     apply_theme();
 }
 
+void RankCurves::align(int left, int right) {
+    axisRect()->setAutoMargins(QCP::msTop | QCP::msBottom);
+    axisRect()->setMargins(QMargins(left, 0, right, 0));
+    replot();
+}
+
 void RankCurves::show_curves(const JobRows& rows, const std::vector<size_t>& positions) {
     rows_ = rows;
     positions_ = positions;
@@ -42,6 +48,7 @@ void RankCurves::show_curves(const JobRows& rows, const std::vector<size_t>& pos
     clearGraphs();
     double highest = 1;
     const auto [from, to] = rows.empty() ? std::pair<int64_t, int64_t>{0, 0} : rows.span();
+    const int64_t start = rows.empty() ? 0 : rows.explained().job.span().first;
     for (size_t i = 0; i < positions.size(); ++i) {
         const int row = rows.row_of(positions[i]);
         if (row < 0) {
@@ -51,7 +58,7 @@ void RankCurves::show_curves(const JobRows& rows, const std::vector<size_t>& pos
         for (int column = 0; column < columns; ++column) {
             const int64_t time = from + (to - from) * column / columns;
             const auto value = rows.value_at(row, time);
-            times << static_cast<double>(time - from);
+            times << static_cast<double>(time - start);
             bytes << (value ? static_cast<double>(*value) : qQNaN());
             highest = std::max(highest, value ? static_cast<double>(*value) : 0.0);
         }
@@ -60,7 +67,7 @@ void RankCurves::show_curves(const JobRows& rows, const std::vector<size_t>& pos
         graph->setPen(pen_of(theme, static_cast<int>(i)));
         graph->setName(rows.name(row));
     }
-    xAxis->setRange(0, std::max<double>(static_cast<double>(to - from), 1));
+    xAxis->setRange(static_cast<double>(from - start), static_cast<double>(std::max(to - start, from - start + 1)));
     constexpr double headroom = 1.05;
     yAxis->setRange(0, highest * headroom);
     replot();

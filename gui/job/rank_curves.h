@@ -14,6 +14,8 @@ class RankCurves : public QCustomPlot {
 public:
     explicit RankCurves(QWidget* parent = nullptr);
     /// `positions`: in Job::members.
+    /// Puts the time axis below that of another widget, which begins and ends at these distances from the sides.
+    void align(int left, int right);
     void show_curves(const JobRows& rows, const std::vector<size_t>& positions);
 
 protected:

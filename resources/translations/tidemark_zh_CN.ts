@@ -2582,6 +2582,10 @@
         <source>peak: %1 · at the end: %2</source>
         <translation>峰值：%1 · 结束时：%2</translation>
     </message>
+    <message>
+        <source>%1 after the start</source>
+        <translation>开始后 %1</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::HistogramView</name>
@@ -2912,7 +2916,7 @@
     </message>
     <message>
         <source>not recorded</source>
-        <translation type="unfinished">未记录</translation>
+        <translation>未记录</translation>
     </message>
     <message>
         <source>Findings of the job</source>
@@ -2920,11 +2924,11 @@
     </message>
     <message>
         <source>Allocated</source>
-        <translation type="unfinished">已分配</translation>
+        <translation>已分配</translation>
     </message>
     <message>
         <source>Reserved</source>
-        <translation type="unfinished">保留</translation>
+        <translation>保留</translation>
     </message>
     <message>
         <source>Used of the GPU</source>
@@ -2932,11 +2936,11 @@
     </message>
     <message>
         <source>Rank</source>
-        <translation type="unfinished">Rank</translation>
+        <translation>Rank</translation>
     </message>
     <message>
         <source>Peak</source>
-        <translation type="unfinished">峰值</translation>
+        <translation>峰值</translation>
     </message>
     <message>
         <source>Growth</source>
@@ -2974,14 +2978,22 @@
     </message>
     <message>
         <source>Not recorded</source>
-        <translation type="unfinished">未记录</translation>
+        <translation>未记录</translation>
+    </message>
+    <message>
+        <source>&amp;Busy part</source>
+        <translation>忙碌部分(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Leaves out the start, until a process has a twentieth of its peak</source>
+        <translation>略去开头，直到有进程达到其峰值的二十分之一</translation>
     </message>
 </context>
 <context>
     <name>tidemark::gui::JobWindow</name>
     <message>
         <source>&amp;File</source>
-        <translation type="unfinished">文件(&amp;F)</translation>
+        <translation>文件(&amp;F)</translation>
     </message>
     <message>
         <source>&amp;Read again</source>
@@ -2989,7 +3001,7 @@
     </message>
     <message>
         <source>&amp;Close</source>
-        <translation type="unfinished">关闭(&amp;C)</translation>
+        <translation>关闭(&amp;C)</translation>
     </message>
     <message>
         <source>Reading the traces of %1 …</source>

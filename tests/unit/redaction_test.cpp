@@ -229,7 +229,7 @@ std::string write_secret_trace(const Folder& folder) {
     EXPECT_TRUE(status) << status.error().sentence.english();
     execute(
         path,
-        "INSERT INTO thread VALUES(1, 1, 5, 'zq7secret901'); UPDATE process SET name='zq7secret902';"
+        "INSERT INTO thread VALUES(1, 1, 5, 'zq7secret901'); UPDATE process SET role='zq7secret902';"
         "UPDATE device SET uuid='GPU-zq7secret903'; UPDATE pool SET name='zq7secret904';"
         "INSERT INTO meta VALUES('recorded.zq7secret905', 'zq7secret906');"
         "CREATE TABLE foreign_table(a, b); INSERT INTO foreign_table VALUES('zq7secret907', x'7A713773656372657439');");

@@ -145,7 +145,7 @@ private:
 class RandomRecords {
 public:
     explicit RandomRecords(StreamingWriter& writer) : writer_(writer) {
-        writer_.process({4711, 0, "python train.py", 0, std::nullopt, std::nullopt, {}});
+        writer_.process({4711, {0}, "python train.py", 0, std::nullopt, std::nullopt, {}});
     }
 
     void write(int64_t now) {

@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import shutil
+import tarfile
+
+from support import INPUT, SNAPSHOTS, USAGE, CommandTest, run
+
+LIMIT = 5
+
+
+class Jobs(CommandTest):
+    """Commands that take the folder of a job: two ranks, of which rank 0 keeps predictions."""
+
+    def job(self, name="board_imbalance"):
+        with tarfile.open(SNAPSHOTS.parent / "corpus" / "jobs.tar.xz") as archive:
+            for member in archive:
+                if member.isfile() and member.name.startswith(name + "/"):
+                    path = self.folder / member.name
+                    path.parent.mkdir(exist_ok=True)
+                    path.write_bytes(archive.extractfile(member).read())
+        return self.folder / name
+
+    def traces(self, job):
+        return sorted(job.glob("*.tide"))
+
+    def test_the_rank_that_grows_is_named(self):
+        job = self.job()
+        report = self.json_of("explain", job)
+        self.assertEqual(report["findings"][0]["kind"], "rank-growth")
+        self.assertEqual(report["findings"][0]["ranks"], [0])
+        self.assertEqual(report["findings"][0]["per_iteration"], 8 << 20)
+        self.assertEqual([process["rank"] for process in report["processes"]], [0, 1])
+        self.assertEqual([process["world_size"] for process in report["processes"]], [2, 2])
+        self.assertEqual(len(report["gpus"]), 2)
+        for gpu in report["gpus"]:
+            self.assertEqual(sum(part["bytes"] for part in gpu["processes"]) + gpu["rest"], gpu["used"])
+        text = self.run_fine("explain", job)
+        self.assertIn("First: rank 0 retains 632 MiB more than rank 1", text)
+        self.assertIn("| rank 0 |", self.run_fine("explain", job, "--format", "markdown"))
+
+    def test_summaries_are_kept_and_made_again_when_the_trace_changes(self):
+        job = self.job()
+        first = self.run_fine("explain", job)
+        summaries = sorted((job / "summaries").glob("*.json"))
+        self.assertEqual([path.stem for path in summaries], [path.stem for path in self.traces(job)])
+        changed = json.loads(summaries[0].read_text())
+        changed["devices"][0]["peak_allocated"] = 77 << 30
+        summaries[0].write_text(json.dumps(changed))
+        self.assertIn("77.0 GiB", self.run_fine("explain", job), "a summary is used without its trace")
+        os.utime(self.traces(job)[0], (1, 1))
+        self.assertEqual(self.run_fine("explain", job), first)
+        summaries[0].write_text('{"version": 1, "writer": "x"')
+        self.assertEqual(self.run_fine("explain", job), first)
+
+    def test_a_rank_has_an_address(self):
+        job = self.job()
+        self.assertIn("rank 1", self.run_fine("info", f"{job}:1"))
+        self.assertIn("board_imbalance.py:95", self.run_fine("top", f"{job}:0", "--by", "line"))
+        self.assertIn("A", self.run_fine("diff", f"{job}:0", f"{job}:1", "--by", "line"))
+        missing = run("info", f"{job}:7")
+        self.assertEqual(missing.returncode, USAGE)
+        self.assertIn("no trace of rank 7", missing.stderr)
+
+    def test_info_and_top_show_all_ranks(self):
+        job = self.job()
+        info = self.run_fine("info", job)
+        self.assertRegex(info, r"rank 0 +1\.38 GiB")
+        self.assertIn("node1", info)
+        sites = self.json_of("top", job, "--limit", 3)["groups"]
+        self.assertEqual(len(sites), 3)
+        kept = next(site for site in self.json_of("top", job)["groups"] if "py:95" in site["line"])
+        self.assertEqual(kept["most_on"], "rank 0")
+        self.assertEqual(run("top", job, "--at", "end").returncode, USAGE)
+
+    def test_every_rank_is_checked(self):
+        job = self.job()
+        answer = run("check", job, "--no-finding", "leak")
+        self.assertEqual(answer.returncode, LIMIT)
+        self.assertRegex(answer.stdout, r"BROKEN +rank 0, device 0")
+        self.assertRegex(answer.stdout, r"ok +rank 1, device 1")
+
+    def test_a_shared_job_has_no_names_of_nodes(self):
+        job, shared = self.job(), self.folder / "shared.tidejob"
+        self.run_fine("share", job, "-o", shared, "--redact", "paths,source,names")
+        self.assertEqual([path.name for path in self.traces(shared)], ["rank0.tide", "rank1.tide"])
+        for trace in self.traces(shared):
+            self.assertNotIn(b"node1", trace.read_bytes())
+        self.assertEqual(self.json_of("explain", shared)["findings"][0]["ranks"], [0])
+
+    def test_traces_of_several_nodes_are_collected(self):
+        job, target = self.job(), self.folder / "all.tidejob"
+        self.run_fine("info", job)
+        nodes = [self.folder / "a.tidejob", self.folder / "b.tidejob"]
+        for node, trace in zip(nodes, self.traces(job), strict=True):
+            (node / "summaries").mkdir(parents=True)
+            shutil.move(trace, node)
+            shutil.move(job / "summaries" / f"{trace.stem}.json", node / "summaries")
+        self.assertIn("2 traces copied", self.run_fine("collect", *nodes, "-o", target))
+        self.assertIn("2 were there already", self.run_fine("collect", *nodes, "-o", target))
+        self.assertEqual(len(self.json_of("explain", target)["processes"]), 2)
+        (target / self.traces(target)[0].name).write_bytes(b"another")
+        self.assertEqual(run("collect", *nodes, "-o", target).returncode, USAGE)
+        self.assertEqual(run("collect", self.folder, "-o", target).returncode, INPUT)
+
+    def test_bad_traces_are_named_and_the_others_explained(self):
+        job = self.job()
+        (job / "foreign.tide").write_bytes(b"not a trace")
+        cut = job / "rank7-node2-1.tide"
+        cut.write_bytes(self.traces(job)[1].read_bytes()[:20000])
+        report = self.json_of("explain", job)
+        self.assertEqual(report["findings"][0]["ranks"], [0])
+        self.assertEqual(len([process for process in report["processes"] if "error" in process]), 2)
+        self.assertTrue(any("foreign.tide" in text for text in report["unknowns"]))
+        self.assertEqual(run("check", job, "--no-finding", "leak").returncode, INPUT)
+
+    def test_a_missing_rank_is_said(self):
+        job = self.job()
+        self.traces(job)[0].unlink()
+        report = self.json_of("explain", job)
+        self.assertEqual(report["missing_ranks"], [0])
+        self.assertIn("The folder has no trace of 1 rank: 0.", report["unknowns"])
+
+    def test_a_folder_without_traces_is_none(self):
+        empty = self.folder / "empty.tidejob"
+        empty.mkdir()
+        answer = run("explain", empty)
+        self.assertEqual(answer.returncode, INPUT)
+        self.assertIn("folder", answer.stderr)
+
+    def test_points_in_time_are_of_one_trace(self):
+        job = self.job()
+        self.assertEqual(run("explain", job, "--at", "end").returncode, USAGE)
+        self.assertEqual(run("explain", job, "--format", "html").returncode, USAGE)
+        self.assertEqual(run("info", job, "--check").returncode, USAGE)
+
+    def test_a_job_with_traces_is_not_recorded_again(self):
+        job = self.job().rename(self.folder / "run.tidejob")
+        answer = run("record", "-o", job, "--", "true")
+        self.assertEqual(answer.returncode, USAGE)
+        self.assertIn("has traces already", answer.stderr)
+        self.assertEqual(len(self.traces(job)), 2)
