@@ -44,9 +44,9 @@ QString finding_html(const ExplainedJob& explained, size_t number, const Theme& 
     }
     if (!finding.fix.empty()) {
         html += paragraph(QStringLiteral("<b>%1</b> %2").arg(JobView::tr("Fix:"), rich_text(to_qstring(finding.fix))));
-        html += finding.code.empty()
-                    ? QString()
-                    : QStringLiteral("<pre style='white-space:pre-wrap'>%1</pre>").arg(lines_to_qstring(finding.code).toHtmlEscaped());
+        html += finding.code.empty() ? QString()
+                                     : QStringLiteral("<pre style='white-space:pre-wrap'>%1</pre>")
+                                           .arg(lines_to_qstring(finding.code).toHtmlEscaped());
     }
     const size_t member = finding.members.front();
     return html +

@@ -2982,7 +2982,7 @@
     </message>
     <message>
         <source>&amp;Busy part</source>
-        <translation>忙碌部分(&amp;B)</translation>
+        <translation>繁忙部分(&amp;B)</translation>
     </message>
     <message>
         <source>Leaves out the start, until a process has a twentieth of its peak</source>

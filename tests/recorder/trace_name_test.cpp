@@ -183,8 +183,8 @@ protected:
     void TearDown() override {
         for (const char* variable :
              {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE",
-              "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "LOCAL_RANK", "SLURM_LOCALID",
-              "ROLE_NAME", "TIDEMARK_RANKS", "TIDEMARK_ONE_IN", "TIDEMARK_NODES"}) {
+              "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS",
+              "LOCAL_RANK", "SLURM_LOCALID", "ROLE_NAME", "TIDEMARK_RANKS", "TIDEMARK_ONE_IN", "TIDEMARK_NODES"}) {
             unsetenv(variable);
         }
     }

@@ -251,8 +251,7 @@ TEST(JobClocks, AreComparedByTheEndsOfSteps) {
     EXPECT_EQ(0, clocks.at("node"));
     EXPECT_EQ(7 * second + 2, clocks.at("other"));
     ranks.job.clocks = clocks;
-    EXPECT_EQ(ranks.job.job_time(ranks.job.members[0], second) - 2,
-              ranks.job.job_time(ranks.job.members[2], second));
+    EXPECT_EQ(ranks.job.job_time(ranks.job.members[0], second) - 2, ranks.job.job_time(ranks.job.members[2], second));
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ inline auto fields(const DataGap& g) {
     return std::tie(g.kind, g.device, g.time, g.count, g.bytes, g.reason, g.arguments, g.text);
 }
 inline auto fields(const Process& p) {
-    return std::tie(p.pid, p.place.rank, p.place.local_rank, p.place.world_size, p.place.node, p.place.role, p.command_line, p.start, p.end, p.exit_status, p.how_ended);
+    return std::tie(p.pid, p.place.rank, p.place.local_rank, p.place.world_size, p.place.node, p.place.role,
+                    p.command_line, p.start, p.end, p.exit_status, p.how_ended);
 }
 inline auto fields(const Step& s) { return std::tie(s.number, s.source, s.start, s.end); }
 inline auto fields(const DriverAllocation& a) {
