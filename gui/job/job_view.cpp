@@ -158,7 +158,7 @@ void JobView::show_job(std::shared_ptr<const ExplainedJob> explained) {
     write_story();
     update_rows();
     if (map_->selected().empty()) {
-        share_height();
+        QMetaObject::invokeMethod(this, &JobView::share_height, Qt::QueuedConnection);  // when the page has its size
         select_first_finding();
     }
 }

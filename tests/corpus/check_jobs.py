@@ -62,10 +62,11 @@ def differences(name, report):
 def unpack(archive, folder):
     with tarfile.open(archive) as packed:
         for member in packed:
-            if member.isfile():
+            content = packed.extractfile(member)
+            if content is not None:
                 path = folder / member.name
                 path.parent.mkdir(exist_ok=True)
-                path.write_bytes(packed.extractfile(member).read())
+                path.write_bytes(content.read())
 
 
 def check(tidemark, folder):
