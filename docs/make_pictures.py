@@ -22,6 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import typing
 
@@ -93,6 +94,10 @@ GUIDE = {
     "table": "gpt2 window --stack-by category --pane table --size 1600x900",
     "breakdown": "s11_validation_sizes breakdown --at end --size 1400x520",
 }
+
+# The job of the user guide: rank 3 of four retains what it evaluates.
+JOB = "four_ranks"
+JOBS = ROOT / "tests" / "data" / "corpus" / "stages.tar.xz"
 
 
 class Tools:
@@ -207,18 +212,32 @@ def draw_guide(tools, folder, name):
     save_small(folder / "guide.png", ROOT / "docs" / "images" / f"{name}.png")
 
 
+def draw_job(tools, folder):
+    job = folder / JOB
+    job.mkdir()
+    with tarfile.open(JOBS) as archive:
+        for member in archive:
+            content = archive.extractfile(member)
+            if content is not None and member.name.startswith(f"{JOB}/"):
+                (job / pathlib.Path(member.name).name).write_bytes(content.read())
+    tools.render(job, folder / "job.png", "window", "--size", "1500x880")
+    save_small(folder / "job.png", ROOT / "docs" / "images" / "job.png")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recorded", type=pathlib.Path)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
-    parser.add_argument("--only", action="append", choices=[*words(), *GUIDE])
+    parser.add_argument("--only", action="append", choices=[*words(), *GUIDE, "job"])
     parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
     options = parser.parse_args()
     update_index()
     tools = Tools(options.build.resolve())
     with tempfile.TemporaryDirectory() as scratch:
-        for name in options.only or [*words(), *GUIDE]:
-            if name not in GUIDE:
+        for name in options.only or [*words(), *GUIDE, "job"]:
+            if name == "job":
+                draw_job(tools, pathlib.Path(scratch))
+            elif name not in GUIDE:
                 page = Page(name)
                 if page.shown:
                     draw_finding(tools, options, pathlib.Path(scratch), page)
