@@ -138,9 +138,10 @@ Status print_job_sites(const std::string& folder, size_t limit, const std::strin
         }
         return print_json({{"folder", folder}, {"ranks", job->ranks().size()}, {"groups", std::move(list)}});
     }
+    const auto ranks = static_cast<int64_t>(job->ranks().size());
     std::string text =
-        words("Allocation sites at the peaks of {count} ranks: of all ranks, the least and the most of one.",
-              with("count", job->ranks().size())) +
+        words.plural(ranks, "Allocation sites at the peak of {n} rank: of all ranks, the least and the most of one.",
+                     "Allocation sites at the peaks of {n} ranks: of all ranks, the least and the most of one.") +
         "\n\n";
     for (size_t i = 0; i < count; ++i) {
         const SiteOfJob& site = sites[i];

@@ -13,12 +13,13 @@ namespace {
 /// Returns the free memory of the rank's GPU at a time of the job; nothing if it was not recorded.
 std::optional<int64_t> free_at(const Job& job, const JobMember& member, int64_t job_time) {
     const DeviceSummary& device = *member.device();
-    const int64_t time = job_time - job.job_time(member, 0), duration = std::max<int64_t>(member.summary->duration, 1);
-    if (time < 0 || device.total_bytes == 0) {
+    const int64_t time = job_time - job.job_time(member, 0);
+    const double part = static_cast<double>(time) / static_cast<double>(std::max<int64_t>(member.summary->duration, 1));
+    if (part < 0 || device.total_bytes == 0) {
         return std::nullopt;
     }
-    const auto column = std::min<int64_t>(time * DeviceSummary::columns / duration, DeviceSummary::columns - 1);
-    const int64_t used = device.used[static_cast<size_t>(column)];
+    const auto column = static_cast<size_t>(std::min(part, 1.0) * (DeviceSummary::columns - 1));
+    const int64_t used = device.used[column];
     return used < 0 ? std::nullopt : std::optional(device.total_bytes - used);
 }
 
@@ -53,7 +54,7 @@ JobFinding out_of_memory(const RankSet& ranks, size_t i) {
     }
     for (const FindingSummary& of_trace : ranks.device(i).findings) {
         if (of_trace.kind == FindingKind::out_of_memory) {
-            const FindingTexts& texts = of_trace.texts[static_cast<size_t>(words.language())];
+            const FindingTexts& texts = texts_in(of_trace, words);
             finding.text.push_back(texts.detail);
             finding.fix = texts.fix;
             finding.code = texts.code;

@@ -18,6 +18,7 @@ enum class When : uint8_t { at_end, at_peak };
 int64_t bytes_of(const SiteMemory& site, When when) { return when == When::at_end ? site.at_end : site.at_peak; }
 
 struct SiteDifference {
+    const DeviceSummary* device = nullptr;
     const SiteMemory* site = nullptr;
     int64_t more = 0;
 };
@@ -29,7 +30,7 @@ std::vector<SiteDifference> sites_with_more(const DeviceSummary& rank, const Dev
         const SiteMemory* same = find_site(usual, site.line);
         const int64_t more = bytes_of(site, when) - (same == nullptr ? 0 : bytes_of(*same, when));
         if (more > 0) {
-            differences.push_back({&site, more});
+            differences.push_back({&rank, &site, more});
         }
     }
     std::stable_sort(differences.begin(), differences.end(),
@@ -48,8 +49,8 @@ std::string site_phrase(const SiteDifference& difference, const Words& words) {
     const SiteMemory& site = *difference.site;
     const std::string text =
         words("{bytes} from {line}", with("bytes", format_bytes(difference.more)), with("line", site.line));
-    if (!site.referrer.empty()) {
-        return words("{memory} (retained by {referrer})", with("memory", text), with("referrer", site.referrer));
+    if (const std::string referrer = referrer_of(*difference.device, site.line, words); !referrer.empty()) {
+        return words("{memory} (retained by {referrer})", with("memory", text), with("referrer", referrer));
     }
     return is_telling(site.category) ? words("{memory} ({category})", with("memory", text),
                                              with("category", category_name(words, site.category)))
@@ -68,11 +69,11 @@ std::string sites_sentence(const std::vector<SiteDifference>& differences, const
 }
 
 void add_leak(JobFinding& finding, const FindingSummary& leak, const Words& words) {
-    const FindingTexts& texts = leak.texts[static_cast<size_t>(words.language())];
+    const FindingTexts& texts = texts_in(leak, words);
     finding.kind = JobFindingKind::rank_growth;
     finding.severity = Severity::leak;
     finding.per_iteration = leak.per_iteration;
-    finding.referrer = leak.referrer;
+    finding.referrer = texts.referrer;
     finding.of_trace = leak.kind;
     finding.text.push_back(texts.detail);
     finding.fix = texts.fix;
@@ -120,7 +121,7 @@ JobFinding retained_more(const RankSet& ranks, const std::vector<size_t>& some, 
     }
     const SiteMemory& site = *differences.front().site;
     finding.line = site.line;
-    finding.referrer = site.referrer;
+    finding.referrer = referrer_of(device, site.line, words);
     finding.text.push_back(sites_sentence(differences, words));
     if (const FindingSummary* leak = leak_at(device, site.line)) {
         add_leak(finding, *leak, words);

@@ -36,7 +36,7 @@ JobFinding late_free(const RankSet& ranks, size_t late, const SiteMemory& site, 
     finding.members = {ranks.position(late)};
     finding.bytes = site.at_peak;
     finding.line = site.line;
-    finding.referrer = site.referrer;
+    finding.referrer = referrer_of(ranks.device(late), site.line, words);
     finding.title = words("{rank} frees {bytes} of {line} later than the other ranks", with("rank", name),
                           with("bytes", format_bytes(site.at_peak)), with("line", site.line));
     finding.text.push_back(words.plural(

@@ -20,7 +20,6 @@ namespace tidemark {
 struct SiteMemory {
     std::string line;                       ///< "train.py:31 main", as in AttributionGroup
     Category category = Category::unknown;  ///< of most of its bytes at the peak, or at the end
-    std::string referrer;                   ///< what retains it at the end; empty if not known
     int64_t at_peak = 0, at_end = 0;
     int64_t count_at_end = 0;     ///< allocations
     int64_t allocated = 0;        ///< the number of all its allocations
@@ -30,6 +29,7 @@ struct SiteMemory {
 /// The sentences of a finding in one language.
 struct FindingTexts {
     std::string title, detail, fix, code;
+    std::string referrer;  ///< as in Finding
 };
 constexpr size_t language_count = 2;  ///< of Language
 
@@ -39,7 +39,7 @@ struct FindingSummary {
     Confidence confidence = Confidence::certain;
     int64_t bytes = 0;
     std::optional<int64_t> per_iteration;
-    std::string line, referrer;
+    std::string line;
     bool is_gpu_leak = false, is_slow = false;
     std::array<FindingTexts, language_count> texts;  ///< by Language
 };

@@ -67,4 +67,17 @@ const FindingSummary* leak_at(const DeviceSummary& device, const std::string& li
     return found == device.findings.end() ? nullptr : &*found;
 }
 
+const FindingTexts& texts_in(const FindingSummary& finding, const Words& words) {
+    return finding.texts[static_cast<size_t>(words.language())];
+}
+
+std::string referrer_of(const DeviceSummary& device, const std::string& line, const Words& words) {
+    for (const FindingSummary& finding : device.findings) {
+        if (finding.line == line && !texts_in(finding, words).referrer.empty()) {
+            return texts_in(finding, words).referrer;
+        }
+    }
+    return {};
+}
+
 }  // namespace tidemark

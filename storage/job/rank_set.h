@@ -43,6 +43,11 @@ const SiteMemory* find_site(const DeviceSummary& device, std::string_view line);
 /// Returns the growth at this line, if the trace has such a finding.
 const FindingSummary* leak_at(const DeviceSummary& device, const std::string& line);
 
+/// Returns what retains the memory of a line, by the trace's findings; "" if none says it.
+std::string referrer_of(const DeviceSummary& device, const std::string& line, const Words& words);
+/// Returns the finding's sentences in the language of the words.
+const FindingTexts& texts_in(const FindingSummary& finding, const Words& words);
+
 /// The rules. Each adds what it finds.
 void find_out_of_memory(const RankSet& ranks, std::vector<JobFinding>& findings);
 void find_late_frees(const RankSet& ranks, std::vector<JobFinding>& findings);

@@ -63,22 +63,23 @@ std::string bytes_sentence(const Same& same, const Words& words) {
 JobFinding finding_of(const RankSet& ranks, const Same& same) {
     const Words& words = ranks.words();
     const FindingSummary& first = *same.findings.front();
-    const FindingTexts& texts = first.texts[static_cast<size_t>(words.language())];
+    const FindingTexts& texts = texts_in(first, words);
     const bool is_of_all = same.ranks.size() == ranks.size() && ranks.size() > 1;
     JobFinding finding;
     finding.kind = is_of_all ? JobFindingKind::shared : JobFindingKind::some_ranks;
     finding.severity = first.severity;
     finding.members = ranks.positions(same.ranks);
     finding.line = first.line;
-    finding.referrer = first.referrer;
+    finding.referrer = texts.referrer;
     finding.bytes = first.bytes;
     finding.per_iteration = first.per_iteration;
     finding.of_trace = first.kind;
     const auto title = with("title", texts.title);
     finding.title =
         !is_of_all ? words("{ranks}: {title}", with("ranks", ranks_phrase(ranks.job(), finding.members, words)), title)
-        : ranks.size() == 2 ? words("both ranks: {title}", title)
-                            : words("all {count} ranks: {title}", with("count", ranks.size()), title);
+        : ranks.size() == 2
+            ? words("both ranks: {title}", title)
+            : words.plural(static_cast<int64_t>(ranks.size()), "the rank: {title}", "all {n} ranks: {title}", title);
     finding.text.push_back(texts.detail);
     if (same.ranks.size() > 1 && first.bytes > 0) {
         finding.text.push_back(bytes_sentence(same, words));

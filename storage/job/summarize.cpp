@@ -121,14 +121,13 @@ FindingSummary summary_of(const Finding& finding) {
     summary.bytes = finding.bytes;
     summary.per_iteration = finding.per_iteration;
     summary.line = finding.line;
-    summary.referrer = finding.referrer;
     summary.is_gpu_leak = is_gpu_leak(finding);
     summary.is_slow = is_slow_growth(finding);
     return summary;
 }
 
 FindingTexts texts_of(const Finding& finding) {
-    FindingTexts texts{finding.title, finding.text.empty() ? "" : finding.text.front(), {}, {}};
+    FindingTexts texts{finding.title, finding.text.empty() ? "" : finding.text.front(), {}, {}, finding.referrer};
     if (!finding.fixes.empty()) {
         texts.fix = finding.fixes.front().text;
         texts.code = finding.fixes.front().code;
@@ -148,16 +147,6 @@ void add_explanation(DeviceSummary& summary, const AnalysisContext& context, Pro
             }
             summary.findings[i].texts[language] = texts_of(explanation.findings[i]);
         }
-    }
-}
-
-/// The finding about a site names what retains its memory.
-void add_referrers(DeviceSummary& summary) {
-    for (SiteMemory& site : summary.sites) {
-        const auto found = std::find_if(summary.findings.begin(), summary.findings.end(), [&](const FindingSummary& f) {
-            return f.line == site.line && !f.referrer.empty();
-        });
-        site.referrer = found == summary.findings.end() ? "" : found->referrer;
     }
 }
 
@@ -238,7 +227,6 @@ DeviceSummary summarize_device(const AnalysisContext& context, Progress& progres
     }
     summary.sites = SiteSums(context).take();
     add_explanation(summary, context, progress);
-    add_referrers(summary);
     add_curves(summary, context);
     add_oom(summary, context);
     return summary;

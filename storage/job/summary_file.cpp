@@ -67,11 +67,11 @@ void from_json(const json& j, Fact<ProcessEnd>& end) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(JobPlace, rank, local_rank, world_size, node, role)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SiteMemory, line, category, referrer, at_peak, at_end, count_at_end, allocated,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SiteMemory, line, category, at_peak, at_end, count_at_end, allocated,
                                    median_lifetime)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingTexts, title, detail, fix, code)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingSummary, kind, severity, confidence, bytes, per_iteration, line, referrer,
-                                   is_gpu_leak, is_slow, texts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingTexts, title, detail, fix, code, referrer)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingSummary, kind, severity, confidence, bytes, per_iteration, line, is_gpu_leak,
+                                   is_slow, texts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComponentMemory, kind, name, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OomSummary, time, requested, free)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepEnd, number, time)

@@ -17,7 +17,8 @@ class Breakdown(CommandTest):
             library = database.execute("SELECT max(id) + 1 FROM string").fetchone()[0]
             database.execute("INSERT INTO string VALUES(?, 'libcublas.so.13')", (library,))
             database.execute(
-                "INSERT INTO process VALUES(1, 4711, 3, NULL, 'python train.py', 0, ?, 137, 'killed by signal 9')",
+                "INSERT INTO process VALUES(1, 4711, 3, NULL, NULL, NULL, NULL, 'python train.py', 0, ?, 137, "
+                "'killed by signal 9')",
                 (end,),
             )
             database.execute(

@@ -28,7 +28,7 @@ class Info(CommandTest):
         trace = self.imported("adam_steps")
         info = self.json_of("info", trace)
         self.assertEqual(info["file_bytes"], trace.stat().st_size)
-        self.assertEqual(info["format_version"], 7)
+        self.assertEqual(info["format_version"], 8)
         self.assertEqual(info["annotations"], 6)
         self.assertEqual(info["settings_changed"], [])
         self.assertTrue(info["clean_end"])
@@ -44,7 +44,7 @@ class Info(CommandTest):
         self.assertNotIn("recording cost", self.run_fine("info", trace), "an import has none")
         with contextlib.closing(sqlite3.connect(trace)) as database, database:
             (duration,) = database.execute("SELECT CAST(value AS INTEGER) FROM meta WHERE key='duration_ns'").fetchone()
-            database.execute("INSERT INTO process VALUES(1, 4711, NULL, NULL, 'python train.py', 0, NULL, NULL, NULL)")
+            database.execute("INSERT INTO process(id, pid, command_line, start_time) VALUES(1, 4711, 'python train.py', 0)")
         self.assertRegex(self.run_fine("info", trace), "recording cost +unknown")
         rows = [
             ("callbacks", 1, duration // 100, 1000),

@@ -35,8 +35,8 @@ FindingSummary leak(const std::string& line, const std::string& referrer, int64_
     finding.bytes = 10 * each;
     finding.per_iteration = each;
     finding.line = line;
-    finding.referrer = referrer;
-    finding.texts[0] = {"tensors accumulate in `board`", "The list retains them.", "Move them to the CPU.", "x.cpu()"};
+    finding.texts[0] = {"tensors accumulate in `board`", "The list retains them.", "Move them to the CPU.", "x.cpu()",
+                        referrer};
     return finding;
 }
 
