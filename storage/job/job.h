@@ -55,7 +55,7 @@ bool is_job(const std::string& path);
 std::vector<std::string> traces_in(const std::string& folder);
 
 /// Reads the summary of a trace of a job, or makes and writes it. Thread: any.
-JobMember read_member(const std::string& trace, Progress& progress);
+JobMember read_member(const std::string& path, Progress& progress);
 
 /// Deletes a trace of a job and its summary, unless the trace is being written (usage).
 Status remove_from_job(const std::string& trace);

@@ -155,6 +155,10 @@ void add_curves(DeviceSummary& summary, const AnalysisContext& context) {
     const auto columns = make_columns(trace, context.device(), context.curves(), TimeAxis::wall_clock, 0,
                                       static_cast<double>(trace.duration), DeviceSummary::columns);
     std::vector<int64_t> times;
+    times.reserve(DeviceSummary::columns);
+    summary.allocated.reserve(columns.size());
+    summary.reserved.reserve(columns.size());
+    summary.used.reserve(columns.size());
     for (const Column& column : columns) {
         summary.allocated.push_back(column.max[static_cast<size_t>(Series::allocated)]);
         summary.reserved.push_back(column.max[static_cast<size_t>(Series::reserved)]);

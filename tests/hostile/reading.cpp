@@ -187,12 +187,22 @@ std::vector<Reading> snapshot_readings() {
 
 void prepare_readings(int& argc, char** argv) { prepare_views(argc, argv); }
 
+namespace {
+
+Reported reported_in(const Trace& trace) {
+    return {true, trace.integrity == Integrity::changed, static_cast<int>(trace.data_gaps.size())};
+}
+
+}  // namespace
+
 Reported reported_by(const std::string& trace) {
     Progress progress;
-    const auto opened = open_trace(trace, progress);
-    return opened ? Reported{true, (*opened)->integrity == Integrity::changed,
-                             static_cast<int>((*opened)->data_gaps.size())}
-                  : Reported{};
+    if (const auto opened = open_trace(trace, progress)) {
+        return reported_in(**opened);
+    }
+    // Damage of a table that a summary does not read: `info` answers, and says that the file was changed.
+    const auto summary = open_summary(trace, progress);
+    return summary ? reported_in(*summary->trace) : Reported{};
 }
 
 }  // namespace tidemark::hostile
