@@ -40,6 +40,7 @@ JobRows::JobRows(std::shared_ptr<const ExplainedJob> explained, JobValue value, 
             highest_ = std::max(highest_, *std::max_element(values.begin(), values.end()));
         }
     }
+    find_severities();
     if (busy_only && !rows_.empty()) {
         span_.first = busy_since();
     }
@@ -98,16 +99,16 @@ int64_t JobRows::highest(int row) const {
     return std::max<int64_t>(value_ == JobValue::used && total > 0 ? total : highest_, 1);
 }
 
-std::optional<Severity> JobRows::severity(int row) const {
-    std::optional<Severity> worst;
+void JobRows::find_severities() {
+    severities_.resize(explained_->job.members.size());
     for (const JobFinding& finding : explained_->explanation.findings) {
-        const bool is_about =
-            std::find(finding.members.begin(), finding.members.end(), position(row)) != finding.members.end();
-        if (is_about && finding.kind != JobFindingKind::shared && (!worst || finding.severity < *worst)) {
-            worst = finding.severity;
+        for (const size_t member : finding.members) {
+            std::optional<Severity>& worst = severities_.at(member);
+            if (finding.kind != JobFindingKind::shared && (!worst || finding.severity < *worst)) {
+                worst = finding.severity;
+            }
         }
     }
-    return worst;
 }
 
 }  // namespace tidemark::gui

@@ -44,17 +44,19 @@ public:
     /// Returns the value that gets the color of the highest: the highest of all rows, or the size of the GPU.
     int64_t highest(int row) const;
     /// Returns the most serious severity of the findings that are about the row and not about all rows.
-    std::optional<Severity> severity(int row) const;
+    std::optional<Severity> severity(int row) const { return severities_[position(row)]; }
     std::pair<int64_t, int64_t> span() const { return span_; }
     JobValue value() const { return value_; }
 
 private:
+    void find_severities();
     int64_t busy_since() const;
     const std::vector<int64_t>& curve(const DeviceSummary& device) const;
 
     std::shared_ptr<const ExplainedJob> explained_;
     JobValue value_ = JobValue::allocated;
     std::vector<size_t> rows_;
+    std::vector<std::optional<Severity>> severities_;  ///< by position
     std::pair<int64_t, int64_t> span_{0, 0};
     int64_t highest_ = 0;
 };

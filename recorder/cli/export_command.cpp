@@ -21,6 +21,7 @@
 #include "storage/base/exit_status.h"
 #include "storage/base/units.h"
 #include "storage/format/hash.h"
+#include "storage/trace/file_extensions.h"
 
 namespace tidemark::cli {
 namespace {
@@ -62,7 +63,7 @@ Result<std::vector<std::string>> traces_below(const std::string& folder) {
     for (fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
          !error && entry != end; entry.increment(error)) {
         std::error_code unknown;
-        if (entry->path().extension() == ".tide" && entry->is_regular_file(unknown)) {
+        if (entry->path().extension() == trace_extension && entry->is_regular_file(unknown)) {
             traces.push_back(entry->path().string());
         }
     }

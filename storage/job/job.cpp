@@ -49,6 +49,8 @@ std::vector<JobMember> read_members(const std::vector<std::string>& paths, Progr
     return members;
 }
 
+bool is_trace_name(const fs::directory_entry& entry) { return entry.path().extension() == trace_extension; }
+
 int64_t end_of(const ProcessSummary& summary) { return summary.start_utc_ns + summary.duration; }
 
 int64_t events_of(const JobMember& member) { return member.device() == nullptr ? 0 : member.device()->events; }
@@ -180,13 +182,18 @@ JobMember read_member(const std::string& path, Progress& progress) {
     return member;
 }
 
-bool is_job(const std::string& path) { return !traces_in(path).empty(); }
+bool is_job(const std::string& path) {
+    std::error_code error;
+    const fs::directory_iterator entries(path, error);
+    return !error && std::any_of(begin(entries), end(entries),
+                                 [](const fs::directory_entry& entry) { return is_trace_name(entry); });
+}
 
 std::vector<std::string> traces_in(const std::string& folder) {
     std::vector<std::string> traces;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        if (entry->path().extension() == trace_extension) {
+        if (is_trace_name(*entry)) {
             traces.push_back(entry->path().string());
         }
     }

@@ -21,7 +21,6 @@ struct SiteMemory {
     std::string line;                       ///< "train.py:31 main", as in AttributionGroup
     Category category = Category::unknown;  ///< of most of its bytes at the peak, or at the end
     int64_t at_peak = 0, at_end = 0;
-    int64_t count_at_end = 0;     ///< allocations
     int64_t allocated = 0;        ///< the number of all its allocations
     int64_t median_lifetime = 0;  ///< ns, of those that were freed; 0: none was
 };
@@ -36,7 +35,6 @@ constexpr size_t language_count = 2;  ///< of Language
 struct FindingSummary {
     FindingKind kind = FindingKind::steady;
     Severity severity = Severity::pattern;
-    Confidence confidence = Confidence::certain;
     int64_t bytes = 0;
     std::optional<int64_t> per_iteration;
     std::string line;
@@ -64,7 +62,6 @@ struct DeviceSummary {
     std::string name, uuid;
     int64_t total_bytes = 0;  ///< of the device; 0: unknown
     int64_t events = 0;
-    RunTrend trend = RunTrend::steady;
     int64_t peak_allocated = 0, peak_reserved = 0, peak_time = 0;
     std::string peak_phase;  ///< "forward", "backward", "optimizer", ...; empty: unknown
     int64_t end_time = 0;    ///< of the explained state, to which all values `at_end` belong
@@ -93,11 +90,8 @@ struct ProcessSummary {
     int64_t file_bytes = 0, modified_ns = 0;  ///< of the trace, to notice that it changed
     JobPlace place;
     int64_t pid = 0;
-    std::string command_line;
     int64_t start_utc_ns = 0, duration = 0;
     bool is_being_written = false, has_clean_end = true;
-    Fact<ProcessEnd> how_ended;
-    std::optional<int64_t> exit_status;
     int64_t steps = 0;
     std::vector<StepEnd> step_ends;      ///< at most a few hundred of them, evenly
     std::vector<DeviceSummary> devices;  ///< the main device first; may be empty

@@ -34,16 +34,16 @@ SameFindings group(const RankSet& ranks) {
     return groups;
 }
 
-/// Returns whether it says more than that the ranks do their ordinary work.
-bool is_worth_saying(const FindingSummary& finding) {
+/// Returns whether it is more than the ordinary work of the ranks.
+bool is_worth_reporting(const FindingSummary& finding) {
     return finding.severity != Severity::background && finding.severity != Severity::pattern && !finding.is_slow;
 }
 
-bool is_said(const std::vector<JobFinding>& findings, const FindingSummary& finding) {
-    return std::any_of(findings.begin(), findings.end(), [&](const JobFinding& said) {
-        const bool is_same_line = !finding.line.empty() && said.line == finding.line;
-        return (said.of_trace == finding.kind && (is_same_line || finding.kind == FindingKind::out_of_memory)) ||
-               (said.severity == Severity::leak && is_same_line);
+bool is_reported(const std::vector<JobFinding>& findings, const FindingSummary& finding) {
+    return std::any_of(findings.begin(), findings.end(), [&](const JobFinding& reported) {
+        const bool is_same_line = !finding.line.empty() && reported.line == finding.line;
+        return (reported.of_trace == finding.kind && (is_same_line || finding.kind == FindingKind::out_of_memory)) ||
+               (reported.severity == Severity::leak && is_same_line);
     });
 }
 
@@ -94,7 +94,7 @@ JobFinding finding_of(const RankSet& ranks, const Same& same) {
 void find_findings_of_traces(const RankSet& ranks, std::vector<JobFinding>& findings) {
     std::vector<JobFinding> found;
     for (const auto& [key, same] : group(ranks)) {
-        if (is_worth_saying(*same.findings.front()) && !is_said(findings, *same.findings.front())) {
+        if (is_worth_reporting(*same.findings.front()) && !is_reported(findings, *same.findings.front())) {
             found.push_back(finding_of(ranks, same));
         }
     }

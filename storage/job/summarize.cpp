@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_map>
 
 #include "storage/attribution/attribution.h"
 #include "storage/explain/explain.h"
@@ -74,7 +73,6 @@ private:
         const bool at_peak = is_active(a, peak_), at_end = is_active(a, context_.now());
         site.at_peak += at_peak ? bytes : 0;
         site.at_end += at_end ? bytes : 0;
-        site.count_at_end += at_end;
         ++site.allocated;
         if ((at_peak || at_end) &&
             (largest_[group] == no_allocation || all.block_size[largest_[group]] < all.block_size[a])) {
@@ -117,7 +115,6 @@ FindingSummary summary_of(const Finding& finding) {
     FindingSummary summary;
     summary.kind = finding.kind;
     summary.severity = finding.severity;
-    summary.confidence = finding.confidence;
     summary.bytes = finding.bytes;
     summary.per_iteration = finding.per_iteration;
     summary.line = finding.line;
@@ -139,7 +136,6 @@ FindingTexts texts_of(const Finding& finding) {
 void add_explanation(DeviceSummary& summary, const AnalysisContext& context, Progress& progress) {
     for (size_t language = 0; language < language_count; ++language) {
         const Explanation explanation = explain(context, Words(static_cast<Language>(language)), progress);
-        summary.trend = explanation.run_trend;
         summary.findings.resize(std::min(explanation.findings.size(), most_findings));
         for (size_t i = 0; i < summary.findings.size(); ++i) {
             if (language == 0) {
@@ -247,9 +243,6 @@ void add_process(ProcessSummary& summary, const Trace& trace) {
         const Process& process = trace.processes.front();
         summary.place = process.place;
         summary.pid = process.pid;
-        summary.command_line = process.command_line;
-        summary.how_ended = process.how_ended;
-        summary.exit_status = process.exit_status;
     }
 }
 

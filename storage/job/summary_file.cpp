@@ -51,27 +51,18 @@ void to_json(json& j, FindingKind kind) { j = finding_word(kind); }
 void from_json(const json& j, FindingKind& kind) { kind = from_word<FindingKind>(j, finding_kind_count, finding_word); }
 void to_json(json& j, Severity severity) { j = severity_word(severity); }
 void from_json(const json& j, Severity& severity) { severity = from_word<Severity>(j, 5, severity_word); }
-void to_json(json& j, Confidence confidence) { j = confidence_word(confidence); }
-void from_json(const json& j, Confidence& confidence) { confidence = from_word<Confidence>(j, 3, confidence_word); }
 void to_json(json& j, ComponentKind kind) { j = component_word(kind); }
 void from_json(const json& j, ComponentKind& kind) {
     kind = from_word<ComponentKind>(j, static_cast<int>(ComponentKind::unknown) + 1, component_word);
 }
 void to_json(json& j, Category category) { j = category_name(category); }
 void from_json(const json& j, Category& category) { category = category_from_name(j.get_ref<const std::string&>()); }
-void to_json(json& j, RunTrend trend) { j = run_trend_word(trend); }
-void from_json(const json& j, RunTrend& trend) { trend = from_word<RunTrend>(j, 4, run_trend_word); }
-void to_json(json& j, const Fact<ProcessEnd>& end) { j = word_of(end); }
-void from_json(const json& j, Fact<ProcessEnd>& end) {
-    end = fact_from_word<ProcessEnd>(j.get_ref<const std::string&>());
-}
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(JobPlace, rank, local_rank, world_size, node, role)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SiteMemory, line, category, at_peak, at_end, count_at_end, allocated,
-                                   median_lifetime)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SiteMemory, line, category, at_peak, at_end, allocated, median_lifetime)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingTexts, title, detail, fix, code, referrer)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingSummary, kind, severity, confidence, bytes, per_iteration, line, is_gpu_leak,
-                                   is_slow, texts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingSummary, kind, severity, bytes, per_iteration, line, is_gpu_leak, is_slow,
+                                   texts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComponentMemory, kind, name, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OomSummary, time, requested, free)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepEnd, number, time)
@@ -84,7 +75,6 @@ json device_json(const DeviceSummary& d) {
             {"uuid", d.uuid},
             {"total_bytes", d.total_bytes},
             {"events", d.events},
-            {"trend", d.trend},
             {"peak_allocated", d.peak_allocated},
             {"peak_reserved", d.peak_reserved},
             {"peak_time", d.peak_time},
@@ -114,7 +104,6 @@ DeviceSummary read_device(const json& j) {
     j.at("uuid").get_to(d.uuid);
     j.at("total_bytes").get_to(d.total_bytes);
     j.at("events").get_to(d.events);
-    j.at("trend").get_to(d.trend);
     j.at("peak_allocated").get_to(d.peak_allocated);
     j.at("peak_reserved").get_to(d.peak_reserved);
     j.at("peak_time").get_to(d.peak_time);
@@ -151,13 +140,10 @@ json summary_json(const ProcessSummary& s) {
             {"modified_ns", s.modified_ns},
             {"place", s.place},
             {"pid", s.pid},
-            {"command_line", s.command_line},
             {"start_utc_ns", s.start_utc_ns},
             {"duration", s.duration},
             {"is_being_written", s.is_being_written},
             {"has_clean_end", s.has_clean_end},
-            {"how_ended", s.how_ended},
-            {"exit_status", s.exit_status},
             {"steps", s.steps},
             {"step_ends", s.step_ends},
             {"devices", std::move(devices)}};
@@ -169,13 +155,10 @@ ProcessSummary read_process(const json& j) {
     j.at("modified_ns").get_to(s.modified_ns);
     j.at("place").get_to(s.place);
     j.at("pid").get_to(s.pid);
-    j.at("command_line").get_to(s.command_line);
     j.at("start_utc_ns").get_to(s.start_utc_ns);
     j.at("duration").get_to(s.duration);
     j.at("is_being_written").get_to(s.is_being_written);
     j.at("has_clean_end").get_to(s.has_clean_end);
-    j.at("how_ended").get_to(s.how_ended);
-    j.at("exit_status").get_to(s.exit_status);
     j.at("steps").get_to(s.steps);
     j.at("step_ends").get_to(s.step_ends);
     for (const json& device : j.at("devices")) {

@@ -7,14 +7,14 @@
 
 #include "storage/base/units.h"
 #include "storage/report/job_report.h"
+#include "storage/report/json_parts.h"
+#include "storage/report/markdown.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json or_null(std::optional<int64_t> value) { return value ? ordered_json(*value) : ordered_json(); }
 
 std::string file_of(const JobMember& member) { return std::filesystem::path(member.path).filename().string(); }
 
@@ -86,14 +86,6 @@ ordered_json gpu_json(const JobReportInput& reported, const GpuTotal& gpu, const
             {"rest", gpu.rest}};
 }
 
-/// A cell of a table must not end it.
-std::string cell(std::string text) {
-    for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
-        text.replace(at, 1, "\\|");
-    }
-    return text;
-}
-
 }  // namespace
 
 ordered_json job_json(const JobReportInput& reported, const Words& words) {
@@ -118,28 +110,31 @@ ordered_json job_json(const JobReportInput& reported, const Words& words) {
 
 std::string job_markdown(const JobReportInput& reported, const Words& words) {
     std::string text = fmt::format("## {}\n\n", words("Memory of the job"));
-    text += words.sentences(reported.explanation.summary) + "\n\n";
+    text += markdown_escaped(words.sentences(reported.explanation.summary)) + "\n\n";
     text += fmt::format("| {} | {} | {} | {} |\n|---|---|---|---|\n", words("process"), words("peak"),
                         words("at the end"), words("steps"));
     for (const JobMember& member : reported.job.members) {
         const DeviceSummary* device = member.device();
-        text += fmt::format("| {} | {} | {} | {} |\n", cell(member_name(member, words)),
+        text += fmt::format("| {} | {} | {} | {} |\n", markdown_escaped(member_name(member, words)),
                             device == nullptr ? "" : format_bytes(device->peak_allocated),
                             device == nullptr ? "" : format_bytes(device->allocated_at_end),
                             member.summary ? format_count(member.summary->steps) : "");
     }
     size_t number = 0;
     for (const JobFinding& finding : reported.explanation.findings) {
-        text += fmt::format("\n### {}. {}: {}\n\n", ++number, severity_title(words, finding.severity), finding.title);
+        text += fmt::format("\n### {}. {}: {}\n\n", ++number, severity_title(words, finding.severity),
+                            markdown_escaped(finding.title));
         text += finding.line.empty() ? "" : fmt::format("{}: `{}`\n\n", words("Line"), finding.line);
         for (const std::string& sentences : finding.text) {
-            text += sentences + "\n\n";
+            text += markdown_escaped(sentences) + "\n\n";
         }
-        text += finding.fix.empty() ? "" : fmt::format("**{}:** {}\n", words("Recommended fix"), finding.fix);
+        text += finding.fix.empty()
+                    ? ""
+                    : fmt::format("**{}:** {}\n", words("Recommended fix"), markdown_escaped(finding.fix));
         text += finding.code.empty() ? "" : fmt::format("\n```python\n{}\n```\n", finding.code);
     }
     for (const std::string& unknown : reported.explanation.unknowns) {
-        text += fmt::format("\n- {}", unknown);
+        text += fmt::format("\n- {}", markdown_escaped(unknown));
     }
     return text + (reported.explanation.unknowns.empty() ? "" : "\n");
 }

@@ -2,56 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cctype>
 
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
 #include "storage/report/code_block.h"
 #include "storage/report/layout.h"
+#include "storage/report/markdown.h"
 #include "storage/report/phrases.h"
 #include "storage/report/report.h"
 
 namespace tidemark {
 namespace {
-
-/// Returns whether the underscore at `i` could begin or end emphasis. Inside a word it cannot.
-bool is_at_border(std::string_view text, size_t i) {
-    const auto is_letter = [&](size_t at) {
-        return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
-    };
-    return i == 0 || !is_letter(i - 1) || !is_letter(i + 1);
-}
-
-/// Escapes one character outside of code.
-std::string escaped_character(std::string_view text, size_t i) {
-    constexpr std::string_view special = "\\*[]|#~";
-    switch (const char c = text[i]) {
-        case '<': return "&lt;";
-        case '>': return "&gt;";
-        case '&': return "&amp;";
-        case '_': return is_at_border(text, i) ? "\\_" : "_";
-        default: return special.find(c) == special.npos ? std::string(1, c) : std::string("\\") + c;
-    }
-}
-
-/// Escapes the syntax of Markdown and HTML outside of `code`, because names come from untrusted files.
-std::string escaped(std::string_view text) {
-    const std::string plain = visible_text(text);
-    const bool has_code_spans = std::count(plain.begin(), plain.end(), '`') % 2 == 0 && plain.find("``") == plain.npos;
-    std::string result;
-    bool in_code = false;
-    for (size_t i = 0; i < plain.size(); ++i) {
-        if (plain[i] == '`') {
-            in_code ^= has_code_spans;
-            result += has_code_spans ? "`" : "\\`";
-        } else if (in_code) {
-            result += plain[i] == '|' ? "\\|" : plain.substr(i, 1);  // a bar ends a table cell, also inside code
-        } else {
-            result += escaped_character(plain, i);
-        }
-    }
-    return result;
-}
 
 /// Returns the code inside a fence that no line of the code can end.
 std::string fenced(std::string_view code, std::string_view language) {
@@ -79,7 +40,7 @@ std::string source_block(const SourceExcerpt& excerpt) {
 std::string bullets(const std::string& title, const std::vector<std::string>& items) {
     std::string text = items.empty() ? "" : fmt::format("\n**{}**\n\n", title);
     for (const std::string& item : items) {
-        text += fmt::format("- {}\n", escaped(item));
+        text += fmt::format("- {}\n", markdown_escaped(item));
     }
     return text;
 }
@@ -92,7 +53,7 @@ std::string shares_table(const ReportInput& reported, const Words& words) {
     std::string text = fmt::format("\n| {} | {} | {} |\n|---|--:|--:|\n", words("Where the memory is"), words("Bytes"),
                                    words("Share"));
     for (const Share& share : explanation.shares) {
-        text += fmt::format("| {} | {} | {} |\n", escaped(share.name), format_bytes(share.bytes),
+        text += fmt::format("| {} | {} | {} |\n", markdown_escaped(share.name), format_bytes(share.bytes),
                             Words::percent(share.of_total));
     }
     return text +
@@ -104,7 +65,8 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
     for (const Evidence& item : finding.evidence) {
         const std::string time_point = time_point_argument(item), ids = evidence_ids(reported, item, words);
         text += fmt::format("- {}{}{}\n", time_point.empty() ? "" : fmt::format("`--at {}` ", time_point),
-                            escaped(item.text), ids.empty() ? "" : fmt::format(" \\[{}\\]", escaped(ids)));
+                            markdown_escaped(item.text),
+                            ids.empty() ? "" : fmt::format(" \\[{}\\]", markdown_escaped(ids)));
     }
     return text;
 }
@@ -112,7 +74,7 @@ std::string evidence_list(const ReportInput& reported, const Finding& finding, c
 std::string path_list(const Finding& finding, const Words& words) {
     std::string text = finding.path.empty() ? "" : fmt::format("\n**{}**\n\n", words("Retention path"));
     for (const RetentionStep& step : finding.path) {
-        text += fmt::format("1. {}{}\n", escaped(step_phrase(step)),
+        text += fmt::format("1. {}{}\n", markdown_escaped(step_phrase(step)),
                             step.bytes ? fmt::format(": {}", format_bytes(*step.bytes)) : "");
     }
     return text;
@@ -121,7 +83,7 @@ std::string path_list(const Finding& finding, const Words& words) {
 std::string fix_list(const Finding& finding, const Words& words) {
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
-        text += fmt::format("- {}\n", escaped(words.sentences({fix.text, gain_phrase(finding, fix, words)})));
+        text += fmt::format("- {}\n", markdown_escaped(words.sentences({fix.text, gain_phrase(finding, fix, words)})));
         text += fix.diff.empty() ? "" : '\n' + fenced(fix.diff, "diff") + '\n';
         text += fix.code.empty() || !fix.diff.empty() ? "" : '\n' + fenced(fix.code, "python") + '\n';
     }
@@ -129,24 +91,24 @@ std::string fix_list(const Finding& finding, const Words& words) {
 }
 
 std::string finding_section(const ReportInput& reported, const Finding& finding, size_t number, const Words& words) {
-    std::string text =
-        fmt::format("\n### {}. {}: {}\n\n", number, severity_title(words, finding.severity), escaped(finding.title));
+    std::string text = fmt::format("\n### {}. {}: {}\n\n", number, severity_title(words, finding.severity),
+                                   markdown_escaped(finding.title));
     for (const LabeledFact& fact : facts_of(finding, words)) {
-        text += fmt::format("- **{}**: {}\n", fact.label, escaped(fact.value));
+        text += fmt::format("- **{}**: {}\n", fact.label, markdown_escaped(fact.value));
     }
     text += source_block(finding.source);
     for (const std::string& sentences : finding.text) {
-        text += '\n' + escaped(sentences) + '\n';
+        text += '\n' + markdown_escaped(sentences) + '\n';
     }
     text += path_list(finding, words) + evidence_list(reported, finding, words) + fix_list(finding, words);
-    text += fmt::format("\n*{}* {}\n", words("Confidence:"), escaped(confidence_phrase(finding, words)));
+    text += fmt::format("\n*{}* {}\n", words("Confidence:"), markdown_escaped(confidence_phrase(finding, words)));
     return text + bullets(words("Unknown"), finding.unknowns);
 }
 
 std::string device_section(const ReportInput& reported, const Words& words) {
     const Explanation& explanation = reported.explanation;
-    std::string text = fmt::format("## {}\n\n{}\n", escaped(page_title(reported, words)),
-                                   escaped(words.sentences(explanation.summary)));
+    std::string text = fmt::format("## {}\n\n{}\n", markdown_escaped(page_title(reported, words)),
+                                   markdown_escaped(words.sentences(explanation.summary)));
     text += shares_table(reported, words);
     std::vector<std::string> background;
     size_t number = 0;
