@@ -44,7 +44,9 @@ class Info(CommandTest):
         self.assertNotIn("recording cost", self.run_fine("info", trace), "an import has none")
         with contextlib.closing(sqlite3.connect(trace)) as database, database:
             (duration,) = database.execute("SELECT CAST(value AS INTEGER) FROM meta WHERE key='duration_ns'").fetchone()
-            database.execute("INSERT INTO process(id, pid, command_line, start_time) VALUES(1, 4711, 'python train.py', 0)")
+            database.execute(
+                "INSERT INTO process(id, pid, command_line, start_time) VALUES(1, 4711, 'python train.py', 0)"
+            )
         self.assertRegex(self.run_fine("info", trace), "recording cost +unknown")
         rows = [
             ("callbacks", 1, duration // 100, 1000),
