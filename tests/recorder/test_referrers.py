@@ -14,6 +14,7 @@ import sys
 import threading
 import types
 import unittest
+import unittest.mock
 import weakref
 
 HOME = os.environ["TIDEMARK_HOME"]
@@ -348,6 +349,22 @@ class Unreachable(unittest.TestCase):
         ctypes.pythonapi.Py_DecRef(ctypes.cast(address, ctypes.py_object))
         self.assertIsNone(reference())
 
+    def test_a_search_leaves_no_frame_in_a_cycle(self):
+        kept = [Thing()]
+        gc.collect()
+        flags = gc.get_debug()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            for target in (kept[0], Thing()):
+                _referrers.find(HEAP, [target])
+                del target
+            gc.collect()
+            # A frame in a cycle would retain what the program drops after the search.
+            self.assertNotIn(types.FrameType, map(type, gc.garbage))
+        finally:
+            gc.set_debug(flags)
+            gc.garbage.clear()
+
     def test_unreferenced_objects(self):
         thing = Thing()
         reference, address = weakref.ref(thing), id(thing)
@@ -455,6 +472,16 @@ class Limits(unittest.TestCase):
         self.assertFalse(limited(60.0, 60.0).is_over() or _referrers._Parts().is_over())
         self.assertTrue(limited(1e-9, 60.0).next() and _referrers._Parts().next())
         self.assertFalse(limited(60.0, 0.0).next())
+
+    def test_the_program_does_not_run_between_the_parts_of_a_short_search(self):
+        target, rests = Thing(), []
+        with unittest.mock.patch("time.sleep", rests.append):
+            self.assertTrue(_referrers.find(HEAP, [target], parts=limited(60.0, 60.0)).links[0])
+            self.assertFalse(rests)
+            long = limited(60.0, 60.0)
+            long._part_began -= 10**9
+            _referrers.find(HEAP, [target], parts=long)
+        self.assertTrue(rests)
 
 
 def limited(part_s, total_s):

@@ -128,7 +128,9 @@ class Heap:
             get_objects=id(gc.get_objects),
             function_type=id(types.FunctionType),
         )
-        return self._library.tidemark_heap_prepare(major, minor, ctypes.byref(facts), error, len(error))
+        prepared = self._library.tidemark_heap_prepare(major, minor, ctypes.byref(facts), error, len(error))
+        del frame  # else a reference cycle, which retains the frames of all callers
+        return prepared
 
     def instances(self, *bases: type) -> list[list[Any]]:
         """Returns one list per class: the objects of that class and of classes derived from it."""

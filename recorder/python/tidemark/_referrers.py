@@ -29,7 +29,8 @@ from tidemark._plugin import Place, Plugin
 
 MOST_TENSORS = 20_000
 _SHORTEST_SEARCH_S = 0.005
-_LONGEST_WALK_S = 0.004  # of a part that lists objects or names paths
+_LONGEST_WALK_S = 0.004  # of a part that lists objects
+_LONGEST_NAMING_S = 0.025  # of a part that searches and names paths, whose objects live until all paths have names
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
 
 _Links = typing.Optional[list[_links.Link]]
@@ -63,8 +64,9 @@ class _Parts:
         return self._left_in_total() > 0
 
     def next_if_long(self) -> bool:
-        """Ends a part that has taken a few ms. Returns whether there is time for more."""
-        return self._passed_s() < _LONGEST_WALK_S or self.next()
+        """Ends a part that has taken long. Returns whether there is time for more. While a part lasts, the program
+        drops nothing that the scan retains, so small scans delay none of its frees."""
+        return self._left_in_total() > 0 if self._passed_s() < _LONGEST_NAMING_S else self.next()
 
     def left(self) -> float:
         """Returns the time in s for a search in this part; 0: unlimited."""
@@ -158,7 +160,7 @@ def _search_all(
         roots += found
         if not missing:
             return roots, True
-        if not parts.next():
+        if not parts.next_if_long():
             return roots, False
     if not parts.are_limited:
         search.search_unreachable()
@@ -232,8 +234,8 @@ class Referrers:
         modules = _roots.namespaces()
         roots = _roots.nearest(modules, None)
         with self._heap.search((), _roots.barriers(modules), wanted) as search:
-            parts.next()
-            if search.search_from([root.for_search() for root in roots], parts.left()) and parts.next():
+            parts.next_if_long()
+            if search.search_from([root.for_search() for root in roots], parts.left()) and parts.next_if_long():
                 further = _roots.furthest(modules)
                 search.search_from([root.for_search() for root in further], parts.left())
                 roots += further

@@ -71,20 +71,32 @@ def of_frame(kind: str, frame: FrameType, line: int | None) -> Root:
 
 def running_stacks() -> Iterator[list[FrameType]]:
     """Yields the frames of each thread, innermost first, without those of this package."""
-    for innermost in sys._current_frames().values():
-        yield [frame for frame in _with_callers(innermost) if not is_own(frame.f_code.co_filename)]
+    for stack in _stacks_of_program():
+        yield [frame for frame in stack if not is_own(frame.f_code.co_filename)]
 
 
 def own_frames() -> Iterator[FrameType]:
-    """Yields the frames of this package on all threads."""
-    for innermost in sys._current_frames().values():
-        yield from (frame for frame in _with_callers(innermost) if is_own(frame.f_code.co_filename))
+    """Yields the frames of this package that called the program, on all threads."""
+    for stack in _stacks_of_program():
+        yield from (frame for frame in stack if is_own(frame.f_code.co_filename))
 
 
-def _with_callers(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
+def _stacks_of_program() -> list[list[FrameType]]:
+    """Returns the frames of each thread, innermost first, from the innermost one of another package on.
+
+    A variable that holds the frame of its own function is a reference cycle: until a collection, it would retain the
+    frames of all callers, and what the program has dropped since then."""
+    stacks: list[list[FrameType]] = []
+    frames: list[FrameType | None] = list(sys._current_frames().values())
+    while frames:
+        frame = frames.pop()
+        while frame is not None and is_own(frame.f_code.co_filename):
+            frame = frame.f_back
+        stacks.append([])
+        while frame is not None:
+            stacks[-1].append(frame)
+            frame = frame.f_back
+    return stacks
 
 
 def tracebacks() -> Iterator[tuple[int, TracebackType | None]]:
