@@ -87,7 +87,7 @@ def _stacks_of_program() -> list[list[FrameType]]:
     A variable that holds the frame of its own function is a reference cycle: until a collection, it would retain the
     frames of all callers, and what the program has dropped since then."""
     stacks: list[list[FrameType]] = []
-    frames: list[FrameType | None] = list(sys._current_frames().values())
+    frames: list[FrameType | None] = list(reversed(sys._current_frames().values()))
     while frames:
         frame = frames.pop()
         while frame is not None and is_own(frame.f_code.co_filename):
