@@ -3,7 +3,7 @@
 
 """Records what retains tensors: scans the Python heap for retention paths and sends them.
 
-A scan holds the interpreter lock, so all Python threads wait, but not longer than one part of it takes. The calling
+A scan holds the interpreter lock, so all Python threads wait for one part of it, or for _LONGEST_WAIT_S. The calling
 thread continues when all paths are sent. A scan that nobody asked for has limits: it stops to search after a while, and
 sends the paths that it has found.
 """
@@ -14,6 +14,7 @@ import contextlib
 import ctypes
 import gc
 import math
+import sys
 import threading
 import time
 import typing
@@ -31,6 +32,7 @@ MOST_TENSORS = 20_000
 _SHORTEST_SEARCH_S = 0.005
 _LONGEST_WALK_S = 0.004  # of a part that lists objects
 _LONGEST_NAMING_S = 0.025  # of a part that searches and names paths, whose objects live until all paths have names
+_LONGEST_WAIT_S = 0.05  # of another thread for a part
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
 
 _Links = typing.Optional[list[_links.Link]]
@@ -175,6 +177,21 @@ class _Target(typing.NamedTuple):
 
 
 @contextlib.contextmanager
+def _whole_parts() -> Iterator[None]:
+    """Lets threads that wait for the interpreter lock wait for a whole part. Else they take it after 5 ms, and what the
+    program then drops lives on, since the scan retains it."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_LONGEST_WAIT_S)
+    during = sys.getswitchinterval()
+    time.sleep(0)  # a thread that waits already takes the lock after the interval before
+    try:
+        yield
+    finally:
+        if sys.getswitchinterval() == during:  # else the program has set it
+            sys.setswitchinterval(before)
+
+
+@contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
     """Keeps garbage alive until a scan has found what retains its tensors: the scan's own objects would begin a
     collection in the midst of it."""
@@ -231,6 +248,10 @@ class Referrers:
             self._send(reason, parts, 0, len(blocks), [])  # the recorder waits for the answer
             return not blocks
         wanted = self._wanted(blocks)
+        with _whole_parts():
+            return self._search_growing(reason, blocks, wanted, parts)
+
+    def _search_growing(self, reason: str, blocks: Sequence[int], wanted: _heap.Blocks, parts: _Parts) -> bool:
         modules = _roots.namespaces()
         roots = _roots.nearest(modules, None)
         with self._heap.search((), _roots.barriers(modules), wanted) as search:
@@ -268,7 +289,7 @@ class Referrers:
                 return
 
     def _scan_all(self, reason: str, growing: Collection[int], only_growing: bool, given: Roots, parts: _Parts) -> None:
-        with _no_collection() if not parts.are_limited else contextlib.nullcontext():
+        with _whole_parts(), _no_collection() if not parts.are_limited else contextlib.nullcontext():
             # No pause from here to the search: a tensor that the program replaces meanwhile would live longer, without
             # a referrer.
             modules, tensors, autograd_contexts, contexts = self._objects(parts)
