@@ -473,6 +473,18 @@ class Limits(unittest.TestCase):
         self.assertTrue(limited(1e-9, 60.0).next() and _referrers._Parts().next())
         self.assertFalse(limited(60.0, 0.0).next())
 
+    def test_other_threads_wait_for_whole_parts(self):
+        before = sys.getswitchinterval()
+        with _referrers._whole_parts():
+            self.assertGreater(sys.getswitchinterval(), 2 * _referrers._LONGEST_NAMING_S - 0.01)
+        self.assertEqual(sys.getswitchinterval(), before)
+        try:
+            with _referrers._whole_parts():
+                sys.setswitchinterval(0.001)  # by the program
+            self.assertAlmostEqual(sys.getswitchinterval(), 0.001)
+        finally:
+            sys.setswitchinterval(before)
+
     def test_the_program_does_not_run_between_the_parts_of_a_short_search(self):
         target, rests = Thing(), []
         with unittest.mock.patch("time.sleep", rests.append):
