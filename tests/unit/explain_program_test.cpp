@@ -4,6 +4,8 @@
 // Diagnoses of the program's own behavior: variables, graphs, operations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "storage/explain/composition.h"
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
@@ -283,6 +285,13 @@ TEST(ExplainEvaluationGraph, ReportsGraphsWithoutABackward) {
 
 TEST(ExplainEvaluationGraph, ReportsNothingIfABackwardRan) {
     EXPECT_TRUE(evaluations(true).diagnose(diagnoses::eval_without_no_grad).empty());
+}
+
+TEST(ExplainEvaluationGraph, ReportsNothingIfTheGraphWasFoundByAScan) {
+    Program program = evaluations(false);
+    auto& stacks = program.graph.tables.nodes.stack;
+    std::fill(stacks.begin(), stacks.end(), 0);  // whether these were executed is unknown
+    EXPECT_TRUE(program.diagnose(diagnoses::eval_without_no_grad).empty());
 }
 
 TEST(ExplainEvaluationGraph, ReportsNothingIfADerivativeWasTaken) {

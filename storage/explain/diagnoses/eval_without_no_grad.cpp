@@ -56,10 +56,12 @@ private:
     bool was_executed(NodeIndex node) const { return nodes_.executed[node] != never_happened; }
 
     /// Returns whether the node is a root, is destroyed, and no backward pass executed any node of its graph. The
-    /// graph of a derivative leads to nodes that were executed for it: without gradients there would be none.
+    /// graph of a derivative leads to nodes that were executed for it: without gradients there would be none. A node
+    /// without a stack was found later, by a heap scan: whether it was executed is unknown.
     bool is_unused_root(NodeIndex node) const {
-        return !was_executed(node) && !graph_.index.is_leaf(node) && nodes_.destroyed[node] < context_.now_time() &&
-               graph_.index.parents(node).empty() && !leads_to_executed_[node];
+        return nodes_.stack[node] != 0 && !was_executed(node) && !graph_.index.is_leaf(node) &&
+               nodes_.destroyed[node] < context_.now_time() && graph_.index.parents(node).empty() &&
+               !leads_to_executed_[node];
     }
 
     /// Returns the bytes that the graph under this root saved for backward, counting each allocation once. Nodes that a
