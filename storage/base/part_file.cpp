@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <filesystem>
 
 #include "storage/base/file_lock.h"
+#include "storage/base/random_number.h"
 #include "storage/base/system_reason.h"
 
 namespace tidemark {
@@ -42,11 +42,7 @@ bool exists(const std::string& path) {
 }
 
 std::string part_name(const std::string& target) {
-    uint64_t number = 0;
-    if (getrandom(&number, sizeof number, 0) != sizeof number) {
-        number = static_cast<uint64_t>(::getpid());  // O_EXCL still refuses an existing file
-    }
-    return fmt::format("{}.{:016x}{}", target, number, ending);
+    return fmt::format("{}.{:016x}{}", target, random_number(), ending);  // O_EXCL refuses an existing file
 }
 
 bool is_part_of(std::string_view name, std::string_view target) {

@@ -3,12 +3,12 @@
 
 #include "storage/import/hash_seed.h"
 
-#include <random>
+#include "storage/base/random_number.h"
 
 namespace tidemark {
 
 uint64_t hash_seed() {
-    static const uint64_t seed = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
+    static const uint64_t seed = random_number();
     return seed;
 }
 

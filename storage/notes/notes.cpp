@@ -15,7 +15,6 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -23,6 +22,7 @@
 #include "storage/base/descriptor.h"
 #include "storage/base/file_lock.h"
 #include "storage/base/part_file.h"
+#include "storage/base/random_number.h"
 #include "storage/base/regular_file.h"
 #include "storage/format/hash.h"
 
@@ -39,10 +39,7 @@ constexpr int64_t most_file_bytes = 16 << 20;
 constexpr auto pause_between_attempts = std::chrono::milliseconds(20);
 constexpr int most_attempts = 50;
 
-std::string new_id() {
-    std::random_device random;
-    return fmt::format("{:08x}{:08x}", random(), random());
-}
+std::string new_id() { return fmt::format("{:016x}", random_number()); }
 
 std::string now() {
     const auto time = std::chrono::system_clock::now();

@@ -14,11 +14,6 @@ using Texts = std::span<const std::string_view>;
 
 bool is_separator(char c) { return c == '/' || c == '\\'; }
 
-std::string_view base_name(std::string_view path) {
-    const size_t slash = path.find_last_of("/\\");
-    return slash == path.npos ? path : path.substr(slash + 1);
-}
-
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 bool contains_any(std::string_view text, Texts parts) {
     return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(text, part); });
@@ -273,6 +268,11 @@ FrameRole role_of_native(std::string_view function, std::string_view file, int32
 }
 
 }  // namespace
+
+std::string_view base_name(std::string_view path) {
+    const size_t slash = path.find_last_of("/\\");
+    return slash == path.npos ? path : path.substr(slash + 1);
+}
 
 FrameRole role_of_frame(std::string_view function, std::string_view file, int32_t line) {
     return is_python_frame(function, file, line) ? role_of_python(function, file)

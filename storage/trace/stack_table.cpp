@@ -17,11 +17,6 @@ size_t mix(size_t a, size_t b) {
     return (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
 }
 
-std::string_view base_name(std::string_view path) {
-    const size_t slash = path.find_last_of("/\\");
-    return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 }  // namespace
 
 size_t StackTable::FrameHash::operator()(const Frame& f) const {
