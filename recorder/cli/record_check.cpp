@@ -27,9 +27,9 @@ using nlohmann::ordered_json;
 constexpr int python_seconds = 20;
 
 /// Prints facts about a Python as JSON. Reads torch's version from its file, because importing torch takes seconds.
-/// Argument: the recorder's home, whose Python package finds CUDA headers.
+/// Argument: the recorder's home, whose Python package finds CUDA headers, and which may have a plugin for this torch.
 constexpr const char* python_facts_script = R"(
-import importlib.util, json, os, platform, runpy, sys
+import glob, importlib.util, json, os, platform, runpy, sys
 facts = {"python": platform.python_version(), "executable": sys.executable}
 site_packages = ""
 spec = importlib.util.find_spec("torch")
@@ -39,6 +39,8 @@ if spec is not None and spec.origin:
     facts["torch"] = version["__version__"]
     facts["cuda"] = version.get("cuda")
     facts["torch_lib"] = os.path.join(package, "lib")
+    name = f"plugin-{version['__version__'].split('+')[0]}-{(version.get('git_version') or 'none')[:12]}*.so"
+    facts["plugin"] = ", ".join(glob.glob(os.path.join(sys.argv[1], "plugins", name)))
     site_packages = os.path.dirname(package)
 headers_module = os.path.join(sys.argv[1], "python", "tidemark", "_cuda_headers.py")
 if os.path.exists(headers_module):
@@ -121,7 +123,14 @@ CheckedPart check_torch(const json& facts, const Words& words) {
             ""};
 }
 
-CheckedPart check_compiler(const Words& words) {
+CheckedPart not_needed(const json& facts, const char* name, const std::string& title, const Words& words) {
+    return {name, title, true,
+            words("not needed: {plugin} is for this PyTorch",
+                  with("plugin", fs::path(text_of(facts, "plugin")).filename().string())),
+            ""};
+}
+
+CheckedPart check_compiler(const json& facts, const Words& words) {
     const char* selected = std::getenv("CXX");
     std::string found;
     if (selected != nullptr && *selected != '\0') {
@@ -133,6 +142,9 @@ CheckedPart check_compiler(const Words& words) {
     if (!found.empty()) {
         return {"compiler", words("C++ compiler"), true, found, ""};
     }
+    if (!text_of(facts, "plugin").empty()) {
+        return not_needed(facts, "compiler", words("C++ compiler"), words);
+    }
     return {"compiler", words("C++ compiler"), false, words("not found"),
             words("Install g++: the plugin of the recorder is built once for the PyTorch in use.")};
 }
@@ -140,6 +152,9 @@ CheckedPart check_compiler(const Words& words) {
 CheckedPart check_cuda_headers(const json& facts, const Words& words) {
     if (const std::string folder = text_of(facts, "cuda_headers"); !folder.empty()) {
         return {"cuda_headers", words("CUDA headers"), true, folder, ""};
+    }
+    if (!text_of(facts, "plugin").empty()) {
+        return not_needed(facts, "cuda_headers", words("CUDA headers"), words);
     }
     const std::string known = text_of(facts, "cuda_headers_fix");
     const std::string fix = known.empty() ? "install the CUDA Toolkit and set CUDA_HOME" : known;
@@ -202,8 +217,9 @@ const char* RecordCheck::works() const {
 RecordCheck check_recording(const Arguments& command, const Words& words) {
     RecordCheck check{find_recorder_home(), {}};
     const json facts = facts_of_python(python_of(command), check.home);
-    check.parts = {check_home(check.home, words), check_gpu(words),      check_python(facts, words),
-                   check_torch(facts, words),     check_compiler(words), check_cuda_headers(facts, words),
+    check.parts = {check_home(check.home, words), check_gpu(words),
+                   check_python(facts, words),    check_torch(facts, words),
+                   check_compiler(facts, words),  check_cuda_headers(facts, words),
                    check_cupti(facts, words)};
     return check;
 }

@@ -382,6 +382,17 @@ class Record(CommandTest):
         python.chmod(0o755)
         return python
 
+    def test_check_with_a_plugin_for_this_torch(self):
+        python = self.fake_python(torch="2.11.0", cuda="13.0", plugin="/home/plugins/plugin-2.11.0-70d9.so")
+        self.environment.pop("CXX", None)
+        self.environment["PATH"] = str(self.folder / "empty")
+        _, parts = self.check("--", python, "train.py", status=ENVIRONMENT)
+        for name in "compiler", "cuda_headers":
+            self.assertEqual(parts[name]["text"], "not needed: plugin-2.11.0-70d9.so is for this PyTorch")
+        python = self.fake_python(torch="2.11.0", cuda="13.0", plugin="")
+        _, parts = self.check("--", python, "train.py", status=ENVIRONMENT)
+        self.assertFalse(parts["compiler"]["ok"] or parts["cuda_headers"]["ok"])
+
     def test_check_without_a_driver(self):
         self.environment["TIDEMARK_NVML"] = "/nonexistent/libnvidia-ml.so.1"
         check, parts = self.check(status=ENVIRONMENT)

@@ -13,13 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 from unittest import mock
 
 HOME = os.environ["TIDEMARK_HOME"]
 sys.path.insert(0, os.path.join(HOME, "python"))
 
-from tidemark import _build, _console, _core, _plugin, _trust
+from tidemark import _build, _compiler, _console, _core, _plugin, _trust
 
 NOBODY = 65534
 AS_ROOT = unittest.skipUnless(os.geteuid() == 0, "only root can create files of another user")
@@ -30,6 +31,7 @@ class Torch:
 
     __version__ = "2.9.1"
     __file__ = "/torch/__init__.py"
+    version = types.SimpleNamespace(git_version="4a1b", cuda="12.8")
 
     @staticmethod
     def compiled_with_cxx11_abi():
@@ -146,24 +148,17 @@ class Cache(TrustTest):
         self.messages = ""
         self.cache = self.folder / "cache"
         variables = mock.patch.dict(os.environ, {"TIDEMARK_CACHE": str(self.cache)})
-        compiler = mock.patch.object(_build, "_Compiler", lambda torch, folder: self)
-        saved_fields = mock.patch.object(_build, "saved_fields", lambda header: "")
-        for patch in (variables, compiler, saved_fields, contextlib.redirect_stderr(io.StringIO())):
+        compiler = mock.patch.object(_compiler, "compile_plugin", self.compile)
+        for patch in (variables, compiler, contextlib.redirect_stderr(io.StringIO())):
             patch.__enter__()
             self.addCleanup(patch.__exit__, None, None, None)
 
-    sources = ("a.cpp",)
-
-    def find_include(self, header):
-        return header
-
-    def compile(self, source, output):
-        return self.messages
-
-    def link(self, objects, output):
-        self.builds += 1
-        pathlib.Path(output).write_bytes(b"library")
-        return ""
+    def compile(self, build, folder, runtimes):
+        library = pathlib.Path(folder, "plugin.so")
+        if not self.messages:
+            self.builds += 1
+            library.write_bytes(b"library")
+        return str(library), self.messages
 
     def built(self):
         return pathlib.Path(_build.built_for(Torch))

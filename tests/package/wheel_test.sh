@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 Tidemark developers
+# SPDX-License-Identifier: Apache-2.0
+
+# Installs the wheel into an empty environment and uses it there, without a compiler, root or this repository's builds.
+#
+#   wheel_test.sh FOLDER     with the wheel
+set -euo pipefail
+
+wheel=$(realpath "$1"/tidemark_gpu-*.whl)
+examples=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../resources/examples")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+size=$(stat -c %s "$wheel")
+((size <= 10 << 20)) || fail "the wheel has $((size >> 10)) KiB, more than 10 MiB"
+
+began=$SECONDS
+python3 -m venv env
+env/bin/pip install --quiet --no-index "$wheel"
+export PATH=$work/env/bin:/nothing HOME=$work
+unset TIDEMARK_HOME PYTHONPATH
+tidemark --version | env/bin/python -c 'import sys; sys.exit("tidemark" not in sys.stdin.read().lower())'
+for trace in "$examples"/*.tide; do
+  tidemark explain "$trace" >explained.txt || fail "explain $trace"
+  [[ -s explained.txt ]] || fail "nothing is explained of $trace"
+done
+echo "From an empty folder to an explanation: $((SECONDS - began)) s"
+
+env/bin/python - <<'P'
+import sys
+import tidemark
+
+assert not {"numpy", "torch", "pyarrow"} & set(sys.modules), "import tidemark imports heavy packages"
+assert "tidemark_gpu" in tidemark.__file__, tidemark.__file__
+P
+# A program that uses no GPU: recorded, and the end says so.
+tidemark record -o run.tide -- "$work/env/bin/python" -c 'print("it ran")' >out.txt 2>&1 || fail "record: $(<out.txt)"
+[[ $(<out.txt) == *"it ran"* ]] || fail "the recorded program did not run"
+echo "The wheel works."
