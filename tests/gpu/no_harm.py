@@ -271,7 +271,12 @@ def loader(folder):
 
 
 def no_compiler(folder):
-    environment = {**os.environ, "CXX": "false", "TIDEMARK_CACHE": folder}
+    home = os.path.realpath(os.path.join(os.path.dirname(TIDEMARK), "..", "lib", "tidemark"))
+    lacking = os.path.join(folder, "home")
+    os.mkdir(lacking)
+    for part in set(os.listdir(home)) - {"plugins"}:
+        os.symlink(os.path.join(home, part), os.path.join(lacking, part))
+    environment = {**os.environ, "CXX": "false", "TIDEMARK_CACHE": folder, "TIDEMARK_HOME": lacking}
     done = recorded(folder + "/t.tide", [program(folder, WORK)], env=environment)
     require(done.returncode == 0, done.stderr[-800:])
     gaps = [gap["text"] for gap in info(folder + "/t.tide")["data_gaps"]]
