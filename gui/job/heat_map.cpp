@@ -205,6 +205,11 @@ void HeatMap::paint_key(QPainter& painter, const Theme& theme) const {
     }
     x += scale_width + margin;
     write(most);
+    const QString keys = tr("Ctrl+click: up to four curves");
+    if (x + fontMetrics().horizontalAdvance(keys) <= plot().right()) {
+        painter.setPen(theme.faint_text);
+        painter.drawText(QRect(x, top, plot().right() + 1 - x, height), Qt::AlignRight, keys);
+    }
 }
 
 QString HeatMap::tip(int row, int64_t time) const {

@@ -2586,6 +2586,10 @@
         <source>%1 after the start</source>
         <translation>开始后 %1</translation>
     </message>
+    <message>
+        <source>Ctrl+click: up to four curves</source>
+        <translation>Ctrl+单击：最多四条曲线</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::HistogramView</name>
@@ -2987,6 +2991,14 @@
     <message>
         <source>Leaves out the start, until a process has a twentieth of its peak</source>
         <translation>略去开头，直到有进程达到其峰值的二十分之一</translation>
+    </message>
+    <message>
+        <source>C&amp;urves apart</source>
+        <translation>曲线分开(&amp;U)</translation>
+    </message>
+    <message>
+        <source>A strip for each selected process, all with the same scale</source>
+        <translation>所选的每个进程各占一栏，刻度相同</translation>
     </message>
 </context>
 <context>
