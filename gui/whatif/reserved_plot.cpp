@@ -125,7 +125,7 @@ void ReservedPlot::paint_key(QCPPainter& painter) {
     if (replay_->asked) {
         entry(QPen(theme().reserved_line, 2), tr("reserved, in the model"));
     }
-    entry(QPen(allocated, 8), tr("allocated, recorded"));
+    entry(QPen(allocated, 8, Qt::SolidLine, Qt::FlatCap), tr("allocated, recorded"));
 }
 
 void ReservedPlot::paint_overlay(QCPPainter& painter) {
