@@ -116,7 +116,7 @@ void ReservedPlot::paint_key(QCPPainter& painter) {
         painter.drawLine(QPointF(x, middle), QPointF(x + swatch, middle));
         painter.setPen(theme().text);
         painter.drawText(QRectF(x + swatch + gap, middle - metrics.height() / 2.0, width + 2, metrics.height()),
-                         Qt::AlignVCenter | Qt::AlignLeft, text);
+                         Qt::AlignVCenter | Qt::AlignLeft | Qt::TextDontClip, text);
         x += swatch + gap + width + between;
     };
     QColor allocated = theme().allocated_line;
