@@ -57,12 +57,13 @@ void FileCard::paintEvent(QPaintEvent* /*event*/) {
     const QString title = title_metrics.elidedText(text_.title, Qt::ElideMiddle, line.width());
     painter.setFont(bold);
     painter.setPen(text_.missing ? theme.faint_text : theme.text);
-    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, title);
+    // Chinese words make a line higher than the font says.
+    constexpr int line_flags = Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine | Qt::TextDontClip;
+    painter.drawText(line, line_flags, title);
     painter.setFont(font());
     const auto draw = [&](const QRect& box, const QString& text, const QColor& color, Qt::TextElideMode elide) {
         painter.setPen(color);
-        painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-                         fontMetrics().elidedText(text, elide, box.width()));
+        painter.drawText(box, line_flags, fontMetrics().elidedText(text, elide, box.width()));
     };
     if (const int left = title_metrics.horizontalAdvance(title) + 12; left + 60 < line.width()) {
         draw(line.adjusted(left, 0, 0, 0), text_.place, theme.faint_text, Qt::ElideMiddle);

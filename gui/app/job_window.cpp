@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenuBar>
+#include <QScreen>
 #include <QStackedWidget>
 #include <QtConcurrent>
 #include <chrono>
@@ -46,7 +47,7 @@ JobWindow::JobWindow(Application& application, const QString& folder)
     stack_->addWidget(view_);
     setCentralWidget(stack_);
     setWindowTitle(shown_file_name(QFileInfo(folder).fileName()) + QStringLiteral(" – Tidemark"));
-    resize(1600, 1000);
+    resize(QSize(1600, 1000).boundedTo(screen()->availableSize() - QSize(20, 60)));  // leaves room for the window frame
     QMenu* file = menuBar()->addMenu(tr("&File"));
     file->addAction(tr("&Read again"), QKeySequence::Refresh, this, &JobWindow::load);
     file->addAction(tr("&Close"), QKeySequence::Close, this, &QWidget::close);

@@ -24,6 +24,7 @@
 #include "storage/base/units.h"
 #include "storage/job/job.h"
 #include "storage/replay/repeated_step.h"
+#include "storage/report/phrases.h"
 
 namespace tidemark::gui {
 
@@ -261,6 +262,29 @@ void MainWindow::reload() {
     }
 }
 
+namespace {
+
+/// Returns a line for the start page, which has no room for the whole answer: how much memory, how fast it grows, and
+/// why.
+QString headline_of(const Explained& explained) {
+    const auto& findings = explained.explanation.findings;
+    const Words words = explained.words();
+    QStringList headline;
+    if (findings.empty() || findings.front().severity > Severity::waste) {
+        headline << to_qstring(words.sentences(explained.explanation.answer));
+    } else {
+        const Finding& worst = findings.front();
+        if (worst.severity != Severity::failure) {  // its title has the size
+            headline << to_qstring(size_phrase(worst, words));
+        }
+        headline << to_qstring(worst.title);
+    }
+    headline.removeAll(QString());
+    return headline.join(QStringLiteral(" · ")).remove(u'`');
+}
+
+}  // namespace
+
 /// Keeps what the start page says about the file.
 void MainWindow::remember_summary() {
     const Session* session = page_->session();
@@ -269,10 +293,7 @@ void MainWindow::remember_summary() {
         return;
     }
     FileSummary summary;
-    for (const std::string& sentence : explained->explanation.answer) {
-        summary.headline += (summary.headline.isEmpty() ? QString() : QStringLiteral(" ")) + to_qstring(sentence);
-    }
-    summary.headline.remove(u'`');
+    summary.headline = headline_of(*explained);
     if (const auto& findings = explained->explanation.findings;
         !findings.empty() && findings.front().severity != Severity::background) {
         summary.severity = QString::fromLatin1(severity_word(findings.front().severity));

@@ -14,7 +14,7 @@ namespace tidemark::gui {
 
 /// What the start page says about a file: of its last explanation.
 struct FileSummary {
-    QString headline;  ///< the answer, in the language in which it was explained; empty: never explained
+    QString headline;  ///< in the language in which the trace was explained; empty: never explained
     QString severity;  ///< severity_word() of the first finding; empty: no finding but background
     QString device;
     qint64 peak_bytes = 0;     ///< allocated

@@ -82,21 +82,24 @@ void BreakdownPlot::paint_picture(QCPPainter& painter) {
     paint_line_name(painter);
 }
 
-void BreakdownPlot::paint_line_name(QCPPainter& painter) const {
+QRect BreakdownPlot::key_area() const {
     const bool known = std::any_of(picture_.rows.begin(), picture_.rows.end(),
                                    [](const BreakdownRow& row) { return row.device_used.has_value(); });
-    if (!known) {
+    const QFontMetrics metrics(font());
+    const int right = area().right() - 8, width = metrics.horizontalAdvance(tr("nvidia-smi"));
+    return known ? QRect(right - width - 32, area().top() + 2, width + 36, metrics.height() + 2) : QRect();
+}
+
+void BreakdownPlot::paint_line_name(QCPPainter& painter) const {
+    const QRect box = key_area();
+    if (box.isEmpty()) {
         return;
     }
-    const QFontMetrics metrics(painter.font());
-    const QString name = tr("nvidia-smi");
-    const int right = area().right() - 8, width = metrics.horizontalAdvance(name);
-    QRect box(right - width - 32, area().top() + 2, width + 36, metrics.height() + 2);
     QColor back = theme().plot_background;
     back.setAlpha(215);
     painter.fillRect(box, back);
     painter.setPen(theme().text);
-    painter.drawText(box.adjusted(0, 0, -4, 0), Qt::AlignRight | Qt::AlignVCenter, name);
+    painter.drawText(box.adjusted(0, 0, -4, 0), Qt::AlignRight | Qt::AlignVCenter, tr("nvidia-smi"));
     painter.setPen(QPen(theme().allocated_line, 2));
     const double y = box.center().y();
     painter.drawLine(QPointF(box.left() + 4, y), QPointF(box.left() + 22, y));

@@ -25,6 +25,7 @@ protected:
     void session_grown() override;
     void view_changed() override;
     void paint_picture(QCPPainter& painter) override;
+    QRect key_area() const override;
     QString describe(QPoint point) override;
     void showEvent(QShowEvent* event) override;
 

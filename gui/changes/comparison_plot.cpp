@@ -213,7 +213,8 @@ void ComparisonPlot::paint_key(QPainter& painter) const {
         const int width = metrics.horizontalAdvance(text);
         painter.fillRect(QRectF(x, 3 + (metrics.height() - thickness) / 2, sample, thickness), color);
         painter.setPen(theme.text);
-        painter.drawText(QRectF(x + sample + room, 3, width + 2, metrics.height()), Qt::AlignVCenter, text);
+        painter.drawText(QRectF(x + sample + room, 3, width + 2, metrics.height()), Qt::AlignVCenter | Qt::TextDontClip,
+                         text);
         x += sample + room + width + between;
     };
     add(QStringLiteral("A"), runs()->a, color_of_a(theme), thickness_of_a);
@@ -263,7 +264,8 @@ void ComparisonPlot::paint_places(QPainter& painter) const {
         painter.setPen(theme.faint_text);
         painter.drawText(QPointF(left, top + metrics.ascent()), label);
     }
-    painter.drawText(QRectF(curves.left(), top + metrics.height(), curves.width(), metrics.height()), Qt::AlignCenter,
+    painter.drawText(QRectF(curves.left(), top + metrics.height(), curves.width(), metrics.height()),
+                     Qt::AlignCenter | Qt::TextDontClip,
                      metrics.elidedText(axis_text(), Qt::ElideRight, curves.width()));
 }
 
@@ -345,7 +347,7 @@ void ComparisonPlot::paint_difference(QPainter& painter) const {
     const QFontMetrics metrics(painter.font());
     painter.setPen(theme.text);
     painter.drawText(QRectF(area.left(), area.top() - metrics.height() - 1.0, area.width(), metrics.height()),
-                     Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, area.width()));
+                     Qt::AlignVCenter | Qt::TextDontClip, metrics.elidedText(text, Qt::ElideRight, area.width()));
 }
 
 void ComparisonPlot::paint_peaks(QPainter& painter) const {

@@ -20,7 +20,7 @@ GraphView::GraphView(QWidget* parent) : QWidget(parent), painter_(font(), Theme:
     setAccessibleName(tr("Drawing of the autograd graph"));
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
-    setMinimumSize(260, 160);
+    setMinimumSize(260, 120);
 }
 
 BoxMetrics GraphView::metrics() const {

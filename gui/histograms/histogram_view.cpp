@@ -185,7 +185,13 @@ void HistogramView::paintEvent(QPaintEvent*) {
     }
 }
 
-/// One line at the height of the highest bar with its value, one at half of it.
+bool HistogramView::is_highest_at_right() const {
+    const auto highest = std::find_if(whole_.rbegin(), whole_.rend(),
+                                      [this](const HistogramAmount& amount) { return measured(amount) == highest_; });
+    return std::distance(highest, whole_.rend()) > static_cast<std::ptrdiff_t>(whole_.size() / 2);
+}
+
+/// One line at the height of the highest bar with its value, one at half of it. The value is where that bar is not.
 void HistogramView::paint_scale(QPainter& painter) const {
     const Theme theme = Theme::current();
     const QRectF plot = plot_rect();
@@ -197,7 +203,7 @@ void HistogramView::paint_scale(QPainter& painter) const {
     }
     painter.setPen(theme.faint_text);
     painter.drawText(QRectF(plot.left(), plot.top(), plot.width(), fontMetrics().height()),
-                     Qt::AlignRight | Qt::AlignTop, highest);
+                     (is_highest_at_right() ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignTop, highest);
 }
 
 void HistogramView::paint_bars(QPainter& painter) const {

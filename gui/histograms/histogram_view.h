@@ -64,6 +64,7 @@ private:
     void drag_to(double x);
     void brush_to(size_t bin, bool extends);
     void describe();
+    bool is_highest_at_right() const;
     void paint_scale(QPainter& painter) const;
     void paint_bars(QPainter& painter) const;
     void paint_labels(QPainter& painter) const;

@@ -175,10 +175,12 @@ void HeatMap::paint_selection(QPainter& painter, const Theme& theme) const {
 
 void HeatMap::paint_axis(QPainter& painter, const Theme& theme) const {
     const auto [from, to] = rows_.span();
-    const int top = plot().bottom() + 4, height = text_height(*this);
+    const QRect line(plot().left(), plot().bottom() + 4, plot().width(), text_height(*this));
+    // Chinese words are higher than the font says.
+    constexpr int flags = Qt::AlignVCenter | Qt::TextDontClip;
     painter.setPen(theme.faint_text);
-    painter.drawText(QRect(plot().left(), top, plot().width(), height), Qt::AlignLeft, time_text(from));
-    painter.drawText(QRect(plot().left(), top, plot().width(), height), Qt::AlignRight, time_text(to));
+    painter.drawText(line, flags | Qt::AlignLeft, time_text(from));
+    painter.drawText(line, flags | Qt::AlignRight, time_text(to));
 }
 
 QString HeatMap::time_text(int64_t time) const {
@@ -205,6 +207,12 @@ void HeatMap::paint_key(QPainter& painter, const Theme& theme) const {
     }
     x += scale_width + margin;
     write(most);
+    const QString keys = tr("Ctrl+click: up to four curves");
+    if (x + fontMetrics().horizontalAdvance(keys) <= plot().right()) {
+        painter.setPen(theme.faint_text);
+        painter.drawText(QRect(x, top, plot().right() + 1 - x, height),
+                         Qt::AlignRight | Qt::AlignVCenter | Qt::TextDontClip, keys);
+    }
 }
 
 QString HeatMap::tip(int row, int64_t time) const {

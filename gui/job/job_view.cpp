@@ -8,6 +8,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalBlocker>
 #include <QSplitter>
 #include <QTextBrowser>
 #include <QVBoxLayout>
@@ -81,6 +82,7 @@ JobView::JobView(QWidget* parent)
       value_(new QComboBox),
       order_(new QComboBox),
       busy_(new QCheckBox(tr("&Busy part"))),
+      apart_(new QCheckBox(tr("C&urves apart"))),
       plots_(new QSplitter(Qt::Vertical)),
       map_(new HeatMap),
       curves_(new RankCurves) {
@@ -137,6 +139,9 @@ QWidget* JobView::make_controls() {
     row->addWidget(busy_);
     busy_->setToolTip(tr("Leaves out the start, until a process has a twentieth of its peak"));
     connect(busy_, &QCheckBox::toggled, this, &JobView::update_rows);
+    row->addWidget(apart_);
+    apart_->setToolTip(tr("A strip for each selected process, all with the same scale"));
+    connect(apart_, &QCheckBox::toggled, curves_, &RankCurves::set_apart);
     row->addStretch(1);
     auto* open = new QPushButton(tr("Open selected"));
     open->setToolTip(
@@ -156,11 +161,24 @@ void JobView::show_job(std::shared_ptr<const ExplainedJob> explained) {
         QStringLiteral("<b>%1</b>")
             .arg(rich_text(with_whole_units(to_qstring(words.sentences(explained_->explanation.summary))))));
     write_story();
-    update_rows();
     if (map_->selected().empty()) {
-        QMetaObject::invokeMethod(this, &JobView::share_height, Qt::QueuedConnection);  // when the page has its size
-        select_first_finding();
+        show_first();
+    } else {
+        update_rows();
     }
+}
+
+void JobView::show_first() {
+    const JobRows all(explained_, JobValue::allocated, JobOrder::rank, false);
+    const JobRows busy(explained_, JobValue::allocated, JobOrder::rank, true);
+    const auto length = [](std::pair<int64_t, int64_t> span) { return span.second - span.first; };
+    {
+        const QSignalBlocker blocker(busy_);
+        busy_->setChecked(length(busy.span()) < length(all.span()) / 2);  // else little of the picture is of interest
+    }
+    update_rows();
+    QMetaObject::invokeMethod(this, &JobView::share_height, Qt::QueuedConnection);  // when the page has its size
+    select_first_finding();
 }
 
 /// Few rows need little height; the curves get the rest, at least a third.
@@ -214,11 +232,11 @@ void JobView::select_first_finding() {
             break;
         }
     }
-    for (int row = 0; row < map_->rows().size() && positions.size() < HeatMap::most_selected; ++row) {
+    const size_t wanted = positions.empty() ? HeatMap::most_selected : positions.size() + 1;  // one to compare with
+    for (int row = 0; row < map_->rows().size() && positions.size() < wanted; ++row) {
         const size_t position = map_->rows().position(row);
         if (std::find(positions.begin(), positions.end(), position) == positions.end()) {
             positions.push_back(position);
-            break;  // one to compare with
         }
     }
     map_->select(positions);

@@ -22,11 +22,12 @@ class JobView : public QWidget {
 public:
     explicit JobView(QWidget* parent = nullptr);
     /// Replaces the job; keeps the selection. Without a selection, selects the processes of the first finding and one
-    /// to compare them with.
+    /// to compare them with; without a finding, the first four.
     void show_job(std::shared_ptr<const ExplainedJob> explained);
 
     HeatMap& map() { return *map_; }
     QTextBrowser& story() { return *story_; }
+    RankCurves& curves() { return *curves_; }
 
 signals:
     void open_requested(const QString& trace);
@@ -36,6 +37,7 @@ private:
     void update_rows();
     void share_height();
     void write_story();
+    void show_first();
     void select_first_finding();
     void follow(const QString& link);
     void open_selected();
@@ -47,6 +49,7 @@ private:
     QComboBox* value_;
     QComboBox* order_;
     QCheckBox* busy_;
+    QCheckBox* apart_;
     QSplitter* plots_;
     HeatMap* map_;
     RankCurves* curves_;

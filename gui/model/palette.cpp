@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 
+#include "storage/report/html_colors.h"
 #include "storage/text/color_key.h"
 
 namespace tidemark::gui {
@@ -37,6 +38,11 @@ double luminance(const QColor& color) {
 }
 
 void take_key_colors(Theme& theme) {
+    theme.allocated_line = of_theme(theme, series_key(Series::allocated));
+    theme.active_line = of_theme(theme, series_key(Series::active));
+    theme.reserved_line = of_theme(theme, series_key(Series::reserved));
+    theme.requested_line = of_theme(theme, series_key(Series::requested));
+    theme.oom = of_theme(theme, severity_key(Severity::failure));
     theme.pending = component_color(theme, ComponentKind::pending, 0);
     theme.rounding = component_color(theme, ComponentKind::rounding, 0);
     theme.unknown = component_color(theme, ComponentKind::unknown, 0);
@@ -60,13 +66,8 @@ Theme Theme::light() {
     t.selection = QColor(0xd8, 0x1b, 0x7a);
     t.cursor = QColor(0x10, 0x14, 0x1a);
     t.focus = QColor(0x0b, 0x5c, 0xad);
-    t.allocated_line = QColor(0x20, 0x28, 0x33);
-    t.active_line = QColor(0x8a, 0x5a, 0x00);
-    t.reserved_line = QColor(0x00, 0x5f, 0xb0);
-    t.requested_line = QColor(0x3a, 0x7d, 0x44);
     t.cached = t.plot_background;
     take_key_colors(t);
-    t.oom = QColor(0xc6, 0x1a, 0x09);
     return t;
 }
 
@@ -81,13 +82,8 @@ Theme Theme::dark_theme() {
     t.selection = QColor(0xff, 0x5f, 0xb4);
     t.cursor = QColor(0xf5, 0xf7, 0xfa);
     t.focus = QColor(0x6c, 0xb6, 0xff);
-    t.allocated_line = QColor(0xee, 0xf1, 0xf5);
-    t.active_line = QColor(0xf0, 0xb9, 0x4a);
-    t.reserved_line = QColor(0x5c, 0xb2, 0xff);
-    t.requested_line = QColor(0x7c, 0xcf, 0x8a);
     t.cached = t.plot_background;
     take_key_colors(t);
-    t.oom = QColor(0xff, 0x6b, 0x5b);
     return t;
 }
 

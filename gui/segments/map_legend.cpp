@@ -44,13 +44,13 @@ void MapLegend::set_session(Session* session) {
 void MapLegend::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange ||
-        event->type() == QEvent::LanguageChange) {
+        event->type() == QEvent::LanguageChange || event->type() == QEvent::PaletteChange) {
         entries_changed();
     }
 }
 
 void MapLegend::entries_changed() {
-    height_of_width_.clear();
+    places_of_width_.clear();
     updateGeometry();
     update();
 }
@@ -67,16 +67,10 @@ void MapLegend::set_scale(double bytes_per_pixel) {
 
 QSize MapLegend::sizeHint() const { return {300, line_height()}; }
 
-int MapLegend::heightForWidth(int width) const {
-    const auto known = height_of_width_.find(width);
-    if (known != height_of_width_.end()) {
-        return known->second;
-    }
-    const std::vector<Entry> all = entries(Theme::current());
-    return height_of_width_[width] = places(all, width, name_room(all, width)).back().y() + line_height();
-}
+int MapLegend::heightForWidth(int width) const { return places(width).back().line.bottom() + 1; }
 
-std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
+std::vector<MapLegend::Entry> MapLegend::entries() const {
+    const Theme theme = Theme::current();
     std::vector<Entry> list;
     const QColor base = by_ == MapColors::state ? theme.allocated_line : theme.faint_text;
     if (by_ == MapColors::state) {
@@ -111,22 +105,6 @@ std::vector<MapLegend::Entry> MapLegend::entries(const Theme& theme) const {
     return list;
 }
 
-QString MapLegend::shown_name(const Entry& entry, int room) const {
-    return elided_group_name(fontMetrics(), entry.name, room);
-}
-
-int MapLegend::width_of(const Entry& entry, int room) const {
-    return swatch_room + fontMetrics().horizontalAdvance(shown_name(entry, room));
-}
-
-int MapLegend::name_room(const std::vector<Entry>& all, int width) const {
-    int room = longest_name;
-    while (room > shortest_name && places(all, width, room).back().y() >= few_lines * line_height()) {
-        room -= name_step;
-    }
-    return room;
-}
-
 int MapLegend::ramp_width() const {
     return by_ == MapColors::age || by_ == MapColors::size
                ? ramp_length + 28 + fontMetrics().horizontalAdvance(ramp_end(false) + ramp_end(true))
@@ -138,20 +116,36 @@ QString MapLegend::ramp_end(bool high) const {
                                  : bytes_text(high ? largest_on_scale : smallest_on_scale);
 }
 
-std::vector<QPoint> MapLegend::places(const std::vector<Entry>& all, int width, int room) const {
+const std::vector<MapLegend::Placed>& MapLegend::places(int width) const {
+    std::vector<Placed>& placed = places_of_width_[width];
+    if (placed.empty()) {
+        const std::vector<Entry> all = entries();
+        int room = longest_name;
+        placed = place(all, width, room);
+        while (room > shortest_name && placed.back().line.top() >= few_lines * line_height()) {
+            placed = place(all, width, room -= name_step);
+        }
+    }
+    return placed;
+}
+
+std::vector<MapLegend::Placed> MapLegend::place(const std::vector<Entry>& all, int width, int room) const {
+    const QFontMetrics metrics = fontMetrics();
     // The scale is at the right end of the first line.
-    int right = width - longest_scale - fontMetrics().horizontalAdvance(QStringLiteral("1,023 MiB")) - 3 * margin;
+    int right = width - longest_scale - metrics.horizontalAdvance(QStringLiteral("1,023 MiB")) - 3 * margin;
     QPoint next(margin + ramp_width(), 0);
-    std::vector<QPoint> found;
+    std::vector<Placed> placed;
     for (const Entry& entry : all) {
-        if (next.x() + width_of(entry, room) > right && next.x() > margin) {
+        const QString name = elided_group_name(metrics, entry.name, room);
+        const int entry_width = swatch_room + metrics.horizontalAdvance(name);
+        if (next.x() + entry_width > right && next.x() > margin) {
             next = QPoint(margin, next.y() + line_height());
             right = width - margin;
         }
-        found.push_back(next);
-        next.rx() += width_of(entry, room) + gap;
+        placed.push_back({{entry.brush, name}, QRect(next, QSize(entry_width, line_height()))});
+        next.rx() += entry_width + gap;
     }
-    return found;
+    return placed;
 }
 
 void MapLegend::paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel) {
@@ -194,16 +188,13 @@ void MapLegend::paint_into(QPainter& painter, const QRect& area, double bytes_pe
     if (by_ == MapColors::age || by_ == MapColors::size) {
         paint_ramp(painter, first, theme);
     }
-    const std::vector<Entry> all = entries(theme);
-    const int room = name_room(all, area.width());
-    const std::vector<QPoint> corners = places(all, area.width(), room);
-    for (size_t i = 0; i < all.size(); ++i) {
-        const QRect line(area.topLeft() + corners[i], QSize(width_of(all[i], room), line_height()));
+    for (const auto& [entry, place] : places(area.width())) {
+        const QRect line = place.translated(area.topLeft());
         painter.setPen(theme.faint_text);
-        painter.setBrush(all[i].brush);
+        painter.setBrush(entry.brush);
         painter.drawRect(line.left(), line.center().y() - swatch_size / 2, swatch_size, swatch_size);
         painter.setPen(theme.text);
-        painter.drawText(line.adjusted(swatch_room, 0, gap, 0), Qt::AlignVCenter, shown_name(all[i], room));
+        painter.drawText(line.adjusted(swatch_room, 0, gap, 0), Qt::AlignVCenter, entry.name);
     }
 }
 

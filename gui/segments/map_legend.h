@@ -36,25 +36,26 @@ private:
         QBrush brush;
         QString name;
     };
+    struct Placed {
+        Entry entry;  ///< its name is elided
+        QRect line;
+    };
     void entries_changed();
-    std::vector<Entry> entries(const Theme& theme) const;
+    std::vector<Entry> entries() const;
     int line_height() const { return fontMetrics().height() + 8; }
-    QString shown_name(const Entry& entry, int room) const;
-    int width_of(const Entry& entry, int room) const;
-    /// Returns the room for a name with which the entries need few lines.
-    int name_room(const std::vector<Entry>& all, int width) const;
     int ramp_width() const;
     QString ramp_end(bool high) const;
-    /// Returns the top left corners of the entries' lines.
-    std::vector<QPoint> places(const std::vector<Entry>& all, int width, int room) const;
+    /// Returns the places of the entries in a width, with names so long that the entries need few lines.
+    const std::vector<Placed>& places(int width) const;
+    std::vector<Placed> place(const std::vector<Entry>& all, int width, int room) const;
     static void paint_scale(QPainter& painter, const QRect& line, const Theme& theme, double bytes_per_pixel);
     void paint_ramp(QPainter& painter, QRect line, const Theme& theme) const;
 
     QPointer<Session> session_;
     MapColors by_ = MapColors::group;
     double bytes_per_pixel_ = 0;
-    /// Every layout of the window asks for heights, also while the cursor moves, and measuring all names is slow.
-    mutable std::map<int, int> height_of_width_;
+    /// Every layout of the window asks for heights, and every state paints; measuring all names is slow.
+    mutable std::map<int, std::vector<Placed>> places_of_width_;
 };
 
 }  // namespace tidemark::gui

@@ -17,6 +17,7 @@
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/segments/map_legend.h"
+#include "gui/widgets/steady_text.h"
 #include "gui/widgets/toolbar.h"
 
 namespace tidemark::gui {
@@ -30,16 +31,8 @@ SegmentMap::SegmentMap(QWidget* parent)
       reference_task_(this, OnNewerRequest::cancel_running,
                       [this](std::shared_ptr<const MemoryState> s) { canvas_->set_reference(std::move(s)); }) {
     setAccessibleName(tr("Segments at the cursor"));
-    figures_ = new QLabel(this);
-    fragmentation_ = new QLabel(this);
-    for (QLabel* label : {figures_, fragmentation_}) {
-        label->setWordWrap(true);
-        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-        label->setContentsMargins(10, 0, 10, 0);
-    }
-    fragmentation_->setTextFormat(Qt::PlainText);
-    figures_->setAccessibleName(tr("Figures at the cursor"));
-    fragmentation_->setAccessibleName(tr("What fragmentation means"));
+    figures_ = new SteadyText(tr("Figures at the cursor"), Qt::RichText, this);
+    fragmentation_ = new SteadyText(tr("What fragmentation means"), Qt::PlainText, this);
     canvas_ = new SegmentCanvas(this);
     legend_ = new MapLegend(this);
 
@@ -152,8 +145,8 @@ void SegmentMap::show_state() {
 void SegmentMap::show_figures() {
     const auto state = state_.state();
     const bool known = session_ && state;
-    figures_->setText(known ? figures_text(session_->trace(), *state) : QString());
-    fragmentation_->setText(known ? with_whole_units(fragmentation_text(*session_, *state)) : QString());
+    figures_->show_text(known ? figures_text(session_->trace(), *state) : QString());
+    fragmentation_->show_text(known ? with_whole_units(fragmentation_text(*session_, *state)) : QString());
     figures_->setVisible(known);
     fragmentation_->setVisible(!fragmentation_->text().isEmpty());
 }

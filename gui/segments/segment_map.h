@@ -17,6 +17,7 @@ class QLineEdit;
 namespace tidemark::gui {
 
 class MapLegend;
+class SteadyText;
 
 class SegmentMap : public QWidget {
     Q_OBJECT
@@ -52,8 +53,8 @@ private:
     bool follow_later_ = false;
     LatestOnly<MemoryState> reference_task_;
     EventNumber reserved_peak_ = -1;  ///< its state sets the scale of the bars
-    QLabel* figures_;
-    QLabel* fragmentation_;
+    SteadyText* figures_;
+    SteadyText* fragmentation_;
     QLabel* found_;
     QComboBox* colors_;
     QComboBox* order_;

@@ -153,7 +153,7 @@ QWidget* ShareDialog::make_range() {
         hint->setForegroundRole(QPalette::PlaceholderText);
         column->addWidget(hint);
     }
-    with_notes_ = new QCheckBox(tr("Send my &notes and bookmarks along, with all names in them"));
+    with_notes_ = new QCheckBox(tr("&Send my notes and bookmarks along, with all names in them"));
     with_notes_->setObjectName(QStringLiteral("notes"));
     with_notes_->setToolTip(tr("They are written into a file beside the copy, unchanged: nothing in them is removed."));
     column->addWidget(with_notes_);

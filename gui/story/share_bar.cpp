@@ -101,9 +101,10 @@ void ShareBar::fill() {
     QString rows;
     const auto row = [&](const QString& mark, const QString& name, int64_t bytes, const QString& share) {
         rows += QStringLiteral(
-                    "<tr><td>%1%2</td><td align=\"right\" style=\"padding-left:8px; white-space:nowrap\">%3"
-                    "</td><td align=\"right\" style=\"padding-left:8px; white-space:nowrap; color:%5\">%4"
-                    "</td></tr>")
+                    "<tr><td width=\"22\">%1</td><td>%2</td>"
+                    "<td align=\"right\" valign=\"middle\" style=\"padding-left:8px; white-space:nowrap\">%3</td>"
+                    "<td align=\"right\" valign=\"middle\" style=\"padding-left:8px; white-space:nowrap; "
+                    "color:%5\">%4</td></tr>")
                     .arg(mark, name, bytes_text(static_cast<uint64_t>(bytes)), share, theme.faint_text.name());
     };
     for (size_t i = 0; i < shares_.size(); ++i) {

@@ -208,6 +208,28 @@ void TimelinePlot::paint_overlay(QCPPainter& painter) {
     painter.restore();
 }
 
+namespace {
+
+/// Paints lines below a band where it is high enough, as ColumnCanvas::fill_band() does. The edges have two points for
+/// each column.
+void paint_separators(QCPPainter& painter, const QPolygonF& upper, const QPolygonF& lower, double floor) {
+    constexpr double thinnest = 5;  // pixels
+    for (qsizetype i = 0; i + 1 < lower.size(); i += 2) {
+        const double y = lower[i].y();
+        if (y - upper[i].y() < thinnest || y >= floor) {
+            continue;
+        }
+        const double from = lower[i].x();
+        while (i + 3 < lower.size() && lower[i + 2].y() == y && y - upper[i + 2].y() >= thinnest) {
+            i += 2;
+        }
+        const double within = y - 0.5;  // the band's lowest pixel
+        painter.drawLine(QPointF(from, within), QPointF(lower[i + 1].x(), within));
+    }
+}
+
+}  // namespace
+
 /// Paints the same columns as shapes, for SVG.
 void TimelinePlot::paint_vector(QCPPainter& painter) const {
     painter.setClipRect(area());
@@ -227,10 +249,12 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
                   << QPointF(x(c + 1), y.pixel(static_cast<double>(bottom[c])));
             bottom[c] = top;
         }
-        std::reverse(lower.begin(), lower.end());
         painter.setPen(Qt::NoPen);
         painter.setBrush(color_of_group(r.theme, *r.groups, static_cast<int>(g)));
-        painter.drawPolygon(upper + lower);
+        painter.drawPolygon(upper + QPolygonF(QList<QPointF>(lower.rbegin(), lower.rend())));
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(r.theme.plot_background, 1));
+        paint_separators(painter, upper, lower, y.pixel(0));
     }
     painter.setBrush(Qt::NoBrush);
     const std::array<std::pair<Series, QColor>, 3> lines = {{{Series::reserved, theme().reserved_line},
@@ -417,28 +441,45 @@ void TimelinePlot::paint_peak(QCPPainter& painter) const {
 }
 
 /// Names the three lines in the corner above the cached memory.
-void TimelinePlot::paint_legend(QCPPainter& painter) const {
-    const std::array<std::pair<QString, QColor>, 3> lines = {{{tr("reserved"), theme().reserved_line},
-                                                              {tr("active"), theme().active_line},
-                                                              {tr("allocated"), theme().allocated_line}}};
-    const QFontMetrics metrics(painter.font());
-    int right = area().right() - 8;
-    const int y = area().top() + 2 + metrics.height() / 2;
-    int width = 0;
-    for (const auto& line : lines) {
-        width += metrics.horizontalAdvance(line.first) + 34;
+namespace {
+
+constexpr int key_line = 15, key_gap = 5,
+              key_entry_gap = 14;  // pixels: the sample, the room after it and between names
+
+std::array<std::pair<QString, QColor>, 3> lines_of_key(const Theme& theme) {
+    return {{{TimelinePlot::tr("reserved"), theme.reserved_line},
+             {TimelinePlot::tr("active"), theme.active_line},
+             {TimelinePlot::tr("allocated"), theme.allocated_line}}};
+}
+
+}  // namespace
+
+QRect TimelinePlot::key_area() const {
+    const QFontMetrics metrics(font());
+    int width = key_gap + 1;
+    for (const auto& [name, color] : lines_of_key(theme())) {
+        width += metrics.horizontalAdvance(name) + key_line + key_gap + key_entry_gap;
     }
+    const int right = area().right() - 8;
+    return {right - width + key_gap + 1, area().top() + 1, width, metrics.height() + 2};
+}
+
+void TimelinePlot::paint_legend(QCPPainter& painter) const {
+    const QRect box = key_area();
     QColor back = theme().plot_background;
     back.setAlpha(215);
-    painter.fillRect(QRect(right - width, area().top() + 1, width + 6, metrics.height() + 2), back);
-    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-        const int advance = metrics.horizontalAdvance(line->first);
+    painter.fillRect(box, back);
+    const QFontMetrics metrics(font());
+    int left = box.left() + key_entry_gap;
+    const int y = box.center().y();
+    for (const auto& [name, color] : lines_of_key(theme())) {
+        painter.setPen(QPen(color, 2));
+        painter.drawLine(QPointF(left, y), QPointF(left + key_line, y));
+        left += key_line + key_gap;
+        const int advance = metrics.horizontalAdvance(name);
         painter.setPen(theme().text);
-        painter.drawText(QRect(right - advance, y - metrics.height() / 2, advance, metrics.height()), Qt::AlignCenter,
-                         line->first);
-        painter.setPen(QPen(line->second, 2));
-        painter.drawLine(QPointF(right - advance - 20, y), QPointF(right - advance - 5, y));
-        right -= advance + 34;
+        painter.drawText(QRect(left, box.top(), advance, box.height()), Qt::AlignCenter | Qt::TextDontClip, name);
+        left += advance + key_entry_gap;
     }
 }
 

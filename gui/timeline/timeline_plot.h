@@ -25,6 +25,7 @@ protected:
     void view_changed() override;
     void paint_picture(QCPPainter& painter) override;
     void paint_overlay(QCPPainter& painter) override;
+    QRect key_area() const override;
     QString empty_reason() const override;
     QString describe(QPoint point) override;
     QString describe_ends(std::pair<double, double> range) const override;

@@ -116,7 +116,7 @@ void ReservedPlot::paint_key(QCPPainter& painter) {
         painter.drawLine(QPointF(x, middle), QPointF(x + swatch, middle));
         painter.setPen(theme().text);
         painter.drawText(QRectF(x + swatch + gap, middle - metrics.height() / 2.0, width + 2, metrics.height()),
-                         Qt::AlignVCenter | Qt::AlignLeft, text);
+                         Qt::AlignVCenter | Qt::AlignLeft | Qt::TextDontClip, text);
         x += swatch + gap + width + between;
     };
     QColor allocated = theme().allocated_line;
@@ -125,7 +125,7 @@ void ReservedPlot::paint_key(QCPPainter& painter) {
     if (replay_->asked) {
         entry(QPen(theme().reserved_line, 2), tr("reserved, in the model"));
     }
-    entry(QPen(allocated, 8), tr("allocated, recorded"));
+    entry(QPen(allocated, 8, Qt::SolidLine, Qt::FlatCap), tr("allocated, recorded"));
 }
 
 void ReservedPlot::paint_overlay(QCPPainter& painter) {

@@ -247,8 +247,9 @@ void WhatIfPane::show_result() {
 void WhatIfPane::show_figures() {
     figures_->clear();
     figures_->setHorizontalHeaderLabels({tr("Figure"), tr("Recorded"), tr("Model"), tr("Difference")});
-    for (int column = 1; column < figures_->columnCount(); ++column) {
-        figures_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    for (int column = 0; column < figures_->columnCount(); ++column) {
+        figures_->horizontalHeaderItem(column)->setTextAlignment((column == 0 ? Qt::AlignLeft : Qt::AlignRight) |
+                                                                 Qt::AlignVCenter);
     }
     if (shown_ && shown_->asked) {
         const RunFigures &before = shown_->recorded->recorded.figures, &after = shown_->asked->figures;

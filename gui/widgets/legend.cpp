@@ -45,7 +45,7 @@ void Legend::set_session(Session* session) {
         connect(session, &Session::grouping_changed, this, &Legend::update_entries);
         connect(session, &Session::grown, this, &Legend::update_entries);
         connect(session, &Session::group_selected, this, qOverload<>(&QWidget::update));
-        connect(&session->selection(), &Selection::time_point_changed, this, &Legend::update_entries);
+        connect(&session->selection(), &Selection::time_point_changed, this, &Legend::follow_cursor);
         connect(&session->selection(), &Selection::selected_changed, this, qOverload<>(&QWidget::update));
     }
     update_entries();
@@ -53,19 +53,37 @@ void Legend::set_session(Session* session) {
 
 void Legend::update_entries() {
     entries_.clear();
-    if (session_ && session_->has_device()) {
-        const auto groups = session_->shared_groups();
-        const Allocations& all = session_->device().allocations;
-        // Entries stay in order while the cursor moves; a group "other" without any memory has none.
-        for (int g = 0; g < groups->count() - (groups->is_rest_empty ? 1 : 0); ++g) {
-            entries_.push_back({g, 0, {}, {}});
-        }
-        for (const auto& [a, state] : active_allocations(session_->device(), session_->analysis().live(),
-                                                         session_->selection().state().time_point)) {
-            entries_[groups->grouping.group_at(a, state)].bytes += static_cast<int64_t>(all.block_size[a]);
-        }
+    groups_ = session_ && session_->has_device() ? session_->shared_groups() : nullptr;
+    // Entries stay in order while the cursor moves; a group "other" without any memory has none.
+    for (int g = 0; groups_ && g < groups_->count() - (groups_->is_rest_empty ? 1 : 0); ++g) {
+        entries_.push_back({g, 0, {}, 0, {}});
     }
     place_entries();
+    count_bytes();
+}
+
+/// Measuring the names is slow, and the cursor changes the numbers only.
+void Legend::follow_cursor() {
+    // Another device has other groups, and its cursor comes first.
+    if (session_->has_device() && session_->shared_groups() == groups_) {
+        count_bytes();
+    } else {
+        update_entries();
+    }
+}
+
+void Legend::count_bytes() {
+    for (Entry& entry : entries_) {
+        entry.bytes = 0;
+    }
+    if (!entries_.empty()) {
+        const Allocations& all = session_->device().allocations;
+        for (const auto& [a, state] : active_allocations(session_->device(), session_->analysis().live(),
+                                                         session_->selection().state().time_point)) {
+            entries_[groups_->grouping.group_at(a, state)].bytes += static_cast<int64_t>(all.block_size[a]);
+        }
+    }
+    update();
 }
 
 /// Places the entries with the longest names that need no more lines than the shortest.
@@ -87,10 +105,10 @@ int Legend::place_entries_with(int longest_name) {
     const int height = metrics.height() + 6, number = metrics.horizontalAdvance(bytes_of(88 << 20));
     QPoint at(inset, 0);
     for (Entry& entry : entries_) {
-        const auto groups = session_->shared_groups();
-        const QString name = to_qstring(groups->grouping.names[static_cast<size_t>(entry.group)]);
+        const QString name = to_qstring(groups_->grouping.names[static_cast<size_t>(entry.group)]);
         entry.name = elided_group_name(metrics, name, longest_name);
-        const int width = key_swatch + metrics.horizontalAdvance(entry.name) + number + 5 * inset;
+        entry.name_width = metrics.horizontalAdvance(entry.name);
+        const int width = key_swatch + entry.name_width + number + 5 * inset;
         if (at.x() > inset && at.x() + width > this->width()) {
             at = {inset, at.y() + height};
         }
@@ -127,13 +145,12 @@ void Legend::paint_entry(QPainter& painter, const Entry& entry) const {
     const Theme theme = Theme::current();
     const QRect box = entry.place.adjusted(inset, 0, -inset, 0);
     const QRect swatch(box.left(), box.center().y() - key_swatch / 2 + 1, key_swatch, key_swatch);
-    painter.fillRect(swatch, color_of_group(theme, *session_->shared_groups(), entry.group));
+    painter.fillRect(swatch, color_of_group(theme, *groups_, entry.group));
     painter.setPen(entry.bytes > 0 ? theme.text : theme.faint_text);
     const QRect text = box.adjusted(key_swatch + inset, 0, 0, 0);
     painter.drawText(text, Qt::AlignVCenter, entry.name);
     painter.setPen(theme.faint_text);
-    const int name_width = painter.fontMetrics().horizontalAdvance(entry.name);
-    painter.drawText(text.adjusted(name_width + 2 * inset, 0, 0, 0), Qt::AlignVCenter, bytes_of(entry.bytes));
+    painter.drawText(text.adjusted(entry.name_width + 2 * inset, 0, 0, 0), Qt::AlignVCenter, bytes_of(entry.bytes));
 }
 
 void Legend::resizeEvent(QResizeEvent* event) {
@@ -179,7 +196,7 @@ bool Legend::event(QEvent* event) {
         const int entry = entry_at(help->pos());
         if (entry >= 0) {
             const Entry& e = entries_[static_cast<size_t>(entry)];
-            const QString name = to_qstring(session_->grouping().names[static_cast<size_t>(e.group)]);
+            const QString name = to_qstring(groups_->grouping.names[static_cast<size_t>(e.group)]);
             QToolTip::showText(help->globalPos(),
                                tip_text(tr("%1\n%2 at the cursor (%3 byte(s))", nullptr, plural(e.bytes))
                                             .arg(name, QString::fromStdString(format_bytes(e.bytes)),

@@ -31,9 +31,12 @@ private:
         int group = 0;
         int64_t bytes = 0;
         QString name;  ///< elided
+        int name_width = 0;
         QRect place;
     };
     void update_entries();
+    void follow_cursor();
+    void count_bytes();
     void place_entries();
     int place_entries_with(int longest_name);
     void paint_entry(QPainter& painter, const Entry& entry) const;
@@ -41,6 +44,7 @@ private:
     void select(int entry);
 
     QPointer<Session> session_;
+    std::shared_ptr<const Groups> groups_;  ///< of the entries
     std::vector<Entry> entries_;
 };
 

@@ -340,6 +340,7 @@ void TimePlot::paint_cursors(QCPPainter& painter) {
     painter.setClipRect(viewport());
     paint_range(painter);
     paint_overlay(painter);
+    painter.setClipRegion(QRegion(viewport()).subtracted(key_area()));
     const TimeView& view = session_->time_view();
     if (view.pointer() && !exporting_) {
         QColor faint = theme_.faint_text;

@@ -73,6 +73,7 @@ protected:
     virtual void view_changed() {}                        ///< span, bytes, size, theme or selection
     virtual void paint_picture(QCPPainter& painter) = 0;  ///< below the axes
     virtual void paint_overlay(QCPPainter&) {}            ///< above everything; cheap
+    virtual QRect key_area() const { return {}; }         ///< of the lines' names, which the cursor does not cross
     virtual QString empty_reason() const { return {}; }   ///< the reason for an empty plot, else empty
     virtual QString describe(QPoint) { return {}; }       ///< rich text of the tooltip
     /// The values at both ends of the selected range; empty if another plot says them.

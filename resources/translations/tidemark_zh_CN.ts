@@ -473,15 +473,15 @@
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>A list grows until an allocation fails: what was in memory then.</source>
-        <translation>列表不断增长，直到一次分配失败：当时内存中有什么。</translation>
+        <translation>列表不断增长，直到一次分配失败：当时显存中有什么。</translation>
     </message>
     <message>
         <source>Memory that the work does not need</source>
-        <translation>工作并不需要的内存</translation>
+        <translation>工作并不需要的显存</translation>
     </message>
     <message>
         <source>A broadcast tensor is copied in full in a training loop.</source>
@@ -612,7 +612,7 @@
     </message>
     <message>
         <source>its memory is not on the device, or is unknown</source>
-        <translation>它的内存不在设备上，或者未知</translation>
+        <translation>它的显存不在设备上，或者未知</translation>
     </message>
     <message>
         <source>version %1</source>
@@ -620,7 +620,7 @@
     </message>
     <message>
         <source>a view of other memory</source>
-        <translation>其他内存的视图</translation>
+        <translation>其他显存的视图</translation>
     </message>
     <message>
         <source>packed by hooks</source>
@@ -1363,7 +1363,7 @@
     </message>
     <message>
         <source>Only the selected memory, or that of the selected stack</source>
-        <translation>仅所选显存，或所选调用栈的内存</translation>
+        <translation>仅所选显存，或所选调用栈的显存</translation>
     </message>
     <message>
         <source>Selected time range</source>
@@ -1805,7 +1805,7 @@
     </message>
     <message>
         <source>PyTorch&apos;s allocator has reserved the memory listed here. The trace has no nvidia-smi figure. A recording by Tidemark (File › Record…) adds it, with the memory of the driver, libraries, the CUDA context and other processes.</source>
-        <translation>PyTorch 分配器保留了此处列出的显存。记录中没有 nvidia-smi 的数值。用 Tidemark 记录（文件 › 记录…）会加上它，以及驱动、各个库、CUDA 上下文和其他进程的显存。</translation>
+        <translation>PyTorch 分配器保留了此处列出的显存。记录中没有 nvidia-smi 的数值。用 Tidemark 录制（文件 › 录制…）会加上它，以及驱动、各个库、CUDA 上下文和其他进程的显存。</translation>
     </message>
 </context>
 <context>
@@ -2586,6 +2586,10 @@
         <source>%1 after the start</source>
         <translation>开始后 %1</translation>
     </message>
+    <message>
+        <source>Ctrl+click: up to four curves</source>
+        <translation>Ctrl+单击：最多四条曲线</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::HistogramView</name>
@@ -2987,6 +2991,14 @@
     <message>
         <source>Leaves out the start, until a process has a twentieth of its peak</source>
         <translation>略去开头，直到有进程达到其峰值的二十分之一</translation>
+    </message>
+    <message>
+        <source>C&amp;urves apart</source>
+        <translation>曲线分开(&amp;U)</translation>
+    </message>
+    <message>
+        <source>A strip for each selected process, all with the same scale</source>
+        <translation>所选的每个进程各占一栏，刻度相同</translation>
     </message>
 </context>
 <context>
@@ -4115,11 +4127,11 @@ y</source>
     <name>tidemark::gui::ReservedPlot</name>
     <message>
         <source>Reserved memory over time, recorded and with other settings</source>
-        <translation>保留内存随时间的变化：记录的以及使用其他设置时的</translation>
+        <translation>保留显存随时间的变化：记录的以及使用其他设置时的</translation>
     </message>
     <message>
         <source>The dashed line is the recorded reserved memory, the solid line that of the model.</source>
-        <translation>虚线是记录的保留内存，实线是模型的保留内存。</translation>
+        <translation>虚线是记录的保留显存，实线是模型的保留显存。</translation>
     </message>
     <message>
         <source>reserved, recorded</source>
@@ -4143,7 +4155,7 @@ y</source>
     </message>
     <message>
         <source>The model ran out of memory before.</source>
-        <translation>模型在此之前已内存不足。</translation>
+        <translation>模型在此之前已显存不足。</translation>
     </message>
     <message>
         <source>Allocated, recorded: %1</source>
@@ -4420,7 +4432,7 @@ y</source>
     </message>
     <message>
         <source>expandable_segments: segments grow in place, so that free memory of different sizes joins. Helps when sizes vary from step to step.</source>
-        <translation>expandable_segments：段可就地增长，大小不同的空闲内存因此能够合并。各步的大小不同时有帮助。</translation>
+        <translation>expandable_segments：段可就地增长，大小不同的空闲显存因此能够合并。各步的大小不同时有帮助。</translation>
     </message>
     <message>
         <source>Max split size</source>
@@ -4428,7 +4440,7 @@ y</source>
     </message>
     <message>
         <source>max_split_size_mb: larger blocks are never split, so that small requests cannot break up the memory of large ones.</source>
-        <translation>max_split_size_mb：更大的块从不拆分，小请求因此不会打碎大请求的内存。</translation>
+        <translation>max_split_size_mb：更大的块从不拆分，小请求因此不会打碎大请求的显存。</translation>
     </message>
     <message>
         <source>Roundup divisions</source>
@@ -4436,7 +4448,7 @@ y</source>
     </message>
     <message>
         <source>roundup_power2_divisions: sizes are rounded up to one of so many between two powers of two, so that similar requests can use the same blocks. Takes more memory per block.</source>
-        <translation>roundup_power2_divisions：大小向上取整到两个 2 的幂之间的若干等分之一，相近的请求因此可以使用相同的块。每个块占用更多内存。</translation>
+        <translation>roundup_power2_divisions：大小向上取整到两个 2 的幂之间的若干等分之一，相近的请求因此可以使用相同的块。每个块占用更多显存。</translation>
     </message>
     <message>
         <source>Garbage collection</source>
@@ -4444,7 +4456,7 @@ y</source>
     </message>
     <message>
         <source>garbage_collection_threshold: above this part of the memory limit, unused segments are returned to the driver. Needs a memory limit.</source>
-        <translation>garbage_collection_threshold：超过内存上限的这一比例时，未使用的段归还给驱动。需要内存上限。</translation>
+        <translation>garbage_collection_threshold：超过显存上限的这一比例时，未使用的段归还给驱动。需要显存上限。</translation>
     </message>
     <message>
         <source>as recorded</source>
@@ -4452,11 +4464,11 @@ y</source>
     </message>
     <message>
         <source>Memory limit</source>
-        <translation>内存上限</translation>
+        <translation>显存上限</translation>
     </message>
     <message>
         <source>The most that the allocator may reserve, as a smaller GPU or set_per_process_memory_fraction() would enforce. 0 is that of the recorded run.</source>
-        <translation>分配器最多可以保留的内存，相当于更小的 GPU 或 set_per_process_memory_fraction() 的限制。0 表示所记录运行的上限。</translation>
+        <translation>分配器最多可以保留的显存，相当于更小的 GPU 或 set_per_process_memory_fraction() 的限制。0 表示所记录运行的上限。</translation>
     </message>
     <message>
         <source>Recorded settings</source>
@@ -4471,7 +4483,7 @@ y</source>
     <name>tidemark::gui::SeverityMark</name>
     <message>
         <source>Memory does not grow, but the program uses more than it needs.</source>
-        <translation>内存没有增长，但程序占用的多于所需。</translation>
+        <translation>显存没有增长，但程序占用的多于所需。</translation>
     </message>
     <message>
         <source>Memory grows with every iteration and is never freed.</source>
@@ -4494,7 +4506,7 @@ y</source>
     <name>tidemark::gui::ShareBar</name>
     <message>
         <source>Parts of the memory</source>
-        <translation>内存的各部分</translation>
+        <translation>显存的各部分</translation>
     </message>
     <message>
         <source>total</source>
@@ -4649,10 +4661,6 @@ y</source>
         <translation>副本将包含一切：路径、名称、源代码行、命令行及其中的密码，以及录制的时刻。</translation>
     </message>
     <message>
-        <source>Send my &amp;notes and bookmarks along, with all names in them</source>
-        <translation>附上我的笔记和书签，包括其中的所有名称(&amp;N)</translation>
-    </message>
-    <message>
         <source>They are written into a file beside the copy, unchanged: nothing in them is removed.</source>
         <translation>它们会原样写入副本旁的文件：其中的任何内容都不会被移除。</translation>
     </message>
@@ -4693,6 +4701,10 @@ y</source>
         <translation>
             <numerusform>附 %n 条笔记</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>&amp;Send my notes and bookmarks along, with all names in them</source>
+        <translation>附上我的笔记和书签，包括其中的所有名称(&amp;S)</translation>
     </message>
 </context>
 <context>
@@ -5200,7 +5212,7 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
     <message>
         <source>This trace has no memory events of any device: there is nothing to explain.</source>
-        <translation>这个记录文件不含任何设备的内存事件：没有可解释的。</translation>
+        <translation>这个记录文件不含任何设备的显存事件：没有可解释的。</translation>
     </message>
     <message>
         <source>as of %1</source>
@@ -5965,7 +5977,7 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
     <message>
         <source>Peak reserved %1 with the recorded settings. Change one to replay the run with it.</source>
-        <translation>使用所记录的设置时保留内存峰值为 %1。更改一项设置即可用它重放运行。</translation>
+        <translation>使用所记录的设置时保留显存峰值为 %1。更改一项设置即可用它重放运行。</translation>
     </message>
     <message>
         <source>Show this event</source>
@@ -5993,19 +6005,19 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
     <message>
         <source>Peak reserved</source>
-        <translation>保留内存峰值</translation>
+        <translation>保留显存峰值</translation>
     </message>
     <message>
         <source>Peak allocated</source>
-        <translation>已分配内存峰值</translation>
+        <translation>已分配显存峰值</translation>
     </message>
     <message>
         <source>Reserved at the end</source>
-        <translation>结束时的保留内存</translation>
+        <translation>结束时的保留显存</translation>
     </message>
     <message>
         <source>Free gaps at peak reserved</source>
-        <translation>预留峰值时的空闲间隙</translation>
+        <translation>保留显存峰值时的空闲间隙</translation>
     </message>
     <message>
         <source>Free gaps at the end</source>
@@ -6013,15 +6025,15 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
     <message>
         <source>Memory from the driver, calls</source>
-        <translation>向驱动申请内存的调用</translation>
+        <translation>向驱动申请显存的调用</translation>
     </message>
     <message>
         <source>Memory to the driver, calls</source>
-        <translation>向驱动归还内存的调用</translation>
+        <translation>向驱动归还显存的调用</translation>
     </message>
     <message>
         <source>Out of memory</source>
-        <translation>内存不足</translation>
+        <translation>显存不足</translation>
     </message>
 </context>
 </TS>

@@ -54,6 +54,11 @@ std::shared_ptr<const ExplainedJob> job_of(int64_t ranks) {
     return explained;
 }
 
+QCheckBox& box_named(const JobView& view, const QString& part) {
+    const auto boxes = view.findChildren<QCheckBox*>();
+    return **std::find_if(boxes.begin(), boxes.end(), [&](const QCheckBox* box) { return box->text().contains(part); });
+}
+
 }  // namespace
 
 class JobTest : public QObject {
@@ -64,6 +69,9 @@ private slots:
     void rows_are_sorted();
     void the_busy_part_begins_with_the_first_memory();
     void the_finding_is_selected_with_a_rank_to_compare();
+    void without_a_finding_four_ranks_are_shown();
+    void curves_stand_apart_on_one_time_axis();
+    void a_late_start_is_left_out();
     void a_click_selects_and_a_double_click_opens();
     void keys_move_and_open();
     void the_story_links_to_ranks();
@@ -121,6 +129,47 @@ void JobTest::the_finding_is_selected_with_a_rank_to_compare() {
     QCOMPARE(view_->map().selected(), (std::vector<size_t>{2, 0}));
     view_->show_job(job_of(4));  // as while it is recorded
     QCOMPARE(view_->map().selected(), (std::vector<size_t>{2, 0}));
+}
+
+void JobTest::without_a_finding_four_ranks_are_shown() {
+    const auto calm = std::make_shared<ExplainedJob>(*job_of(8));
+    calm->explanation.findings.clear();
+    JobView view;
+    view.show_job(calm);
+    QCOMPARE(view.map().selected(), (std::vector<size_t>{0, 1, 2, 3}));
+    QCOMPARE(view.curves().graphCount(), 4);
+}
+
+void JobTest::curves_stand_apart_on_one_time_axis() {
+    view_->map().select({3, 1, 0});
+    QCOMPARE(view_->curves().axisRectCount(), 1);
+    box_named(*view_, "apart").setChecked(true);
+    QCOMPARE(view_->curves().axisRectCount(), 3);
+    QCOMPARE(view_->curves().graphCount(), 3);
+    for (int i = 0; i < 3; ++i) {
+        const QCPGraph* curve = view_->curves().graph(i);
+        QCOMPARE(curve->name(), view_->map().rows().name(std::array{3, 1, 0}[static_cast<size_t>(i)]));
+        QCOMPARE(curve->keyAxis()->range(), view_->curves().graph(0)->keyAxis()->range());
+        QCOMPARE(curve->valueAxis()->range(), view_->curves().graph(0)->valueAxis()->range());
+        QCOMPARE(curve->keyAxis()->tickLabels(), i == 2);
+        QVERIFY(curve->valueAxis()->range().upper > 400.0 * MiB);
+    }
+    view_->map().select({2});
+    QCOMPARE(view_->curves().axisRectCount(), 1);
+}
+
+void JobTest::a_late_start_is_left_out() {
+    QVERIFY(!box_named(*view_, "Busy").isChecked());  // more than half of the job
+    const auto late = std::make_shared<ExplainedJob>(*job_of(4));
+    for (JobMember& each : late->job.members) {
+        each.summary->duration = 100 * second;
+        auto& curve = each.summary->devices[0].allocated;
+        std::fill(curve.begin(), curve.begin() + DeviceSummary::columns * 9 / 10, 0);
+    }
+    JobView view;
+    view.show_job(late);
+    QVERIFY(box_named(view, "Busy").isChecked());
+    QVERIFY(view.map().rows().span().first > 1089 * second);
 }
 
 void JobTest::a_click_selects_and_a_double_click_opens() {

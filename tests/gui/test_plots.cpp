@@ -290,6 +290,32 @@ private slots:
         timeline.render_to(generator, {600, 300});
         QVERIFY(bytes.contains("<path") || bytes.contains("<polygon"));
         QVERIFY(bytes.contains("GiB") || bytes.contains("MiB"));
+        // The lines between bands have the color of the background, as on the screen.
+        QVERIFY(bytes.contains(QStringLiteral("stroke=\"%1\"").arg(Theme::light().plot_background.name()).toUtf8()));
+    }
+
+    void the_cursor_does_not_cross_the_key() {
+        const auto session = test::synthetic_session();
+        TimelinePlot timeline;
+        timeline.set_session(session.get());
+        const auto rows_of_cursor = [&](EventNumber event) {
+            session->selection().set_time_point(event);
+            const QImage image = picture(timeline, {600, 300});
+            int rows = 0;
+            for (int y = 0; y < image.height(); ++y) {
+                for (int x = 0; x < image.width(); ++x) {
+                    if (image.pixelColor(x, y) == Theme::light().cursor) {
+                        ++rows;
+                        break;
+                    }
+                }
+            }
+            return rows;
+        };
+        // The key is at the right, above the end of the run.
+        const int left = rows_of_cursor(1), right = rows_of_cursor(session->device().event_count() - 1);
+        const int key = QFontMetrics(timeline.font()).height() + 2;
+        QVERIFY2(left - right >= key - 3, qPrintable(QStringLiteral("%1 %2").arg(left).arg(right)));
     }
 };
 

@@ -7,9 +7,11 @@
 #include <QPainter>
 #include <QSignalSpy>
 #include <QSvgGenerator>
+#include <QVBoxLayout>
 
 #include "gui/segments/map_legend.h"
 #include "gui/segments/segment_map.h"
+#include "gui/widgets/steady_text.h"
 #include "tests/gui/view_fixture.h"
 
 namespace tidemark::gui {
@@ -18,6 +20,14 @@ using namespace tidemark::gui::test;
 
 class SegmentMapViewTest : public QObject {
     Q_OBJECT
+
+    struct LayoutCounter : QObject {
+        int layouts = 0;
+        bool eventFilter(QObject* watched, QEvent* event) override {
+            layouts += event->type() == QEvent::LayoutRequest ? 1 : 0;
+            return QObject::eventFilter(watched, event);
+        }
+    };
 
 private:
     static LayoutOptions narrow(double bytes_per_pixel) {
@@ -74,6 +84,32 @@ private slots:
         map.show();
         QTRY_COMPARE(legend->height(), legend->heightForWidth(legend->width()));
         QVERIFY(map.rect().contains(legend->geometry()));
+    }
+
+    void figures_need_a_new_layout_only_for_more_lines() {
+        QWidget window;
+        QVBoxLayout column(&window);
+        auto* text = new SteadyText("figures", Qt::RichText);
+        auto* rest = new QWidget;
+        column.addWidget(text);
+        column.addWidget(rest, 1);
+        window.resize(400, 300);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window, 60000));
+        text->show_text("allocated <b>1 MiB</b>");
+        QTRY_VERIFY(text->height() == text->heightForWidth(text->width()) && text->height() < 40);
+        QApplication::processEvents();
+        LayoutCounter counter;
+        window.installEventFilter(&counter);
+        text->show_text("allocated <b>2.5 GiB</b>");
+        QApplication::processEvents();
+        QCOMPARE(counter.layouts, 0);
+        QCOMPARE(text->text(), QString("allocated <b>2.5 GiB</b>"));
+        const int line = text->height();
+        text->show_text(QString("many words ").repeated(30));
+        QTRY_VERIFY(text->height() > line);
+        QCOMPARE(text->height(), text->heightForWidth(text->width()));
+        QVERIFY(counter.layouts > 0);
     }
 
     void fitted_scale_shows_everything() {

@@ -54,8 +54,11 @@ private slots:
         const FileCard* card = card_named(*window, QStringLiteral("mine.tide"));
         QVERIFY(card != nullptr);
         const QString facts = card->accessibleDescription();
-        QVERIFY2(facts.contains(QStringLiteral("Memory grows by 8.00 KiB per iteration and is never freed.")),
-                 qPrintable(facts));
+        // How fast it grows and the cause are in the part for which the card has room.
+        const QString line = facts.section(u'\n', 1, 1).left(80);
+        QVERIFY2(
+            line.contains(QStringLiteral("+8.00 KiB per iteration")) && line.contains(QStringLiteral("retained by")),
+            qPrintable(facts));
         QVERIFY2(facts.contains(QStringLiteral("NVIDIA H200")) && facts.contains(QStringLiteral("peak ")),
                  qPrintable(facts));
         QCOMPARE(application.settings().summary_of(copy).severity, QStringLiteral("leak"));
