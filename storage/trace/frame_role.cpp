@@ -7,17 +7,14 @@
 #include <array>
 #include <span>
 
+#include "storage/trace/base_name.h"
+
 namespace tidemark {
 namespace {
 
 using Texts = std::span<const std::string_view>;
 
 bool is_separator(char c) { return c == '/' || c == '\\'; }
-
-std::string_view base_name(std::string_view path) {
-    const size_t slash = path.find_last_of("/\\");
-    return slash == path.npos ? path : path.substr(slash + 1);
-}
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 bool contains_any(std::string_view text, Texts parts) {

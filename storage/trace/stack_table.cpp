@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "storage/trace/base_name.h"
 #include "storage/trace/limits.h"
 
 namespace tidemark {
@@ -15,11 +16,6 @@ namespace {
 
 size_t mix(size_t a, size_t b) {
     return (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
-}
-
-std::string_view base_name(std::string_view path) {
-    const size_t slash = path.find_last_of("/\\");
-    return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 }  // namespace

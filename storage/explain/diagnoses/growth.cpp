@@ -14,7 +14,7 @@
 #include "storage/explain/joined_suspects.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/private_pools.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
