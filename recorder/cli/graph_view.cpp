@@ -184,7 +184,8 @@ std::string GraphView::category_text(AllocationRef memory, Category category) co
         case Category::output: return words_("output");
         case Category::temporary: return words_("temporary");
         case Category::workspace: return words_("workspace");
-        case Category::communication: return words_("communication");
+        case Category::communication: return words_("bucket of gradients or buffer of a collective");
+        case Category::unsharded: return words_("unsharded parameter");
     }
     return {};
 }

@@ -17,6 +17,7 @@ KeyColor category_key(Category category) {
         case Category::temporary: return {0x5c294a, 0xa04899};
         case Category::workspace: return {0x3b68d1, 0x20a7ff};
         case Category::communication: return {0x914aa3, 0xd772ce};
+        case Category::unsharded: return {0x1b02db, 0x4584fe};
         case Category::unknown: break;
     }
     return {0x6b7077, 0x81878d};

@@ -27,7 +27,7 @@ EXPECTED = {
     "ddp_plain": None,
     "ddp_resume": ("some-ranks", [1], "ddp_resume.py:43", "GPU 0 is hardly used"),
     "four_ranks": ("rank-growth", [3], "rank_growth_val.py:49", "eval_results"),
-    "fsdp_no_reshard": None,  # not found: see docs/TRUTH.md
+    "fsdp_no_reshard": ("all-ranks", [0, 1], "fsdp_no_reshard.py:65", "3.00 GiB of unsharded parameters"),
     "groups_each_step": ("all-ranks", [0, 1], "", "rocess groups accumulate"),
     "pipeline_two": None,
     "rank0_oom": ("out-of-memory", [0], "", "rank 0 ran out of memory"),
