@@ -65,7 +65,7 @@ void RankCurves::show_curves(const JobRows& rows, const std::vector<size_t>& pos
         QCPGraph* graph = addGraph();
         graph->setData(times, bytes, true);
         graph->setPen(pen_of(theme, static_cast<int>(i)));
-        graph->setName(rows.name(row));
+        graph->setName(to_qstring(rows.name(row, reader_words())));
     }
     xAxis->setRange(static_cast<double>(from - start), static_cast<double>(std::max(to - start, from - start + 1)));
     constexpr double headroom = 1.05;
