@@ -101,6 +101,18 @@ size_t growth_begin(const AnalysisContext& context, const LibraryMemory& library
     return static_cast<size_t>(std::clamp<int64_t>(position, 0, static_cast<int64_t>(context.iterations().size()) - 1));
 }
 
+std::optional<Rises> rises_of_library(const AnalysisContext& context, const LibraryMemory& library) {
+    const auto since = static_cast<int64_t>(growth_begin(context, library));
+    std::map<int64_t, int64_t> remaining;
+    for (const DriverAllocation* a : library.alive) {
+        const int64_t iteration = context.iterations().at(context.device().events_until(a->time));
+        if (iteration >= since) {
+            remaining[iteration] += static_cast<int64_t>(a->bytes);
+        }
+    }
+    return find_rises(remaining);
+}
+
 void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
                          const Words& words) {
     const auto since = static_cast<int64_t>(growth_begin(context, library));

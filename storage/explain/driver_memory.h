@@ -44,6 +44,9 @@ std::vector<LibraryMemory> device_memory_by_library(const AnalysisContext& conte
 /// iterations.
 size_t growth_begin(const AnalysisContext& context, const LibraryMemory& library);
 
+/// Returns the rises from there on; nothing if the memory grows evenly.
+std::optional<Rises> rises_of_library(const AnalysisContext& context, const LibraryMemory& library);
+
 /// Adds the first iteration of the growth, and the newest allocation.
 void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,
                          const Words& words);
