@@ -110,6 +110,10 @@ int64_t saved_bytes(const Held& held) {
     return std::max<int64_t>(held.bytes - static_cast<int64_t>(layers_at_once) * largest, 0);
 }
 
+std::string layers_words(size_t count, const Words& words) {
+    return words.plural(static_cast<int64_t>(count), "{n} layer", "{n} layers");
+}
+
 void report(Finding& finding, const AnalysisContext& context, const Held& held, bool is_old, const Words& words) {
     const auto bytes = with("bytes", format_bytes(held.bytes));
     const auto setting = with("setting", is_old ? "ShardingStrategy.SHARD_GRAD_OP" : "reshard_after_forward=False");
@@ -118,11 +122,10 @@ void report(Finding& finding, const AnalysisContext& context, const Held& held, 
     finding.text = {
         words("The forward pass gathers the parameters of each layer from all ranks. With `{setting}` FSDP keeps them "
               "until the layer's backward pass, so those of {layers} exist at once: {bytes}.",
-              setting,
-              with("layers", words.plural(static_cast<int64_t>(held.layers.size()), "{n} layer", "{n} layers")), bytes),
-        words("If FSDP freed them after the forward pass of each layer, those of about {n} layers would exist at once: "
+              setting, with("layers", layers_words(held.layers.size(), words)), bytes),
+        words("If FSDP freed them after the forward pass of each layer, those of about {layers} would exist at once: "
               "{saved} less. They are gathered again for the backward pass.",
-              with("n", static_cast<int64_t>(layers_at_once)), with("saved", format_bytes(saved_bytes(held)))),
+              with("layers", layers_words(layers_at_once, words)), with("saved", format_bytes(saved_bytes(held)))),
         words("Memory at the start of the backward pass: {parts}.",
               with("parts", composition_words(words, composition_at(context, held.pass->backward))))};
     if (!finding.line.empty()) {
