@@ -44,10 +44,14 @@ Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Analysis
     return find_trend(levels);
 }
 
-StackId typical_stack(const std::vector<const DriverAllocation*>& alive) {
+/// Returns the stack that allocated most; of the program's Python code if any is: threads of a library that allocate as
+/// well, such as NCCL's, have no stack or one of native code.
+StackId typical_stack(const std::vector<const DriverAllocation*>& alive, const StackTable& stacks) {
+    const auto is_of_program = [&](const DriverAllocation* a) { return is_python(stacks.role(stacks.site(a->stack))); };
+    const bool has_program = std::any_of(alive.begin(), alive.end(), is_of_program);
     std::map<StackId, uint64_t> bytes;
     for (const DriverAllocation* a : alive) {
-        if (a->stack != 0) {  // a library's own threads have no stack of the program
+        if (a->stack != 0 && (!has_program || is_of_program(a))) {
             bytes[a->stack] += a->bytes;
         }
     }
@@ -76,7 +80,7 @@ std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
     for (auto& [name, library] : by_name) {
         library.name = name;
         library.trend = trend_of(library.taken, context);
-        library.stack = typical_stack(library.alive);
+        library.stack = typical_stack(library.alive, context.trace().stacks);
         libraries.push_back(std::move(library));
     }
     std::stable_sort(libraries.begin(), libraries.end(),

@@ -27,7 +27,7 @@ struct LibraryMemory {
     std::vector<const DriverAllocation*> alive;  ///< those that are alive at the context's time point
     int64_t bytes = 0;                           ///< total bytes of `alive`
     Trend trend;  ///< of its level at the ends of iterations; without PyTorch, after each of its allocations
-    /// The user's stack that allocated most of the alive bytes; 0: unknown.
+    /// The program's stack that allocated most of the alive bytes; of native code if none is Python's; 0: unknown.
     StackId stack = 0;
 
     bool grows() const { return trend.shape == Shape::rising && trend.rise >= least_rise; }
