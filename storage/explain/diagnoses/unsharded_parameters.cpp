@@ -178,7 +178,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
             if (progress.canceled) {
                 return;
             }
-            if (Held held = held_at(context, uses, pass, since); held.bytes > most.bytes) {
+            // Of equal ones the last: when the first one begins, there is no optimizer state yet.
+            if (Held held = held_at(context, uses, pass, since); held.bytes >= most.bytes) {
                 most = std::move(held);
             }
             since = pass.end;
