@@ -24,13 +24,12 @@ constexpr int widest_name = 24;                          ///< columns of text
 constexpr double text_column = 7.2;                      ///< pixels
 
 std::string rect(double x, double y, double w, double h, const std::string& css, const std::string& hint) {
-    return fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">{}</rect>", css,
-                       x, y, w, h, hint.empty() ? "" : fmt::format("<title>{}</title>", html_escaped(hint)));
+    return fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}">{}</rect>)", css, x, y,
+                       w, h, hint.empty() ? "" : fmt::format("<title>{}</title>", html_escaped(hint)));
 }
 
 std::string text_at(double x, double y, std::string_view anchor, const std::string& text) {
-    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
-                       html_escaped(text));
+    return fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)", x, y, anchor, html_escaped(text));
 }
 
 class HeatMapPicture {
