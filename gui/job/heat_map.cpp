@@ -10,6 +10,7 @@
 
 #include "gui/model/text.h"
 #include "gui/widgets/severity_mark.h"
+#include "storage/text/color_key.h"
 
 namespace tidemark::gui {
 
@@ -19,13 +20,9 @@ constexpr int least_row_height = 4, most_row_height = 44, margin = 8, mark_size 
 
 int text_height(const QWidget& widget) { return widget.fontMetrics().height(); }
 
-/// Returns the color of a value from 0 to 1: little memory is close to the background, much stands out.
 QColor heat_color(const Theme& theme, double value) {
-    const QColor least = mixed(theme.plot_background, theme.grid, 0.5);
-    const QColor middle = theme.dark ? QColor(0x2f, 0x7d, 0x96) : QColor(0x5a, 0xa5, 0xd6);
-    const QColor most = theme.dark ? QColor(0xf6, 0xd8, 0x45) : QColor(0x3b, 0x0f, 0x5c);
-    const double half = std::clamp(value, 0.0, 1.0) * 2;
-    return half < 1 ? mixed(least, middle, half) : mixed(middle, most, half - 1);
+    const KeyColor key = heat_key(value);
+    return QColor::fromRgb(theme.dark ? key.dark : key.light);
 }
 
 }  // namespace
@@ -60,7 +57,7 @@ void HeatMap::select(const std::vector<size_t>& positions) {
 void HeatMap::arrange() {
     names_width_ = 0;
     for (int row = 0; row < rows_.size(); ++row) {
-        names_width_ = std::max(names_width_, fontMetrics().horizontalAdvance(rows_.name(row)));
+        names_width_ = std::max(names_width_, fontMetrics().horizontalAdvance(name(row)));
     }
     names_width_ = std::min(names_width_ + 2 * margin + mark_size + 4, viewport()->width() / 3);
     const int room = plot().height();
@@ -98,6 +95,8 @@ void HeatMap::paint_cells() {
         }
     }
 }
+
+QString HeatMap::name(int row) const { return to_qstring(rows_.name(row, reader_words())); }
 
 int HeatMap::row_top(int row) const { return plot().top() + row * row_height_ - verticalScrollBar()->value(); }
 
@@ -153,8 +152,7 @@ void HeatMap::paint_names(QPainter& painter, const Theme& theme) const {
             const QRect text = box.adjusted(margin, 0, -mark_size - 4, 0);
             painter.drawText(
                 QRect(text.left(), text.center().y() - text_height(*this) / 2, text.width(), text_height(*this)),
-                Qt::AlignVCenter | Qt::AlignLeft,
-                fontMetrics().elidedText(rows_.name(row), Qt::ElideRight, text.width()));
+                Qt::AlignVCenter | Qt::AlignLeft, fontMetrics().elidedText(name(row), Qt::ElideRight, text.width()));
         }
         if (severity && *severity != Severity::background) {
             const double size = std::min<double>(mark_size, std::max(row_height_, 6));
@@ -218,7 +216,7 @@ void HeatMap::paint_key(QPainter& painter, const Theme& theme) const {
 QString HeatMap::tip(int row, int64_t time) const {
     const JobMember& member = rows_.member(row);
     const DeviceSummary& device = *member.device();
-    QString text = QStringLiteral("<b>%1</b>").arg(rows_.name(row).toHtmlEscaped());
+    QString text = QStringLiteral("<b>%1</b>").arg(name(row).toHtmlEscaped());
     if (!member.summary->place.node.empty()) {
         text += QStringLiteral(" · ") + to_qstring(member.summary->place.node).toHtmlEscaped();
     }

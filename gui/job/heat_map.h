@@ -7,9 +7,9 @@
 #include <QAbstractScrollArea>
 #include <QImage>
 
-#include "gui/job/job_rows.h"
 #include "gui/model/palette.h"
 #include "gui/widgets/hover_tip.h"
+#include "storage/job/job_rows.h"
 
 namespace tidemark::gui {
 
@@ -53,6 +53,7 @@ private:
     void paint_selection(QPainter& painter, const Theme& theme) const;
     QString tip(int row, int64_t time) const;
     QString time_text(int64_t time) const;
+    QString name(int row) const;
     int row_at(QPoint point) const;
     int row_top(int row) const;
     int64_t time_at(int x) const;

@@ -144,7 +144,7 @@ void RankCurves::add_curve(QCPAxisRect* strip, int number, int row) {
     QPen pen = pen_of(Theme::current(), number);
     pen.setStyle(apart_ ? Qt::SolidLine : dashes_of(number));
     curve->setPen(pen);
-    curve->setName(rows_.name(row));
+    curve->setName(to_qstring(rows_.name(row, reader_words())));
     curve->addToLegend(static_cast<QCPLegend*>(strip->insetLayout()->elementAt(0)));
 }
 

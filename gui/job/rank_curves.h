@@ -4,8 +4,8 @@
 // The curves of up to four processes of a job on one time axis: in one strip, or each in its own with the same scale.
 #pragma once
 
-#include "gui/job/job_rows.h"
 #include "gui/widgets/qcp.h"
+#include "storage/job/job_rows.h"
 
 namespace tidemark::gui {
 

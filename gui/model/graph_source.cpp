@@ -4,7 +4,7 @@
 #include "gui/model/graph_source.h"
 
 #include "gui/model/text.h"
-#include "storage/read/read_graph.h"
+#include "storage/graph/open_graph.h"
 
 namespace tidemark::gui {
 
@@ -26,11 +26,11 @@ void GraphSource::load(std::shared_ptr<const Trace> trace) {
     }
     requested_trace_ = trace.get();
     task_.start([trace = std::move(trace)](Progress& progress) {
-        auto tables = read_graph(*trace, progress);
-        if (!tables) {
-            return std::make_shared<const Reading>(Reading{nullptr, tables.error()});
+        auto graph = open_graph(trace, progress);
+        if (!graph) {
+            return std::make_shared<const Reading>(Reading{nullptr, graph.error()});
         }
-        return std::make_shared<const Reading>(Reading{std::make_shared<const Graph>(trace, *tables), {}});
+        return std::make_shared<const Reading>(Reading{*std::move(graph), {}});
     });
     emit state_changed();
 }

@@ -11,7 +11,7 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/output.h"
-#include "storage/base/system_reason.h"
+#include "storage/base/copy_file.h"
 #include "storage/base/units.h"
 #include "storage/job/job.h"
 #include "storage/job/summarize.h"
@@ -29,35 +29,12 @@ struct CollectOptions {
     std::string output;
 };
 
-Error cannot_copy(const std::string& from, const std::string& to, const std::error_code& error) {
-    return environment_error("{from} cannot be copied to {to}: {reason}. It is still where it was.", with("from", from),
-                             with("to", to), with("reason", system_reason(error.value())));
-}
-
-/// Copies a file with its time of change, by which a summary belongs to its trace. It appears complete or not at all.
-Status copy_file(const std::string& from, const std::string& to) {
-    const std::string part = to + ".part";
-    std::error_code error;
-    fs::copy_file(from, part, fs::copy_options::overwrite_existing, error);
-    if (!error) {
-        fs::last_write_time(part, fs::last_write_time(from, error), error);
-    }
-    if (!error) {
-        fs::rename(part, to, error);
-    }
-    if (error) {
-        std::error_code ignored;
-        fs::remove(part, ignored);
-        return cannot_copy(from, to, error);
-    }
-    return {};
-}
-
 struct Collected {
     int64_t copied = 0, bytes = 0, there_already = 0;
 };
 
-/// Copies a trace and its summary. A trace of another run that has its name is not replaced.
+/// Copies a trace and its summary, which belongs to it by the time of change. A trace of another run that has its name
+/// is not replaced.
 Status collect_trace(const std::string& trace, const std::string& folder, Collected& collected) {
     const std::string target = (fs::path(folder) / fs::path(trace).filename()).string();
     const FileState from = state_of_file(trace), to = state_of_file(target);
@@ -68,11 +45,11 @@ Status collect_trace(const std::string& trace, const std::string& folder, Collec
     if (to != FileState()) {
         return usage_error("{path} exists already and is another trace; it is left alone.", with("path", target));
     }
-    TIDEMARK_TRY(copy_file(trace, target));
     std::error_code error;
+    TIDEMARK_TRY(copy_file(fs::canonical(trace, error).string(), target, IfExists::fail));
     if (fs::exists(summary_path(trace), error)) {
         fs::create_directory(fs::path(summary_path(target)).parent_path(), error);
-        TIDEMARK_TRY(copy_file(summary_path(trace), summary_path(target)));
+        TIDEMARK_TRY(copy_file(summary_path(trace), summary_path(target), IfExists::replace));
     }
     ++collected.copied;
     collected.bytes += from.bytes;

@@ -18,6 +18,9 @@ inline double share(int64_t part, int64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+/// "+1.50 KiB", "-1.50 KiB"
+inline std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
+
 /// Returns the number of rows to show; a limit of 0 means all.
 inline size_t limited(size_t count, size_t limit) { return limit == 0 || limit > count ? count : limit; }
 /// "(3 more, --limit 0 shows all)"

@@ -17,6 +17,7 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph_view.h"
 #include "recorder/cli/group_way.h"
+#include "recorder/cli/job_diff.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"
@@ -24,6 +25,7 @@
 #include "storage/compare/common_axis.h"
 #include "storage/compare/compare.h"
 #include "storage/explain/iterations.h"
+#include "storage/job/job.h"
 #include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
 
@@ -194,8 +196,6 @@ Result<Difference> differ(const DiffOptions& options, const Words& words, Progre
     return Difference{way->by, std::move(*a), std::move(*b), std::move(comparison), std::move(changed)};
 }
 
-std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
-
 std::string where(const CompareRow& row, const Words& words) {
     const RowChange change = row.change();
     return change == RowChange::only_a   ? words("only in A")
@@ -354,7 +354,23 @@ ordered_json difference_json(const Difference& found, const DiffOptions& options
             {"rows_left_out", all.rows.size() - shown}};
 }
 
+/// Two runs of a job are compared by the summaries of their traces.
+Status run_job_diff(const DiffOptions& options, const Words& words, Progress& progress) {
+    if (!is_job(options.a) || !is_job(options.b)) {
+        return usage_error("A job can be compared with another run of it; a trace with a rank: run.tidejob:3.");
+    }
+    if (!options.at_a.empty() || !options.at_b.empty() || !options.steps.empty() || options.device ||
+        options.by != DiffOptions().by) {
+        return usage_error("Points in time, --device and --by are for two traces: tidemark diff {a}:0 {b}:0",
+                           with("a", options.a), with("b", options.b));
+    }
+    return print_job_diff(options.a, options.b, options.limit, options.format, words, progress);
+}
+
 Status run_diff(const DiffOptions& options, const Words& words, Progress& progress) {
+    if (is_job(options.a) || is_job(options.b)) {
+        return run_job_diff(options, words, progress);
+    }
     const auto found = differ(options, words, progress);
     if (!found) {
         return found.error();
@@ -373,14 +389,16 @@ void add_diff_command(CommandLine& line) {
         {words("Compare the memory of two traces, or of two points in time"),
          words("Compares two traces, or two points in time of one trace, which needs --at-a and --at-b, or\n"
                "--steps. Groups of both sides match by name, and stacks by the text of their frames. Bytes are\n"
-               "those of active blocks, as in top."),
+               "those of active blocks, as in top. Of two runs of a job, compares each rank with the same rank."),
          "  tidemark diff before.tide after.tide\n"
          "  tidemark diff run.tide --steps 3:20 --by line\n"
          "  tidemark diff run.tidejob:0 run.tidejob:3            # two ranks\n"
+         "  tidemark diff before.tidejob after.tidejob           # each rank of two runs\n"
          "  tidemark diff run.tide --at-a mark:warm --at-b end --format json"});
-    find_rank(
-        line,
-        command.add_option("A", options->a, words("A trace (.tide), or that of a rank: run.tidejob:3"))->required());
+    find_rank(line, command
+                        .add_option("A", options->a,
+                                    words("A trace (.tide), that of a rank (run.tidejob:3), or the folder of a job"))
+                        ->required());
     find_rank(line, command.add_option("B", options->b, words("The second trace (default: A)")));
     auto* at_a = command.add_option(
         "--at-a", options->at_a,

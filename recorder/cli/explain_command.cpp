@@ -88,10 +88,6 @@ Status run_explain_job(const ExplainOptions& options, const Words& words, Progre
             "--at, --from and --device are for the trace of one process: tidemark explain {folder}/*.tide",
             with("folder", options.input.trace));
     }
-    if (options.format == "html") {
-        return usage_error(
-            "A job has no HTML report; use --format text, json or markdown, or the HTML report of a rank.");
-    }
     const auto job = open_job(options.input.trace, progress);
     if (!job) {
         return job.error();
@@ -100,6 +96,7 @@ Status run_explain_job(const ExplainOptions& options, const Words& words, Progre
     const JobReportInput reported{*job, explanation};
     const std::string text = options.format == "json"       ? json_text(job_json(reported, words))
                              : options.format == "markdown" ? job_markdown(reported, words)
+                             : options.format == "html"     ? job_html(reported, words)
                                                             : job_text(reported, words, text_options(options));
     return options.output.empty() ? print_clean(text) : write_file(options.output, text);
 }

@@ -131,6 +131,7 @@ std::string owner_outside(const Words& words, Category category) {
         case Category::buffer: return words("its model is deleted");
         case Category::gradient: return words("gradients are set to None (zero_grad)");
         case Category::optimizer_state: return words("its optimizer is deleted");
+        case Category::unsharded: return words("FSDP reshards its module");
         default: return {};
     }
 }

@@ -12,7 +12,7 @@
 
 #include "recorder/cli/describe.h"
 #include "storage/base/units.h"
-#include "storage/read/read_graph.h"
+#include "storage/graph/open_graph.h"
 #include "storage/replay/repeated_step.h"
 #include "storage/text/referrer_words.h"
 
@@ -21,14 +21,11 @@ namespace tidemark::cli {
 using nlohmann::ordered_json;
 
 Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress) {
-    auto tables = read_graph(*trace, progress);
-    if (!tables) {
-        return tables.error();
-    }
-    if ((*tables)->empty()) {
+    auto graph = open_graph(std::move(trace), progress);
+    if (graph && (*graph)->tables().empty()) {
         return std::unique_ptr<const Graph>();
     }
-    return std::unique_ptr<const Graph>(std::make_unique<Graph>(std::move(trace), std::move(*tables)));
+    return graph;
 }
 
 Error no_graph_error(const Trace& trace) {
@@ -184,7 +181,8 @@ std::string GraphView::category_text(AllocationRef memory, Category category) co
         case Category::output: return words_("output");
         case Category::temporary: return words_("temporary");
         case Category::workspace: return words_("workspace");
-        case Category::communication: return words_("communication");
+        case Category::communication: return words_("bucket of gradients or buffer of a collective");
+        case Category::unsharded: return words_("unsharded parameter");
     }
     return {};
 }

@@ -19,7 +19,7 @@
 
 namespace tidemark::cli {
 
-/// Reads the graph of a trace; nullptr if none was recorded. Errors: those of read_graph().
+/// Opens the graph of a trace; nullptr if none was recorded. Errors: those of open_graph().
 Result<std::unique_ptr<const Graph>> read_whole_graph(std::shared_ptr<const Trace> trace, Progress& progress);
 /// Returns the error (input) for a trace without a graph, with the way to record one.
 Error no_graph_error(const Trace& trace);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -68,28 +69,44 @@ std::string process_row(const JobMember& member, size_t name_width, const Words&
         visible_text(member.summary->place.node), visible_text(std::filesystem::path(member.path).filename().string()));
 }
 
+/// Returns the width of the column with the names of processes.
+size_t name_width(const Job& job, const Words& words) {
+    size_t width = display_width(words("process"));
+    for (const JobMember& member : job.members) {
+        width = std::max(width, display_width(visible_text(member_name(member, words))));
+    }
+    return width;
+}
+
+/// Returns the counters of a process that its summary has.
+ordered_json stats_json(const JobMember& member, const Words& words) {
+    ordered_json json{{"trace", std::filesystem::path(member.path).filename().string()},
+                      {"name", member_name(member, words)},
+                      {"rank", or_null(member.rank())}};
+    if (const DeviceSummary* device = member.device()) {
+        json.update({{"device", device->device},
+                     {"allocated_bytes.all.current", device->allocated_at_end},
+                     {"allocated_bytes.all.peak", device->peak_allocated},
+                     {"reserved_bytes.all.current", device->reserved_at_end},
+                     {"reserved_bytes.all.peak", device->peak_reserved}});
+    }
+    return json;
+}
+
 }  // namespace
 
 Result<std::string> trace_of_rank(const std::string& text) {
     const size_t colon = text.rfind(':');
     const std::string folder = text.substr(0, colon), number = colon == text.npos ? "" : text.substr(colon + 1);
-    const bool is_number = !number.empty() && number.find_first_not_of("0123456789") == number.npos;
+    int64_t rank = -1;
+    const char* const end = number.data() + number.size();
+    const bool is_number = std::from_chars(number.data(), end, rank).ptr == end && rank >= 0;
     std::error_code error;
     if (!is_number || std::filesystem::exists(text, error) || !is_job(folder)) {
         return text;
     }
     Progress progress;
-    const auto job = open_job(folder, progress);
-    if (!job) {
-        return job.error();
-    }
-    for (const JobMember* member : job->ranks()) {
-        if (fmt::to_string(*member->rank()) == number) {
-            return member->path;
-        }
-    }
-    return usage_error("{folder} has no trace of rank {rank}. List them with: tidemark info {folder}",
-                       with("folder", folder), with("rank", number));
+    return find_trace_of_rank(folder, rank, progress);
 }
 
 Status print_job(const std::string& folder, const std::string& format, const Words& words, Progress& progress) {
@@ -101,10 +118,7 @@ Status print_job(const std::string& folder, const std::string& format, const Wor
     if (format == "json") {
         return print_json(job_json({*job, explanation}, words));
     }
-    size_t width = display_width(words("process"));
-    for (const JobMember& member : job->members) {
-        width = std::max(width, display_width(visible_text(member_name(member, words))));
-    }
+    const size_t width = name_width(*job, words);
     std::string text = words.sentences(explanation.summary) + "\n\n";
     text += fmt::format("{}  {:>10}  {:>10}  {:>8}  {}\n", pad_right(words("process"), width), words("peak"),
                         words("at the end"), words("steps"), words("node, trace"));
@@ -113,6 +127,36 @@ Status print_job(const std::string& folder, const std::string& format, const Wor
     }
     for (const std::string& unknown : explanation.unknowns) {
         text += fmt::format("- {}\n", visible_text(unknown));
+    }
+    return print(text);
+}
+
+Status print_job_stats(const std::string& folder, const std::string& format, const Words& words, Progress& progress) {
+    const auto job = open_job(folder, progress);
+    if (!job) {
+        return job.error();
+    }
+    if (format == "json") {
+        auto list = ordered_json::array();
+        for (const JobMember& member : job->members) {
+            list.push_back(stats_json(member, words));
+        }
+        return print_json(list);
+    }
+    const size_t width = name_width(*job, words);
+    std::string text =
+        fmt::format("{}  {:>22}  {:>22}\n", std::string(width, ' '), words("allocated"), words("reserved"));
+    text += fmt::format("{0}  {1:>10}  {2:>10}  {1:>10}  {2:>10}\n", pad_right(words("process"), width), words("peak"),
+                        words("at the end"));
+    for (const JobMember& member : job->members) {
+        const DeviceSummary* device = member.device();
+        text += pad_right(visible_text(member_name(member, words)), width);
+        text += device == nullptr
+                    ? ""
+                    : fmt::format("  {:>10}  {:>10}  {:>10}  {:>10}", format_bytes(device->peak_allocated),
+                                  format_bytes(device->allocated_at_end), format_bytes(device->peak_reserved),
+                                  format_bytes(device->reserved_at_end));
+        text += member.failure ? "  " + visible_text(words.translate(member.failure->sentence)) + '\n' : "\n";
     }
     return print(text);
 }

@@ -18,6 +18,10 @@ Result<std::string> trace_of_rank(const std::string& text);
 /// Prints the processes of a job with their nodes, steps and memory. `format`: "text" or "json".
 Status print_job(const std::string& folder, const std::string& format, const Words& words, Progress& progress);
 
+/// Prints the allocated and reserved memory of each process of a job, at its peak and at its end. `format`: "table" or
+/// "json", with the keys of torch.cuda.memory_stats().
+Status print_job_stats(const std::string& folder, const std::string& format, const Words& words, Progress& progress);
+
 /// Prints the allocation sites with most memory at the ranks' peaks, with the least and the most of a rank. `limit`: 0
 /// for all.
 Status print_job_sites(const std::string& folder, size_t limit, const std::string& format, const Words& words,

@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/job_views.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/stats_table.h"
 #include "recorder/cli/time_point_options.h"
+#include "storage/job/job.h"
 #include "storage/text/data_gap_words.h"
 #include "storage/timeline/time_point.h"
 
@@ -100,6 +102,13 @@ Status print_as_json(const std::vector<DeviceTimePoint>& time_points, bool is_li
 }
 
 Status run_stats(const StatsOptions& options, const Words& words, Progress& progress) {
+    if (is_job(options.time_point.trace)) {
+        if (options.time_point.at != "end" || options.time_point.device) {
+            return usage_error("--at and --device are for the trace of one process, such as that of a rank: {folder}:0",
+                               with("folder", options.time_point.trace));
+        }
+        return print_job_stats(options.time_point.trace, options.format, words, progress);
+    }
     const auto time_points = open_time_points(options.time_point, progress);
     if (!time_points) {
         return time_points.error();
@@ -119,8 +128,9 @@ void add_stats_command(CommandLine& line) {
          words("The table is that of torch.cuda.memory_summary(). JSON has the keys of torch.cuda.memory_stats();\n"
                "a value that the trace lacks is null. JSON is one object, or a list of {device, stats} if the\n"
                "trace has several devices and --device is missing. Peak, allocated and freed count from the first\n"
-               "event of the trace."),
+               "event of the trace. Of a job: allocated and reserved memory of each process."),
          "  tidemark stats run.tide --at peak\n"
+         "  tidemark stats run.tidejob\n"
          "  tidemark stats run.tide --at time:12.5s --device 0 --format json"});
     add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
     add_format_option(command, words("Output format"), options->format, {"table", "json"});

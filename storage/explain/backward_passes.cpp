@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "storage/explain/backward_passes.h"
-#include "storage/explain/optimizer_spans.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/optimizer_spans.h"
+#include "storage/trace/stack_search.h"
 
 #include <algorithm>
 #include <map>

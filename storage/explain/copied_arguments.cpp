@@ -7,7 +7,7 @@
 #include <map>
 
 #include "storage/explain/composition.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

@@ -44,10 +44,14 @@ Trend trend_of(const std::vector<const DriverAllocation*>& taken, const Analysis
     return find_trend(levels);
 }
 
-StackId typical_stack(const std::vector<const DriverAllocation*>& alive) {
+/// Returns the stack that allocated most; of the program's Python code if any is: threads of a library that allocate as
+/// well, such as NCCL's, have no stack or one of native code.
+StackId typical_stack(const std::vector<const DriverAllocation*>& alive, const StackTable& stacks) {
+    const auto is_of_program = [&](const DriverAllocation* a) { return is_python(stacks.role(stacks.site(a->stack))); };
+    const bool has_program = std::any_of(alive.begin(), alive.end(), is_of_program);
     std::map<StackId, uint64_t> bytes;
     for (const DriverAllocation* a : alive) {
-        if (a->stack != 0) {  // a library's own threads have no stack of the program
+        if (a->stack != 0 && (!has_program || is_of_program(a))) {
             bytes[a->stack] += a->bytes;
         }
     }
@@ -76,7 +80,7 @@ std::vector<LibraryMemory> memory_by_library(const AnalysisContext& context,
     for (auto& [name, library] : by_name) {
         library.name = name;
         library.trend = trend_of(library.taken, context);
-        library.stack = typical_stack(library.alive);
+        library.stack = typical_stack(library.alive, context.trace().stacks);
         libraries.push_back(std::move(library));
     }
     std::stable_sort(libraries.begin(), libraries.end(),
@@ -99,6 +103,18 @@ size_t growth_begin(const AnalysisContext& context, const LibraryMemory& library
     const int64_t time = first == library.alive.end() ? context.now_time() : (*first)->time;
     const int64_t position = context.iterations().at(context.device().events_until(time));
     return static_cast<size_t>(std::clamp<int64_t>(position, 0, static_cast<int64_t>(context.iterations().size()) - 1));
+}
+
+std::optional<Rises> rises_of_library(const AnalysisContext& context, const LibraryMemory& library) {
+    const auto since = static_cast<int64_t>(growth_begin(context, library));
+    std::map<int64_t, int64_t> remaining;
+    for (const DriverAllocation* a : library.alive) {
+        const int64_t iteration = context.iterations().at(context.device().events_until(a->time));
+        if (iteration >= since) {
+            remaining[iteration] += static_cast<int64_t>(a->bytes);
+        }
+    }
+    return find_rises(remaining);
 }
 
 void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,

@@ -27,7 +27,7 @@ struct LibraryMemory {
     std::vector<const DriverAllocation*> alive;  ///< those that are alive at the context's time point
     int64_t bytes = 0;                           ///< total bytes of `alive`
     Trend trend;  ///< of its level at the ends of iterations; without PyTorch, after each of its allocations
-    /// The user's stack that allocated most of the alive bytes; 0: unknown.
+    /// The program's stack that allocated most of the alive bytes; of native code if none is Python's; 0: unknown.
     StackId stack = 0;
 
     bool grows() const { return trend.shape == Shape::rising && trend.rise >= least_rise; }
@@ -43,6 +43,9 @@ std::vector<LibraryMemory> device_memory_by_library(const AnalysisContext& conte
 /// Returns the position of the iteration in which the alive allocations of LibraryMemory::stack begin. Requires
 /// iterations.
 size_t growth_begin(const AnalysisContext& context, const LibraryMemory& library);
+
+/// Returns the rises from there on; nothing if the memory grows evenly.
+std::optional<Rises> rises_of_library(const AnalysisContext& context, const LibraryMemory& library);
 
 /// Adds the first iteration of the growth, and the newest allocation.
 void add_growth_evidence(Finding& finding, const AnalysisContext& context, const LibraryMemory& library,

@@ -48,11 +48,13 @@
     DIAGNOSIS(stale_local, "stale-local")                                  \
     DIAGNOSIS(retain_grad, "retain-grad")                                  \
     DIAGNOSIS(gradients_not_cleared, "gradients-not-cleared")              \
+    DIAGNOSIS(unsharded_parameters, "unsharded-parameters")                \
     DIAGNOSIS(checkpoint_on_gpu, "checkpoint-on-gpu")                      \
     DIAGNOSIS(unused_model, "unused-model")                                \
     DIAGNOSIS(saved_in_two_dtypes, "saved-in-two-dtypes")                  \
     DIAGNOSIS(pending_free, "pending-free")                                \
     DIAGNOSIS(empty_cache_thrash, "empty-cache-thrash")                    \
+    DIAGNOSIS(allocation_retries, "allocation-retries")                    \
     DIAGNOSIS(broadcast_materialized, "broadcast-materialized")            \
     DIAGNOSIS(logits_of_all_positions, "logits-of-all-positions")          \
     DIAGNOSIS(workspace_burst, "workspace-burst")                          \

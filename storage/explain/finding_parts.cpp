@@ -89,6 +89,18 @@ std::string each_iteration(IterationSource unit, const Words& words) {
     return unit == IterationSource::steps ? words("per step") : words("per iteration");
 }
 
+void add_rises(Finding& finding, const std::optional<Rises>& rises, IterationSource unit, const Words& words) {
+    finding.rises = rises;
+    if (rises) {
+        finding.text.push_back(words(
+            "{mean} {each} is the mean: the memory grew {times}, about every {iterations}, by {bytes} each time.",
+            with("mean", format_bytes(finding.per_iteration.value_or(0))), with("each", each_iteration(unit, words)),
+            with("times", words.plural(rises->count, "{n} time", "{n} times")),
+            with("iterations", iterations_words(unit, rises->every, words)),
+            with("bytes", format_bytes(rises->bytes))));
+    }
+}
+
 std::string time_point_name(const AnalysisContext& context, const Words& words) {
     if (context.has_chosen_time_point() && context.now() == context.curves().peak(Series::allocated).max_event) {
         return words("the peak");

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "storage/base/sentence.h"
-#include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

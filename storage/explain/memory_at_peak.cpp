@@ -11,7 +11,7 @@
 #include "storage/explain/composition.h"
 #include "storage/explain/reserved_growth.h"
 #include "storage/explain/stack_categories.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "storage/allocator/rules.h"
+#include "storage/explain/reserved_growth.h"
 #include "storage/whatif/hidden_inputs.h"
 #include "storage/whatif/recorded_moves.h"
 
@@ -85,6 +86,33 @@ std::vector<ReturnedMemory> returned_memory(const AnalysisContext& context) {
         const ReturnRun run = return_run(context.device(), moves, i, !retries_show);
         if (!run.by_request) {
             list.push_back(read_run(context, moves, run, times));
+        }
+        i = std::max(run.end, i + 1);
+    }
+    return list;
+}
+
+std::vector<Retry> retries(const AnalysisContext& context) {
+    std::vector<Retry> list;
+    if (!AllocatorSettings::from_text(context.trace().settings).retries_show()) {
+        return list;
+    }
+    const DeviceHistory& device = context.device();
+    const std::vector<DriverMove> moves = recorded_moves(device, recorded_inputs(device).pools);
+    for (size_t i = 0; i < moves.size();) {
+        if (moves[i].arrives) {
+            ++i;
+            continue;
+        }
+        const ReturnRun run = return_run(device, moves, i, false);
+        if (run.by_request && run.end < moves.size() && moves[run.end].arrives) {
+            Retry retry{moves[i].event, 0, request_of(device, moves[run.end].event)};
+            for (size_t m = run.first; m < run.end; ++m) {
+                retry.bytes += static_cast<int64_t>(moves[m].size);
+            }
+            if (retry.request != no_allocation) {
+                list.push_back(retry);
+            }
         }
         i = std::max(run.end, i + 1);
     }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory that empty_cache() returned to the driver, and the part that the allocator requested again.
+// Memory that was returned to the driver: by empty_cache(), of which the allocator may request a part again, or by the
+// allocator itself, for a request that the driver had refused.
 #pragma once
 
 #include <cstdint>
@@ -23,5 +24,15 @@ struct ReturnedMemory {
 
 /// Returns the calls, sorted by event.
 std::vector<ReturnedMemory> returned_memory(const AnalysisContext& context);
+
+/// A request that the driver refused at first. The allocator returned its cached segments, and then it succeeded.
+struct Retry {
+    EventNumber event = 0;  ///< the state before it
+    int64_t bytes = 0;      ///< returned
+    AllocationIndex request = no_allocation;
+};
+
+/// Returns the retries, sorted by event. Empty if the allocator's settings let it return memory for other reasons, too.
+std::vector<Retry> retries(const AnalysisContext& context);
 
 }  // namespace tidemark

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <vector>
 
 #include "storage/base/median.h"
@@ -108,7 +107,11 @@ bool each_part_adds(const std::map<int64_t, int64_t>& remaining, size_t since, s
 std::optional<Rises> find_rises(std::span<const Site* const> sites, const Iterations& iterations,
                                 const DeviceHistory& device, size_t since) {
     const auto remaining = remaining_by_iteration(sites, iterations, device, since);
-    const std::vector<Rise> rises = remaining ? rises_of(*remaining) : std::vector<Rise>();
+    return remaining ? find_rises(*remaining) : std::nullopt;
+}
+
+std::optional<Rises> find_rises(const std::map<int64_t, int64_t>& remaining) {
+    const std::vector<Rise> rises = rises_of(remaining);
     std::vector<int64_t> bytes;
     bytes.reserve(rises.size());
     for (const Rise& rise : rises) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -25,6 +26,9 @@ struct Rises {
 /// different amounts, or if the sites do not list all their allocations.
 std::optional<Rises> find_rises(std::span<const Site* const> sites, const Iterations& iterations,
                                 const DeviceHistory& device, size_t since);
+
+/// Returns the rises of memory that remains, by the position of the iteration that added it.
+std::optional<Rises> find_rises(const std::map<int64_t, int64_t>& remaining);
 
 /// How surely growth goes on.
 enum class Pace : uint8_t {

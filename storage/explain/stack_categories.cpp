@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "storage/explain/stack_search.h"
 #include "storage/explain/workspaces.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "storage/explain/private_pools.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

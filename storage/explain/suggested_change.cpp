@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "storage/base/utf8.h"
-#include "storage/explain/stack_search.h"
 #include "storage/trace/limits.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

@@ -10,9 +10,9 @@
 #include <unordered_map>
 
 #include "storage/explain/composition.h"
-#include "storage/explain/optimizer_spans.h"
 #include "storage/explain/repeated_work.h"
 #include "storage/explain/unused_optimizers.h"
+#include "storage/trace/optimizer_spans.h"
 
 namespace tidemark {
 namespace {

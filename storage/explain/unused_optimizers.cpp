@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "storage/explain/composition.h"
-#include "storage/explain/optimizer_spans.h"
 #include "storage/explain/private_pools.h"
-#include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/optimizer_spans.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

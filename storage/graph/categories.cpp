@@ -5,17 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <unordered_map>
 
+#include "storage/graph/distributed_memory.h"
 #include "storage/graph/lists.h"
 
 namespace tidemark {
 namespace {
 
 constexpr std::array<Category, category_count> strongest_first{
-    Category::parameter, Category::buffer,    Category::optimizer_state, Category::gradient,
-    Category::saved,     Category::input,     Category::workspace,       Category::communication,
-    Category::output,    Category::temporary, Category::unknown};
+    Category::unsharded, Category::parameter, Category::buffer,        Category::optimizer_state,
+    Category::gradient,  Category::saved,     Category::communication, Category::input,
+    Category::workspace, Category::output,    Category::temporary,     Category::unknown};
 
 /// Returns, by allocation, whether it was allocated in an op and freed before its thread allocated in another op or at
 /// another line.
@@ -55,6 +57,22 @@ std::vector<bool> phases_without_graph(const Trace& trace) {
         without.push_back(origin.phase == Phase::backward || origin.phase == Phase::optimizer);
     }
     return without;
+}
+
+/// Returns nothing if the use does not tell the category.
+std::optional<Category> category_of(DistributedUse use) {
+    switch (use) {
+        case DistributedUse::unsharded: return Category::unsharded;
+        case DistributedUse::communication:
+        case DistributedUse::reduction: return Category::communication;
+        case DistributedUse::tensor:
+        case DistributedUse::other: break;
+    }
+    return std::nullopt;
+}
+
+bool has_label(const std::vector<CategoryLabel>& labels, std::span<const uint32_t> own, Category category) {
+    return std::any_of(own.begin(), own.end(), [&](uint32_t l) { return labels[l].category == category; });
 }
 
 /// Sorts the changes in the lifetime of one allocation after another.
@@ -169,6 +187,11 @@ void Categories::read_device(uint32_t d, const Lists& labels_of) {
     const DeviceHistory& device = trace.devices[d];
     const Allocations& all = device.allocations;
     const std::vector<bool> within_op = allocated_within_an_op(trace, all), without_graph = phases_without_graph(trace);
+    const auto labels = [&](AllocationIndex a) { return labels_of.of(index_.place({d, a})); };
+    const std::vector<DistributedUse> uses = distributed_uses(trace.stacks);
+    const std::vector<bool> gradients = distributed_gradients(trace, device, uses, [&](AllocationIndex a) {
+        return has_label(index_.tables().labels, labels(a), Category::parameter);
+    });
     Lifetime lifetime;
     for (AllocationIndex a = 0; a < all.size(); ++a) {
         const AllocationRef allocation{d, a};
@@ -176,8 +199,9 @@ void Categories::read_device(uint32_t d, const Lists& labels_of) {
         const Category base = index_.maker(allocation) != no_node ? Category::output
                               : temporary                         ? Category::temporary
                                                                   : Category::unknown;
-        lifetime.begin(device.alloc_time(a), device.free_time(a).value_or(INT64_MAX), base);
-        add_labels(lifetime, index_.tables().labels, labels_of.of(index_.place(allocation)));
+        lifetime.begin(device.alloc_time(a), device.free_time(a).value_or(INT64_MAX),
+                       gradients[a] ? Category::gradient : category_of(uses[all.stack[a]]).value_or(base));
+        add_labels(lifetime, index_.tables().labels, labels(a));
         add_saved(lifetime, index_, allocation);
         first_.push_back(lifetime.write(later_));
         first_later_.push_back(static_cast<uint32_t>(later_.size()));
@@ -219,7 +243,7 @@ const std::string& Categories::name(AllocationRef allocation) const {
 
 bool is_retained_outside_graph(Category category) {
     return category == Category::parameter || category == Category::buffer || category == Category::gradient ||
-           category == Category::optimizer_state;
+           category == Category::optimizer_state || category == Category::unsharded;
 }
 
 std::string_view labeled_tensor(std::string_view name) {

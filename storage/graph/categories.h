@@ -4,12 +4,13 @@
 // The category of each allocation over time: its role in the program.
 //
 // At any time, the first category in this list that applies:
+//   unsharded             from the alloc, if FSDP allocated it for parameters of all ranks (see distributed_memory.h)
 //   parameter, buffer,    by a label; from the alloc, or from the previous label `unknown`, because the time of a label
 //   optimizer state       is only the time of the observation
-//   gradient              by a label, from the time of the observation
+//   gradient              by a label, from the time of the observation; of FSDP and DTensors from the alloc
 //   saved                 while an alive node saves it for backward
-//   input, workspace,     by a label; from the alloc, like a parameter: inputs of an op are recorded when the op ends
-//   communication
+//   communication         by a label, or if DistributedDataParallel, FSDP or a collective allocated it; from the alloc
+//   input, workspace      by a label; from the alloc, like a parameter: inputs of an op are recorded when the op ends
 //   output                from the alloc, if a node produced it, or by a label
 //   temporary             from the alloc, if allocated in phase "backward" or "optimizer"; or if allocated in an op
 //                         (its origin names the op) and freed before its thread allocated in another op or at another

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "storage/base/units.h"
+#include "storage/job/endings.h"
 #include "storage/job/gpu_totals.h"
 #include "storage/job/rank_set.h"
 
@@ -97,6 +98,8 @@ std::vector<std::string> unknowns_of(const Job& job, const Words& words) {
             unknowns.push_back(words("{member} used no memory of a GPU.", with("member", member_name(member, words))));
         }
     }
+    const std::vector<std::string> endings = silent_endings(job, words);
+    unknowns.insert(unknowns.end(), endings.begin(), endings.end());
     if (!job.missing_ranks.empty()) {
         constexpr size_t most_listed = 8;
         std::vector<std::string> numbers;

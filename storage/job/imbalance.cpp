@@ -41,7 +41,7 @@ std::vector<SiteDifference> sites_with_more(const DeviceSummary& rank, const Dev
 /// Returns whether the category of a site's largest block says what all of its memory is for.
 bool is_telling(Category category) {
     return category == Category::parameter || category == Category::gradient || category == Category::optimizer_state ||
-           category == Category::saved || category == Category::communication;
+           category == Category::saved || category == Category::communication || category == Category::unsharded;
 }
 
 /// "1.20 GiB from train.py:31 main (retained by `board.predicted`)"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -50,6 +51,15 @@ std::vector<JobMember> read_members(const std::vector<std::string>& paths, Progr
 }
 
 bool is_trace_name(const fs::directory_entry& entry) { return entry.path().extension() == trace_extension; }
+
+/// Returns whether a recorder gives such a name to a trace of this rank: "rank3-node1-4711.tide",
+/// "run.rank3-4711.tide".
+bool names_rank(const std::string& name, int64_t rank) {
+    const std::string word = "rank" + std::to_string(rank);
+    const size_t at = name.starts_with(word) ? 0 : name.find("." + word);
+    const size_t end = at == 0 ? word.size() : at + 1 + word.size();
+    return at != name.npos && end < name.size() && (name[end] == '-' || name[end] == '.');
+}
 
 int64_t end_of(const ProcessSummary& summary) { return summary.start_utc_ns + summary.duration; }
 
@@ -225,6 +235,26 @@ Result<Job> open_job(const std::string& folder, Progress& progress) {
     find_missing_ranks(job);
     job.clocks = compare_clocks(job.ranks());
     return job;
+}
+
+Result<std::string> find_trace_of_rank(const std::string& folder, int64_t rank, Progress& progress) {
+    const std::vector<std::string> all = traces_in(folder);
+    std::vector<std::string> named;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(named),
+                 [&](const std::string& trace) { return names_rank(fs::path(trace).filename().string(), rank); });
+    if (named.size() == 1) {
+        return named.front();
+    }
+    Job job;
+    job.members = read_members(named.empty() ? all : named, progress);
+    find_ranks(job);
+    const auto found = std::find_if(job.members.begin(), job.members.end(),
+                                    [&](const JobMember& member) { return member.rank() == rank; });
+    if (found == job.members.end()) {
+        return usage_error("{folder} has no trace of rank {rank}. List them with: tidemark info {folder}",
+                           with("folder", folder), with("rank", rank));
+    }
+    return found->path;
 }
 
 }  // namespace tidemark

@@ -54,6 +54,10 @@ bool is_job(const std::string& path);
 /// Returns the traces in a folder, sorted by name.
 std::vector<std::string> traces_in(const std::string& folder);
 
+/// Returns the trace of a rank. Reads no summary if one trace has the rank in its name, as recorders write it, those of
+/// such traces if several have, and otherwise all. Error (usage): there is none.
+Result<std::string> find_trace_of_rank(const std::string& folder, int64_t rank, Progress& progress);
+
 /// Reads the summary of a trace of a job, or makes and writes it. Thread: any.
 JobMember read_member(const std::string& path, Progress& progress);
 

@@ -80,6 +80,8 @@ struct DeviceSummary {
 
     /// Returns the process's own memory at the end: all components that are not other processes' or unknown.
     int64_t own_at_end() const;
+    /// Returns the bytes that leaks of GPU memory add in each iteration.
+    int64_t growth() const;
 };
 
 struct StepEnd {
@@ -92,6 +94,9 @@ struct ProcessSummary {
     int64_t pid = 0;
     int64_t start_utc_ns = 0, duration = 0;
     bool is_being_written = false, has_clean_end = true;
+    Fact<ProcessEnd> how_ended;
+    std::optional<int64_t> end, exit_status;  ///< of the process, as in Process
+    int64_t last_event = 0;                   ///< time of the last event of any device
     int64_t steps = 0;
     std::vector<StepEnd> step_ends;      ///< at most a few hundred of them, evenly
     std::vector<DeviceSummary> devices;  ///< the main device first; may be empty

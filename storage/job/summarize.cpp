@@ -10,8 +10,8 @@
 
 #include "storage/attribution/attribution.h"
 #include "storage/explain/explain.h"
+#include "storage/graph/open_graph.h"
 #include "storage/read/open_trace.h"
-#include "storage/read/read_graph.h"
 #include "storage/text/words.h"
 #include "storage/timeline/columns.h"
 
@@ -243,6 +243,14 @@ void add_process(ProcessSummary& summary, const Trace& trace) {
         const Process& process = trace.processes.front();
         summary.place = process.place;
         summary.pid = process.pid;
+        summary.how_ended = process.how_ended;
+        summary.end = process.end;
+        summary.exit_status = process.exit_status;
+    }
+    for (const DeviceHistory& device : trace.devices) {
+        if (!device.event_time.empty()) {
+            summary.last_event = std::max(summary.last_event, device.event_time.back());
+        }
     }
 }
 
@@ -254,6 +262,14 @@ int64_t DeviceSummary::own_at_end() const {
         const bool is_own =
             component.kind != ComponentKind::other_processes && component.kind != ComponentKind::unknown;
         bytes += is_own ? component.bytes : 0;
+    }
+    return bytes;
+}
+
+int64_t DeviceSummary::growth() const {
+    int64_t bytes = 0;
+    for (const FindingSummary& finding : findings) {
+        bytes += finding.is_gpu_leak ? finding.per_iteration.value_or(0) : 0;
     }
     return bytes;
 }
@@ -272,13 +288,11 @@ Result<ProcessSummary> summarize_trace(const std::string& path, Progress& progre
     if (!trace) {
         return trace.error();
     }
-    auto tables = read_graph(**trace, progress);
-    if (!tables) {
-        return tables.error();
+    auto opened = open_graph(*trace, progress);
+    if (!opened) {
+        return opened.error();
     }
-    const bool has_graph = !(*tables)->empty();
-    const std::shared_ptr<const Graph> graph =
-        has_graph ? std::make_shared<const Graph>(*trace, *std::move(tables)) : nullptr;
+    const std::shared_ptr<const Graph> graph = *std::move(opened);
     ProcessSummary summary;
     summary.file_bytes = state.bytes;
     summary.modified_ns = state.modified_ns;

@@ -29,7 +29,7 @@ using nlohmann::json;
 namespace {
 
 /// Of this file. Others are not read: the summaries are made again.
-constexpr int summary_version = 1;
+constexpr int summary_version = 2;
 constexpr int64_t most_summary_bytes = 4 << 20;
 
 /// Returns the enumerator of which `word_of` returns the word.
@@ -144,6 +144,10 @@ json summary_json(const ProcessSummary& s) {
             {"duration", s.duration},
             {"is_being_written", s.is_being_written},
             {"has_clean_end", s.has_clean_end},
+            {"how_ended", word_of(s.how_ended)},
+            {"end", s.end},
+            {"exit_status", s.exit_status},
+            {"last_event", s.last_event},
             {"steps", s.steps},
             {"step_ends", s.step_ends},
             {"devices", std::move(devices)}};
@@ -159,6 +163,10 @@ ProcessSummary read_process(const json& j) {
     j.at("duration").get_to(s.duration);
     j.at("is_being_written").get_to(s.is_being_written);
     j.at("has_clean_end").get_to(s.has_clean_end);
+    s.how_ended = fact_from_word<ProcessEnd>(j.at("how_ended").get_ref<const std::string&>());
+    j.at("end").get_to(s.end);
+    j.at("exit_status").get_to(s.exit_status);
+    j.at("last_event").get_to(s.last_event);
     j.at("steps").get_to(s.steps);
     j.at("step_ends").get_to(s.step_ends);
     for (const json& device : j.at("devices")) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -13,11 +15,12 @@ namespace {
 
 constexpr int component_count = static_cast<int>(ComponentKind::unknown) + 1;
 constexpr int severity_count = static_cast<int>(Severity::background) + 1;
+constexpr int heat_steps = 32;
 
 /// The custom properties of the style sheet.
 std::vector<std::pair<std::string, KeyColor>> properties() {
     std::vector<std::pair<std::string, KeyColor>> all;
-    all.reserve(category_count + component_count + series_count + severity_count);
+    all.reserve(category_count + component_count + series_count + severity_count + heat_steps);
     for (int c = 0; c < category_count; ++c) {
         all.emplace_back(fmt::format("--category-{}", c), category_key(static_cast<Category>(c)));
     }
@@ -30,6 +33,9 @@ std::vector<std::pair<std::string, KeyColor>> properties() {
     for (int s = 0; s < severity_count; ++s) {
         const auto severity = static_cast<Severity>(s);
         all.emplace_back(fmt::format("--{}", severity_word(severity)), severity_key(severity));
+    }
+    for (int step = 0; step < heat_steps; ++step) {
+        all.emplace_back(fmt::format("--heat-{}", step), heat_key(step / (heat_steps - 1.0)));
     }
     return all;
 }
@@ -66,6 +72,10 @@ std::string key_class(Category category) { return fmt::format("category-{}", sta
 std::string key_class(ComponentKind kind) { return fmt::format("component-{}", static_cast<int>(kind)); }
 std::string key_class(Series series) { return fmt::format("series-{}", static_cast<int>(series)); }
 
+std::string heat_class(double value) {
+    return fmt::format("heat-{}", static_cast<int>(std::lround(std::clamp(value, 0.0, 1.0) * (heat_steps - 1))));
+}
+
 std::string html_colors() {
     std::string light, dark, rules;
     for (const auto& [name, key] : properties()) {
@@ -86,6 +96,9 @@ std::string html_colors() {
     }
     for (int s = 0; s < severity_count; ++s) {
         rules += fmt::format(".{0} {{ color: var(--{0}); }}\n", severity_word(static_cast<Severity>(s)));
+    }
+    for (int step = 0; step < heat_steps; ++step) {
+        rules += fmt::format("rect.heat-{0} {{ fill: var(--heat-{0}); }}\n", step);
     }
     return fmt::format(":root {{ {}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {}}} }}\n{}", light, dark,
                        rules);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The color key in HTML: a CSS class for each category, component and severity.
+// The color key in HTML: a CSS class for each category, component and severity, and for steps of the heat map.
 #pragma once
 
 #include <string>
@@ -23,6 +23,9 @@ std::string key_class(Category category);
 std::string key_class(ComponentKind kind);
 /// Returns the class that draws a path, or the upper border of an element, with the color.
 std::string key_class(Series series);
+
+/// Returns the class that fills a rectangle of a heat map with the color of a value from 0 to 1.
+std::string heat_class(double value);
 
 /// Returns the rules of the classes, light and dark.
 std::string html_colors();

@@ -45,23 +45,9 @@ private:
 
     /// A row a GPU: its used part, and the processes that use it.
     void gpu(const GpuTotal& gpu) {
-        int64_t known = gpu.rest;
-        std::vector<std::string> parts;
-        for (const GpuTotal::Part& part : gpu.parts) {
-            known += part.bytes;
-            parts.push_back(words_("{process} {bytes}",
-                                   with("process", member_name(reported_.job.members[part.member], words_)),
-                                   with("bytes", format_bytes(part.bytes))));
-        }
-        if (gpu.rest > 0) {
-            parts.push_back(words_("others or unknown {bytes}", with("bytes", format_bytes(gpu.rest))));
-        }
-        const auto share = gpu.total_bytes == 0
-                               ? 0.0
-                               : static_cast<double>(gpu.used.value_or(known)) / static_cast<double>(gpu.total_bytes);
-        page_.share_row(
-            format_bytes(gpu.used.value_or(known)), share,
-            words_("{gpu}: {parts}", with("gpu", gpu_phrase(gpu, words_)), with("parts", words_.list(parts))));
+        page_.share_row(format_bytes(gpu_used(gpu)), gpu_share(gpu),
+                        words_("{gpu}: {parts}", with("gpu", gpu_phrase(gpu, words_)),
+                               with("parts", words_.list(gpu_parts(reported_, gpu, words_)))));
     }
 
     void findings() {
@@ -113,6 +99,31 @@ private:
 std::string gpu_phrase(const GpuTotal& gpu, const Words& words) {
     const auto node = with("node", gpu.node), device = with("device", gpu.device);
     return gpu.node.empty() ? words("GPU {device}", device) : words("GPU {device} of {node}", device, node);
+}
+
+std::vector<std::string> gpu_parts(const JobReportInput& reported, const GpuTotal& gpu, const Words& words) {
+    std::vector<std::string> parts;
+    for (const GpuTotal::Part& part : gpu.parts) {
+        parts.push_back(words("{process} {bytes}",
+                              with("process", member_name(reported.job.members[part.member], words)),
+                              with("bytes", format_bytes(part.bytes))));
+    }
+    if (gpu.rest > 0) {
+        parts.push_back(words("others or unknown {bytes}", with("bytes", format_bytes(gpu.rest))));
+    }
+    return parts;
+}
+
+int64_t gpu_used(const GpuTotal& gpu) {
+    int64_t known = gpu.rest;
+    for (const GpuTotal::Part& part : gpu.parts) {
+        known += part.bytes;
+    }
+    return gpu.used.value_or(known);
+}
+
+double gpu_share(const GpuTotal& gpu) {
+    return gpu.total_bytes == 0 ? 0 : static_cast<double>(gpu_used(gpu)) / static_cast<double>(gpu.total_bytes);
 }
 
 std::string job_text(const JobReportInput& reported, const Words& words, const TextOptions& options) {

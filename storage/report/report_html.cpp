@@ -7,8 +7,7 @@
 #include "storage/report/charts.h"
 #include "storage/report/code_block.h"
 #include "storage/report/html_colors.h"
-#include "storage/report/html_style.h"
-#include "storage/report/layout.h"
+#include "storage/report/html_parts.h"
 #include "storage/report/phrases.h"
 #include "storage/report/report.h"
 #include "storage/report/source_figures.h"
@@ -17,43 +16,6 @@
 
 namespace tidemark {
 namespace {
-
-/// Returns escaped HTML. Keeps numbers next to their units, and formats `names` between backticks as code.
-std::string marked_up(std::string_view sentence) {
-    const std::string firm = with_firm_units(sentence);
-    std::string_view text = firm;
-    std::string result;
-    while (!text.empty()) {
-        const size_t open = text.find('`');
-        const size_t close = open == text.npos ? text.npos : text.find('`', open + 1);
-        if (close == text.npos) {
-            break;
-        }
-        result += html_escaped(text.substr(0, open));
-        result += "<code>" + html_escaped(text.substr(open + 1, close - open - 1)) + "</code>";
-        text.remove_prefix(close + 1);
-    }
-    return result + html_escaped(text);
-}
-
-std::string paragraphs(const std::vector<std::string>& texts) {
-    std::string result;
-    for (const std::string& text : texts) {
-        result += fmt::format("<p>{}</p>\n", marked_up(text));
-    }
-    return result;
-}
-
-std::string bullets(const std::string& heading, const std::vector<std::string>& items) {
-    if (items.empty()) {
-        return {};
-    }
-    std::string result = fmt::format("<h4>{}</h4>\n<ul>\n", html_escaped(heading));
-    for (const std::string& item : items) {
-        result += fmt::format("<li>{}</li>\n", marked_up(item));
-    }
-    return result + "</ul>\n";
-}
 
 std::string share_row(std::string_view css, const std::string& key, const std::string& name, int64_t bytes,
                       const std::string& share) {
@@ -206,15 +168,6 @@ std::string finding_card(const ReportInput& reported, const Finding& finding, si
     return card + bullets(words("Unknown"), finding.unknowns) + "</details>\n";
 }
 
-std::string summary(const Explanation& explanation) {
-    std::string text;
-    for (const std::string& sentence : explanation.summary) {
-        const std::string_view tag = text.empty() ? "h1" : "p";
-        text += fmt::format("<{0}>{1}</{0}>\n", tag, marked_up(sentence));
-    }
-    return "<div class=\"summary\">\n" + text + "</div>\n";
-}
-
 /// Returns the lines of the program that retain or hold the most memory.
 std::string top_lines(const SourceFigures& figures, const Words& words) {
     std::string rows;
@@ -230,14 +183,8 @@ std::string top_lines(const SourceFigures& figures, const Words& words) {
     if (rows.empty()) {
         return {};
     }
-    const auto head = [&](std::string_view css, const std::string& name) {
-        return fmt::format("<th{}>{}</th>", css, html_escaped(name));
-    };
-    constexpr std::string_view number = " class=\"number\"";
-    return fmt::format("<h2>{}</h2>\n<table>\n<tr>{}{}{}{}</tr>\n{}</table>\n",
-                       html_escaped(words("Memory by source line")), head("", words("Line")),
-                       head(number, words("Active")), head(number, words("At the peak")), head(number, words("Leaked")),
-                       rows);
+    return fmt::format("<h2>{}</h2>\n<table>\n{}{}</table>\n", html_escaped(words("Memory by source line")),
+                       table_head({words("Line")}, {words("Active"), words("At the peak"), words("Leaked")}), rows);
 }
 
 std::string device_section(const ReportInput& reported, const Words& words) {
@@ -245,8 +192,8 @@ std::string device_section(const ReportInput& reported, const Words& words) {
     std::string section = fmt::format("<section class=\"device\">\n<p class=\"quiet\">{}</p>\n",
                                       html_escaped(page_title(reported, words)));
     const SourceFigures figures(reported);
-    section += summary(explanation) + category_chart(reported, words) + components_chart(reported, words) +
-               shares(reported, words) + floor_chart(reported, words);
+    section += summary_block(explanation.summary) + category_chart(reported, words) +
+               components_chart(reported, words) + shares(reported, words) + floor_chart(reported, words);
     size_t number = 0;
     for (const Finding& finding : explanation.findings) {
         section += number > 0 ? "" : fmt::format("<h2>{}</h2>\n", html_escaped(words("Findings")));
@@ -261,19 +208,15 @@ std::string device_section(const ReportInput& reported, const Words& words) {
 std::string report_html(std::span<const ReportInput> devices, const Words& words) {
     const std::string name =
         devices.empty() ? "" : std::filesystem::path(devices.front().context.trace().path).filename().string();
-    std::string page = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
-        "content=\"width=device-width, "
-        "initial-scale=1\"/>\n<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
-        words.language() == Language::chinese ? "zh-CN" : "en",
-        html_escaped(words("Why memory went up: {trace}", with("trace", name))), html_style, html_colors());
+    std::string sections;
     for (const ReportInput& reported : devices) {
-        page += device_section(reported, words);
+        sections += device_section(reported, words);
     }
-    const std::string by =
+    return html_page(
+        words("Why memory went up: {trace}", with("trace", name)), sections,
         words("{trace}, explained by Tidemark {version}. Markers, bars and columns show details under the pointer.",
-              with("trace", name), with("version", TIDEMARK_VERSION));
-    return page + fmt::format("<footer class=\"quiet\">{}</footer>\n</main>\n</body>\n</html>\n", html_escaped(by));
+              with("trace", name), with("version", TIDEMARK_VERSION)),
+        words);
 }
 
 }  // namespace tidemark

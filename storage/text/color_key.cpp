@@ -3,7 +3,22 @@
 
 #include "storage/text/color_key.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace tidemark {
+namespace {
+
+uint32_t mixed(uint32_t a, uint32_t b, double part) {
+    uint32_t color = 0;
+    for (const unsigned shift : {16U, 8U, 0U}) {
+        const double from = a >> shift & 0xff, to = b >> shift & 0xff;
+        color |= static_cast<uint32_t>(std::lround(from + (to - from) * part)) << shift;
+    }
+    return color;
+}
+
+}  // namespace
 
 KeyColor category_key(Category category) {
     switch (category) {
@@ -17,6 +32,7 @@ KeyColor category_key(Category category) {
         case Category::temporary: return {0x5c294a, 0xa04899};
         case Category::workspace: return {0x3b68d1, 0x20a7ff};
         case Category::communication: return {0x914aa3, 0xd772ce};
+        case Category::unsharded: return {0x1b02db, 0x4584fe};
         case Category::unknown: break;
     }
     return {0x6b7077, 0x81878d};
@@ -38,6 +54,13 @@ KeyColor component_key(ComponentKind kind) {
         case ComponentKind::unknown: break;
     }
     return {0x646970, 0x666b72};
+}
+
+KeyColor heat_key(double value) {
+    constexpr KeyColor least{0xf1f3f5, 0x1f232a}, middle{0x5aa5d6, 0x2f7d96}, most{0x3b0f5c, 0xf6d845};
+    const double half = std::clamp(value, 0.0, 1.0) * 2;
+    return half < 1 ? KeyColor{mixed(least.light, middle.light, half), mixed(least.dark, middle.dark, half)}
+                    : KeyColor{mixed(middle.light, most.light, half - 1), mixed(middle.dark, most.dark, half - 1)};
 }
 
 }  // namespace tidemark

@@ -20,4 +20,8 @@ KeyColor category_key(Category category);
 /// Several libraries, or processes, are shades of one color.
 KeyColor component_key(ComponentKind kind);
 
+/// Returns the color of a value from 0 to 1 in the heat map of a job: little memory is close to the background, much
+/// stands out.
+KeyColor heat_key(double value);
+
 }  // namespace tidemark

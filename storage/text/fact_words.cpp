@@ -99,7 +99,8 @@ std::string category_name(const Words& words, Category category) {
         case Category::output: return words("outputs");
         case Category::temporary: return words("temporaries");
         case Category::workspace: return words("workspaces");
-        case Category::communication: return words("communication");
+        case Category::communication: return words("gradient buckets and collectives");
+        case Category::unsharded: return words("unsharded parameters");
     }
     return {};
 }

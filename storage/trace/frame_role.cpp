@@ -7,6 +7,8 @@
 #include <array>
 #include <span>
 
+#include "storage/trace/base_name.h"
+
 namespace tidemark {
 namespace {
 
@@ -268,11 +270,6 @@ FrameRole role_of_native(std::string_view function, std::string_view file, int32
 }
 
 }  // namespace
-
-std::string_view base_name(std::string_view path) {
-    const size_t slash = path.find_last_of("/\\");
-    return slash == path.npos ? path : path.substr(slash + 1);
-}
 
 FrameRole role_of_frame(std::string_view function, std::string_view file, int32_t line) {
     return is_python_frame(function, file, line) ? role_of_python(function, file)

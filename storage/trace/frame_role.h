@@ -28,9 +28,6 @@ inline bool is_python(FrameRole role) { return role >= FrameRole::library; }
 /// Returns whether a frame says by its file and line where the program allocates.
 inline bool is_located(FrameRole role) { return role == FrameRole::program || is_python(role); }
 
-/// Returns a path without its folders, those of any system.
-std::string_view base_name(std::string_view path);
-
 /// Returns the role of a frame by its names. `line` is 0 if unknown.
 FrameRole role_of_frame(std::string_view function, std::string_view file, int32_t line);
 

@@ -13,7 +13,7 @@ namespace {
 // In the order of Category.
 constexpr std::array<std::string_view, category_count> category_names{
     "unknown", "parameter", "buffer",    "gradient",  "optimizer state", "saved for backward",
-    "input",   "output",    "temporary", "workspace", "communication"};
+    "input",   "output",    "temporary", "workspace", "communication",   "unsharded parameter"};
 
 }  // namespace
 

@@ -43,9 +43,10 @@ enum class Category : uint8_t {
     output,
     temporary,
     workspace,
-    communication,
+    communication,  ///< buckets of gradients, and buffers of collectives
+    unsharded,      ///< parameters that FSDP gathered from all ranks
 };
-constexpr int category_count = 11;
+constexpr int category_count = 12;
 /// Returns "parameter", "optimizer state", "saved for backward", ...
 std::string_view category_name(Category category);
 Category category_from_name(std::string_view name);

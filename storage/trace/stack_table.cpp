@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "storage/trace/base_name.h"
 #include "storage/trace/limits.h"
 
 namespace tidemark {

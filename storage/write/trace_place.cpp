@@ -3,16 +3,14 @@
 
 #include "storage/write/trace_place.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <vector>
 
-#include "storage/base/descriptor.h"
+#include "storage/base/copy_file.h"
 #include "storage/base/scratch_folder.h"
 #include "storage/base/system_reason.h"
 #include "storage/write/old_trace.h"
@@ -22,15 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t copied_at_once = 1 << 20;
-
 Error cannot_write(const std::string& path, int reason) {
     return environment_error("{path} cannot be written: {reason}.", with("path", path),
-                             with("reason", system_reason(reason)));
-}
-
-Error cannot_read(const std::string& path, int reason) {
-    return environment_error("{path} cannot be opened: {reason}.", with("path", path),
                              with("reason", system_reason(reason)));
 }
 
@@ -118,25 +109,7 @@ Status TracePlace::copy_to_destination() const {
 }
 
 Status TracePlace::copy(const std::string& from, const std::string& to) const {
-    const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!source) {
-        return cannot_read(from, errno);
-    }
-    auto part = PartFile::create(to, leads_here() ? IfExists::replace : if_exists_, FileAccess::owner);
-    if (!part) {
-        return part.error();
-    }
-    std::vector<char> block(copied_at_once);
-    for (;;) {
-        const ssize_t count = ::read(source.get(), block.data(), block.size());
-        if (count < 0 && errno != EINTR) {
-            return cannot_read(from, errno);
-        }
-        if (count == 0) {
-            return part->keep();
-        }
-        TIDEMARK_TRY(part->write({block.data(), static_cast<size_t>(std::max<ssize_t>(count, 0))}));
-    }
+    return copy_file(from, to, leads_here() ? IfExists::replace : if_exists_);
 }
 
 void TracePlace::abandon() {

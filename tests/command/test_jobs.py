@@ -132,8 +132,46 @@ class Jobs(CommandTest):
     def test_points_in_time_are_of_one_trace(self):
         job = self.job()
         self.assertEqual(run("explain", job, "--at", "end").returncode, USAGE)
-        self.assertEqual(run("explain", job, "--format", "html").returncode, USAGE)
+        self.assertEqual(run("stats", job, "--at", "peak").returncode, USAGE)
         self.assertEqual(run("info", job, "--check").returncode, USAGE)
+
+    def test_a_rank_is_opened_without_the_summaries_of_others(self):
+        job = self.job()
+        self.run_fine("info", f"{job}:1")
+        self.assertFalse((job / "summaries").exists())
+
+    def test_two_runs_are_compared_rank_by_rank(self):
+        before, after = self.job("ddp_plain"), self.job("board_imbalance")
+        difference = self.json_of("diff", before, after)
+        self.assertEqual([rank["rank"] for rank in difference["ranks"]], [0, 1])
+        for rank in difference["ranks"]:
+            self.assertEqual(rank["peak"]["difference_bytes"], rank["peak"]["b"] - rank["peak"]["a"])
+        self.assertEqual(difference["ranks"][0]["growth"], {"a": 0, "b": 8 << 20, "difference_bytes": 8 << 20})
+        self.assertEqual(difference["most_changed"], 1)
+        self.assertTrue(all(site["difference_bytes"] != 0 for site in difference["sites"]))
+        self.assertIn("Rank 1 changed most", self.run_fine("diff", before, after))
+        self.assertIn("same memory", self.run_fine("diff", before, before))
+        self.assertEqual(run("diff", before, self.traces(after)[0]).returncode, USAGE)
+        self.assertEqual(run("diff", before, after, "--at-a", "peak").returncode, USAGE)
+        self.assertEqual(run("diff", before).returncode, USAGE)
+
+    def test_stats_are_those_of_each_rank(self):
+        job = self.job()
+        for process, trace in zip(self.json_of("stats", job), self.traces(job), strict=True):
+            self.assertEqual(process["trace"], trace.name)
+            of_trace = self.json_of("stats", trace)
+            for key in ("allocated_bytes.all.peak", "reserved_bytes.all.peak"):
+                self.assertEqual(process[key], of_trace[key])
+        self.assertRegex(self.run_fine("stats", job), r"rank 0 +1\.38 GiB")
+
+    def test_html_is_one_page(self):
+        job, page = self.job(), self.folder / "job.html"
+        self.run_fine("explain", job, "--format", "html", "-o", page)
+        text = page.read_text().replace("\N{NO-BREAK SPACE}", " ")
+        self.assertIn("rank 0 retains 632 MiB more than rank 1", text)
+        self.assertRegex(text, r'<rect class="heat-31"')
+        self.assertNotIn("http", text)
+        self.assertNotIn("<script", text)
 
     def test_a_job_with_traces_is_not_recorded_again(self):
         job = self.job().rename(self.folder / "run.tidejob")

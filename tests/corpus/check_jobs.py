@@ -27,8 +27,8 @@ EXPECTED = {
     "ddp_plain": None,
     "ddp_resume": ("some-ranks", [1], "ddp_resume.py:43", "GPU 0 is hardly used"),
     "four_ranks": ("rank-growth", [3], "rank_growth_val.py:49", "eval_results"),
-    "fsdp_no_reshard": None,  # not found: see docs/TRUTH.md
-    "groups_each_step": ("all-ranks", [0, 1], "", "rocess groups accumulate"),
+    "fsdp_no_reshard": ("all-ranks", [0, 1], "fsdp_no_reshard.py:65", "3.00 GiB of unsharded parameters"),
+    "groups_each_step": ("all-ranks", [0, 1], "groups_each_step.py:21", "grows by 484 MiB every 6 steps"),
     "pipeline_two": None,
     "rank0_oom": ("out-of-memory", [0], "", "rank 0 ran out of memory"),
     "rank_growth_val": ("rank-growth", [1], "rank_growth_val.py:49", "eval_results"),

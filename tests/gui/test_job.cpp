@@ -148,7 +148,7 @@ void JobTest::curves_stand_apart_on_one_time_axis() {
     QCOMPARE(view_->curves().graphCount(), 3);
     for (int i = 0; i < 3; ++i) {
         const QCPGraph* curve = view_->curves().graph(i);
-        QCOMPARE(curve->name(), view_->map().rows().name(std::array{3, 1, 0}[static_cast<size_t>(i)]));
+        QCOMPARE(curve->name(), view_->map().name(std::array{3, 1, 0}[static_cast<size_t>(i)]));
         QCOMPARE(curve->keyAxis()->range(), view_->curves().graph(0)->keyAxis()->range());
         QCOMPARE(curve->valueAxis()->range(), view_->curves().graph(0)->valueAxis()->range());
         QCOMPARE(curve->keyAxis()->tickLabels(), i == 2);

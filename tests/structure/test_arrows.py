@@ -40,7 +40,7 @@ ALLOWED = {
     "storage/analysis": TRACE | {"storage/replay", "storage/timeline"},
     "storage/breakdown": TRACE | {"storage/replay", "storage/analysis"},
     # library graph
-    "storage/graph": TRACE,
+    "storage/graph": TRACE | {"storage/read"},
     "storage/attribution": TRACE | {"storage/replay", "storage/timeline", "storage/graph"},
     # library exchange
     "storage/import": TRACE | {"storage/format", "storage/allocator", "storage/timeline", "storage/write"},

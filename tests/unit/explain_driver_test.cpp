@@ -18,13 +18,13 @@ constexpr int64_t KiB = 1024, MiB = 1024 * KiB;
 constexpr int64_t ms = RunBuilder::millisecond;
 constexpr const char* nccl = "/site-packages/nvidia/nccl/lib/libnccl.so.2";
 
-/// Returns ten steps, the first `growing` of which create a process group of 16 MiB.
-RunBuilder groups(int growing) {
+/// Returns ten times `every` steps. Every nth of them creates a process group of 16 MiB, `growing` times.
+RunBuilder groups(int growing, int every = 1) {
     RunBuilder run;
     run.segment(20 * MiB);
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 10 * every; ++i) {
         const AllocationIndex work = run.alloc(MiB, run.line("train"));
-        if (i < growing) {
+        if (i % every == 0 && i / every < growing) {
             take(run, DriverMemoryKind::physical, 16 * MiB, run.now(), nccl, run.line("make_group"));
         }
         run.free(work);
@@ -43,6 +43,15 @@ TEST(ExplainProcessGroups, AccumulateWithEachStep) {
     EXPECT_EQ(leak.line, "train.py:10 make_group");
     EXPECT_EQ(leak.title, "Process groups accumulate: NCCL's memory grows by 16.0 MiB per step");
     EXPECT_NE(leak.fixes[1].code.find("destroy_process_group"), std::string::npos);
+}
+
+TEST(ExplainProcessGroups, AccumulateOnceInSeveralSteps) {
+    const Explanation explanation = explained(*groups(10, 6).make_context());
+    ASSERT_EQ(test::leaks_of(explanation), "process-groups-grow");
+    const Finding& leak = explanation.findings[0];
+    EXPECT_EQ(leak.title, "Process groups accumulate: NCCL's memory grows by 16.0 MiB every 6 steps");
+    ASSERT_TRUE(leak.rises);
+    EXPECT_EQ(leak.rises->every, 6);
 }
 
 TEST(ExplainProcessGroups, AreNoLeakIfCreatedOnceOrByAnotherLibrary) {

@@ -4,8 +4,14 @@
 // What the ranks of a job share, and who differs: rules over summaries.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "storage/job/clocks.h"
+#include "storage/job/compare_jobs.h"
 #include "storage/job/explain_job.h"
+#include "storage/report/job_report.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace tidemark::test {
 namespace {
@@ -13,6 +19,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int64_t MiB = 1 << 20, second = 1'000'000'000;
 
@@ -252,6 +259,81 @@ TEST(JobClocks, AreComparedByTheEndsOfSteps) {
     EXPECT_EQ(7 * second + 2, clocks.at("other"));
     ranks.job.clocks = clocks;
     EXPECT_EQ(ranks.job.job_time(ranks.job.members[0], second) - 2, ranks.job.job_time(ranks.job.members[2], second));
+}
+
+TEST(JobEndings, SayWhichProcessFailedBefore) {
+    Ranks ranks(3);
+    for (JobMember& member : ranks.job.members) {
+        member.summary->how_ended = ProcessEnd::exited;
+    }
+    EXPECT_TRUE(ranks.explained().unknowns.empty());
+    ProcessSummary& failed = *ranks.job.members[0].summary;
+    failed.how_ended = {ProcessEnd::exception, "RuntimeError"};
+    failed.end = 4 * second;
+    ProcessSummary& ended = *ranks.job.members[2].summary;
+    ended.how_ended = ProcessEnd::silent;
+    ended.end = 6 * second;
+    ended.last_event = 3 * second;
+    const std::vector<std::string> unknowns = ranks.explained().unknowns;
+    ASSERT_EQ(1u, unknowns.size());
+    EXPECT_THAT(unknowns[0], HasSubstr("rank 2 ended 6.00 s after the start without reporting why, 2.00 s after "
+                                       "rank 0 had failed"));
+    EXPECT_THAT(unknowns[0], HasSubstr("Its last event was 3.00 s after the start"));
+    failed.how_ended = ProcessEnd::exited;
+    EXPECT_THAT(ranks.explained().unknowns, ElementsAre(HasSubstr("no other process had failed before")));
+}
+
+TEST(JobComparison, ComparesEachRankWithTheSameRank) {
+    Ranks a(2), b(3);
+    b.retain(1, "board.py:60 add", 80 * MiB);
+    b[1].findings.push_back(leak("board.py:60 add", "", 8 * MiB));
+    const JobComparison found = compare_jobs(a.job, b.job);
+    ASSERT_EQ(3u, found.ranks.size());
+    EXPECT_EQ(0, found.ranks[0].peak.difference());
+    EXPECT_EQ(80 * MiB, found.ranks[1].peak.difference());
+    EXPECT_EQ(80 * MiB, found.ranks[1].end.difference());
+    EXPECT_EQ(8 * MiB, found.ranks[1].growth.difference());
+    EXPECT_EQ(std::nullopt, found.ranks[2].peak.a) << "only in B";
+    EXPECT_EQ(0, found.ranks[2].peak.difference());
+    EXPECT_EQ(size_t{1}, found.most_changed);
+    ASSERT_EQ(1u, found.sites.size()) << "only what differs";
+    EXPECT_EQ("board.py:60 add", found.sites[0].line);
+    EXPECT_EQ(80 * MiB, found.sites[0].difference());
+    EXPECT_EQ(std::nullopt, compare_jobs(a.job, a.job).most_changed);
+}
+
+TEST(JobTraces, AreFoundByTheRankInTheirNames) {
+    const TemporaryFolder folder;
+    for (const char* name : {"rank1-node-7.tide", "rank11-node-8.tide", "run.rank2-9.tide", "rank3.tide"}) {
+        std::ofstream(folder / name) << "no summary and no trace can be read";
+    }
+    const auto of_rank = [&](int64_t rank) {
+        Progress progress;
+        const auto found = find_trace_of_rank(folder / "", rank, progress);
+        return found ? std::filesystem::path(*found).filename().string() : "";
+    };
+    EXPECT_EQ("rank1-node-7.tide", of_rank(1));
+    EXPECT_EQ("rank11-node-8.tide", of_rank(11));
+    EXPECT_EQ("run.rank2-9.tide", of_rank(2));
+    EXPECT_EQ("rank3.tide", of_rank(3));
+    EXPECT_EQ("", of_rank(4));
+    EXPECT_FALSE(std::filesystem::exists(folder / "summaries"));
+}
+
+TEST(JobHtml, IsOnePageWithAHeatMapAndAllFindings) {
+    Ranks ranks(4);
+    ranks.job.folder = "run.tidejob/";
+    ranks.retain(2, "board.py:60 <lambda>", 80 * MiB);
+    ranks[2].allocated[300] = 180 * MiB;
+    const JobExplanation explanation = ranks.explained();
+    const std::string page = job_html({ranks.job, explanation}, Words(Language::english));
+    EXPECT_THAT(page, HasSubstr("<title>Memory of the job run.tidejob</title>"));
+    EXPECT_THAT(page, HasSubstr("<title>rank 2: 180 MiB</title>"));
+    EXPECT_THAT(page, HasSubstr("rank 2 retains 80.0\u00a0MiB more"));
+    EXPECT_THAT(page, HasSubstr("board.py:60 &lt;lambda&gt;"));
+    EXPECT_THAT(page, Not(HasSubstr("<lambda>")));
+    EXPECT_THAT(page, Not(HasSubstr("http")));
+    EXPECT_THAT(page, HasSubstr("class=\"heat-31\""));
 }
 
 }  // namespace

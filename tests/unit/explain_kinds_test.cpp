@@ -20,9 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Kinds without a picture of the window. Every new kind must be drawn or listed here.
-const std::set<std::string_view> without_picture{"process-groups-grow"};
+const std::set<std::string_view> without_picture{"process-groups-grow", "unsharded-parameters"};
 /// Kinds that no recorded program shows; each needs a unit test.
-const std::set<std::string_view> without_corpus_entry{"private-pools", "process-groups-grow", "unexplained-growth"};
+const std::set<std::string_view> without_corpus_entry{"allocation-retries", "private-pools", "process-groups-grow",
+                                                      "unexplained-growth", "unsharded-parameters"};
 
 fs::path source_folder() { return fs::path(TIDEMARK_RESOURCES).parent_path(); }
 
@@ -176,7 +177,7 @@ TEST(ExplainKinds, AreShownByARecordedProgramOrAUnitTest) {
     const std::string tests =
         text_of("tests/unit/explain_growth_test.cpp") + text_of("tests/unit/explain_program_test.cpp") +
         text_of("tests/unit/explain_paths_test.cpp") + text_of("tests/unit/explain_device_test.cpp") +
-        text_of("tests/unit/explain_unused_models_test.cpp");
+        text_of("tests/unit/explain_unused_models_test.cpp") + text_of("tests/unit/explain_distributed_test.cpp");
     for (const FindingKind kind : all_kinds()) {
         const std::string word(finding_word(kind));
         EXPECT_NE(recorded.contains(word), without_corpus_entry.contains(word)) << word;

@@ -9,7 +9,7 @@
 
 #include "storage/explain/experiments.h"
 #include "storage/explain/stack_categories.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 #include "tests/unit/explained.h"
 #include "tests/unit/failing_program.h"
 

@@ -9,8 +9,8 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
-#include "storage/explain/stack_search.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

@@ -14,7 +14,7 @@
 #include "storage/explain/joined_suspects.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/private_pools.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -122,20 +122,6 @@ void add_attributes(Finding& finding, const LeakSuspect& suspect, const Analysis
     }
 }
 
-/// Says when the memory grows, if not in every iteration.
-void add_rises(Finding& finding, const LeakSuspect& suspect, const Words& words) {
-    finding.rises = suspect.rises;
-    if (finding.rises) {
-        finding.text.push_back(
-            words("{mean} {each} is the mean: the memory grew {times}, about every {iterations}, by {bytes} each time.",
-                  with("mean", format_bytes(suspect.per_iteration)),
-                  with("each", each_iteration(suspect.iterations->source(), words)),
-                  with("times", words.plural(finding.rises->count, "{n} time", "{n} times")),
-                  with("iterations", iterations_words(suspect.iterations->source(), finding.rises->every, words)),
-                  with("bytes", format_bytes(finding.rises->bytes))));
-    }
-}
-
 /// Returns whether code of a library makes the tensor anew, which the program cannot change.
 bool grows_in_library(const Finding& finding, const StackTable& stacks) {
     return finding.kind == FindingKind::growing_tensor &&
@@ -209,7 +195,7 @@ void add_repeated_hooks(std::vector<Classified>& all, const AnalysisContext& con
 
 void finish(Classified& one, const AnalysisContext& context, const Words& words) {
     add_attributes(one.finding, one.suspect, context, words);
-    add_rises(one.finding, one.suspect, words);
+    add_rises(one.finding, one.suspect.rises, one.suspect.iterations->source(), words);
     add_library_fix(one.finding, one.suspect, context, words);
 }
 

@@ -13,6 +13,16 @@
 namespace tidemark {
 namespace {
 
+/// Returns "83.0 MiB per step", or "484 MiB every 6 steps" if a group is made in some steps only.
+std::string pace_words(const AnalysisContext& context, int64_t per_iteration, const std::optional<Rises>& rises,
+                       const Words& words) {
+    const IterationSource unit = context.iterations().source();
+    return rises ? words("{bytes} every {iterations}", with("bytes", format_bytes(rises->bytes)),
+                         with("iterations", iterations_words(unit, rises->every, words)))
+                 : words("{bytes} {each_iteration}", with("bytes", format_bytes(per_iteration)),
+                         with("each_iteration", each_iteration(unit, words)));
+}
+
 Finding make_finding(const AnalysisContext& context, const LibraryMemory& nccl, const Words& words) {
     Finding finding = diagnoses::process_groups_grow.new_finding();
     finding.confidence = Confidence::certain;
@@ -24,18 +34,18 @@ Finding make_finding(const AnalysisContext& context, const LibraryMemory& nccl, 
     finding.component = ComponentKind::library;
     set_line(finding, context, nccl.stack);
     set_since(finding, context.iterations(), growth_begin(context, nccl));
-    const auto each = with("each", each_iteration(context.iterations().source(), words));
-    const auto bytes = with("bytes", format_bytes(*finding.per_iteration));
-    finding.title = words("process groups accumulate: NCCL's memory grows by {bytes} {each}", bytes, each);
-    finding.text = {
-        words("NCCL keeps a communicator with channels and buffers for each process group, from its first "
-              "collective until the group is destroyed. Its memory grows by {bytes} {each}: {total} so far.",
-              bytes, each, with("total", format_bytes(finding.bytes))),
-        words("`torch.distributed` itself refers to each group, so it stays when the program's last "
-              "variable is gone. torch.cuda.memory_allocated() does not count this memory.")};
+    const std::optional<Rises> rises = rises_of_library(context, nccl);
+    const auto pace = with("pace", pace_words(context, *finding.per_iteration, rises, words));
+    finding.title = words("process groups accumulate: NCCL's memory grows by {pace}", pace);
+    finding.text = {words("NCCL keeps a communicator with channels and buffers for each process group, from its first "
+                          "collective until the group is destroyed. Its memory grows by {pace}: {total} so far.",
+                          pace, with("total", format_bytes(finding.bytes))),
+                    words("`torch.distributed` itself refers to each group, so it stays when the program's last "
+                          "variable is gone. torch.cuda.memory_allocated() does not count this memory.")};
     if (!finding.line.empty()) {
         finding.text.push_back(words("The calls come from {line}.", with("line", finding.line)));
     }
+    add_rises(finding, rises, context.iterations().source(), words);
     add_growth_evidence(finding, context, nccl, words);
     finding.fixes = {{words("Create the group once and reuse it, or use the default group."),
                       "group = dist.new_group(ranks)  # once, before the loop", finding.bytes, finding.per_iteration},

@@ -9,7 +9,7 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/model_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
-#include "storage/explain/optimizer_spans.h"
+#include "storage/trace/optimizer_spans.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {

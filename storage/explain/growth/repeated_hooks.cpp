@@ -10,7 +10,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/retention.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {

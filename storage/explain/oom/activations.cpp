@@ -7,7 +7,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/oom/oom_answer.h"
 #include "storage/explain/oom/unused_graph.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

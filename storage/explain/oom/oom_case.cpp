@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "storage/explain/composition.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

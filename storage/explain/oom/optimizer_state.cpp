@@ -8,8 +8,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/oom/oom_answer.h"
-#include "storage/explain/optimizer_spans.h"
-#include "storage/explain/stack_search.h"
+#include "storage/trace/optimizer_spans.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
-// SPDX-License-Identifier: GPL-3.0-or-later
+// SPDX-License-Identifier: Apache-2.0
 
 // The processes of a job as rows over time: which value is shown, and in which order.
 #pragma once
 
-#include <QString>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "storage/job/explain_job.h"
 
-namespace tidemark::gui {
+namespace tidemark {
 
 /// A job and its explanation in the reader's language. Immutable.
 struct ExplainedJob {
@@ -36,7 +36,7 @@ public:
     size_t position(int row) const { return rows_[static_cast<size_t>(row)]; }
     /// Returns the row of a position; -1 if it has none.
     int row_of(size_t position) const;
-    QString name(int row) const;
+    std::string name(int row, const Words& words) const { return member_name(member(row), words); }
 
     /// Returns the shown value at a time of the job (ns since 1970): bytes. Nothing before and after the process, and
     /// where it is unknown.
@@ -61,4 +61,4 @@ private:
     int64_t highest_ = 0;
 };
 
-}  // namespace tidemark::gui
+}  // namespace tidemark

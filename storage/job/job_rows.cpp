@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
-// SPDX-License-Identifier: GPL-3.0-or-later
+// SPDX-License-Identifier: Apache-2.0
 
-#include "gui/job/job_rows.h"
+#include "storage/job/job_rows.h"
 
 #include <algorithm>
 
-#include "gui/model/text.h"
-
-namespace tidemark::gui {
+namespace tidemark {
 
 namespace {
 
@@ -16,13 +14,7 @@ int64_t weight(const DeviceSummary& device, JobOrder order) {
     switch (order) {
         case JobOrder::peak: return device.peak_allocated;
         case JobOrder::end: return device.allocated_at_end;
-        case JobOrder::growth: {
-            int64_t bytes = 0;
-            for (const FindingSummary& finding : device.findings) {
-                bytes += finding.is_gpu_leak ? finding.per_iteration.value_or(0) : 0;
-            }
-            return bytes;
-        }
+        case JobOrder::growth: return device.growth();
         case JobOrder::rank: break;
     }
     return 0;
@@ -70,8 +62,6 @@ int JobRows::row_of(size_t position) const {
     return found == rows_.end() ? -1 : static_cast<int>(found - rows_.begin());
 }
 
-QString JobRows::name(int row) const { return to_qstring(member_name(member(row), reader_words())); }
-
 const std::vector<int64_t>& JobRows::curve(const DeviceSummary& device) const {
     switch (value_) {
         case JobValue::reserved: return device.reserved;
@@ -111,4 +101,4 @@ void JobRows::find_severities() {
     }
 }
 
-}  // namespace tidemark::gui
+}  // namespace tidemark
