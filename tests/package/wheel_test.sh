@@ -10,7 +10,7 @@ set -euo pipefail
 wheel=$(realpath "$1"/tidemark_gpu-*.whl)
 examples=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../resources/examples")
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap '/bin/rm -rf "$work"' EXIT
 cd "$work"
 
 fail() {
@@ -34,11 +34,15 @@ done
 echo "From an empty folder to an explanation: $((SECONDS - began)) s"
 
 env/bin/python - <<'P'
+import glob
+import os
 import sys
 import tidemark
+from tidemark import _core
 
 assert not {"numpy", "torch", "pyarrow"} & set(sys.modules), "import tidemark imports heavy packages"
 assert "tidemark_gpu" in tidemark.__file__, tidemark.__file__
+assert glob.glob(os.path.join(_core.home(), "plugins", "plugin-*.so")), "the wheel has no plugins"
 P
 # A program that uses no GPU: recorded, and the end says so.
 tidemark record -o run.tide -- "$work/env/bin/python" -c 'print("it ran")' >out.txt 2>&1 || fail "record: $(<out.txt)"
