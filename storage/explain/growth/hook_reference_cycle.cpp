@@ -3,8 +3,8 @@
 
 // #6: a hook refers to a tensor whose graph refers to the hook.
 #include "storage/explain/growth/suspect_classifier.h"
-#include "storage/trace/stack_search.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

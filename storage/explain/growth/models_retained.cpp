@@ -11,9 +11,9 @@
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/growth/uncollected_cycles.h"
 #include "storage/explain/library_advice.h"
-#include "storage/trace/optimizer_spans.h"
 #include "storage/explain/registries.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/optimizer_spans.h"
 
 namespace tidemark {
 namespace {

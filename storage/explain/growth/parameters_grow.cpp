@@ -9,8 +9,8 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/model_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
-#include "storage/trace/optimizer_spans.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/optimizer_spans.h"
 
 namespace tidemark {
 namespace {

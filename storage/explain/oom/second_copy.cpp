@@ -8,8 +8,8 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/oom/oom_answer.h"
-#include "storage/trace/stack_search.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {

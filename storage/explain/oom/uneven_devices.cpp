@@ -6,8 +6,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/oom/oom_answer.h"
-#include "storage/trace/stack_search.h"
 #include "storage/timeline/time_point.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
