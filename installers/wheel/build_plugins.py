@@ -156,6 +156,11 @@ def _build_release(version: str, file: dict, output: str) -> str:
         return ""
 
 
+def _is_one_of(release: str, wanted: list[str]) -> bool:
+    """Returns whether a release is wanted, by its own name or that of its minor."""
+    return any(f"{release}.".startswith(f"{name}.") for name in wanted)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", help="folder for the plugins")
@@ -163,12 +168,12 @@ def main() -> int:
     given = parser.parse_args()
     os.makedirs(given.output, exist_ok=True)
     releases = _releases()
-    unknown = [v for v in given.version if not any(f"{r}.".startswith(f"{v}.") for r in releases)]
+    unknown = [name for name in given.version if not any(_is_one_of(release, [name]) for release in releases)]
     if unknown:
         sys.exit(f"PyPI has no torch {', '.join(unknown)} that this Tidemark knows; it has {', '.join(releases)}")
     failed = 0
     for version, file in releases.items():
-        is_wanted = not given.version or any(f"{version}.".startswith(f"{wanted}.") for wanted in given.version)
+        is_wanted = not given.version or _is_one_of(version, given.version)
         if not is_wanted or os.path.exists(os.path.join(given.output, f"{version}.done")):
             continue
         failure = _build_release(version, file, given.output)

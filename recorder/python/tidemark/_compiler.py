@@ -103,8 +103,7 @@ class _Compiler:
             "-I", root, "-I", generated,
             *(word for folder in [*self.torch_includes, *_cuda_includes(build)] for word in ("-isystem", folder)),
         ]  # fmt: skip
-        # The recorder must not record the compiler, so the compiler gets none of the recorder's variables.
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("TIDEMARK_") and k != "PYTHONPATH"}
+        self.environment = _core.environment_of_helper()
 
     def compile(self, source: str, output: str) -> str:
         """Returns the compiler's messages, or "" if it succeeded."""

@@ -38,6 +38,11 @@ def command() -> str | None:
     return None
 
 
+def environment_of_helper() -> dict[str, str]:
+    """Returns the environment for a process that helps the recorder and that the recorder must not record."""
+    return {k: v for k, v in os.environ.items() if not k.startswith("TIDEMARK_") and k != "PYTHONPATH"}
+
+
 def declare(library: Any, functions: dict[str, tuple[Any, list[Any]]]) -> Any:
     """Sets the result and argument types of a loaded library's functions, as listed in _abi. Returns the library."""
     for name, (result, arguments) in functions.items():

@@ -32,8 +32,7 @@ def try_out(path: str) -> str:
     """Records a small program in another process, which may crash. Returns why the plugin cannot be used, or ""."""
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     code = f"import sys; sys.path.insert(0, {own!r}); from tidemark import _trial; _trial.run(sys.argv[1])"
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("TIDEMARK_") and k != "PYTHONPATH"}
-    environment |= {"TIDEMARK_HOME": _core.home(), "CUDA_VISIBLE_DEVICES": ""}
+    environment = _core.environment_of_helper() | {"TIDEMARK_HOME": _core.home(), "CUDA_VISIBLE_DEVICES": ""}
     try:
         done = subprocess.run(
             [sys.executable, "-c", code, path],
