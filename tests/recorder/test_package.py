@@ -338,7 +338,7 @@ class Package(unittest.TestCase):
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_an_unsupported_torch_is_rejected_with_a_message(self):
         done = self.run_program(
-            "import torch\nfrom tidemark import _build\ntorch.__version__ = '2.99.0'\n"
+            "import torch\nfrom tidemark import _build\ntorch.__version__ = '2.3.1'\n"
             "try:\n    _build.built_for(torch)\nexcept OSError as failure:\n    print(failure)",
             TORCH_PYTHON,
         )

@@ -47,13 +47,13 @@ class Prebuilt(unittest.TestCase):
         shutil.copy(built, path) if content is None else path.write_text(content)
         return path
 
-    def built_for(self):
+    def built_for(self, first="", compiler="/bin/false"):
         return self.run_python(
-            "from tidemark import _build\n"
+            f"from tidemark import _build, _compiler, _prebuilt\n{first}\n"
             "try:\n    print(_build.built_for(torch))\nexcept OSError as failure:\n    print(failure)",
             TIDEMARK_HOME=str(self.home),
             TIDEMARK_CACHE=str(self.folder),
-            CXX="/bin/false",
+            CXX=compiler,
         )
 
     def test_is_used_without_a_compiler_and_proved_once(self):
@@ -83,6 +83,23 @@ class Prebuilt(unittest.TestCase):
         )
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("a tensor is seen as", done.stderr)
+
+    def test_one_for_a_newer_torch_is_compiled_and_proved(self):
+        """The compiler is one that copies the plugin of the torch in use."""
+        built = self.run_python("from tidemark import _build\nprint(_build.built_for(torch))").stdout.strip()
+        compiler = self.folder / "compiler"
+        # Its last words are -o OUTPUT.
+        compiler.write_text('#!/bin/sh\nfor output; do :; done\ncp "$CONTENT" "$output"\n')
+        compiler.chmod(0o755)
+        newer = "torch.__version__ = '2.99.0'"
+        for content, expected in ((built, "plugin-"), (os.devnull, "which is newer: ")):
+            with self.subTest(content=content):
+                os.environ["CONTENT"] = content
+                self.addCleanup(os.environ.pop, "CONTENT", None)
+                done = self.built_for(newer, str(compiler))
+                self.assertIn(expected, done.stdout)
+                self.assertEqual(len(list((self.folder / "tidemark").glob("proven-*"))), int(content == built))
+                shutil.rmtree(self.folder / "tidemark")
 
     def test_one_of_another_build_is_not_used(self):
         path = self.place()

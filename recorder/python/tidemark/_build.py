@@ -19,6 +19,7 @@ from typing import Any
 from tidemark import _compiler, _console, _prebuilt, _trust
 from tidemark._compiler import TorchBuild
 
+# Minors whose builds all work with the plugin; a newer one is used after a trial.
 KNOWN_TORCH = [(2, minor) for minor in range(4, 16)]
 
 _BUILD_PREFIX = "build-"
@@ -155,11 +156,24 @@ def built_for(torch: Any) -> str:
     No other user can change the file at that path, or any folder above it, unless he can change this package.
     """
     build = _compiler.build_of(torch)
-    if build.minor not in KNOWN_TORCH:
-        raise OSError(f"torch {build.version} is not supported (this Tidemark supports 2.4 to 2.15); update Tidemark")
+    if build.minor < KNOWN_TORCH[0]:
+        raise OSError(f"torch {build.version} is not supported; this Tidemark records torch 2.4 and newer")
     prebuilt = _prebuilt.find(build)
-    if prebuilt is not None and _is_proven(prebuilt, build):
-        return prebuilt
+    if prebuilt is not None:
+        failure = _failure_of(prebuilt, build)
+        if not failure:
+            return prebuilt
+        _console.notify(f"the plugin for torch {build.version} that came with Tidemark does not work here: {failure}")
+    path = _built_in_cache(build)
+    if build.minor not in KNOWN_TORCH:
+        failure = _failure_of(path, build)
+        if failure:
+            raise OSError(f"this Tidemark does not work with torch {build.version}, which is newer: {failure}; update it")
+    return path
+
+
+def _built_in_cache(build: TorchBuild) -> str:
+    """Returns the path of the plugin in the cache. Builds it if it is not there."""
     path = _usable_cache(_file_name(build))
     if not _is_built(path):
         folder = os.path.dirname(path)
@@ -174,22 +188,21 @@ def built_for(torch: Any) -> str:
     return path
 
 
-def _is_proven(prebuilt: str, build: TorchBuild) -> bool:
-    """Returns whether the plugin works with this torch and this Python. Tries it if the cache does not know."""
-    with open(prebuilt, "rb") as file:
+def _failure_of(plugin: str, build: TorchBuild) -> str:
+    """Returns why the plugin does not work with this torch and this Python, or "". Tries it if the cache does not know
+    that it works."""
+    with open(plugin, "rb") as file:
         digest = hashlib.sha256(f"{build.folder} {sys.version}".encode() + file.read())
     try:
         mark = _usable_cache(f"proven-{digest.hexdigest()[:24]}")
         if os.path.exists(mark):
-            return True
+            return ""
     except OSError:
         mark = ""  # it is tried each time
-    failure = _prebuilt.try_out(prebuilt)
-    if failure:
-        _console.notify(f"the plugin for torch {build.version} that came with Tidemark does not work here: {failure}")
-    elif mark:
+    failure = _prebuilt.try_out(plugin)
+    if mark and not failure:
         os.close(_trust.open_file(mark, os.O_WRONLY | os.O_CREAT))
-    return not failure
+    return failure
 
 
 def _wait_for_lock(lock: int) -> None:
