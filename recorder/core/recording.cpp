@@ -25,6 +25,10 @@ namespace tidemark::recorder {
 
 namespace {
 
+/// Of the rings of all recordings of the process: who remembers what he has sent to a ring sees from its serial that the
+/// ring of a later recording is another one, even at the same address.
+std::atomic<uint32_t> next_serial{1};
+
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
@@ -185,7 +189,7 @@ ThreadRing* Recording::claim_ring() {
         RingState expected = RingState::free;
         if (header.state.load(std::memory_order_relaxed) == expected &&
             header.state.compare_exchange_strong(expected, RingState::in_use, std::memory_order_acq_rel)) {
-            const uint32_t serial = next_serial_.fetch_add(1, std::memory_order_relaxed);
+            const uint32_t serial = next_serial.fetch_add(1, std::memory_order_relaxed);
             header.serial = serial <= UINT16_MAX ? serial : 0;
             header.native_thread = static_cast<int64_t>(syscall(SYS_gettid));
             auto* ring = new ThreadRing;

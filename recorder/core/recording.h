@@ -106,7 +106,6 @@ private:
     Region region_;
     int region_file_ = -1;
     int number_ = 0;
-    std::atomic<uint32_t> next_serial_{1};
     std::atomic<bool> ended_{false};
     std::array<std::atomic<uint64_t>, most_devices> driver_events_{};
 };

@@ -111,6 +111,13 @@ class Frames(unittest.TestCase):
 
         self.recorded(program)
 
+    def test_a_later_recording_has_other_rings(self):
+        """Rings of two recordings may have the same address, and then only their serials differ."""
+        serials = []
+        for _ in range(2):
+            self.recorded(lambda recorded: serials.append(recorded.api.this_thread().contents.serial))
+        self.assertEqual(len(set(serials)), 2)
+
     def test_code_at_the_address_of_freed_code(self):
         def program(recorded):
             for number in range(300):
