@@ -3,6 +3,8 @@
 
 #include "recorder/reader/reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -11,6 +13,8 @@
 #include <string>
 
 #include "recorder/reader/run.h"
+#include "storage/base/utf8.h"
+#include "storage/text/words.h"
 
 #define TIDEMARK_EXPORT __attribute__((visibility("default")))
 

@@ -3,12 +3,12 @@
 
 #include "recorder/reader/run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "storage/attribution/group_way.h"
+#include "storage/base/utf8.h"
 #include "storage/compare/common_axis.h"
 #include "storage/graph/open_graph.h"
 #include "storage/read/open_trace.h"
