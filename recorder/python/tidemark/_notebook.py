@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-import argparse
-import html
 import os
-import shlex
-import tempfile
 from typing import Any
 
-from tidemark import _api, _reader
+from tidemark import _api, _console, _reader
 
 
 def show(run: _reader.Run | str | os.PathLike[str]) -> None:
@@ -32,47 +28,53 @@ def _display(run: _reader.Run) -> None:
     display(HTML(run._repr_html_()))
 
 
-def _display_sentence(sentence: str) -> None:
-    from IPython.display import HTML, display
+def _output_of(line: str) -> str | None:
+    """Returns the trace that the line of the magic names. Raises ValueError for other text."""
+    import shlex
 
-    display(HTML(f"<p>{html.escape(sentence)}</p>"))
-
-
-def _options(line: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="%%tidemark", add_help=False, exit_on_error=False)
-    parser.add_argument("-o", "--output", help="the trace to write; it is replaced. Default: none is kept")
-    return parser.parse_args(shlex.split(line))
+    words = shlex.split(line)
+    if not words:
+        return None
+    if len(words) == 2 and words[0] in ("-o", "--output"):
+        return words[1]
+    raise ValueError(f"%%tidemark {line}: write %%tidemark or %%tidemark -o run.tide")
 
 
 class CellMagic:
     """%%tidemark: records the GPU memory of a cell, then shows its explanation.
 
-        %%tidemark [-o run.tide]
+        %%tidemark
         train()
+
+        %%tidemark -o run.tide
+        train()
+
+    The second one keeps the trace and replaces an existing one.
     """
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
 
     def __call__(self, line: str, cell: str) -> None:
-        options = _options(line)
-        running = _api.current()
-        if running is not None:
-            self._shell.run_cell(cell)
-            _display_sentence(f"A recording into {running.output} is running already; tidemark.stop() ends it.")
-        elif options.output:
-            self._record(cell, options.output)
-        else:
-            with tempfile.TemporaryDirectory(prefix="tidemark-cell-") as folder:
-                self._record(cell, os.path.join(folder, "cell.tide"))
+        import tempfile
+
+        output = _output_of(line)
+        if output is not None:
+            self._record(cell, output)
+            return
+        with tempfile.TemporaryDirectory(prefix="tidemark-cell-") as folder:
+            self._record(cell, os.path.join(folder, "cell.tide"))
 
     def _record(self, cell: str, trace: str) -> None:
-        with _api.record(trace, force=True):
+        running = _api.current()
+        with _api.record(trace, force=True):  # says why it does not record
             self._shell.run_cell(cell)
+        if running is not None:
+            return
         try:
             _display(_reader.open(trace))
         except _reader.TraceError as failure:  # such as that the cell did not use the GPU
-            _display_sentence(str(failure))
+            _console.notify(str(failure))
 
 
 def register(shell: Any) -> None:

@@ -216,8 +216,8 @@ class Run:
     def top(self, at: str = "peak", by: str = "stack", device: int | None = None) -> Table:
         """Returns what is active at a point in time in groups, most bytes first, as `tidemark top`.
 
-        by: stack, line, file, size, stream, pool, annotation, module, module:DEPTH, op, phase, step, category, node or
-        graph_step. Columns: device, name, bytes, allocations, requested_bytes, pending_bytes, largest_allocation (its
+        by: stack, line, file, size, stream, pool, annotation, module, module:DEPTH, op, phase, step, category, node-type
+        or graph_step. Columns: device, name, bytes, allocations, requested_bytes, pending_bytes, largest_allocation (its
         id), stack (by stack only)
         """
         return self._table("groups", device, at, by)

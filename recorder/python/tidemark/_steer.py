@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 
 from tidemark import _api, _console, _core
 
@@ -47,6 +46,8 @@ def snapshot(path: str | os.PathLike[str], *, force: bool = False) -> bool:
 
 
 def _ask(request: str, *arguments: str) -> bool:
+    import subprocess
+
     if _api.current() is None:
         return False
     command = _core.command()
