@@ -43,10 +43,11 @@ struct EventRow {
     const AllocationTexts& texts;
     EventNumber state;  ///< after the event
     EventSubject subject;
+    Curves::All counters;  ///< after the event
 
     const DeviceHistory& device() const { return context.device(); }
     Action action() const { return device().event_ref[static_cast<size_t>(state) - 1].action(); }
-    int64_t counter(Series series) const { return context.curves().value(series, state); }
+    int64_t counter(Series series) const { return counters[static_cast<size_t>(series)].max_of_states; }
 };
 
 using enum ColumnType;
@@ -89,7 +90,7 @@ Status write_events(const AnalysisContext& context, const TakeBatch& take) {
     TableRows<EventRow> rows(events_table(), event_columns, take);
     for (EventNumber n = 0; n < device.event_count(); ++n) {
         const EventSubject subject = subject_of(device, device.event_ref[static_cast<size_t>(n)]);
-        TIDEMARK_TRY(rows.add({context, texts, n + 1, subject}));
+        TIDEMARK_TRY(rows.add({context, texts, n + 1, subject, context.curves().extremes_of_states(n + 1, n + 1)}));
     }
     return rows.finish();
 }

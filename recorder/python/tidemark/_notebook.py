@@ -66,11 +66,12 @@ class CellMagic:
             self._record(cell, os.path.join(folder, "cell.tide"))
 
     def _record(self, cell: str, trace: str) -> None:
-        running = _api.current()
-        with _api.record(trace, force=True):  # says why it does not record
+        other = _api.current()
+        with _api.record(trace, force=True):
+            recording = _api.current()
             self._shell.run_cell(cell)
-        if running is not None:
-            return
+        if recording is None or recording is other:
+            return  # record() has said why
         try:
             _display(_reader.open(trace))
         except _reader.TraceError as failure:  # such as that the cell did not use the GPU

@@ -62,7 +62,7 @@ class Table:
 
         pyarrow.table(table)
         polars.DataFrame(table)
-        duckdb.sql("SELECT site, sum(bytes) FROM table GROUP BY site")    # after table = pyarrow.table(run.allocations)
+        duckdb.sql("SELECT site, sum(bytes) FROM table GROUP BY site")
         table.to_pandas()
 
     Texts that many rows have are dictionaries: categories in pandas, enums in DuckDB.
