@@ -302,7 +302,9 @@ class Fleet(ExportTest):
         described = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", FLEET.read_text(), re.MULTILINE)
         described = [name for cell in described for name in re.findall(r"`(\w+)`", cell)]
         sources = (ROOT / "storage" / "tables" / f"{table}_table.cpp" for table in TABLES)
-        columns = [name for source in sources for name in re.findall(r'^    {"(\w+)", ', source.read_text(), re.MULTILINE)]
+        columns = [
+            name for source in sources for name in re.findall(r'^    {"(\w+)", ', source.read_text(), re.MULTILINE)
+        ]
         self.assertEqual(sorted(described), sorted(name for name in columns if name != "device"))
 
 

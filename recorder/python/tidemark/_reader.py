@@ -86,8 +86,8 @@ class Table:
     @functools.cached_property
     def schema(self) -> dict[str, str]:
         """The columns in their order, with their types: "bool", "int32", "int64", "timestamp" or "string"."""
-        lines = _text(_library().tidemark_table_columns(self._handle)).splitlines()
-        return {name: kind for name, kind in (line.split() for line in lines)}
+        words = _text(_library().tidemark_table_columns(self._handle)).split()
+        return dict(zip(words[::2], words[1::2]))
 
     def __len__(self) -> int:
         """Returns the number of rows."""
@@ -117,7 +117,7 @@ class State:
 
     @functools.cached_property
     def allocations(self) -> Table:
-        """The allocations that are active, one per row. The sum of `bytes` is active_bytes of torch.cuda.memory_stats().
+        """The active allocations, one per row. The sum of `bytes` is active_bytes of torch.cuda.memory_stats().
 
         device, allocation (its id), address, bytes (of the block), requested_bytes, pending_free, alloc_time_ns,
         free_time_ns, site, module, op, phase, category, stack
@@ -216,9 +216,9 @@ class Run:
     def top(self, at: str = "peak", by: str = "stack", device: int | None = None) -> Table:
         """Returns what is active at a point in time in groups, most bytes first, as `tidemark top`.
 
-        by: stack, line, file, size, stream, pool, annotation, module, module:DEPTH, op, phase, step, category, node-type
-        or graph_step. Columns: device, name, bytes, allocations, requested_bytes, pending_bytes, largest_allocation (its
-        id), stack (by stack only)
+        by: stack, line, file, size, stream, pool, annotation, module, module:DEPTH, op, phase, step, category,
+        node-type or graph_step. Columns: device, name, bytes, allocations, requested_bytes, pending_bytes,
+        largest_allocation (its id), stack (by stack only)
         """
         return self._table("groups", device, at, by)
 
