@@ -62,7 +62,8 @@ Object* made(const ErrorText& error, Make&& make) {
         }
         error.set(Words(language_of_locale()).translate(result.error().sentence));
     } catch (const std::bad_alloc&) {
-        error.set(Words(language_of_locale())("There is not enough memory to read this trace."));
+        const Words words(language_of_locale());
+        error.set(words("There is not enough memory for this. End other programs, or use a machine with more memory."));
     } catch (const std::exception& failure) {
         error.set(failure.what());
     }
