@@ -57,7 +57,7 @@ says_usage() { run "$1" --help | grep -i 'usage'; }
 is_png() { [[ $(head -c 8 "$1" | od -An -tx1 | tr -d ' \n') == 89504e470d0a1a0a ]]; }
 field_holds() { [[ $(dpkg-deb --field "$1" "$2") == *"$3"* ]]; }
 field_lacks() { [[ $(dpkg-deb --field "$1" "$2") != *"$3"* ]]; }
-runs_away_from_build() { ! readelf -d "$1" | grep -E 'RPATH|RUNPATH' | grep -vF '[$ORIGIN/'; }
+runs_away_from_build() { ! readelf -d "$1" | grep -E 'RPATH|RUNPATH' | grep -vF "[\$ORIGIN/"; }
 names_no_build_path() { ! grep -aFq "$source_root" "$1"; }
 only_root_owns() { [[ $(dpkg-deb --contents "$1" | awk '{ print $2 }' | sort -u) == root/root ]]; }
 
