@@ -3,8 +3,6 @@
 
 #include "recorder/cli/explained.h"
 
-#include <algorithm>
-
 #include "recorder/cli/graph_view.h"
 #include "storage/replay/repeated_step.h"
 #include "storage/timeline/time_point.h"
@@ -36,13 +34,7 @@ Result<RunPart> part_of(const DeviceTimePoint& time_point, const std::string& at
     return part;
 }
 
-/// Returns the rank of a device in a report: an out-of-memory error first, then the device that did most.
-int precedence(const AnalysisContext& context) {
-    return context.out_of_memory() != nullptr ? 0 : &context.device() == &context.trace().main_device() ? 1 : 2;
-}
-
-Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const TimePointOptions& options,
-                                                                          const std::string& from, Progress& progress) {
+Result<Contexts> open_contexts(const TimePointOptions& options, const std::string& from, Progress& progress) {
     const auto trace = open_input(options.trace, progress);
     if (!trace) {
         return trace.error();
@@ -56,16 +48,14 @@ Result<std::vector<std::unique_ptr<const AnalysisContext>>> open_contexts(const 
         return read.error();
     }
     const std::shared_ptr<const Graph> graph = std::move(*read);
-    std::vector<std::unique_ptr<const AnalysisContext>> contexts;
+    Contexts contexts;
     for (DeviceTimePoint& time_point : *time_points) {
         const auto part = part_of(time_point, options.at, from);
         if (!part) {
             return part.error();
         }
-        contexts.push_back(std::make_unique<const AnalysisContext>(std::move(time_point.analysis), graph, *part));
+        contexts.push_back(std::make_shared<const AnalysisContext>(std::move(time_point.analysis), graph, *part));
     }
-    std::stable_sort(contexts.begin(), contexts.end(),
-                     [](const auto& a, const auto& b) { return precedence(*a) < precedence(*b); });
     return contexts;
 }
 
@@ -77,15 +67,7 @@ Result<std::vector<Explained>> explain_devices(const TimePointOptions& options, 
     if (!contexts) {
         return contexts.error();
     }
-    std::vector<Explained> devices;
-    for (std::unique_ptr<const AnalysisContext>& context : *contexts) {
-        Explanation explanation = explain(*context, words, progress);
-        if (progress.canceled) {
-            return canceled_error();
-        }
-        devices.push_back({std::move(context), std::move(explanation)});
-    }
-    return devices;
+    return tidemark::explain_devices(*std::move(contexts), words, progress);
 }
 
 }  // namespace tidemark::cli

@@ -4,18 +4,14 @@
 // The explanation of the devices of a trace, for commands.
 #pragma once
 
-#include <memory>
+#include <string>
 #include <vector>
 
 #include "recorder/cli/time_point_options.h"
-#include "storage/explain/explain.h"
+#include "storage/explain/explained_devices.h"
 
 namespace tidemark::cli {
 
-struct Explained {
-    std::unique_ptr<const AnalysisContext> context;
-    Explanation explanation;
-};
 /// Explains each selected device. The result is never empty. If `options.at` is empty, the analysis selects the point
 /// in time. `from`: the time point from which iterations count; "": the begin. Errors: those of open_input(), no such
 /// device or time point, `from` not before `at`, canceled.

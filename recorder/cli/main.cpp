@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // tidemark: the command line, for machines without a display.
-#include "recorder/cli/command_line.h"
+#include "recorder/cli/command_entry.h"
 
-int main(int argc, char** argv) { return tidemark::cli::run_command_line(argc, argv); }
+int main(int argc, char** argv) { return tidemark_command(argc, argv); }

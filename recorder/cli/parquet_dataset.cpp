@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "recorder/cli/exported_tables.h"
 #include "recorder/cli/recorder_home.h"
 #include "storage/base/trusted_folder.h"
 
@@ -81,7 +82,7 @@ Result<ParquetDataset> ParquetDataset::open(const std::string& folder, const Run
     if (python.empty()) {
         return environment_error("There is no python3 in PATH. A Python with pyarrow writes the Parquet files.");
     }
-    auto program = PipedProgram::start({python, *module, folder, json(labels).dump()});
+    auto program = PipedProgram::start({python, *module, folder, json(labels).dump(), exported_columns().dump()});
     if (!program) {
         return program.error();
     }

@@ -14,37 +14,10 @@
 #include "storage/read/open_trace.h"
 #include "storage/replay/repeated_step.h"
 #include "storage/timeline/time_point.h"
+#include "storage/trace/select_devices.h"
 
 namespace tidemark::cli {
 namespace {
-
-std::string device_list(const Trace& trace) {
-    std::string text;
-    for (const DeviceHistory& device : trace.devices) {
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", device.device);
-    }
-    return text;
-}
-
-Result<std::vector<const DeviceHistory*>> select_devices(const Trace& trace, std::optional<int> wanted) {
-    std::vector<const DeviceHistory*> devices;
-    for (const DeviceHistory& device : trace.devices) {
-        if (!wanted || *wanted == device.device) {
-            devices.push_back(&device);
-        }
-    }
-    if (trace.devices.empty()) {
-        return input_error(
-            "{path}: this trace has no events and no memory of any device, because the program used no GPU while it "
-            "was recorded. Record it while it uses the GPU: tidemark record -- COMMAND",
-            with("path", trace.path));
-    }
-    if (devices.empty()) {
-        return usage_error("There is no device {device} in this trace: it has {devices}.", with("device", *wanted),
-                           with("devices", device_list(trace)));
-    }
-    return devices;
-}
 
 Result<DeviceTimePoint> time_point_of(const std::shared_ptr<const Trace>& trace, const DeviceHistory& device,
                                       const std::string& at) {

@@ -79,4 +79,15 @@ std::string html_page(const std::string& title, const std::string& body, const s
         html_escaped(footer));
 }
 
+std::string html_fragment(const std::string& body) {
+    // Rules that a rule contains concern the elements that this one matches. "&" is that element.
+    std::string style = std::string(html_style) + html_colors();
+    for (const std::string_view page : {":root", "\nbody "}) {
+        for (size_t at = style.find(page); at != style.npos; at = style.find(page, at)) {
+            style.replace(at, page.size(), page == ":root" ? "&" : "\n& ");
+        }
+    }
+    return fmt::format("<div class=\"tidemark\">\n<style>.tidemark {{{}}}</style>\n{}</div>\n", style, body);
+}
+
 }  // namespace tidemark

@@ -29,4 +29,7 @@ std::string table_head(const std::vector<std::string>& texts, const std::vector<
 /// Returns a whole page: one file that fetches nothing.
 std::string html_page(const std::string& title, const std::string& body, const std::string& footer, const Words& words);
 
+/// Returns an element for a page of others, whose style concerns only itself.
+std::string html_fragment(const std::string& body);
+
 }  // namespace tidemark

@@ -38,5 +38,8 @@ std::string report_markdown(std::span<const ReportInput> devices, const Words& w
 
 /// Returns one self-contained HTML file with plots: no scripts, no network, light and dark.
 std::string report_html(std::span<const ReportInput> devices, const Words& words);
+/// Returns the content of that file as one element for a page of others, such as a notebook. Its style concerns nothing
+/// else.
+std::string report_fragment(std::span<const ReportInput> devices, const Words& words);
 
 }  // namespace tidemark

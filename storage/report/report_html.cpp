@@ -203,20 +203,28 @@ std::string device_section(const ReportInput& reported, const Words& words) {
     return section + bullets(words("Not recorded"), explanation.unknowns) + "</section>\n";
 }
 
+std::string device_sections(std::span<const ReportInput> devices, const Words& words) {
+    std::string sections;
+    for (const ReportInput& reported : devices) {
+        sections += device_section(reported, words);
+    }
+    return sections;
+}
+
 }  // namespace
 
 std::string report_html(std::span<const ReportInput> devices, const Words& words) {
     const std::string name =
         devices.empty() ? "" : std::filesystem::path(devices.front().context.trace().path).filename().string();
-    std::string sections;
-    for (const ReportInput& reported : devices) {
-        sections += device_section(reported, words);
-    }
     return html_page(
-        words("Why memory went up: {trace}", with("trace", name)), sections,
+        words("Why memory went up: {trace}", with("trace", name)), device_sections(devices, words),
         words("{trace}, explained by Tidemark {version}. Markers, bars and columns show details under the pointer.",
               with("trace", name), with("version", TIDEMARK_VERSION)),
         words);
+}
+
+std::string report_fragment(std::span<const ReportInput> devices, const Words& words) {
+    return html_fragment(device_sections(devices, words));
 }
 
 }  // namespace tidemark

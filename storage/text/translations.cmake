@@ -32,7 +32,8 @@ file(GLOB_RECURSE speaking_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_D
      ${PROJECT_SOURCE_DIR}/recorder/cli/*.h ${PROJECT_SOURCE_DIR}/recorder/control/*.cpp
      ${PROJECT_SOURCE_DIR}/recorder/control/*.h ${PROJECT_SOURCE_DIR}/recorder/daemon/*.cpp
      ${PROJECT_SOURCE_DIR}/recorder/daemon/*.h ${PROJECT_SOURCE_DIR}/recorder/driver/*.cpp
-     ${PROJECT_SOURCE_DIR}/recorder/driver/*.h ${PROJECT_SOURCE_DIR}/gui/*.cpp ${PROJECT_SOURCE_DIR}/gui/*.h)
+     ${PROJECT_SOURCE_DIR}/recorder/driver/*.h ${PROJECT_SOURCE_DIR}/recorder/reader/*.cpp
+     ${PROJECT_SOURCE_DIR}/recorder/reader/*.h ${PROJECT_SOURCE_DIR}/gui/*.cpp ${PROJECT_SOURCE_DIR}/gui/*.h)
 list(JOIN speaking_sources "\n" source_list)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/speaking_sources.txt CONTENT "${source_list}\n" @ONLY)
 list(TRANSFORM speaking_sources PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE speaking_paths)

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pickle
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -37,6 +38,15 @@ def run(*arguments, **options):
     return subprocess.run(
         [TIDEMARK, *map(str, arguments)], capture_output="stdout" not in options, text=True, timeout=300, **options
     )
+
+
+def copy_command(folder):
+    """Copies the command and its library into a folder, as they are installed. Returns the path of the command."""
+    folder = pathlib.Path(folder)
+    for name in ("bin/tidemark", "lib/tidemark/libtidemark_reader.so"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(pathlib.Path(TIDEMARK).parent / "../lib/tidemark/libtidemark_reader.so", folder / "lib/tidemark")
+    return pathlib.Path(shutil.copy(TIDEMARK, folder / "bin"))
 
 
 def generated_snapshot(devices=1, function="step", steps=10, depth=1):

@@ -301,9 +301,10 @@ class Fleet(ExportTest):
     def test_the_guide_describes_every_column(self):
         described = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", FLEET.read_text(), re.MULTILINE)
         described = [name for cell in described for name in re.findall(r"`(\w+)`", cell)]
-        source = (ROOT / "recorder" / "python" / "tidemark" / "_parquet.py").read_text()
-        tables = re.search(r"^TABLES: .*? = (\{.*?^\})", source, re.MULTILINE | re.DOTALL)[1]
-        columns = [name for table in json.loads(re.sub(r",(\s*\})", r"\1", tables)).values() for name in table]
+        sources = (ROOT / "storage" / "tables" / f"{table}_table.cpp" for table in TABLES)
+        columns = [
+            name for source in sources for name in re.findall(r'^    {"(\w+)", ', source.read_text(), re.MULTILINE)
+        ]
         self.assertEqual(sorted(described), sorted(name for name in columns if name != "device"))
 
 

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 import os
-import shutil
 import subprocess
 
-from support import ENVIRONMENT, INPUT, TIDEMARK, USAGE, CommandTest, snapshot
+from support import ENVIRONMENT, INPUT, USAGE, CommandTest, copy_command, snapshot
 
 VIEWER = """#!/bin/sh
 printf '%s\\n' "$@" > "$(dirname "$0")/arguments"
@@ -15,9 +14,7 @@ exit 7
 class Render(CommandTest):
     def alone(self):
         """Returns a copy of the command without a viewer in its folder."""
-        folder = self.folder / "bin"
-        folder.mkdir(exist_ok=True)
-        return shutil.copy(TIDEMARK, folder / "tidemark")
+        return copy_command(self.folder)
 
     def run_alone(self, *arguments, path="/nonexistent"):
         return subprocess.run(

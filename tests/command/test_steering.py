@@ -6,7 +6,6 @@
 import json
 import os
 import pathlib
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +14,7 @@ import time
 import unittest
 import unittest.mock
 
-from support import ENVIRONMENT, FINE, TIDEMARK, USAGE, CommandTest, run
+from support import ENVIRONMENT, FINE, TIDEMARK, USAGE, CommandTest, copy_command, run
 
 HOME = pathlib.Path(TIDEMARK).resolve().parent.parent / "lib" / "tidemark"
 PROGRAM = pathlib.Path(__file__).resolve().parent / "recorded_program.py"
@@ -163,8 +162,7 @@ class Refusals(Steered):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can act as another user")
     def test_a_process_of_another_user(self):
-        tidemark = self.folder / "tidemark"
-        shutil.copy(TIDEMARK, tidemark)
+        tidemark = copy_command(self.folder)
         self.folder.chmod(0o755)
         result = subprocess.run(
             [str(tidemark), "pause", str(os.getpid())], user=65534, group=65534, capture_output=True, text=True

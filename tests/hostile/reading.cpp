@@ -15,9 +15,11 @@
 
 #include "recorder/cli/command_line.h"
 #include "storage/base/exit_status.h"
+#include "storage/graph/open_graph.h"
 #include "storage/read/follow.h"
 #include "storage/read/open_trace.h"
 #include "storage/sqlite/sqlite.h"
+#include "storage/tables/tables.h"
 #include "storage/whatif/what_if.h"
 #include "tests/hostile/views.h"
 
@@ -145,6 +147,35 @@ int replay_what_if(const Paths& paths) {
     return exit_success;
 }
 
+/// Makes every table of every device, as Python asks for them.
+int make_tables(const Paths& paths) {
+    Progress progress;
+    const auto trace = open_trace(paths.trace, progress);
+    if (!trace) {
+        return report(trace.error());
+    }
+    auto graph = open_graph(*trace, progress);
+    if (!graph) {
+        return report(graph.error());
+    }
+    const std::shared_ptr<const Graph> shared = *std::move(graph);
+    Contexts contexts;
+    for (const DeviceHistory& device : (*trace)->devices) {
+        contexts.push_back(
+            std::make_shared<const AnalysisContext>(std::make_shared<const Analysis>(*trace, device), shared));
+    }
+    const auto explained = explain_devices(std::move(contexts), Words(Language::english), progress);
+    const TakeBatch take = [](TableBatch&&) { return Status(); };
+    for (const Explained& device : *explained) {
+        const TimePoint peak = peak_and_end(*device.context).front().point;
+        (void)write_dataset(device, ExportedAllocations::all, take).has_value();
+        (void)write_events(*device.context, take).has_value();
+        (void)write_active(*device.context, peak, take).has_value();
+        (void)write_groups(*device.context, peak, GroupBy::stack, {}, take).has_value();
+    }
+    return exit_success;
+}
+
 }  // namespace
 
 std::vector<Reading> trace_readings() {
@@ -169,6 +200,7 @@ std::vector<Reading> trace_readings() {
         command("share TRACE -o OUT --force"), command("share TRACE -o OUT --force --redact paths,source,names"),
         command("share TRACE -o OUT --force --from peak")};
     readings.push_back({"what-if", replay_what_if});
+    readings.push_back({"tables", make_tables});
     readings.push_back({"follow", follow});
     for (Reading& view : view_readings()) {
         readings.push_back(std::move(view));

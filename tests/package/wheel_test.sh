@@ -40,9 +40,17 @@ import sys
 import tidemark
 from tidemark import _core
 
-assert not {"numpy", "torch", "pyarrow"} & set(sys.modules), "import tidemark imports heavy packages"
+assert not {"numpy", "torch", "pyarrow", "pandas", "IPython"} & set(sys.modules), "the import is heavy"
 assert "tidemark_gpu" in tidemark.__file__, tidemark.__file__
 assert glob.glob(os.path.join(_core.home(), "plugins", "plugin-*.so")), "the wheel has no plugins"
+P
+env/bin/python - "$examples"/s01_list_of_cpu_outputs.tide <<'P' || fail "tidemark.open"
+import sys
+import tidemark
+
+run = tidemark.open(sys.argv[1])
+print(f"Python reads {len(run.events)} events; {run.summary.splitlines()[0]}")
+assert len(run.findings()) > 0 and "<svg" in run._repr_html_()
 P
 # A program that uses no GPU: recorded, and the end says so.
 tidemark record -o run.tide -- "$work/env/bin/python" -c 'print("it ran")' >out.txt 2>&1 || fail "record: $(<out.txt)"

@@ -57,6 +57,8 @@ ALLOWED = {
     # library report
     "storage/report": TRACE
     | {"storage/attribution", "storage/text", "storage/timeline", "storage/explain", "storage/job"},
+    # library tables
+    "storage/tables": GRAPH | {"storage/compare", "storage/explain"},
     # the recorder
     "recorder/core": set(),
     "recorder/frames": {"recorder/core"},
@@ -80,9 +82,12 @@ ALLOWED = {
         "storage/query",
         "storage/read",
         "storage/report",
+        "storage/tables",
         "storage/text",
         "storage/whatif",
     },
+    "recorder/reader": GRAPH
+    | {"storage/compare", "storage/explain", "storage/read", "storage/report", "storage/tables", "storage/text"},
     # the window
     "gui": GRAPH
     | {"storage/compare", "storage/explain", "storage/export", "storage/import", "storage/notes", "storage/query"}

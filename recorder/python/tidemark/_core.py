@@ -29,6 +29,15 @@ def _check_home() -> None:
         _trust.check_folder(home())
 
 
+def part(name: str) -> str:
+    """Returns the path of a part of the recorder. Raises OSError if it is missing or another user could change it."""
+    path = os.path.join(home(), name)
+    if not os.path.exists(path):
+        raise OSError(f"{path} is missing. Set TIDEMARK_HOME to the folder lib/tidemark of an installation.")
+    _check_home()
+    return path
+
+
 def command() -> str | None:
     """Returns the path of the `tidemark` command that belongs to this package, or None."""
     for place in ("../../bin/tidemark", "../../cli/tidemark"):
@@ -59,10 +68,7 @@ class Core:
     """libtidemark_core.so. The constructor raises OSError when it is missing or of another version."""
 
     def __init__(self) -> None:
-        path = os.path.join(home(), "libtidemark_core.so")
-        if not os.path.exists(path):
-            raise OSError(f"{path} is missing. Set TIDEMARK_HOME to the folder lib/tidemark of an installation.")
-        _check_home()
+        path = part("libtidemark_core.so")
         self._library = declare(ctypes.CDLL(path), _abi.CORE_FUNCTIONS)
         self.table = self._library.tidemark_core(_abi.CORE_VERSION)
         if not self.table:

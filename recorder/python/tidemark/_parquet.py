@@ -3,6 +3,8 @@
 
 """Writes the tables of traces as a partitioned Parquet dataset, for `tidemark export --format parquet`.
 
+    _parquet.py DATASET LABELS TABLES    LABELS: {NAME: VALUE}, TABLES: {TABLE: {COLUMN: TYPE}}, as JSON
+
 The command computes all numbers and sends them here, as lines on the standard input. Each line is a JSON object:
 
     {"run": NAME}                   begins the files of a run
@@ -40,126 +42,19 @@ try:
 except ImportError as reason:
     MISSING = str(reason)
 
-# Columns of the tables. Bytes are of blocks unless the name says otherwise, times are ns since the start of the trace.
-# docs/FLEET.md describes them.
-TABLES: dict[str, dict[str, str]] = {
-    "runs": {
-        "device": "int32",
-        "device_name": "string",
-        "device_uuid": "string",
-        "trace": "string",
-        "process_id": "int64",
-        "rank": "int64",
-        "world_size": "int64",
-        "node": "string",
-        "role": "string",
-        "start": "timestamp",
-        "duration_ns": "int64",
-        "steps": "int64",
-        "events": "int64",
-        "allocations": "int64",
-        "device_total_bytes": "int64",
-        "limit_bytes": "int64",
-        "peak_allocated_bytes": "int64",
-        "peak_active_bytes": "int64",
-        "peak_reserved_bytes": "int64",
-        "peak_device_used_bytes": "int64",
-        "peak_process_used_bytes": "int64",
-        "peak_time_ns": "int64",
-        "end_allocated_bytes": "int64",
-        "end_active_bytes": "int64",
-        "end_reserved_bytes": "int64",
-        "trend": "string",
-        "out_of_memory": "bool",
-        "how_ended": "string",
-        "exit_status": "int64",
-        "clean_end": "bool",
-        "data_gaps": "int64",
-        "writer": "string",
-    },
-    "sites": {
-        "device": "int32",
-        "site": "string",
-        "file": "string",
-        "line": "int32",
-        "function": "string",
-        "module": "string",
-        "category": "string",
-        "peak_bytes": "int64",
-        "peak_allocations": "int64",
-        "end_bytes": "int64",
-        "end_allocations": "int64",
-        "allocated_bytes": "int64",
-        "allocations": "int64",
-    },
-    "steps": {
-        "device": "int32",
-        "step": "int64",
-        "unit": "string",
-        "start_ns": "int64",
-        "duration_ns": "int64",
-        "peak_allocated_bytes": "int64",
-        "end_allocated_bytes": "int64",
-        "growth_bytes": "int64",
-    },
-    "findings": {
-        "device": "int32",
-        "position": "int32",
-        "kind": "string",
-        "severity": "string",
-        "confidence": "string",
-        "title": "string",
-        "bytes": "int64",
-        "per_iteration_bytes": "int64",
-        "count": "int64",
-        "since_ns": "int64",
-        "since_iteration": "int64",
-        "component": "string",
-        "line": "string",
-        "referrer": "string",
-        "fix": "string",
-        "time_ns": "int64",
-    },
-    "breakdown": {
-        "device": "int32",
-        "point": "string",
-        "time_ns": "int64",
-        "component": "string",
-        "name": "string",
-        "process_id": "int64",
-        "bytes": "int64",
-        "count": "int64",
-    },
-    "allocations": {
-        "device": "int32",
-        "allocation": "int64",
-        "bytes": "int64",
-        "requested_bytes": "int64",
-        "at_peak": "bool",
-        "at_end": "bool",
-        "alloc_time_ns": "int64",
-        "free_time_ns": "int64",
-        "site": "string",
-        "module": "string",
-        "op": "string",
-        "phase": "string",
-        "category_at_peak": "string",
-        "category_at_end": "string",
-        "stack": "string",
-    },
-}
+Tables = dict[str, dict[str, str]]  # the columns of the tables with their types, which docs/FLEET.md describes
 LABELS_KEY = b"tidemark.labels"
 
 
 class Files:
     """The files of one run, one per table. They get their names together or are removed."""
 
-    def __init__(self, dataset: pathlib.Path, run: str, labels: dict[str, str]) -> None:
-        self._labels = labels
+    def __init__(self, tables: Tables, dataset: pathlib.Path, run: str, labels: dict[str, str]) -> None:
+        self._tables, self._labels = tables, labels
         self._files: dict[str, tuple[pathlib.Path, pathlib.Path]] = {}  # by table: while it is written, and its name
         self._writers: dict[str, Any] = {}
         try:
-            for table, columns in TABLES.items():
+            for table, columns in tables.items():
                 folder = dataset / table / f"run={run}"
                 folder.mkdir(parents=True, exist_ok=True)
                 unfinished = folder / f".part-0.{os.getpid()}.tmp"
@@ -180,7 +75,7 @@ class Files:
 
     def write(self, table: str, rows: bytes) -> None:
         """Appends rows: one JSON object a line."""
-        columns = TABLES[table]
+        columns = self._tables[table]
         read = pa.json.read_json(
             pa.BufferReader(rows),
             read_options=pa.json.ReadOptions(block_size=len(rows) + 1),
@@ -232,10 +127,6 @@ def labels_of(dataset: pathlib.Path) -> list[str] | None:
     return None
 
 
-def columns() -> list[str]:
-    return sorted({"run"}.union(*TABLES.values()))
-
-
 def messages(stream: BinaryIO) -> Iterator[tuple[dict[str, Any], bytes]]:
     for line in stream:
         message = json.loads(line)
@@ -246,12 +137,12 @@ def messages(stream: BinaryIO) -> Iterator[tuple[dict[str, Any], bytes]]:
         yield message, rows
 
 
-def write_dataset(dataset: pathlib.Path, labels: dict[str, str], stream: BinaryIO) -> None:
+def write_dataset(tables: Tables, dataset: pathlib.Path, labels: dict[str, str], stream: BinaryIO) -> None:
     files: Files | None = None
     try:
         for message, rows in messages(stream):
             if "run" in message:
-                files = Files(dataset, message["run"], labels)
+                files = Files(tables, dataset, message["run"], labels)
             elif files is None:
                 raise ValueError("rows without a run")
             elif "table" in message:
@@ -269,14 +160,15 @@ def write_dataset(dataset: pathlib.Path, labels: dict[str, str], stream: BinaryI
             files.abandon()
 
 
-def main(dataset: str, labels: str) -> int:
+def main(dataset: str, labels: str, columns: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which then ends the input
     if MISSING:
         answer({"missing": MISSING})
         return 1
     try:
-        answer({"columns": columns(), "labels": labels_of(pathlib.Path(dataset))})
-        write_dataset(pathlib.Path(dataset), json.loads(labels), sys.stdin.buffer)
+        tables: Tables = json.loads(columns)
+        answer({"columns": sorted({"run"}.union(*tables.values())), "labels": labels_of(pathlib.Path(dataset))})
+        write_dataset(tables, pathlib.Path(dataset), json.loads(labels), sys.stdin.buffer)
     except (OSError, pa.ArrowException) as error:
         path = getattr(error, "filename", None) or dataset
         answer({"error": getattr(error, "strerror", None) or str(error), "path": os.fspath(path)})

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-#include "recorder/cli/group_way.h"
+#include "storage/attribution/group_way.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 
-namespace tidemark::cli {
+namespace tidemark {
 
 Result<Way> parse_way(const std::string& text) {
     constexpr int deepest = 64;
@@ -31,4 +31,4 @@ Result<Way> parse_way(const std::string& text) {
 
 bool needs_graph(GroupBy by) { return by == GroupBy::category || by == GroupBy::node || by == GroupBy::graph_step; }
 
-}  // namespace tidemark::cli
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "storage/attribution/attribution.h"
 #include "storage/base/result.h"
 
-namespace tidemark::cli {
+namespace tidemark {
 
 struct Way {
     GroupBy by = GroupBy::stack;
@@ -22,4 +22,4 @@ Result<Way> parse_way(const std::string& text);
 /// Returns whether the grouping needs the recorded graph.
 bool needs_graph(GroupBy by);
 
-}  // namespace tidemark::cli
+}  // namespace tidemark
