@@ -116,9 +116,9 @@ void Recording::start(const RecordRequest& request) {
         emit failed(tr("The folder of the session could not be created: %1").arg(session_.errorString()));
         return;
     }
-    const QStringList arguments{
-        QStringLiteral("record"), QStringLiteral("--session"), session_.path(),         QStringLiteral("-o"),
-        request.output,           QStringLiteral("--with"),    request.parts.join(u',')};
+    const QStringList arguments{QStringLiteral("record"), QStringLiteral("--quiet"), QStringLiteral("--session"),
+                                session_.path(),          QStringLiteral("-o"),      request.output,
+                                QStringLiteral("--with"), request.parts.join(u',')};
     process_->setWorkingDirectory(request.folder);
     process_->start(tidemark_, arguments + language_option() + QStringList{QStringLiteral("--")} + request.command);
     timer_.start();
