@@ -19,7 +19,6 @@
 #include "recorder/cli/nothing_recorded.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/program.h"
-#include "recorder/cli/record_check.h"
 #include "recorder/cli/recorder_home.h"
 #include "recorder/cli/recording_report.h"
 #include "recorder/cli/recording_session.h"
@@ -39,10 +38,10 @@ constexpr std::array<std::string_view, 6> recordable{"stacks", "ops", "modules",
 struct RecordOptions {
     Arguments command;
     std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), detail = "adaptive", session,
-                format = "text", keep = std::string(default_size_limit);
+                keep = std::string(default_size_limit);
     std::string ranks, nodes;
     int one_in = 1;
-    bool force = false, check = false, no_command_line = false, no_source = false, paused = false, is_quiet = false;
+    bool force = false, no_command_line = false, no_source = false, paused = false, is_quiet = false;
 
     /// Returns whether all traces go into one folder.
     bool is_job() const { return output.ends_with(job_extension); }
@@ -90,14 +89,7 @@ Status check_output(const RecordOptions& options) {
     std::error_code error;
     const fs::path output = fs::absolute(options.output);
     const fs::path folder = options.is_job() && fs::is_directory(output, error) ? output : output.parent_path();
-    if (!fs::is_directory(folder, error)) {
-        return environment_error("{folder}: there is no such folder for the trace.", with("folder", folder.string()));
-    }
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-        return environment_error("{folder}: this folder is not writable; select another one with -o.",
-                                 with("folder", folder.string()));
-    }
-    return {};
+    return may_write_in(folder.string());
 }
 
 /// If traces are recorded in scratch folders, checks that there is room for them, and reports it.
@@ -172,12 +164,6 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     return variables;
 }
 
-Status run_check(const RecordOptions& options, const Words& words, int& exit_code) {
-    const RecordCheck check = check_recording(options.command, words);
-    exit_code = std::string_view(check.works()) == "no" ? exit_environment : exit_success;
-    return options.format == "json" ? print_json(check_json(check)) : print(check_text(check, words));
-}
-
 Status run_record(const RecordOptions& options, const Words& words, Progress& progress, int& exit_code) {
     if (options.command.empty()) {
         return usage_error("There is no program to run: tidemark record [-o run.tide] -- COMMAND ARGUMENTS");
@@ -241,7 +227,7 @@ void add_record_command(CommandLine& line) {
          "  tidemark record -o run.tidejob -- torchrun --nproc-per-node 8 train.py\n"
          "  srun tidemark record -o /shared/run.tidejob -- python train.py\n"
          "  tidemark record --paused -- python train.py   # later: tidemark resume PID\n"
-         "  tidemark record --check -- python train.py"});
+         "  tidemark doctor -- python train.py            # what can be recorded here"});
     command.add_option("-o,--output", options->output, words("The trace to write"))->capture_default_str();
     command.add_option("--with", options->with, words("The parts to record, separated by commas"))
         ->check([words](const std::string& list) { return check_with(list, words); })
@@ -276,15 +262,11 @@ void add_record_command(CommandLine& line) {
                      words("Record nothing, at no cost, until `tidemark resume PID` (Python programs only)"));
     command.add_flag("-q,--quiet", options->is_quiet,
                      words("At the end, print only what is missing from the traces; explain nothing"));
-    command.add_flag("--check", options->check,
-                     words("Show which parts can be recorded here and how to fix the others; record nothing"));
-    add_format_option(command, words("Output format of --check"), options->format, {"text", "json"});
     command.add_option("--session", options->session)->group("");
     command.add_option("COMMAND", options->command, words("The program and its arguments, after --"));
     command.positionals_at_end();
     set_work(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
-        return options->check ? run_check(*options, words, exit_code)
-                              : run_record(*options, words, progress, exit_code);
+        return run_record(*options, words, progress, exit_code);
     });
 }
 

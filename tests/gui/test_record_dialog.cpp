@@ -19,10 +19,10 @@ using namespace tidemark::gui;
 
 namespace {
 
-/// Answers --check; else prints its arguments, writes a finished trace and its session entry, waits for `stop`.
+/// Answers doctor; else prints its arguments, writes a finished trace and its session entry, waits for `stop`.
 const char* const script =
     "#!/bin/sh\n"
-    "if [ \"$2\" = --check ]; then\n"
+    "if [ \"$1\" = doctor ]; then\n"
     "  echo '[{\"part\":\"stacks\",\"available\":true,\"sentence\":\"Stacks work here.\"},'\n"
     "  echo ' {\"part\":\"nvml\",\"available\":false,\"sentence\":\"There is no NVIDIA driver.\"}]'\n"
     "  exit 0\n"

@@ -172,6 +172,12 @@ def built_for(torch: Any) -> str:
     return path
 
 
+def found_in_cache(build: TorchBuild) -> str | None:
+    """Returns the path of the plugin if a cache has it. Creates nothing. Raises OSError if another user may change it."""
+    paths = (os.path.join(folder, _file_name(build)) for folder in _cache_folders())
+    return next(filter(_is_built, paths), None)
+
+
 def _built_in_cache(build: TorchBuild) -> str:
     """Returns the path of the plugin in the cache. Builds it if it is not there."""
     path = _usable_cache(_file_name(build))
