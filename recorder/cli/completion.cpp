@@ -93,14 +93,13 @@ std::vector<std::string> names_of_runners(const std::vector<CompletedCommand>& c
     return names;
 }
 
-/// Returns the branches of bash's `case "$command $previous"`.
-std::string bash_values(const CompletedCommand& command) {
+/// Returns the branches of bash's `case "$command $previous"`: the options with a choice of values.
+std::string bash_choices(const CompletedCommand& command) {
     std::string text;
     for (const CompletedOption& option : command.options) {
-        for (const std::string& name : option.has_value ? option.names : std::vector<std::string>()) {
-            text += fmt::format(
-                "        {}) {}; return ;;\n", quoted(command.name + ' ' + name),
-                option.values.empty() ? "_tidemark_files" : "_tidemark_words " + quoted(joined(option.values)));
+        for (const std::string& name : option.values.empty() ? std::vector<std::string>() : option.names) {
+            text +=
+                fmt::format("    {}) values={} ;;\n", quoted(command.name + ' ' + name), quoted(joined(option.values)));
         }
     }
     return text;
@@ -168,12 +167,12 @@ std::vector<CompletedCommand> completed_commands(const CLI::App& app) {
 }
 
 std::string bash_completion(const std::vector<CompletedCommand>& commands) {
-    std::string values, options;
+    std::string choices, options;
     for (const CompletedCommand& command : commands) {
-        values += bash_values(command);
-        options += fmt::format("        {}) options={} values={} ;;\n", quoted(command.name),
-                               quoted(joined(names_of(command))),
-                               quoted(joined(command.name.empty() ? names_of(commands) : command.values)));
+        choices += bash_choices(command);
+        options +=
+            fmt::format("    {}) options={} values={} ;;\n", quoted(command.name), quoted(joined(names_of(command))),
+                        quoted(joined(command.name.empty() ? names_of(commands) : command.values)));
     }
     return fmt::format(R"(# Completes `tidemark` in bash. Written by `tidemark completion bash`.
 
@@ -198,9 +197,9 @@ _tidemark() {{
         --) case $command in {3}) _tidemark_program $((i + 1)); return ;; esac ;;
         esac
     done
-    case "$command $previous" in
-{0}    esac
     case $command in
+{0}    esac
+    case "$command $previous" in
 {1}    esac
     if [[ $current == -* ]]; then _tidemark_words "$options"
     elif [[ $values ]]; then _tidemark_words "$values"
@@ -209,7 +208,8 @@ _tidemark() {{
 
 complete -F _tidemark tidemark
 )",
-                       values, options, fmt::join(names_of(commands), "|"), fmt::join(names_of_runners(commands), "|"));
+                       options, choices, fmt::join(names_of(commands), "|"),
+                       fmt::join(names_of_runners(commands), "|"));
 }
 
 std::string zsh_completion(const std::vector<CompletedCommand>& commands) {
@@ -247,7 +247,17 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _tidemark "$@"; else compde
 }
 
 std::string fish_completion(const std::vector<CompletedCommand>& commands) {
-    std::string text = "# Completes `tidemark` in fish. Written by `tidemark completion fish`.\n\n";
+    std::string text = R"(# Completes `tidemark` in fish. Written by `tidemark completion fish`.
+
+# After --: a program, then its arguments.
+function __tidemark_program
+    set -l words (commandline -opc) (commandline -ct)
+    if set -l at (contains -i -- -- $words)
+        complete -C (string join ' ' -- $words[(math $at + 1)..-1])
+    end
+end
+
+)";
     for (const CompletedCommand& command : commands) {
         const std::string before = "__fish_use_subcommand", inside = "__fish_seen_subcommand_from " + command.name;
         if (!command.name.empty()) {
@@ -259,7 +269,7 @@ std::string fish_completion(const std::vector<CompletedCommand>& commands) {
                                 fish_quoted(joined(command.values)));
         }
         if (command.runs_program) {
-            text += fmt::format("complete -c tidemark -n {} -xa '(__fish_complete_subcommand)'\n",
+            text += fmt::format("complete -c tidemark -n {} -xa '(__tidemark_program)'\n",
                                 fish_quoted(inside + "; and contains -- -- (commandline -opc)"));
         }
         for (const CompletedOption& option : command.options) {

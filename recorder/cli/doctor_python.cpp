@@ -32,6 +32,7 @@ private:
     bool is_in_conda() const { return facts_["environment"] == "conda"; }
     std::string name_of_environment() const;
     ExaminedPart plugin_to_build(ExaminedPart part) const;
+    std::string command_for_torch() const;
     std::string fix_of_compiler() const;
     std::string find_cupti() const;
 
@@ -70,16 +71,21 @@ ExaminedPart PythonDoctor::python() const {
     return part;
 }
 
+std::string PythonDoctor::command_for_torch() const {
+    const std::string python = shell_word(facts_["executable"]);
+    return is_in_conda() ? fmt::format("conda install -p {} -c conda-forge pytorch-gpu", shell_word(facts_["prefix"]))
+           : facts_["environment"] == "venv"
+               ? python + " -m pip install torch"
+               : python + " -m venv env && env/bin/pip install torch";  // distributions guard their own Python
+}
+
 ExaminedPart PythonDoctor::torch() const {
     const std::string version = facts_["torch"], cuda = facts_["cuda"];
     ExaminedPart part{"torch", "PyTorch", Need::wanted, false, words_("not found"), ""};
     if (version.empty()) {
-        const std::string install =
-            is_in_conda() ? fmt::format("conda install -p {} -c conda-forge pytorch-gpu", shell_word(facts_["prefix"]))
-                          : fmt::format("{} -m pip install torch", shell_word(facts_["executable"]));
         part.fix = facts_.empty() ? words_("Name the Python of the program: tidemark doctor -- PYTHON")
-                                  : words_("Install it into this Python, or name another Python after --: {command}",
-                                           with("command", install));
+                                  : words_("Install it, or name another Python after --: {command}",
+                                           with("command", command_for_torch()));
     } else if (cuda.empty()) {
         part.text = words_("{version}, not for CUDA", with("version", version));
         part.fix = words_("Install a PyTorch that is built for CUDA: see pytorch.org.");
@@ -105,9 +111,6 @@ ExaminedPart PythonDoctor::plugin() const {
     } else if (state == "unsafe") {
         part.text = words_("not usable");
         part.fix = plugin;
-    } else {
-        part.text = words_("unknown without PyTorch");
-        part.fix = words_("Tidemark's plugin for PyTorch is examined when PyTorch is found.");
     }
     part.is_fine = part.fix.empty();
     return part;
@@ -180,7 +183,11 @@ ExaminedPart PythonDoctor::trial() const {
 std::vector<ExaminedPart> examine_python(const PythonFacts& facts, const Surroundings& surroundings,
                                          const Words& words) {
     const PythonDoctor doctor(facts, surroundings, words);
-    std::vector<ExaminedPart> parts{doctor.python(), doctor.torch(), doctor.plugin(), doctor.cupti()};
+    std::vector<ExaminedPart> parts{doctor.python(), doctor.torch()};
+    if (facts.has("plugin_state")) {
+        parts.push_back(doctor.plugin());
+    }
+    parts.push_back(doctor.cupti());
     if (facts.has("trial")) {
         parts.push_back(doctor.trial());
     }

@@ -398,8 +398,6 @@ class Record(CommandTest):
     def test_parts_that_others_may_change_are_not_used(self):
         self.home.chmod(0o777)
         self.assert_refused(ENVIRONMENT, f"chmod go-w {self.home}", "--", "true")
-        output, _ = self.record("--check", "--", "true", status=ENVIRONMENT)
-        self.assertIn(f"chmod go-w {self.home}", output)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can create files of another user")
     def test_parts_of_another_user_are_not_used(self):
@@ -426,66 +424,3 @@ class Record(CommandTest):
         trace.rename(self.work / "run.tide")
         self.assert_refused(USAGE, "--force replaces it", "--", "true")
         self.record("--force", "--", "true")
-
-    def check(self, *arguments, status):
-        output, _ = self.record("--check", "--format", "json", *arguments, status=status)
-        check = json.loads(output)
-        return check, {part["name"]: part for part in check["parts"]}
-
-    def fake_python(self, **facts):
-        python = self.folder / "python3"
-        python.write_text(f"#!/bin/sh\necho '{json.dumps(facts)}'\n")
-        python.chmod(0o755)
-        return python
-
-    def test_check_with_a_plugin_for_this_torch(self):
-        python = self.fake_python(torch="2.11.0", cuda="13.0", plugin="/home/plugins/plugin-2.11.0-70d9.so")
-        self.environment.pop("CXX", None)
-        self.environment["PATH"] = str(self.folder / "empty")
-        _, parts = self.check("--", python, "train.py", status=ENVIRONMENT)
-        for name in "compiler", "cuda_headers":
-            self.assertEqual(parts[name]["text"], "not needed: plugin-2.11.0-70d9.so is for this PyTorch")
-        python = self.fake_python(torch="2.11.0", cuda="13.0", plugin="")
-        _, parts = self.check("--", python, "train.py", status=ENVIRONMENT)
-        self.assertFalse(parts["compiler"]["ok"] or parts["cuda_headers"]["ok"])
-
-    def test_check_without_a_driver(self):
-        self.environment["TIDEMARK_NVML"] = "/nonexistent/libnvidia-ml.so.1"
-        check, parts = self.check(status=ENVIRONMENT)
-        self.assertEqual(check["works"], "no")
-        self.assertEqual(check["home"], str(self.home))
-        self.assertEqual(list(parts), ["recorder", "gpu", "python", "torch", "compiler", "cuda_headers", "cupti"])
-        self.assertTrue(parts["recorder"]["ok"])
-        self.assertFalse(parts["gpu"]["ok"])
-        for part in parts.values():
-            self.assertEqual(part["ok"], part["fix"] == "", part)
-
-    @unittest.skipUnless("TIDEMARK_FAKE_NVML" in os.environ, "the fake driver was not built")
-    def test_check_examines_the_python_of_the_command(self):
-        self.environment["TIDEMARK_NVML"] = os.environ["TIDEMARK_FAKE_NVML"]
-        self.environment["TIDEMARK_CUPTI"] = str(self.home / "libtidemark_core.so")
-        python = self.fake_python(
-            python="3.12.1",
-            executable="/x/python",
-            torch="2.11.0",
-            cuda="13.0",
-            torch_lib="/x/lib",
-            cuda_headers="/x/include",
-        )
-        self.environment["CXX"] = "g++"
-        check, parts = self.check("--", python, "train.py", status=FINE)
-        self.assertEqual(check["works"], "yes", parts)
-        self.assertEqual(parts["torch"]["text"], "2.11.0 for CUDA 13.0")
-        self.assertIn("580", parts["gpu"]["text"])
-
-        launcher = self.folder / "torchrun"
-        launcher.write_text(f"#!{python}\n")
-        launcher.chmod(0o755)
-        self.assertEqual(self.check("--", launcher, status=FINE)[1]["python"]["text"], "3.12.1, /x/python")
-
-        (self.home / "libtidemark_driver.so").unlink()
-        check, parts = self.check("--", python, status=FINE)
-        self.assertEqual(check["works"], "partly")
-        self.assertIn("libtidemark_driver.so", parts["recorder"]["text"])
-        text, _ = self.record("--check", "--", python, status=FINE)
-        self.assertIn("Recording works here, but not all parts.", text)

@@ -111,6 +111,11 @@ for program in tidemark tidemark-gui; do
   check "$program: looks for no library in the build folder" runs_away_from_build "$root/usr/bin/$program"
   check "$program: names no path of the machine it was built on" names_no_build_path "$root/usr/bin/$program"
 done
+check "bash completes the command" bash -c '. "$0"; complete -p tidemark' \
+  "$root/usr/share/bash-completion/completions/tidemark"
+for script in zsh/vendor-completions/_tidemark fish/vendor_completions.d/tidemark.fish; do
+  check "tidemark-recorder contains $script" grep -q tidemark "$root/usr/share/$script"
+done
 for example in "$root"/usr/share/tidemark/examples/{s01_list_of_cpu_outputs,gpt2}.tide; do
   check "tidemark-viewer contains the example $(basename "$example")" test -s "$example"
 done
