@@ -16,8 +16,8 @@ def of_this_python(with_trial: bool) -> dict[str, str]:
     """Returns the facts. Imports torch for a trial only. A fact is missing, or "", if there is no such thing.
 
     environment: "conda", "venv" or "system", in the folder `prefix`. stacks: why Python stacks cannot be recorded.
-    plugin_state: "brought" by this package, "built" (in the cache), "to_build", "unsupported", or "unsafe": `plugin` then
-    says why.
+    plugin_state: "brought" by this package, "built" (in the cache), "to_build", "unsupported", or "unsafe": then
+    `plugin` says why.
     trial: why a trial of the plugin failed.
     """
     facts = {"environment": _environment(), "prefix": sys.prefix, "stacks": _why_no_stacks()}
