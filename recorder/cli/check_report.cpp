@@ -66,6 +66,7 @@ ordered_json limit_json(const Verified& limit) {
             {"details", limit.details},
             {"line", limit.line},
             {"referrer", limit.referrer},
+            {"path", limit.path},
             {"findings", limit.findings}};
 }
 

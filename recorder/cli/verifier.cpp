@@ -10,6 +10,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/report/phrases.h"
 
 namespace tidemark::cli {
 namespace {
@@ -65,6 +66,16 @@ std::string described(const Finding& finding, const Words& words) {
         is_reported ? "" : words(", ") + words("retained by {referrer}", with("referrer", finding.referrer)));
 }
 
+void set_cause(Verified& verified, const Finding& finding) {
+    verified.line = finding.line;
+    verified.referrer = finding.referrer;
+    verified.path.clear();
+    for (const RetentionStep& step : finding.path) {
+        verified.path.push_back(step.bytes ? fmt::format("{}: {}", step_phrase(step), format_bytes(*step.bytes))
+                                           : step_phrase(step));
+    }
+}
+
 void explain_growth(Verified& verified, const Explanation& explanation, const Words& words) {
     const Finding* cause = nullptr;
     for (const Finding& finding : explanation.findings) {
@@ -74,8 +85,7 @@ void explain_growth(Verified& verified, const Explanation& explanation, const Wo
         }
     }
     if (cause != nullptr) {
-        verified.line = cause->line;
-        verified.referrer = cause->referrer;
+        set_cause(verified, *cause);
         verified.findings = {std::string(finding_word(cause->kind))};
         verified.details.push_back(words("{bytes} of the growth: {finding}",
                                          with("bytes", format_bytes(*cause->per_iteration)),
@@ -139,8 +149,9 @@ Verified list_findings(const Explained& device, const char* name, const std::fun
     verified.name = name;
     for (const Finding& finding : device.explanation.findings) {
         if (is_listed(finding)) {
-            verified.line = verified.findings.empty() ? finding.line : verified.line;
-            verified.referrer = verified.findings.empty() ? finding.referrer : verified.referrer;
+            if (verified.findings.empty()) {
+                set_cause(verified, finding);
+            }
             verified.findings.emplace_back(finding_word(finding.kind));
             verified.details.push_back(fmt::format("{}: {}", format_bytes(finding.bytes), described(finding, words)));
         }
@@ -153,7 +164,7 @@ void add_referrer(Verified& verified, const Explanation& explanation, const Word
         explanation.findings.begin(), explanation.findings.end(),
         [&](const Finding& finding) { return finding.line == verified.line && !finding.referrer.empty(); });
     if (found != explanation.findings.end()) {
-        verified.referrer = found->referrer;
+        set_cause(verified, *found);
         verified.details.push_back(words("retained by {referrer}", with("referrer", verified.referrer)));
     }
 }

@@ -43,6 +43,7 @@ struct Verified {
     std::string reason;                               ///< one sentence
     std::vector<std::string> details;                 ///< one cause per line
     std::string line, referrer;                       ///< of the largest cause; empty if unknown
+    std::vector<std::string> path;                    ///< its retention path, a step each; empty if unknown
     std::vector<std::string> findings;                ///< kinds that were found
 };
 
@@ -55,7 +56,7 @@ Verified verify_size(const Explained& device, const SizeLimit& limit, const Expl
 Verified list_findings(const Explained& device, const char* name, const std::function<bool(const Finding&)>& is_listed,
                        const Words& words);
 
-/// Adds the referrer of the memory of `verified.line`, if a finding knows it.
+/// Adds the referrer and the retention path of the memory of `verified.line`, if a finding knows it.
 void add_referrer(Verified& verified, const Explanation& explanation, const Words& words);
 
 }  // namespace tidemark::cli

@@ -73,6 +73,8 @@ class Check(CommandTest):
         self.assertEqual(found["devices"][0]["limits"][0]["limit_bytes"], 1 << 30)
         self.assertIn('"holds": false', result.stdout)
         self.assertIn('"line": "s01_list_of_cpu_outputs.py:', result.stdout)
+        (leak,) = (limit for limit in json.loads(result.stdout)["devices"][0]["limits"] if limit["findings"])
+        self.assertEqual(leak["path"][0], "global variable results (__main__): 484 KiB")
 
     def test_a_run_is_compared_with_its_baseline(self):
         for baseline in (LEAK, CLEAN):

@@ -79,7 +79,7 @@ private slots:
                      qPrintable(dialog.status_text()));
         const QString log = dialog.findChild<QPlainTextEdit*>()->toPlainText();
         QVERIFY2(
-            log.contains(QStringLiteral("--with driver,graph,modules,ops,stacks --language en -- python my train.py")),
+            log.contains(QStringLiteral("--with driver,graph,modules,ops,stacks --quiet --language en -- python my train.py")),
             qPrintable(log));
         QCOMPARE(settings.value(QStringLiteral("record/parts")).toString(),
                  QStringLiteral("driver,graph,modules,ops,stacks"));

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Runs `tidemark check` and other commands that read a trace."""
+"""Runs `tidemark check`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,11 @@ _WRONG_USAGE, _LIMIT_EXCEEDED = 2, 5  # see storage/base/exit_status.h
 def check(trace: str | os.PathLike[str], limits: Sequence[str]) -> Any:
     """Returns the JSON of `tidemark check`. limits: options, such as "--max-peak", "2GiB". Raises ValueError if a limit
     is none, and OSError if the trace cannot be checked, with the command's sentence."""
-    return _run("check", os.fspath(trace), *limits)
-
-
-def explain(trace: str | os.PathLike[str]) -> list[Any]:
-    """Returns the JSON of `tidemark explain`, for each device. Raises OSError."""
-    found = _run("explain", os.fspath(trace))
-    return found if isinstance(found, list) else [found]
-
-
-def _run(*arguments: str) -> Any:
     command = _core.command()
     if command is None:
         raise OSError("the `tidemark` command is missing from the installation; reinstall Tidemark")
     done = subprocess.run(
-        [command, *arguments, "--format", "json"],
+        [command, "check", os.fspath(trace), *limits, "--format", "json"],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,

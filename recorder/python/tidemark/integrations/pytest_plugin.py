@@ -15,6 +15,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -102,7 +104,7 @@ class MemoryLimits:
             except OSError as failure:
                 reason = str(failure)
             result = yield  # if the test fails, that is its result
-        self._check(item, trace, limits_of(mark), reason)
+        self._check(item, trace, limits_of(mark), reason or _why_nothing_recorded())
         return result
 
     def _check(self, item: pytest.Item, trace: str, limits: list[str], reason: str) -> None:
@@ -139,6 +141,11 @@ class MemoryLimits:
                 terminalreporter.line(f"{test}: {reason}")
 
 
+def _why_nothing_recorded() -> str:
+    torch = sys.modules.get("torch")
+    return "the test used no GPU" if torch is not None and not torch.cuda.is_initialized() else ""
+
+
 def _new_trace(item: pytest.Item) -> str:
     factory = item.session.config._tmp_path_factory  # type: ignore[attr-defined]  # as of the fixture tmp_path
     name = re.sub(r"\W+", "_", item.name)[:60]
@@ -147,25 +154,12 @@ def _new_trace(item: pytest.Item) -> str:
 
 def _failure_text(answer: Any, trace: str) -> str:
     lines = ["tidemark: this test exceeds a limit of its GPU memory"]
-    for device in answer["devices"]:
-        for limit in device["limits"]:
-            if limit["outcome"] != "holds":
-                lines += ["", f"{limit['outcome'].upper()}: {limit['reason']}", *(f"  {d}" for d in limit["details"])]
-                lines += [f"  allocated at {limit['line']}"] if limit["line"] else []
-                lines += _retention_path(trace, device["device"], limit)
-    return "\n".join([*lines, "", f"More: tidemark explain {trace}"])
-
-
-def _retention_path(trace: str, device: int, limit: Any) -> list[str]:
-    """Returns lines with the path from the variable down to the memory of the finding that the limit is about."""
-    findings = [finding for each in _check.explain(trace) if each["device"] == device for finding in each["findings"]]
-    for finding in findings:
-        same = finding["line"] == limit["line"] and finding["kind"] in (limit["findings"] or [finding["kind"]])
-        if same and finding["path"]:
-            return ["  retained by", *(f"    {_step_text(step)}" for step in finding["path"])]
-    return []
-
-
-def _step_text(step: Any) -> str:
-    place = f" ({step['line']})" if step["line"] else ""
-    return f"{step['text']}{place}" + ("" if step["bytes"] is None else f": {step['bytes']:,} bytes")
+    paths: list[list[str]] = []
+    for limit in (limit for device in answer["devices"] for limit in device["limits"]):
+        if limit["outcome"] == "holds":
+            continue
+        lines += ["", f"{limit['outcome'].upper()}: {limit['reason']}", *(f"  {text}" for text in limit["details"])]
+        if limit["path"] and limit["path"] not in paths:
+            paths.append(limit["path"])
+            lines += ["  retention path", *(f"    {step}" for step in limit["path"])]
+    return "\n".join([*lines, "", f"More: tidemark explain {shlex.quote(trace)}"])
