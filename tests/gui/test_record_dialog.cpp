@@ -78,9 +78,9 @@ private slots:
         QTRY_VERIFY2(dialog.status_text().contains(QStringLiteral("exited with status 3")),
                      qPrintable(dialog.status_text()));
         const QString log = dialog.findChild<QPlainTextEdit*>()->toPlainText();
-        QVERIFY2(
-            log.contains(QStringLiteral("--with driver,graph,modules,ops,stacks --quiet --language en -- python my train.py")),
-            qPrintable(log));
+        QVERIFY2(log.contains(QStringLiteral(
+                     "--with driver,graph,modules,ops,stacks --quiet --language en -- python my train.py")),
+                 qPrintable(log));
         QCOMPARE(settings.value(QStringLiteral("record/parts")).toString(),
                  QStringLiteral("driver,graph,modules,ops,stacks"));
     }
