@@ -100,7 +100,7 @@ class Completion(CommandTest):
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh(self):
         for line, expected in (
-            ("tidemark chec\t", "tidemark check "),
+            ("tidemark breakd\t", "tidemark breakdown "),
             ("tidemark check --max-pea\t", "tidemark check --max-peak "),
             ("tidemark check --format m\t", "tidemark check --format markdown "),
             ("tidemark explain run\t", "tidemark explain run\\ one.tide "),

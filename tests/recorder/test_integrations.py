@@ -17,6 +17,7 @@ import unittest
 
 PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
+COMMAND_TESTS = pathlib.Path(__file__).resolve().parents[1] / "command"  # has the simulated allocator
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "resources" / "examples"
 
 # Takes the place of a recording and prints what it is told.
@@ -316,6 +317,23 @@ class Metrics(Programs):
 
     def test_are_those_of_the_trace(self):
         self.assertEqual(self.run_program(METRICS, self.leak, "print(json.dumps(metrics(trace)))"), EXPECTED)
+
+    def test_of_the_running_recording_up_to_now(self):
+        found = self.run_program(
+            METRICS,
+            f"sys.path.insert(0, {str(COMMAND_TESTS)!r})\n"
+            "import time, tidemark, tidemark._abi as abi\n"
+            "from recorded_program import Allocator, recording\n"
+            "tidemark.record('run.tide', parts=['stacks'])\n"
+            "allocator = Allocator(recording().core, abi)\n"
+            "for step in range(8):\n    allocator.allocate(1 << 19, 'keep', 31); tidemark.step()\n"
+            "values, end = {}, time.monotonic() + 60\n"
+            "while values.get('tidemark/peak_allocated_bytes') != 4 << 20 and time.monotonic() < end:\n"
+            "    try:\n        values = metrics()\n    except OSError:\n        time.sleep(0.1)  # not written yet\n"
+            "tidemark.stop()\nprint(json.dumps(values))\n",
+        )
+        self.assertEqual(found["tidemark/peak_allocated_bytes"], 4 << 20)
+        self.assertEqual(found["tidemark/growth_per_step_bytes"], 1 << 19)
 
     def test_unknown_growth_is_missing(self):
         short = str(EXAMPLES / "s06_one_element.tide")

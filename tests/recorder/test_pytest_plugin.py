@@ -12,6 +12,7 @@ import unittest
 
 PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
 TEST_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
+COMMAND_TESTS = pathlib.Path(__file__).resolve().parents[1] / "command"  # has the simulated allocator
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "resources" / "examples"
 HAS_PYTEST = subprocess.run([TEST_PYTHON, "-c", "import pytest"], capture_output=True).returncode == 0
 HAS_TORCH = subprocess.run([TEST_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
@@ -141,6 +142,24 @@ class Plugin(unittest.TestCase):
         text = self.run_pytest(tests, "--tidemark-require", status=1)
         self.assertIn("1 failed, 1 passed", text)
         self.assertIn("the GPU memory of this test was not checked", text)
+
+    def test_a_test_is_recorded_and_its_own_line_is_named(self):
+        """The allocations are simulated; the recorder, the trace and the check are real."""
+        tests = (
+            f"import sys; sys.path.insert(0, {str(COMMAND_TESTS)!r})\n"
+            "import tidemark._abi as abi\n"
+            "from recorded_program import Allocator, recording\n"
+            "def allocate(size):\n"
+            "    allocator = Allocator(recording().core, abi)\n"
+            "    allocator.free(allocator.allocate(size, 'keep', 31), size)\n"
+            "@pytest.mark.tidemark(max_peak='2MiB')\ndef test_small(): allocate(1 << 20)\n"
+            "@pytest.mark.tidemark(max_peak='2MiB')\ndef test_large(): allocate(3 << 20)\n"
+        )
+        text = self.run_pytest(tests, "--tidemark-require", status=1)
+        self.assertIn("1 failed, 1 passed", text)
+        self.assertIn("test_large", text)
+        self.assertIn("the peak of allocated memory is 3.00 MiB, 1.00 MiB more than --max-peak 2MiB", text)
+        self.assertIn("the largest part, 3.00 MiB, is from train.py:31 keep", text)
 
     def test_a_recorder_that_does_not_start_is_reported(self):
         text = self.run_pytest(
