@@ -35,7 +35,7 @@ void print_message(std::string_view lines);
 /// Shows a progress bar on stderr during its lifetime if stderr is a terminal. The destructor erases it.
 class ProgressBar {
 public:
-    ProgressBar(Progress& progress, std::string title);
+    ProgressBar(Progress& progress, const std::string& title);
     ~ProgressBar();
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
