@@ -238,8 +238,7 @@ void RecordDialog::check_parts() {
             done();
         }
     });
-    QStringList arguments{QStringLiteral("record"), QStringLiteral("--check"), QStringLiteral("--format"),
-                          QStringLiteral("json")};
+    QStringList arguments{QStringLiteral("doctor"), QStringLiteral("--format"), QStringLiteral("json")};
     arguments << language_option();
     const QStringList command = QProcess::splitCommand(command_->text());
     if (!command.isEmpty()) {

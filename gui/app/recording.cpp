@@ -67,7 +67,7 @@ std::vector<RecordPart> read_parts(const QByteArray& json) {
         const QJsonObject part = value.toObject();
         const auto text = [&](const char* key) { return part.value(QLatin1String(key)).toString(); };
         const QString name = text("part").isEmpty() ? text("name") : text("part");
-        if (!name.isEmpty()) {
+        if (!name.isEmpty() && !part.value(QLatin1String("optional")).toBool()) {
             const bool available =
                 part.value(QLatin1String("available")).toBool(true) && part.value(QLatin1String("ok")).toBool(true);
             const QStringList sentences{text("sentence"), text("text"), text("fix")};
@@ -117,8 +117,8 @@ void Recording::start(const RecordRequest& request) {
         return;
     }
     const QStringList arguments{
-        QStringLiteral("record"), QStringLiteral("--session"), session_.path(),         QStringLiteral("-o"),
-        request.output,           QStringLiteral("--with"),    request.parts.join(u',')};
+        QStringLiteral("record"), QStringLiteral("--session"), session_.path(),          QStringLiteral("-o"),
+        request.output,           QStringLiteral("--with"),    request.parts.join(u','), QStringLiteral("--quiet")};
     process_->setWorkingDirectory(request.folder);
     process_->start(tidemark_, arguments + language_option() + QStringList{QStringLiteral("--")} + request.command);
     timer_.start();

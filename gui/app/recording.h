@@ -29,7 +29,8 @@ struct RecordPart {
     bool available = true;
     QString sentence;  ///< what it adds, or why it cannot work and the fix
 };
-/// Parses the output of `tidemark record --check --format json`; nothing if it is no list of parts.
+/// Parses the output of `tidemark doctor --format json`, without the parts for other commands; nothing if it
+/// is no list of parts.
 std::vector<RecordPart> read_parts(const QByteArray& json);
 
 /// Returns the option with which `tidemark` speaks the language of the window.

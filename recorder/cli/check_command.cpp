@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // tidemark check: memory limits of a run, for continuous integration.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
+#include "recorder/cli/baseline.h"
+#include "recorder/cli/check_report.h"
 #include "recorder/cli/command.h"
-#include "recorder/cli/describe.h"
 #include "recorder/cli/explained.h"
 #include "recorder/cli/limits.h"
 #include "recorder/cli/output.h"
@@ -21,115 +19,110 @@
 namespace tidemark::cli {
 namespace {
 
-using nlohmann::ordered_json;
-
 struct CheckOptions {
     TimePointOptions input;
+    std::string baseline;  ///< a trace or the folder of a job; empty: none
+    std::string max_increase = "1%";
     Limits limits;
     std::string format = "text";
 };
 
-/// The results of all limits on one device.
-struct Checked {
-    std::string process;  ///< of a job: "rank 3"; else empty
-    int device = 0;
-    std::vector<Verified> limits;
+/// What every trace of a run is checked for.
+struct Check {
+    const Limits& limits;
+    const Increase& increase;
+    std::optional<int> device;
+    const Words& words;
+    Progress& progress;
 };
 
-std::string_view outcome_word(Outcome outcome) {
-    switch (outcome) {
-        case Outcome::holds: return "holds";
-        case Outcome::broken: return "broken";
-        case Outcome::unknown: return "unknown";
+Status check_options(const CheckOptions& options) {
+    if (options.limits.empty() && options.baseline.empty()) {
+        return usage_error(
+            "There is no limit to check: use --max-peak, --max-reserved, --max-growth-per-step, --no-finding or "
+            "--baseline.");
     }
-    return {};
-}
-
-/// Returns the begin of a line. Not translated, so that a log can be searched for it.
-std::string_view outcome_mark(Outcome outcome) {
-    return outcome == Outcome::holds ? "ok" : outcome == Outcome::broken ? "BROKEN" : "UNKNOWN";
-}
-
-bool all_hold(const std::vector<Checked>& devices) {
-    return std::all_of(devices.begin(), devices.end(), [](const Checked& device) {
-        return std::all_of(device.limits.begin(), device.limits.end(),
-                           [](const Verified& limit) { return limit.outcome == Outcome::holds; });
-    });
-}
-
-/// "rank 3, device 0: ..."
-std::string place_text(const Checked& checked, const Words& words, const std::string& reason) {
-    const auto device = with("device", checked.device), text = with("text", reason);
-    return checked.process.empty()
-               ? words("device {device}: {text}", device, text)
-               : words("{process}, device {device}: {text}", with("process", checked.process), device, text);
-}
-
-std::string text_of(const std::vector<Checked>& devices, const Words& words) {
-    std::string text;
-    int64_t broken = 0;
-    for (const Checked& device : devices) {
-        for (const Verified& limit : device.limits) {
-            broken += limit.outcome != Outcome::holds;
-            text += fmt::format("{:<8} {}\n", outcome_mark(limit.outcome),
-                                visible_text(place_text(device, words, limit.reason)));
-            for (const std::string& detail : limit.details) {
-                text += fmt::format("{:9}{}\n", "", visible_text(detail));
-            }
-        }
+    if (!options.baseline.empty() && is_job(options.baseline) != is_job(options.input.trace)) {
+        return usage_error("The baseline of a job is a job, and that of a trace is a trace, such as run.tidejob:3.");
     }
-    return text +
-           (broken == 0 ? words("All limits hold.")
-                        : words.plural(broken, "{n} limit is exceeded or cannot be decided.",
-                                       "{n} limits are exceeded or cannot be decided.")) +
-           '\n';
+    return check_limits(options.limits);
 }
 
-ordered_json limit_json(const Verified& limit) {
-    return {{"limit", limit.name},
-            {"outcome", outcome_word(limit.outcome)},
-            {"limit_bytes", or_null(limit.allowed)},
-            {"value_bytes", or_null(limit.value)},
-            {"reason", limit.reason},
-            {"details", limit.details},
-            {"line", limit.line},
-            {"referrer", limit.referrer},
-            {"findings", limit.findings}};
+/// Returns the device to compare with device `number`: the one with the same number, or the only one; nullptr: none.
+const Explained* counterpart(const std::vector<Explained>& baseline, int number) {
+    const auto found = std::find_if(baseline.begin(), baseline.end(),
+                                    [number](const Explained& device) { return device.explanation.device == number; });
+    return found != baseline.end() ? &*found : baseline.size() == 1 ? &baseline.front() : nullptr;
 }
 
-ordered_json json_of(const std::vector<Checked>& devices) {
-    auto list = ordered_json::array();
-    for (const Checked& device : devices) {
-        auto limits = ordered_json::array();
-        for (const Verified& limit : device.limits) {
-            limits.push_back(limit_json(limit));
-        }
-        ordered_json checked{{"device", device.device}, {"limits", std::move(limits)}};
-        if (!device.process.empty()) {
-            checked["process"] = device.process;
-        }
-        list.push_back(std::move(checked));
-    }
-    return {{"holds", all_hold(devices)}, {"devices", std::move(list)}};
+std::vector<Verified> compared(const std::vector<Explained>& baseline, const Explained& device, const Check& check) {
+    const int number = device.explanation.device;
+    const Explained* before = counterpart(baseline, number);
+    return before != nullptr ? verify_against(*before, device, check.increase, check.words)
+                             : without_baseline(check.words("device {device}", with("device", number)), check.words);
 }
 
-Result<std::vector<Checked>> check_devices(const CheckOptions& options, const Words& words, Progress& progress) {
-    const auto devices = explain_devices(options.input, "", words, progress);
+/// Checks one trace. `baseline`: a trace, or empty.
+Result<std::vector<Checked>> check_trace(const std::string& trace, const std::string& baseline, const Check& check) {
+    const auto devices = explain_devices({trace, "", check.device}, "", check.words, check.progress);
     if (!devices) {
         return devices.error();
     }
+    Result<std::vector<Explained>> before;
+    if (!baseline.empty()) {
+        before = explain_devices({baseline, "", std::nullopt}, "", check.words, check.progress);
+        if (!before) {
+            return before.error();
+        }
+    }
     std::vector<Checked> checked;
     for (const Explained& device : *devices) {
-        checked.push_back({{}, device.explanation.device, verify(device, options.limits, words)});
+        Checked& of_device =
+            checked.emplace_back(Checked{{}, device.explanation.device, verify(device, check.limits, check.words)});
+        if (!baseline.empty()) {
+            std::ranges::move(compared(*before, device, check), std::back_inserter(of_device.limits));
+        }
+    }
+    return checked;
+}
+
+/// Returns the trace of the process of this name; empty if the job has none, or if its trace cannot be read.
+std::string trace_of(const Job& job, const std::string& process, const Words& words) {
+    const auto found = std::find_if(job.members.begin(), job.members.end(), [&](const JobMember& member) {
+        return member.device() != nullptr && member_name(member, words) == process;
+    });
+    return found == job.members.end() ? std::string() : found->path;
+}
+
+/// Checks one process of a job. `baseline`: a job, or nullptr.
+Result<std::vector<Checked>> check_member(const JobMember& member, const Job* baseline, const Check& check) {
+    const std::string name = member_name(member, check.words);
+    const std::string before = baseline == nullptr ? "" : trace_of(*baseline, name, check.words);
+    auto checked = check_trace(member.path, before, check);
+    if (!checked) {
+        return checked.error();
+    }
+    for (Checked& device : *checked) {
+        device.process = name;
+        if (baseline != nullptr && before.empty()) {
+            std::ranges::move(without_baseline(name, check.words), std::back_inserter(device.limits));
+        }
     }
     return checked;
 }
 
 /// Checks each process of a job that used a GPU. A trace that cannot be read is an error: it could exceed the limits.
-Result<std::vector<Checked>> check_job(const CheckOptions& options, const Words& words, Progress& progress) {
-    const auto job = open_job(options.input.trace, progress);
+Result<std::vector<Checked>> check_job(const std::string& folder, const std::string& baseline, const Check& check) {
+    const auto job = open_job(folder, check.progress);
     if (!job) {
         return job.error();
+    }
+    Result<Job> before;
+    if (!baseline.empty()) {
+        before = open_job(baseline, check.progress);
+        if (!before) {
+            return before.error();
+        }
     }
     std::vector<Checked> all;
     for (const JobMember& member : job->members) {
@@ -139,29 +132,31 @@ Result<std::vector<Checked>> check_job(const CheckOptions& options, const Words&
         if (member.device() == nullptr) {
             continue;
         }
-        CheckOptions of_member = options;
-        of_member.input.trace = member.path;
-        auto checked = check_devices(of_member, words, progress);
+        auto checked = check_member(member, baseline.empty() ? nullptr : &*before, check);
         if (!checked) {
             return checked.error();
         }
-        for (Checked& device : *checked) {
-            device.process = member_name(member, words);
-            all.push_back(std::move(device));
-        }
+        std::ranges::move(*checked, std::back_inserter(all));
     }
     return all;
 }
 
 Status run_check(const CheckOptions& options, const Words& words, int& exit_code, Progress& progress) {
-    TIDEMARK_TRY(check_limits(options.limits));
-    const auto checked =
-        is_job(options.input.trace) ? check_job(options, words, progress) : check_devices(options, words, progress);
+    TIDEMARK_TRY(check_options(options));
+    const auto increase = parse_increase(options.max_increase);
+    if (!increase) {
+        return increase.error();
+    }
+    const Check check{options.limits, *increase, options.input.device, words, progress};
+    const auto checked = is_job(options.input.trace) ? check_job(options.input.trace, options.baseline, check)
+                                                     : check_trace(options.input.trace, options.baseline, check);
     if (!checked) {
         return checked.error();
     }
     exit_code = all_hold(*checked) ? exit_success : exit_limit;
-    return options.format == "json" ? print_json(json_of(*checked)) : print(text_of(*checked, words));
+    return options.format == "json"       ? print_json(check_json(*checked))
+           : options.format == "markdown" ? print_clean(check_markdown(*checked, words))
+                                          : print(check_text(*checked, words));
 }
 
 }  // namespace
@@ -176,8 +171,10 @@ void add_check_command(CommandLine& line) {
                "states the value, the limit, the allocation site and the referrer. Peaks are those of\n"
                "torch.cuda.max_memory_allocated() and max_memory_reserved(). --no-finding takes severities (leak,\n"
                "failure, waste, pattern, background) and kinds of findings (retained-graph, fragmentation and\n"
-               "others), as in explain --format json."),
+               "others), as in explain --format json. With --baseline, the limits are the values of an earlier run:\n"
+               "its peaks, its growth, and its leaks, failures and waste. Markdown suits pull requests."),
          "  tidemark check run.tide --max-peak 10GiB --max-growth-per-step 0 --no-finding leak\n"
+         "  tidemark check run.tide --baseline before.tide --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n"
          "  tidemark check run.tidejob --max-peak 70GiB --no-finding leak      # every rank\n"
          "  tidemark check run.tide --max-reserved 12GiB --no-finding leak,fragmentation --format json"});
     add_trace_option(line, command, options->input.trace);
@@ -191,8 +188,18 @@ void add_check_command(CommandLine& line) {
         .add_option("--no-finding", options->limits.findings,
                     words("Severities or kinds of findings that must not occur, separated by commas"))
         ->delimiter(',');
+    CLI::Option* baseline =
+        command.add_option("--baseline", options->baseline,
+                           words("The trace or the job of an earlier run, which this run must not exceed"));
+    find_rank(line, baseline);
+    command
+        .add_option("--max-increase", options->max_increase,
+                    words("How far the peaks may exceed the baseline: a percentage, which also holds for growth, or a "
+                          "size"))
+        ->needs(baseline)
+        ->capture_default_str();
     command.add_option("--device", options->input.device, only_device_help(words));
-    add_format_option(command, words("Output format"), options->format, {"text", "json"});
+    add_format_option(command, words("Output format"), options->format, {"text", "json", "markdown"});
     set_work(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
         return run_check(*options, words, exit_code, progress);
     });

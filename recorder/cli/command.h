@@ -27,6 +27,7 @@ struct CommandLine {
 };
 
 void add_record_command(CommandLine& line);
+void add_doctor_command(CommandLine& line);
 void add_attach_command(CommandLine& line);
 void add_ps_command(CommandLine& line);
 void add_live_command(CommandLine& line);
@@ -49,6 +50,7 @@ void add_render_command(CommandLine& line);
 void add_share_command(CommandLine& line);
 void add_collect_command(CommandLine& line);
 void add_export_command(CommandLine& line);
+void add_completion_command(CommandLine& line);
 
 /// Texts of a command's help, translated. `details` has line breaks and may be empty.
 struct CommandHelp {

@@ -83,6 +83,7 @@ CommandParser::CommandParser(const Words& words)
     app.require_subcommand(1);
     CommandLine line{app, words, work, exit_code};
     add_record_command(line);
+    add_doctor_command(line);
     add_attach_command(line);
     add_ps_command(line);
     add_live_command(line);
@@ -105,6 +106,7 @@ CommandParser::CommandParser(const Words& words)
     add_share_command(line);
     add_collect_command(line);
     add_export_command(line);
+    add_completion_command(line);
 }
 
 /// Returns the words in the selected language. Parses the command line once for --language, since all texts depend on

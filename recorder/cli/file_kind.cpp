@@ -85,6 +85,17 @@ Status may_write_trace(const std::string& path, bool force) {
     }
 }
 
+Status may_write_in(const std::string& folder) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error)) {
+        return environment_error("{folder}: there is no such folder for the trace.", with("folder", folder));
+    }
+    return ::access(folder.c_str(), W_OK | X_OK) == 0
+               ? Status()
+               : environment_error("{folder}: this folder is not writable; select another one with -o.",
+                                   with("folder", folder));
+}
+
 Status may_write_job(const std::string& folder, bool force) {
     std::error_code error;
     if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {

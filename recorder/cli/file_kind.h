@@ -23,6 +23,9 @@ Status check_is_no_snapshot(const std::string& path);
 /// allows to replace another file.
 Status may_write_trace(const std::string& path, bool force);
 
+/// Returns an error (environment) if there is no such folder for a trace, or if it is not writable.
+Status may_write_in(const std::string& folder);
+
 /// Returns an error (usage) if something exists that is not a folder, or if the folder has traces that must not be
 /// replaced. With `force` the traces are deleted. In a process that a launcher started, as by srun, traces stay: they
 /// are those of the other processes.

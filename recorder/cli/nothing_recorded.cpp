@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "recorder/cli/record_check.h"
+#include "recorder/cli/python_facts.h"
 #include "recorder/core/python_options.h"
 #include "storage/base/utf8.h"
 
@@ -33,7 +33,7 @@ std::string why_no_hook(const Arguments& command, const RecorderHome& home, cons
         "startup hook: the program is not Python, its Python was started with -I, -E or -S, or a program between "
         "(sudo, "
         "ssh, docker, env -i) did not pass PYTHONPATH and the TIDEMARK variables on. `tidemark record` must run inside "
-        "such a program. Programs that are not Python are recorded through CUPTI: `tidemark record --check` shows "
+        "such a program. Programs that are not Python are recorded through CUPTI: `tidemark doctor` shows "
         "whether it works.");
 }
 
@@ -51,7 +51,7 @@ std::string why_nothing_recorded(const Arguments& command, const RecorderHome& h
         return words(
             "no process used the GPU as far as the recorder knows, so there is no trace. Python did not import "
             "PyTorch; "
-            "other libraries are recorded through CUPTI. `tidemark record --check` shows what is missing here.");
+            "other libraries are recorded through CUPTI. `tidemark doctor` shows what is missing here.");
     }
     if (!any(&PythonProcess::initialized_cuda)) {
         return words(

@@ -46,9 +46,10 @@ void print_error(const Error& error, const Words& words) {
     print_to_stderr("tidemark: ", words.translate(error.sentence));
 }
 
-void print_message(std::string_view text) { print_to_stderr("", text); }
+void print_message(std::string_view lines) { write_all(STDERR_FILENO, visible_lines(lines)); }
 
-ProgressBar::ProgressBar(Progress& progress, std::string title) : progress_(progress), title_(visible_text(title)) {
+ProgressBar::ProgressBar(Progress& progress, const std::string& title)
+    : progress_(progress), title_(visible_text(title)) {
     if (::isatty(STDERR_FILENO) == 0) {
         return;
     }

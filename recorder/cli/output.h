@@ -29,13 +29,13 @@ Status print_json(const nlohmann::ordered_json& json);
 /// Prints a remark about the result: "note: ..." on stderr.
 void print_note(const Words& words, std::string_view sentence);
 void print_error(const Error& error, const Words& words);
-/// Prints lines without a prefix on stderr.
-void print_message(std::string_view text);
+/// Prints lines, which have their ends, without a prefix on stderr.
+void print_message(std::string_view lines);
 
 /// Shows a progress bar on stderr during its lifetime if stderr is a terminal. The destructor erases it.
 class ProgressBar {
 public:
-    ProgressBar(Progress& progress, std::string title);
+    ProgressBar(Progress& progress, const std::string& title);
     ~ProgressBar();
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;

@@ -19,17 +19,13 @@
 #include "recorder/cli/nothing_recorded.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/program.h"
-#include "recorder/cli/record_check.h"
 #include "recorder/cli/recorder_home.h"
+#include "recorder/cli/recording_report.h"
 #include "recorder/cli/recording_session.h"
 #include "recorder/core/rank.h"
 #include "storage/base/exit_status.h"
 #include "storage/base/scratch_folder.h"
-#include "storage/base/shell_word.h"
 #include "storage/base/size_limit.h"
-#include "storage/base/units.h"
-#include "storage/base/utf8.h"
-#include "storage/job/job.h"
 #include "storage/trace/file_extensions.h"
 
 namespace tidemark::cli {
@@ -42,10 +38,10 @@ constexpr std::array<std::string_view, 6> recordable{"stacks", "ops", "modules",
 struct RecordOptions {
     Arguments command;
     std::string output = "run.tide", with = fmt::format("{}", fmt::join(recordable, ",")), detail = "adaptive", session,
-                format = "text", keep = std::string(default_size_limit);
+                keep = std::string(default_size_limit);
     std::string ranks, nodes;
     int one_in = 1;
-    bool force = false, check = false, no_command_line = false, no_source = false, paused = false;
+    bool force = false, no_command_line = false, no_source = false, paused = false, is_quiet = false;
 
     /// Returns whether all traces go into one folder.
     bool is_job() const { return output.ends_with(job_extension); }
@@ -93,14 +89,7 @@ Status check_output(const RecordOptions& options) {
     std::error_code error;
     const fs::path output = fs::absolute(options.output);
     const fs::path folder = options.is_job() && fs::is_directory(output, error) ? output : output.parent_path();
-    if (!fs::is_directory(folder, error)) {
-        return environment_error("{folder}: there is no such folder for the trace.", with("folder", folder.string()));
-    }
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-        return environment_error("{folder}: this folder is not writable; select another one with -o.",
-                                 with("folder", folder.string()));
-    }
-    return {};
+    return may_write_in(folder.string());
 }
 
 /// If traces are recorded in scratch folders, checks that there is room for them, and reports it.
@@ -175,90 +164,7 @@ Variables variables_for(const RecordOptions& options, const RecorderHome& home, 
     return variables;
 }
 
-/// Returns a path below the current folder as a relative one.
-std::string short_path(const std::string& path) {
-    std::error_code error;
-    const std::string relative = fs::path(path).lexically_relative(fs::current_path(error)).string();
-    return error || relative.empty() || relative.starts_with("..") ? path : relative;
-}
-
-/// Returns the first sentence of an exception, at most 80 characters. The program has printed the full text.
-std::string shortened(const std::string& how) {
-    constexpr size_t longest = 80;
-    const size_t end = std::min({how.find(". "), how.find('\n'), how.size()});
-    if (end <= longest) {
-        return how.substr(0, end);
-    }
-    return std::string(cut_text(how, longest)) + "...";
-}
-
-/// "run.tide: 12,345 events, 1.20 MiB, the program exited", the data gaps, and where the trace lies if it was not
-/// moved. `has_ended`: no recorder runs.
-std::string summary(const RecordedTrace& trace, bool has_ended, const Words& words) {
-    const std::string how = !trace.how_ended.empty()     ? trace.how_ended
-                            : !has_ended                 ? words("still being recorded")
-                            : trace.state == "recording" ? words("the recorder was killed: the last events are missing")
-                                                         : trace.state;
-    std::string text = fmt::format(
-        "{}: {}\n", visible_text(short_path(trace.output)),
-        fmt::join(std::array{words.plural(trace.events, "{n} event", "{n} events"), format_bytes(trace.bytes)},
-                  words(", ")));
-    if (!how.empty()) {
-        text.insert(text.size() - 1, words(", ") + visible_text(shortened(how)));
-    }
-    for (const std::string& data_gap : trace.data_gaps) {
-        text += fmt::format("  {}\n", words("data gap: {text}", with("text", visible_text(data_gap))));
-    }
-    if (!trace.failure.empty()) {
-        text += fmt::format("  {}\n", visible_text(trace.failure));
-    } else if (has_ended && trace.is_elsewhere()) {
-        text +=
-            fmt::format("  {}\n", words("The trace is still in {place}. Move it with: {command}",
-                                        with("place", visible_text(trace.place)),
-                                        with("command", visible_text(move_command(trace.place, trace.destination)))));
-    }
-    return text;
-}
-
-/// Returns whether the trace is not where the user wants it.
-bool is_unfinished(const RecordedTrace& trace) { return !trace.failure.empty() || trace.is_elsewhere(); }
-
-std::string next_commands(const std::vector<RecordedTrace>& traces, const RecordOptions& options, const Words& words) {
-    if (options.is_job()) {
-        const std::string folder = visible_text(shell_word(short_path(fs::absolute(options.output).string())));
-        return fmt::format("{}\n  tidemark explain {}", words("Next:"), folder);
-    }
-    const auto best = std::max_element(traces.begin(), traces.end(),
-                                       [](const auto& a, const auto& b) { return a.events < b.events; });
-    const std::string path = visible_text(shell_word(short_path(best->output)));
-    return fmt::format("{0}\n  tidemark info {1}\n  tidemark top {1} --at peak", words("Next:"), path);
-}
-
-/// Makes the summaries of a job's traces while their machine has time: one of the commands that read it needs them.
-void summarize(const std::vector<RecordedTrace>& traces) {
-    for (const RecordedTrace& trace : traces) {
-        Progress progress;
-        (void)read_member(trace.output,
-                          progress);  // a trace that cannot be read is reported by the command that reads it
-    }
-}
-
-void report(const std::vector<RecordedTrace>& traces, const RecordOptions& options, bool has_ended,
-            const Words& words) {
-    std::string text;
-    for (const RecordedTrace& trace : traces) {
-        text += summary(trace, has_ended, words);
-    }
-    print_message(text + next_commands(traces, options, words));
-}
-
-Status run_check(const RecordOptions& options, const Words& words, int& exit_code) {
-    const RecordCheck check = check_recording(options.command, words);
-    exit_code = std::string_view(check.works()) == "no" ? exit_environment : exit_success;
-    return options.format == "json" ? print_json(check_json(check)) : print(check_text(check, words));
-}
-
-Status run_record(const RecordOptions& options, const Words& words, const Progress& progress, int& exit_code) {
+Status run_record(const RecordOptions& options, const Words& words, Progress& progress, int& exit_code) {
     if (options.command.empty()) {
         return usage_error("There is no program to run: tidemark record [-o run.tide] -- COMMAND ARGUMENTS");
     }
@@ -289,10 +195,10 @@ Status run_record(const RecordOptions& options, const Words& words, const Progre
         exit_code = exit_environment;
     }
     if (!traces.empty()) {
-        if (has_ended && options.is_job()) {
-            summarize(traces);
-        }
-        report(traces, options, has_ended, words);
+        const std::string job = options.is_job() ? fs::absolute(options.output).string() : "";
+        const EndedRecording recording{traces, job, has_ended};
+        print_message(options.is_quiet ? incomplete_traces(recording, words)
+                                       : recording_report(recording, words, progress));
     }
     return {};
 }
@@ -321,7 +227,7 @@ void add_record_command(CommandLine& line) {
          "  tidemark record -o run.tidejob -- torchrun --nproc-per-node 8 train.py\n"
          "  srun tidemark record -o /shared/run.tidejob -- python train.py\n"
          "  tidemark record --paused -- python train.py   # later: tidemark resume PID\n"
-         "  tidemark record --check -- python train.py"});
+         "  tidemark doctor -- python train.py            # what can be recorded here"});
     command.add_option("-o,--output", options->output, words("The trace to write"))->capture_default_str();
     command.add_option("--with", options->with, words("The parts to record, separated by commas"))
         ->check([words](const std::string& list) { return check_with(list, words); })
@@ -354,15 +260,13 @@ void add_record_command(CommandLine& line) {
                      words("Leave the lines of source files, which reports show, out of the trace"));
     command.add_flag("--paused", options->paused,
                      words("Record nothing, at no cost, until `tidemark resume PID` (Python programs only)"));
-    command.add_flag("--check", options->check,
-                     words("Show which parts can be recorded here and how to fix the others; record nothing"));
-    add_format_option(command, words("Output format of --check"), options->format, {"text", "json"});
+    command.add_flag("-q,--quiet", options->is_quiet,
+                     words("At the end, print only what is missing from the traces; explain nothing"));
     command.add_option("--session", options->session)->group("");
     command.add_option("COMMAND", options->command, words("The program and its arguments, after --"));
     command.positionals_at_end();
     set_work(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
-        return options->check ? run_check(*options, words, exit_code)
-                              : run_record(*options, words, progress, exit_code);
+        return run_record(*options, words, progress, exit_code);
     });
 }
 

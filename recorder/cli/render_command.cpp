@@ -19,15 +19,13 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
+#include "recorder/cli/viewer.h"
 #include "storage/base/regular_file.h"
 #include "storage/base/system_reason.h"
 
 namespace tidemark::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* viewer = "tidemark-gui";
 const std::vector<std::string> panes{"segments", "graph",  "table",  "histograms", "summary", "changes", "calltree",
                                      "treemap",  "source", "whatif", "breakdown",  "sql",     "notes"};
 /// As gui/app/render.cpp has them; tests/hostile compares.
@@ -41,32 +39,6 @@ struct RenderOptions {
     std::optional<int> device;
     bool force = false;
 };
-
-std::vector<fs::path> places_of_viewer() {
-    std::vector<fs::path> places;
-    std::error_code error;
-    if (const fs::path self = fs::read_symlink("/proc/self/exe", error); !error) {
-        const fs::path folder = self.parent_path();
-        places = {folder, folder / "../gui", folder / "../../gui"};
-    }
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path == nullptr ? "" : path);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        places.emplace_back(folder);
-    }
-    return places;
-}
-
-std::optional<std::string> find_viewer() {
-    for (const fs::path& place : places_of_viewer()) {
-        const std::string candidate = (place / viewer).string();
-        std::error_code error;
-        if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0) {
-            return candidate;
-        }
-    }
-    return std::nullopt;
-}
 
 std::string check_size(const std::string& text, const Words& words) {
     const size_t cross = text.find('x');
@@ -129,8 +101,8 @@ std::vector<std::string> viewer_arguments(const RenderOptions& options, Language
 Status run_render(const RenderOptions& options, const Words& words) {
     TIDEMARK_TRY(check_trace(options.trace));
     TIDEMARK_TRY(may_write_report(options.output, options.force));
-    const auto program = find_viewer();
-    if (!program) {
+    const std::string program = find_viewer();
+    if (program.empty()) {
         return environment_error(
             "The viewer, tidemark-gui, draws the pictures and is not installed here. It belongs to the package "
             "tidemark-viewer; install it, or run this on a machine that has it.");
@@ -141,8 +113,8 @@ Status run_render(const RenderOptions& options, const Words& words) {
         pointers.push_back(argument.data());
     }
     pointers.push_back(nullptr);
-    ::execv(program->c_str(), pointers.data());
-    return environment_error("{program} could not be started: {reason}.", with("program", *program),
+    ::execv(program.c_str(), pointers.data());
+    return environment_error("{program} could not be started: {reason}.", with("program", program),
                              with("reason", system_reason(errno)));
 }
 

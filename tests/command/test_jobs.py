@@ -81,6 +81,17 @@ class Jobs(CommandTest):
         self.assertRegex(answer.stdout, r"BROKEN +rank 0, device 0")
         self.assertRegex(answer.stdout, r"ok +rank 1, device 1")
 
+    def test_each_rank_is_compared_with_the_same_rank_of_the_baseline(self):
+        job = self.job()
+        self.assertIn("All limits hold.", self.run_fine("check", job, "--baseline", job))
+        before = self.folder / "before.tidejob"
+        before.mkdir()
+        shutil.copy(self.traces(job)[0], before)
+        answer = run("check", job, "--baseline", before)
+        self.assertEqual(answer.returncode, LIMIT)
+        self.assertRegex(answer.stdout, r"ok +rank 0, device 0: the peak of allocated")
+        self.assertIn("UNKNOWN  rank 1, device 1: the baseline does not contain rank 1", answer.stdout)
+
     def test_a_shared_job_has_no_names_of_nodes(self):
         job, shared = self.job(), self.folder / "shared.tidejob"
         self.run_fine("share", job, "-o", shared, "--redact", "paths,source,names")

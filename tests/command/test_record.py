@@ -5,6 +5,8 @@
 
 import json
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import unittest
 
 from support import ENVIRONMENT, FINE, TIDEMARK, USAGE, CommandTest
 
+EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
 PARTS = (
     "tidemark-recorder",
     "libtidemark_core.so",
@@ -168,11 +171,64 @@ class Record(CommandTest):
             errors,
             "my run.tide: 12,345 events, 2.00 KiB, the program exited 0\n"
             "  data gap: stacks of 3 allocations\n"
-            "Next:\n"
-            "  tidemark info 'my run.tide'\n"
-            "  tidemark top 'my run.tide' --at peak\n",
+            "Next: tidemark explain 'my run.tide'\n",
         )
         self.assertEqual(list(self.temporary.iterdir()), [])
+
+    def test_prints_the_answer_and_the_line_of_the_first_finding(self):
+        leak, clean = self.work / "leak.tide", self.work / "clean.tide"
+        shutil.copy(EXAMPLES / "s01_list_of_cpu_outputs.tide", leak)
+        shutil.copy(EXAMPLES / "s02_detached.tide", clean)
+        _, errors = self.python(RECORDER, leak, "10")
+        lines = errors.splitlines()
+        self.assertLessEqual(len(lines), 7, "with the data gap")
+        self.assertEqual(lines[2], "  At their peaks, 85.5 MiB are allocated and 86.0 MiB are reserved.")
+        self.assertTrue(lines[3].startswith("  Memory grows by 8.00 KiB per iteration"), errors)
+        self.assertTrue(lines[4].startswith("  First: 60 autograd graphs retained by list `results`"), errors)
+        self.assertEqual(lines[5], "  Line: s01_list_of_cpu_outputs.py:25 <module>")
+        self.assertEqual(lines[6], "Next: tidemark explain leak.tide")
+        _, errors = self.python(RECORDER, clean, "10")
+        self.assertIn("Memory does not", errors)
+        self.assertNotIn("Line:", errors)
+
+    def test_quiet_prints_only_what_is_missing(self):
+        trace = self.work / "leak.tide"
+        shutil.copy(EXAMPLES / "s01_list_of_cpu_outputs.tide", trace)
+        _, errors = self.python(RECORDER, trace, "10", options=["--quiet"])
+        self.assertEqual(
+            errors, "leak.tide: 10 events, 2.00 KiB, the program exited 0\n  data gap: stacks of 3 allocations\n"
+        )
+        complete = RECORDER.replace("stacks of 3 allocations", "").replace('data_gaps=[""]', "data_gaps=[]")
+        _, errors = self.python(complete, trace, "10", options=["-q"])
+        self.assertEqual(errors, "")
+
+    def job_of(self, names):
+        """Returns a program that reports a finished trace of each name in the job, and leaves copies there."""
+        (self.work / "run.tidejob").mkdir(exist_ok=True)
+        return (
+            "import json, os, pathlib, shutil\n"
+            f"for name in {names!r}:\n"
+            "    output = pathlib.Path('run.tidejob', name).absolute()\n"
+            f"    shutil.copy({str(EXAMPLES / 's01_list_of_cpu_outputs.tide')!r}, output)\n"
+            "    pathlib.Path(os.environ['TIDEMARK_SESSION'], name + '.trace').write_text(json.dumps(dict(\n"
+            "        output=str(output), state='finished', events=1000, bytes=1024, how_ended='the program exited')))\n"
+        )
+
+    def test_a_job_has_one_line_and_its_answer(self):
+        names = [f"rank{rank}-node1-{4711 + rank}.tide" for rank in range(5)]
+        _, errors = self.python(self.job_of(names), options=["-o", "run.tidejob"])
+        lines = errors.splitlines()
+        self.assertEqual(lines[0], "run.tidejob: 5 traces, 5,000 events, 5.00 KiB")
+        self.assertIn("  The job: ", errors)
+        self.assertEqual(lines[-1], "Next: tidemark explain run.tidejob")
+        self.assertLessEqual(len(lines), 6)
+        self.assertEqual(len(list((self.work / "run.tidejob").glob("rank*.tide"))), 5)
+
+    def test_a_process_of_a_launcher_does_not_explain_the_job(self):
+        self.environment |= {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}
+        _, errors = self.python(self.job_of(["rank1-node1-4712.tide"]), options=["-o", "run.tidejob"])
+        self.assertNotIn("The job: ", errors)
+        self.assertIn("rank1-node1-4712.tide: 1,000 events", errors)
 
     def test_reports_a_recorder_that_was_killed(self):
         _, errors = self.python(RECORDER, "/elsewhere/run.tide", "5", "--killed")
@@ -220,7 +276,7 @@ class Record(CommandTest):
         _, errors = self.record("--", sys.executable, "-c", RECORDER, destination, "5", "--killed", status=ENVIRONMENT)
         self.assertIn(f"still in {place}", errors)
         self.assertIn(f"mv -f {place} {place}-wal {self.work}/", errors)
-        self.assertIn(f"tidemark info {place}\n", errors, "there is no link to it")
+        self.assertIn(f"tidemark explain {place}\n", errors, "there is no link to it")
         self.environment["PLACES"] = json.dumps({**places, "failure": "There is no room. Move it with: mv"})
         _, errors = self.record("--", sys.executable, "-c", RECORDER, destination, "5", status=ENVIRONMENT)
         self.assertIn("There is no room.", errors)
@@ -342,8 +398,6 @@ class Record(CommandTest):
     def test_parts_that_others_may_change_are_not_used(self):
         self.home.chmod(0o777)
         self.assert_refused(ENVIRONMENT, f"chmod go-w {self.home}", "--", "true")
-        output, _ = self.record("--check", "--", "true", status=ENVIRONMENT)
-        self.assertIn(f"chmod go-w {self.home}", output)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can create files of another user")
     def test_parts_of_another_user_are_not_used(self):
@@ -370,66 +424,3 @@ class Record(CommandTest):
         trace.rename(self.work / "run.tide")
         self.assert_refused(USAGE, "--force replaces it", "--", "true")
         self.record("--force", "--", "true")
-
-    def check(self, *arguments, status):
-        output, _ = self.record("--check", "--format", "json", *arguments, status=status)
-        check = json.loads(output)
-        return check, {part["name"]: part for part in check["parts"]}
-
-    def fake_python(self, **facts):
-        python = self.folder / "python3"
-        python.write_text(f"#!/bin/sh\necho '{json.dumps(facts)}'\n")
-        python.chmod(0o755)
-        return python
-
-    def test_check_with_a_plugin_for_this_torch(self):
-        python = self.fake_python(torch="2.11.0", cuda="13.0", plugin="/home/plugins/plugin-2.11.0-70d9.so")
-        self.environment.pop("CXX", None)
-        self.environment["PATH"] = str(self.folder / "empty")
-        _, parts = self.check("--", python, "train.py", status=ENVIRONMENT)
-        for name in "compiler", "cuda_headers":
-            self.assertEqual(parts[name]["text"], "not needed: plugin-2.11.0-70d9.so is for this PyTorch")
-        python = self.fake_python(torch="2.11.0", cuda="13.0", plugin="")
-        _, parts = self.check("--", python, "train.py", status=ENVIRONMENT)
-        self.assertFalse(parts["compiler"]["ok"] or parts["cuda_headers"]["ok"])
-
-    def test_check_without_a_driver(self):
-        self.environment["TIDEMARK_NVML"] = "/nonexistent/libnvidia-ml.so.1"
-        check, parts = self.check(status=ENVIRONMENT)
-        self.assertEqual(check["works"], "no")
-        self.assertEqual(check["home"], str(self.home))
-        self.assertEqual(list(parts), ["recorder", "gpu", "python", "torch", "compiler", "cuda_headers", "cupti"])
-        self.assertTrue(parts["recorder"]["ok"])
-        self.assertFalse(parts["gpu"]["ok"])
-        for part in parts.values():
-            self.assertEqual(part["ok"], part["fix"] == "", part)
-
-    @unittest.skipUnless("TIDEMARK_FAKE_NVML" in os.environ, "the fake driver was not built")
-    def test_check_examines_the_python_of_the_command(self):
-        self.environment["TIDEMARK_NVML"] = os.environ["TIDEMARK_FAKE_NVML"]
-        self.environment["TIDEMARK_CUPTI"] = str(self.home / "libtidemark_core.so")
-        python = self.fake_python(
-            python="3.12.1",
-            executable="/x/python",
-            torch="2.11.0",
-            cuda="13.0",
-            torch_lib="/x/lib",
-            cuda_headers="/x/include",
-        )
-        self.environment["CXX"] = "g++"
-        check, parts = self.check("--", python, "train.py", status=FINE)
-        self.assertEqual(check["works"], "yes", parts)
-        self.assertEqual(parts["torch"]["text"], "2.11.0 for CUDA 13.0")
-        self.assertIn("580", parts["gpu"]["text"])
-
-        launcher = self.folder / "torchrun"
-        launcher.write_text(f"#!{python}\n")
-        launcher.chmod(0o755)
-        self.assertEqual(self.check("--", launcher, status=FINE)[1]["python"]["text"], "3.12.1, /x/python")
-
-        (self.home / "libtidemark_driver.so").unlink()
-        check, parts = self.check("--", python, status=FINE)
-        self.assertEqual(check["works"], "partly")
-        self.assertIn("libtidemark_driver.so", parts["recorder"]["text"])
-        text, _ = self.record("--check", "--", python, status=FINE)
-        self.assertIn("Recording works here, but not all parts.", text)

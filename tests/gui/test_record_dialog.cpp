@@ -19,10 +19,10 @@ using namespace tidemark::gui;
 
 namespace {
 
-/// Answers --check; else prints its arguments, writes a finished trace and its session entry, waits for `stop`.
+/// Answers doctor; else prints its arguments, writes a finished trace and its session entry, waits for `stop`.
 const char* const script =
     "#!/bin/sh\n"
-    "if [ \"$2\" = --check ]; then\n"
+    "if [ \"$1\" = doctor ]; then\n"
     "  echo '[{\"part\":\"stacks\",\"available\":true,\"sentence\":\"Stacks work here.\"},'\n"
     "  echo ' {\"part\":\"nvml\",\"available\":false,\"sentence\":\"There is no NVIDIA driver.\"}]'\n"
     "  exit 0\n"
@@ -78,9 +78,9 @@ private slots:
         QTRY_VERIFY2(dialog.status_text().contains(QStringLiteral("exited with status 3")),
                      qPrintable(dialog.status_text()));
         const QString log = dialog.findChild<QPlainTextEdit*>()->toPlainText();
-        QVERIFY2(
-            log.contains(QStringLiteral("--with driver,graph,modules,ops,stacks --language en -- python my train.py")),
-            qPrintable(log));
+        QVERIFY2(log.contains(QStringLiteral(
+                     "--with driver,graph,modules,ops,stacks --quiet --language en -- python my train.py")),
+                 qPrintable(log));
         QCOMPARE(settings.value(QStringLiteral("record/parts")).toString(),
                  QStringLiteral("driver,graph,modules,ops,stacks"));
     }

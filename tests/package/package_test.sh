@@ -113,6 +113,11 @@ for program in tidemark tidemark-gui; do
 done
 reader=$root/usr/lib/tidemark/libtidemark_reader.so
 check "the command's library names no path of the machine it was built on" names_no_build_path "$reader"
+check "bash completes the command" bash -c '. "$0"; complete -p tidemark' \
+  "$root/usr/share/bash-completion/completions/tidemark"
+for script in zsh/vendor-completions/_tidemark fish/vendor_completions.d/tidemark.fish; do
+  check "tidemark-recorder contains $script" grep -q tidemark "$root/usr/share/$script"
+done
 for example in "$root"/usr/share/tidemark/examples/{s01_list_of_cpu_outputs,gpt2}.tide; do
   check "tidemark-viewer contains the example $(basename "$example")" test -s "$example"
 done

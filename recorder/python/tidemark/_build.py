@@ -168,8 +168,16 @@ def built_for(torch: Any) -> str:
     if build.minor not in KNOWN_TORCH:
         failure = _failure_of(path, build)
         if failure:
-            raise OSError(f"this Tidemark does not work with torch {build.version}, which is newer: {failure}; update it")
+            raise OSError(
+                f"this Tidemark does not work with torch {build.version}, which is newer: {failure}; update it"
+            )
     return path
+
+
+def found_in_cache(build: TorchBuild) -> str | None:
+    """Returns the path of the plugin if a cache has it. Creates nothing. Raises OSError if others may change it."""
+    paths = (os.path.join(folder, _file_name(build)) for folder in _cache_folders())
+    return next(filter(_is_built, paths), None)
 
 
 def _built_in_cache(build: TorchBuild) -> str:

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -43,6 +46,36 @@ def build_of(torch: Any) -> TorchBuild:
         torch.compiled_with_cxx11_abi(),
         os.path.dirname(os.path.abspath(torch.__file__)),
     )
+
+
+def installed_build() -> TorchBuild | None:
+    """Returns the build of the torch that this Python would import; None: it has none. Reads its files only, because
+    importing torch takes seconds."""
+    found = importlib.util.find_spec("torch")
+    if found is None or found.origin is None:
+        return None
+    folder = os.path.dirname(os.path.abspath(found.origin))
+    about = runpy.run_path(os.path.join(folder, "version.py"))
+    settings = os.path.join(folder, "share", "cmake", "Torch", "TorchConfig.cmake")
+    return TorchBuild(
+        about["__version__"],
+        about.get("git_version") or "",
+        about.get("cuda") or "",
+        not _contains(settings, "_GLIBCXX_USE_CXX11_ABI=0"),
+        folder,
+    )
+
+
+def _contains(path: str, text: str) -> bool:
+    with contextlib.suppress(OSError), open(path) as file:
+        return text in file.read()
+    return False
+
+
+def command() -> str:
+    """Returns the command of the C++ compiler, or ""."""
+    names = ("c++", "g++", "clang++")
+    return os.environ.get("CXX") or next(filter(None, map(shutil.which, names)), "")
 
 
 def sources() -> tuple[str, list[str]]:
@@ -89,8 +122,8 @@ class _Compiler:
     """Compiles with the options of torch's own extensions. The constructor raises OSError if a part is missing."""
 
     def __init__(self, build: TorchBuild, generated: str) -> None:
-        found = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-        if found is None:
+        found = command()
+        if not found:
             raise OSError("no C++ compiler was found to build the recorder's plugin; install g++")
         self.command = shlex.split(found)
         include = os.path.join(build.folder, "include")

@@ -1,10 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finds the CUDA headers that torch's own headers include.
-
-Imports neither torch nor the package, because `tidemark record --check` runs this file alone.
-"""
+"""Finds the CUDA headers that torch's own headers include."""
 
 from __future__ import annotations
 

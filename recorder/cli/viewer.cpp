@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "recorder/cli/viewer.h"
+
+#include <filesystem>
+
+#include "recorder/cli/program.h"
+
+namespace tidemark::cli {
+
+std::string find_viewer() {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (const fs::path self = fs::read_symlink("/proc/self/exe", error); !error) {
+        const fs::path folder = self.parent_path();
+        for (const fs::path& place : {folder, folder / "../gui", folder / "../../gui"}) {
+            if (std::string found = find_program((place / viewer).string()); !found.empty()) {
+                return found;
+            }
+        }
+    }
+    return find_program(viewer);
+}
+
+}  // namespace tidemark::cli
