@@ -24,10 +24,8 @@ void TableRows::Row::name(std::string_view name) {
 }
 
 TableRows::Row& TableRows::Row::number(std::string_view name, std::optional<int64_t> value) {
-    if (value) {
-        this->name(name);
-        fmt::format_to(std::back_inserter(text_), "{}", *value);
-    }
+    this->name(name);
+    text_ += value ? fmt::to_string(*value) : "null";
     return *this;
 }
 
@@ -42,10 +40,8 @@ TableRows::Row& TableRows::Row::text(std::string_view name, std::string_view val
 }
 
 TableRows::Row& TableRows::Row::quoted(std::string_view name, std::string_view value) {
-    if (!value.empty()) {
-        this->name(name);
-        text_ += value;
-    }
+    this->name(name);
+    text_ += value.empty() ? "null" : value;
     return *this;
 }
 
