@@ -43,11 +43,12 @@ void write_spans(const DeviceTimeline& timeline, std::vector<Span> spans, int64_
     SpanLanes lanes;
     for (const Span& span : spans) {
         const int64_t before = lanes.count();
-        const ChromeTrack track{timeline.process, first_thread + lanes.lane_of(span.start, span.end)};
+        const SpanLanes::Place place = lanes.place(span.start, span.end);
+        const ChromeTrack track{timeline.process, first_thread + place.lane};
         if (lanes.count() > before) {
             timeline.events.name_thread(track, title);
         }
-        timeline.events.span(track, span.name, timeline.at(span.start), timeline.at(span.end), {});
+        timeline.events.span(track, span.name, timeline.at(span.start), timeline.at(place.end), {});
     }
 }
 

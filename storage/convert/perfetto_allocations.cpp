@@ -87,14 +87,15 @@ void write_allocations(const DeviceTimeline& timeline, size_t most, PerfettoSumm
     for (const Lifetime& lifetime : lifetimes_of(timeline, chosen)) {
         const AllocationIndex a = lifetime.allocation;
         const int64_t before = lanes.count();
-        const ChromeTrack track{timeline.process, allocations_thread + lanes.lane_of(lifetime.start, lifetime.end)};
+        const SpanLanes::Place place = lanes.place(lifetime.start, lifetime.end);
+        const ChromeTrack track{timeline.process, allocations_thread + place.lane};
         if (lanes.count() > before) {
             timeline.events.name_thread(track, timeline.words("Allocations"));
         }
         const Origin& origin = timeline.trace().origins[all.origin[a]];
         const auto bytes = static_cast<int64_t>(all.block_size[a]);
         timeline.events.span(track, lines.name(lines.group_of(a)), timeline.at(lifetime.start),
-                             timeline.at(lifetime.end),
+                             timeline.at(place.end),
                              {{"bytes", bytes},
                               {"requested_bytes", static_cast<int64_t>(all.requested[a])},
                               {"allocation", device.allocation_name(a)},

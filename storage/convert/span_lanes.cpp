@@ -3,6 +3,8 @@
 
 #include "storage/convert/span_lanes.h"
 
+#include <algorithm>
+
 namespace tidemark {
 namespace {
 
@@ -13,19 +15,20 @@ constexpr size_t deepest = 40;
 
 }  // namespace
 
-int64_t SpanLanes::lane_of(int64_t start, int64_t end) {
+SpanLanes::Place SpanLanes::place(int64_t start, int64_t end) {
     for (size_t lane = 0; lane < lanes_.size(); ++lane) {
         auto& open = lanes_[lane];
-        while (!open.empty() && open.back() + slack <= start) {
+        while (!open.empty() && open.back().end <= start) {
             open.pop_back();
         }
-        if (open.empty() || (end + slack <= open.back() && open.size() < deepest)) {
-            open.push_back(end);
-            return static_cast<int64_t>(lane);
+        if (open.empty() || (end <= open.back().end && open.size() < deepest)) {
+            const int64_t limit = open.empty() ? end : open.back().drawn_end;
+            open.push_back({end, std::max(start, std::min(end, limit) - slack)});
+            return {static_cast<int64_t>(lane), open.back().drawn_end};
         }
     }
-    lanes_.push_back({end});
-    return count() - 1;
+    lanes_.push_back({{end, std::max(start, end - slack)}});
+    return {count() - 1, lanes_.back().back().drawn_end};
 }
 
 }  // namespace tidemark
