@@ -104,21 +104,21 @@ void PickleWriter::pair(int64_t first, int64_t second) {
     byte(opcode::tuple2);
 }
 
-void PickleWriter::json(const nlohmann::json& value) {
+void PickleWriter::json(const nlohmann::ordered_json& value) {
     switch (value.type()) {
-        case nlohmann::json::value_t::boolean: boolean(value.get<bool>()); return;
-        case nlohmann::json::value_t::number_integer: integer(value.get<int64_t>()); return;
-        case nlohmann::json::value_t::number_unsigned: unsigned_integer(value.get<uint64_t>()); return;
-        case nlohmann::json::value_t::number_float: real(value.get<double>()); return;
-        case nlohmann::json::value_t::string: text(value.get_ref<const std::string&>()); return;
-        case nlohmann::json::value_t::array:
+        case nlohmann::ordered_json::value_t::boolean: boolean(value.get<bool>()); return;
+        case nlohmann::ordered_json::value_t::number_integer: integer(value.get<int64_t>()); return;
+        case nlohmann::ordered_json::value_t::number_unsigned: unsigned_integer(value.get<uint64_t>()); return;
+        case nlohmann::ordered_json::value_t::number_float: real(value.get<double>()); return;
+        case nlohmann::ordered_json::value_t::string: text(value.get_ref<const std::string&>()); return;
+        case nlohmann::ordered_json::value_t::array:
             begin_list();
-            for (const nlohmann::json& item : value) {
+            for (const nlohmann::ordered_json& item : value) {
                 json(item);
             }
             end_list();
             return;
-        case nlohmann::json::value_t::object:
+        case nlohmann::ordered_json::value_t::object:
             begin_dict();
             for (const auto& [key, item] : value.items()) {
                 text(key);

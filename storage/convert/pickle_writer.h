@@ -31,8 +31,8 @@ public:
     /// Writes a text that occurs often, such as a key.
     void word(std::string_view value);
     void pair(int64_t first, int64_t second);
-    /// Writes a JSON value: null, a flag, a number, a text, a list or an object.
-    void json(const nlohmann::json& value);
+    /// Writes a JSON value: null, a flag, a number, a text, a list or an object. Requires that it is not nested deeply.
+    void json(const nlohmann::ordered_json& value);
 
     /// Begins a list or a dict. Its items follow: of a dict, a key and a value in turns.
     void begin_list();

@@ -342,16 +342,23 @@ void write_segments(std::span<const Analysis* const> devices, PickleWriter& pick
     pickle.end_list();
 }
 
+/// Returns the value of a JSON text; the text itself if it is no JSON, or nested as no setting is.
+nlohmann::ordered_json setting(const std::string& text) {
+    constexpr int deepest = 16;
+    bool is_too_deep = false;
+    const auto check = [&](int depth, nlohmann::ordered_json::parse_event_t, const nlohmann::ordered_json&) {
+        is_too_deep = is_too_deep || depth > deepest;
+        return !is_too_deep;
+    };
+    const auto value = nlohmann::ordered_json::parse(text, check, false);
+    return value.is_discarded() || is_too_deep ? nlohmann::ordered_json(text) : value;
+}
+
 void write_settings(const Trace& trace, PickleWriter& pickle) {
     pickle.begin_dict();
     for (const auto& [name, text] : trace.settings) {
-        const auto value = nlohmann::json::parse(text, nullptr, false);
         pickle.text(name);
-        if (value.is_discarded()) {
-            pickle.text(text);
-        } else {
-            pickle.json(value);
-        }
+        pickle.json(setting(text));
     }
     pickle.end_dict();
 }
