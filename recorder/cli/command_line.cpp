@@ -105,6 +105,7 @@ CommandParser::CommandParser(const Words& words)
     add_share_command(line);
     add_collect_command(line);
     add_export_command(line);
+    add_metrics_command(line);
     add_mcp_command(line);
 }
 

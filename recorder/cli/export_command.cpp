@@ -84,8 +84,9 @@ std::vector<FormatOption> add_format_options(CLI::App& command, ExportOptions& o
                         words("perfetto: the number of allocations to show, the largest of each device; 0 shows all"))
             ->capture_default_str();
     CLI::Option* device = command.add_option("--device", options.device, words("Only this device (default: all)"));
-    return {{label, {"parquet"}},    {allocations, {"parquet", "csv"}}, {at, {"folded"}},
-            {profile, {"perfetto"}}, {spans, {"perfetto"}},             {device, {"perfetto", "memory_viz", "csv", "folded"}}};
+    return {{label, {"parquet"}},  {allocations, {"parquet", "csv"}},
+            {at, {"folded"}},      {profile, {"perfetto"}},
+            {spans, {"perfetto"}}, {device, {"perfetto", "memory_viz", "csv", "folded"}}};
 }
 
 }  // namespace
@@ -111,9 +112,10 @@ void add_export_command(CommandLine& line) {
          "  tidemark export --format parquet -o fleet --label commit=4f2a91c --label job=nightly traces/\n"
          "  duckdb -c \"SELECT run, max(peak_allocated_bytes) FROM 'fleet/runs/*/*.parquet' GROUP BY run\""});
     command
-        .add_option("TRACE", options->traces,
-                    words("A trace (.tide), that of a rank (run.tidejob:3) or a process id; parquet: traces, or folders "
-                          "with traces in them"))
+        .add_option(
+            "TRACE", options->traces,
+            words("A trace (.tide), that of a rank (run.tidejob:3) or a process id; parquet: traces, or folders "
+                  "with traces in them"))
         ->required();
     command.add_option("--format", options->format, words("Output format"))
         ->check(CLI::IsMember({"perfetto", "memory_viz", "csv", "folded", "parquet"}))
@@ -122,9 +124,10 @@ void add_export_command(CommandLine& line) {
                        words("The file or folder to write; - is the standard output (default: a name like that of the "
                              "trace; parquet: tidemark-dataset, to which runs are added)"));
     const auto format_options = add_format_options(command, *options, words);
-    command.add_flag("--force", options->force,
-                     words("Replace an existing file, but no trace and no snapshot; parquet: replace the runs of traces "
-                           "that the dataset has already"));
+    command.add_flag(
+        "--force", options->force,
+        words("Replace an existing file, but no trace and no snapshot; parquet: replace the runs of traces "
+              "that the dataset has already"));
     set_work(line, command, [options, format_options, words, &exit_code = line.exit_code](Progress& progress) {
         const Status checked = check_options(format_options, options->format);
         return checked ? run_export(*options, words, progress, exit_code) : checked;

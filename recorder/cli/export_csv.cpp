@@ -118,9 +118,9 @@ Status export_csv(const ExportOptions& options, const std::string& trace, const 
         }));
     }
     TIDEMARK_TRY(files.keep());
-    return print(fmt::format(
-        "{}: {}\n", visible_text(folder),
-        words.list({words.plural(files.count(), "{n} table", "{n} tables"), format_bytes(files.bytes())})));
+    return print(
+        fmt::format("{}: {}\n", visible_text(folder),
+                    words.list({words.plural(files.count(), "{n} table", "{n} tables"), format_bytes(files.bytes())})));
 }
 
 }  // namespace tidemark::cli

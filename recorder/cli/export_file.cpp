@@ -34,9 +34,8 @@ Status write_output(const std::string& path, bool force, Progress& progress, Wri
     if (!output) {
         return output.error();
     }
-    TIDEMARK_TRY(write([&](std::string_view bytes) {
-        return progress.canceled ? Status(canceled_error()) : output->write(bytes);
-    }));
+    TIDEMARK_TRY(write(
+        [&](std::string_view bytes) { return progress.canceled ? Status(canceled_error()) : output->write(bytes); }));
     TIDEMARK_TRY(output->keep());
     return output->is_file() ? print(fmt::format("{}: {}\n", visible_text(path), format_bytes(output->bytes())))
                              : Status();
@@ -44,13 +43,14 @@ Status write_output(const std::string& path, bool force, Progress& progress, Wri
 
 void note_small_allocations(const PerfettoSummary& summary, const Words& words) {
     if (summary.allocations_left_out > 0) {
-        print_note(words, words.plural(summary.allocations_left_out,
-                                       "{n} allocation is no span, because {shown} are larger; the smallest of these "
-                                       "has {bytes}. --spans 0 shows all.",
-                                       "{n} allocations are no spans, because {shown} are larger; the smallest of these "
-                                       "has {bytes}. --spans 0 shows all.",
-                                       with("shown", format_count(summary.allocations)),
-                                       with("bytes", format_bytes(summary.smallest))));
+        print_note(words,
+                   words.plural(summary.allocations_left_out,
+                                "{n} allocation is no span, because {shown} are larger; the smallest of these "
+                                "has {bytes}. --spans 0 shows all.",
+                                "{n} allocations are no spans, because {shown} are larger; the smallest of these "
+                                "has {bytes}. --spans 0 shows all.",
+                                with("shown", format_count(summary.allocations)),
+                                with("bytes", format_bytes(summary.smallest))));
     }
 }
 
@@ -87,17 +87,16 @@ void note_left_out_events(std::span<const Analysis* const> devices, const Words&
         }
     }
     if (events > 0) {
-        print_note(words, words.plural(events,
-                                       "{n} event of repeated steps is not in the trace, so the snapshot lacks it.",
-                                       "{n} events of repeated steps are not in the trace, so the snapshot lacks "
-                                       "them."));
+        print_note(words,
+                   words.plural(events, "{n} event of repeated steps is not in the trace, so the snapshot lacks it.",
+                                "{n} events of repeated steps are not in the trace, so the snapshot lacks "
+                                "them."));
     }
 }
 
 }  // namespace
 
-Status export_perfetto(const ExportOptions& options, const std::string& trace, const Words& words,
-                       Progress& progress) {
+Status export_perfetto(const ExportOptions& options, const std::string& trace, const Words& words, Progress& progress) {
     const ProgressBar bar(progress, words("Exporting {path}", with("path", trace)));
     const auto explained = explain_devices({trace, "", options.device}, "", words, progress);
     if (!explained) {

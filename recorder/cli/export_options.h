@@ -16,8 +16,8 @@ struct ExportOptions {
     std::string output;  ///< empty: the name that the format has for it
     std::string at = "peak";
     std::optional<int> device;
-    std::string profile;          ///< a file of torch.profiler to add to; empty: none
-    size_t most_spans = 5000;     ///< allocations in a timeline; 0: all
+    std::string profile;       ///< a file of torch.profiler to add to; empty: none
+    size_t most_spans = 5000;  ///< allocations in a timeline; 0: all
     bool force = false;
 };
 

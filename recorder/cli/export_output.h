@@ -14,8 +14,8 @@ namespace tidemark::cli {
 
 class ExportOutput {
 public:
-    /// `path`: "-" is the standard output. Errors: a file exists that must not be replaced (usage), the folder cannot be
-    /// written (environment).
+    /// `path`: "-" is the standard output. Errors: a file exists that must not be replaced (usage), the folder cannot
+    /// be written (environment).
     static Result<ExportOutput> open(const std::string& path, bool force);
 
     Status write(std::string_view bytes);

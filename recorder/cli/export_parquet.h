@@ -11,8 +11,8 @@
 
 namespace tidemark::cli {
 
-/// Prints what is wrong with a trace, and sets `exit_code` to its exit status, and goes on with the next one. Errors: no
-/// trace, a label is wrong, the dataset cannot be written, canceled.
+/// Prints what is wrong with a trace, and sets `exit_code` to its exit status, and goes on with the next one. Errors:
+/// no trace, a label is wrong, the dataset cannot be written, canceled.
 Status export_parquet(const ExportOptions& options, const Words& words, Progress& progress, int& exit_code);
 
 }  // namespace tidemark::cli

@@ -62,8 +62,7 @@ void add_mcp_command(CommandLine& line) {
          "  tidemark mcp before.tide after.tide"});
     command.add_option("TRACE", options->traces, words("Traces (.tide) and folders of jobs that agents may read"));
     command
-        .add_option("--root", options->roots,
-                    words("A folder below which agents may read all traces; may be repeated"))
+        .add_option("--root", options->roots, words("A folder below which agents may read all traces; may be repeated"))
         ->allow_extra_args(false);
     command
         .add_option("--max-bytes", options->limits.bytes,

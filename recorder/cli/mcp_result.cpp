@@ -18,8 +18,8 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Of a finding in an overview. The tool `finding` has all.
-constexpr std::array shown_keys{"kind",      "severity",        "confidence", "title", "bytes",    "per_iteration_bytes",
-                                "count",     "since_iteration", "component",  "line",  "referrer", "evidence",
+constexpr std::array shown_keys{"kind",    "severity",        "confidence", "title", "bytes",    "per_iteration_bytes",
+                                "count",   "since_iteration", "component",  "line",  "referrer", "evidence",
                                 "unknowns"};
 
 std::string id_of(const ordered_json& device, size_t position) { return fmt::format("{}:{}", device.dump(), position); }
@@ -142,7 +142,8 @@ std::optional<ordered_json> finding_of(const ordered_json& explained, const std:
         size_t position = 0;
         for (const ordered_json& finding : is_of_device(device) ? device["findings"] : ordered_json::array()) {
             if (id_of(device["device"], position++) == id) {
-                return ordered_json{{"device", device["device"]}, {"time_point", device["time_point"]}, {"finding", finding}};
+                return ordered_json{
+                    {"device", device["device"]}, {"time_point", device["time_point"]}, {"finding", finding}};
             }
         }
     }
@@ -163,8 +164,8 @@ std::string text_within(ordered_json json, size_t most) {
         rest = length_of(*longest.value);
         ordered_json shown = json.is_object() ? json : ordered_json{{"list", json}};
         for (const auto& [place, counts] : left_out) {
-            shown["left_out"].push_back(fmt::format("{}: {} of {} are shown", place.empty() ? "list" : place,
-                                                    counts.second, counts.first));
+            shown["left_out"].push_back(
+                fmt::format("{}: {} of {} are shown", place.empty() ? "list" : place, counts.second, counts.first));
         }
         text = text_of(shown);
     }

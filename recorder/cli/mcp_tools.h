@@ -17,7 +17,7 @@ struct McpParameter {
     const char* name;
     const char* type;    ///< of JSON Schema: "string" or "integer"
     const char* option;  ///< of the command: "--at"; nullptr: its next argument; "": not for the command
-    const char* description;
+    std::string description;
     bool is_required = false;
     bool is_trace = false;  ///< the value is the name of a trace
 };

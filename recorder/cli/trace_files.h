@@ -11,8 +11,8 @@
 
 namespace tidemark::cli {
 
-/// Returns the traces in a folder and the folders in it, by name. Errors: the folder cannot be read (environment) or has
-/// no trace (input).
+/// Returns the traces in a folder and the folders in it, by name. Errors: the folder cannot be read (environment) or
+/// has no trace (input).
 Result<std::vector<std::string>> traces_below(const std::string& folder);
 
 /// Returns the names, with the traces below it instead of each folder. Errors: as traces_below().

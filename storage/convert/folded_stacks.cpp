@@ -43,7 +43,8 @@ Status write_folded_stacks(const Trace& trace, const DeviceHistory& device, std:
                            std::string_view root, const TakeBytes& take) {
     std::unordered_map<StackId, uint64_t> by_stack;
     for (const ActiveAllocation& allocation : active) {
-        by_stack[device.allocations.stack[allocation.allocation]] += device.allocations.block_size[allocation.allocation];
+        by_stack[device.allocations.stack[allocation.allocation]] +=
+            device.allocations.block_size[allocation.allocation];
     }
     std::map<std::string, uint64_t> by_text;  // stacks may differ only in frames that are left out
     for (const auto& [stack, bytes] : by_stack) {

@@ -23,10 +23,9 @@ constexpr int64_t first_position = 4'000'000;
 
 std::string device_title(const DeviceTimeline& timeline) {
     const DeviceHistory& device = timeline.history();
-    return device.name.empty()
-               ? timeline.words("Memory of GPU {device}", with("device", device.device))
-               : timeline.words("Memory of GPU {device} ({name})", with("device", device.device),
-                                with("name", device.name));
+    return device.name.empty() ? timeline.words("Memory of GPU {device}", with("device", device.device))
+                               : timeline.words("Memory of GPU {device} ({name})", with("device", device.device),
+                                                with("name", device.name));
 }
 
 struct Span {
@@ -56,8 +55,8 @@ void write_steps(const DeviceTimeline& timeline) {
     std::vector<Span> spans;
     for (const Step& step : timeline.trace().steps) {
         const int64_t end = step.end.value_or(timeline.trace().duration);
-        spans.push_back({timeline.words("step {number}", with("number", step.number)), step.start,
-                         std::max(step.start, end)});
+        spans.push_back(
+            {timeline.words("step {number}", with("number", step.number)), step.start, std::max(step.start, end)});
     }
     write_spans(timeline, std::move(spans), perfetto::steps_thread, timeline.words("Steps"));
 }
@@ -130,7 +129,7 @@ Result<PerfettoSummary> write_perfetto_events(std::span<const PerfettoDevice> de
     for (const PerfettoDevice& device : devices) {
         const int64_t index = device.context.device().device;
         const DeviceTimeline timeline{device, words, events, first_process + index,
-                                                trace.start_utc_ns - base_of(trace, options)};
+                                      trace.start_utc_ns - base_of(trace, options)};
         events.name_process(timeline.process, device_title(timeline), first_position + index);
         write_findings(timeline);
         write_marks(timeline);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a trace as a timeline for ui.perfetto.dev: memory as counters, allocations, steps and phases as spans, marks and
-// findings as instants.
+// Writes a trace as a timeline for ui.perfetto.dev: memory as counters, allocations, steps and phases as spans, marks
+// and findings as instants.
 //
 // The format is Chrome's JSON, not Perfetto's protocol buffers: torch.profiler writes it, so that events of both have
-// one clock and fit into one file. Its times are µs since `baseTimeNanoseconds` (Unix epoch), and viewers of JSON ignore
-// that base. So two files have one timeline only if their bases are equal.
+// one clock and fit into one file. Its times are µs since `baseTimeNanoseconds` (Unix epoch), and viewers of JSON
+// ignore that base. So two files have one timeline only if their bases are equal.
 #pragma once
 
 #include <optional>
@@ -27,9 +27,9 @@ struct PerfettoOptions {
 
 /// What a timeline lacks.
 struct PerfettoSummary {
-    int64_t allocations = 0;            ///< that are spans
-    int64_t allocations_left_out = 0;   ///< smaller than the others
-    int64_t smallest = 0;               ///< bytes of the smallest that is a span
+    int64_t allocations = 0;           ///< that are spans
+    int64_t allocations_left_out = 0;  ///< smaller than the others
+    int64_t smallest = 0;              ///< bytes of the smallest that is a span
 };
 
 /// The explanation of one device.

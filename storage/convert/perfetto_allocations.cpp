@@ -94,8 +94,7 @@ void write_allocations(const DeviceTimeline& timeline, size_t most, PerfettoSumm
         }
         const Origin& origin = timeline.trace().origins[all.origin[a]];
         const auto bytes = static_cast<int64_t>(all.block_size[a]);
-        timeline.events.span(track, lines.name(lines.group_of(a)), timeline.at(lifetime.start),
-                             timeline.at(place.end),
+        timeline.events.span(track, lines.name(lines.group_of(a)), timeline.at(lifetime.start), timeline.at(place.end),
                              {{"bytes", bytes},
                               {"requested_bytes", static_cast<int64_t>(all.requested[a])},
                               {"allocation", device.allocation_name(a)},

@@ -35,9 +35,7 @@ public:
     const Status& status() const { return status_; }
 
 private:
-    void advance() {
-        status_ = progress_.canceled ? Status(canceled_error()) : source_.ensure(1);
-    }
+    void advance() { status_ = progress_.canceled ? Status(canceled_error()) : source_.ensure(1); }
 
     ByteSource& source_;
     const Progress& progress_;

@@ -190,8 +190,8 @@ private:
 
     void write_origin(uint32_t index) {
         const Origin& origin = trace_.origins[index];
-        for (const auto& [key, value] :
-             {std::pair("compile_context", &origin.compile_context), std::pair("user_metadata", &origin.user_metadata)}) {
+        for (const auto& [key, value] : {std::pair("compile_context", &origin.compile_context),
+                                         std::pair("user_metadata", &origin.user_metadata)}) {
             if (!value->empty()) {
                 pickle_.word(key);
                 pickle_.word(*value);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// Distributes spans of time over as few tracks as a simple rule needs, so that on one track spans contain one another or
-// do not overlap.
+// Distributes spans of time over as few tracks as a simple rule needs, so that on one track spans contain one another
+// or do not overlap.
 #pragma once
 
 #include <cstdint>

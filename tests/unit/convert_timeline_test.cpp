@@ -32,8 +32,9 @@ TEST(SpanLanes, SpansOfALaneNestOrAreApart) {
         const int64_t start = random() % 200'000;
         spans.emplace_back(start, start + static_cast<int64_t>(random() % (i % 5 == 0 ? 200'000 : 300)));
     }
-    std::sort(spans.begin(), spans.end(),
-              [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
+    std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
     SpanLanes lanes;
     std::vector<std::vector<Drawn>> drawn;
     for (const auto& [start, end] : spans) {
@@ -127,8 +128,8 @@ TEST(ProfilerTrace, EventsAreAddedToTheListOfTheFile) {
 }
 
 TEST(ProfilerTrace, OtherFilesAreRefused) {
-    for (const std::string file : {"hello", "[]", "{}", R"({"traceEvents": 5})", R"({"traceEvents": [1, 2)",
-                                   R"({"a": {"traceEvents": []}})"}) {
+    for (const std::string file :
+         {"hello", "[]", "{}", R"({"traceEvents": 5})", R"({"traceEvents": [1, 2)", R"({"a": {"traceEvents": []}})"}) {
         EXPECT_TRUE(with_event(file).is_string()) << file;
     }
 }
