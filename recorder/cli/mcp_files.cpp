@@ -85,7 +85,7 @@ std::string McpFiles::existing(const std::string& name) const {
 }
 
 Result<std::string> McpFiles::find(const std::string& name) const {
-    if (const std::string path = existing(name); !path.empty()) {
+    if (const std::string path = name.empty() ? "" : existing(name); !path.empty()) {
         return path;
     }
     const size_t colon = name.rfind(':');

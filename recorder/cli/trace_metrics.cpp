@@ -88,10 +88,11 @@ void add_memory(OpenMetrics& metrics, const MetricLabels& labels, const Analysis
     }
 }
 
+/// The first step, which makes what all later ones use, is no growth.
 void add_growth(OpenMetrics& metrics, const MetricLabels& labels, const AnalysisContext& context) {
     const std::vector<int64_t>& floor = context.allocated_floor();
-    if (floor.size() >= 2) {
-        const size_t compared = std::min(steps_compared, floor.size() - 1);
+    if (floor.size() >= 3) {
+        const size_t compared = std::min(steps_compared, floor.size() - 2);
         metrics.add(growth, labels,
                     (floor.back() - floor[floor.size() - 1 - compared]) / static_cast<int64_t>(compared));
     }
