@@ -130,17 +130,25 @@ private:
             case Action::segment_alloc:
             case Action::segment_map: {
                 const Segment& segment = device_.segments[ref.index()];
-                write_segment(ref.action(), arrivals_.at(event), segment, segment.stack);
+                write_segment(ref.action(), change_at(arrivals_, event, segment), segment, segment.stack);
                 return;
             }
             case Action::segment_free:
             case Action::segment_unmap: {
                 const Segment& segment = device_.segments[ref.index()];
-                write_segment(ref.action(), returns_.at(event), segment, segment.free_stack);
+                write_segment(ref.action(), change_at(returns_, event, segment), segment, segment.free_stack);
                 return;
             }
             default: write_other(device_.others[ref.index()]); return;
         }
+    }
+
+    using Changes = std::unordered_map<EventNumber, DriverChange>;
+
+    /// Returns the change of an event, which in a damaged file may not be that of the segment.
+    static DriverChange change_at(const Changes& changes, EventNumber event, const Segment& segment) {
+        const auto found = changes.find(event);
+        return found == changes.end() ? DriverChange{segment.address, segment.size} : found->second;
     }
 
     void write_allocation(Action action, AllocationIndex a) {
@@ -204,7 +212,7 @@ private:
     const bool has_times_;
     PickleWriter& pickle_;
     SnapshotParts& parts_;
-    std::unordered_map<EventNumber, DriverChange> arrivals_, returns_;
+    Changes arrivals_, returns_;
 };
 
 /// The segments of one device after its last event, as torch.cuda.memory_snapshot() describes them.

@@ -110,7 +110,7 @@ class Perfetto(ConvertTest):
         ((start,),) = self.json_of("query", trace, "SELECT value FROM meta WHERE key = 'start_utc_ns'")["rows"]
         self.assertEqual(file["baseTimeNanoseconds"] % 7_889_238_000_000_000, 0)
         steps = [event for event in file["traceEvents"] if event["name"] == "step 0"]
-        ((first,),) = self.json_of("query", trace, "SELECT start FROM step ORDER BY number LIMIT 1")["rows"]
+        ((first,),) = self.json_of("query", trace, "SELECT start_time FROM step ORDER BY number LIMIT 1")["rows"]
         self.assertAlmostEqual(file["baseTimeNanoseconds"] + steps[0]["ts"] * 1000, int(start) + first, delta=1000)
 
     def test_one_file_with_a_profile(self):
