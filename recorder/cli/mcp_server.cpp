@@ -57,6 +57,24 @@ std::string message_of(std::string errors) {
     return errors;
 }
 
+/// Returns the part of a command's output that is the result of the tool.
+Result<ordered_json> shape(const McpTool& tool, const json& arguments, const std::string& output) {
+    ordered_json result = ordered_json::parse(output, nullptr, false);
+    if (result.is_discarded()) {
+        return environment_error("The command `{command}` printed no JSON.", with("command", tool.command));
+    }
+    if (tool.shape == McpShape::findings) {
+        return findings_of(result);
+    }
+    if (tool.shape == McpShape::whole) {
+        return result;
+    }
+    const auto id = arguments.at("id").get<std::string>();
+    auto finding = finding_of(result, id);
+    return finding ? Result<ordered_json>(*std::move(finding))
+                   : usage_error("There is no finding {id}; `explain` lists them with their ids.", with("id", id));
+}
+
 }  // namespace
 
 std::optional<std::string> McpServer::answer(std::string_view line) const {
@@ -143,58 +161,47 @@ ordered_json McpServer::list_tools() const {
 }
 
 ordered_json McpServer::call_tool(const McpTool& tool, const json& arguments) const {
-    std::string notes;
-    auto found = json_of(tool, arguments, notes);
-    if (!found) {
-        return tool_result(words_.translate(found.error().sentence), true);
+    const auto refused = [&](const Error& error) { return tool_result(words_.translate(error.sentence), true); };
+    if (tool.shape == McpShape::files) {
+        const Status checked = check_arguments(tool, arguments);
+        return checked ? tool_result(text_within(files_.list(most_traces), limits_.bytes), false)
+                       : refused(checked.error());
     }
-    ordered_json result = tool_result(text_within(*std::move(found), limits_.bytes), false);
-    if (!notes.empty()) {
-        result["content"].push_back({{"type", "text"}, {"text", notes}});
+    const auto captured = run_command(tool, arguments);
+    if (!captured) {
+        return refused(captured.error());
+    }
+    const std::string message = message_of(captured->errors);
+    if (captured->ending.exit_status() != 0) {
+        return tool_result(message, true);
+    }
+    auto shaped = shape(tool, arguments, captured->output);
+    if (!shaped) {
+        return refused(shaped.error());
+    }
+    ordered_json result = tool_result(text_within(*std::move(shaped), limits_.bytes), false);
+    if (!message.empty()) {
+        result["content"].push_back({{"type", "text"}, {"text", message}});
     }
     return result;
 }
 
-Result<ordered_json> McpServer::json_of(const McpTool& tool, const json& arguments, std::string& notes) const {
-    if (tool.shape == McpShape::files) {
-        const auto checked = check_arguments(tool, arguments);
-        return checked ? Result<ordered_json>(files_.list(most_traces)) : checked.error();
-    }
+Result<Captured> McpServer::run_command(const McpTool& tool, const json& arguments) const {
     const auto arguments_of_command = command_of(tool, arguments, files_);
     if (!arguments_of_command) {
         return arguments_of_command.error();
     }
     Arguments command{"/proc/self/exe", fmt::format("--language={}", language_name(words_.language()))};
     command.insert(command.end(), arguments_of_command->begin(), arguments_of_command->end());
-    const auto captured = capture(command, {limits_.seconds, most_read});
-    if (!captured) {
-        return captured.error();
-    }
-    if (captured->was_too_slow) {
+    auto captured = capture(command, {limits_.seconds, most_read});
+    if (captured && captured->was_too_slow) {
         return environment_error("The command took longer than {seconds} s; ask for less, or raise --timeout.",
                                  with("seconds", limits_.seconds));
     }
-    if (captured->was_too_long) {
+    if (captured && captured->was_too_long) {
         return usage_error("The result has more than {bytes} bytes; ask for less.", with("bytes", most_read));
     }
-    if (captured->ending.exit_status() != 0) {
-        return environment_error("{text}", with("text", message_of(captured->errors)));
-    }
-    notes = message_of(captured->errors);
-    const ordered_json result = ordered_json::parse(captured->output, nullptr, false);
-    if (result.is_discarded()) {
-        return environment_error("The command `{command}` printed no JSON.", with("command", tool.command));
-    }
-    if (tool.shape == McpShape::findings) {
-        return findings_of(result);
-    }
-    if (tool.shape == McpShape::whole) {
-        return result;
-    }
-    const std::string id = arguments.at("id").get<std::string>();
-    const auto finding = finding_of(result, id);
-    return finding ? Result<ordered_json>(*finding)
-                   : usage_error("There is no finding {id}; `explain` lists them with their ids.", with("id", id));
+    return captured;
 }
 
 }  // namespace tidemark::cli

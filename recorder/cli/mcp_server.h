@@ -33,14 +33,15 @@ public:
     std::string refuse_long_line(size_t most) const;
 
 private:
-    /// Returns the result of a request, or throws nothing: errors of the protocol are {"code", "message"} in `error`.
+    /// Returns the result of a request, or sets `error` to {"code", "message"}.
     nlohmann::ordered_json call(const std::string& method, const nlohmann::json& parameters,
                                 nlohmann::ordered_json& error) const;
     nlohmann::ordered_json initialize(const nlohmann::json& parameters) const;
     nlohmann::ordered_json list_tools() const;
     nlohmann::ordered_json call_tool(const McpTool& tool, const nlohmann::json& arguments) const;
-    Result<nlohmann::ordered_json> json_of(const McpTool& tool, const nlohmann::json& arguments,
-                                           std::string& notes) const;
+    /// Runs the command of a tool in a process of its own: a damaged trace may need all memory that it is allowed to
+    /// take. Errors: wrong arguments, too slow, too long.
+    Result<Captured> run_command(const McpTool& tool, const nlohmann::json& arguments) const;
 
     const McpFiles files_;
     const McpLimits limits_;

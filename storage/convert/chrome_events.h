@@ -38,7 +38,6 @@ public:
     /// A value in bytes, which holds until the next one.
     void bytes(int64_t process, std::string_view counter, int64_t time, int64_t value);
 
-    bool is_empty() const { return is_empty_; }
     const Status& status() const { return buffer_.status(); }
     /// Returns the error of the receiver.
     Status finish() { return buffer_.finish(); }

@@ -60,10 +60,12 @@ public:
     const std::string& of(StackId id) {
         const auto [known, is_new] = texts_.try_emplace(id);
         if (is_new) {
-            size_t count = 0;
-            for (const FrameId frame : stacks_.frames_of(id)) {
-                if (stacks_.role(frame) != FrameRole::plumbing && count++ < most_frames) {
+            size_t frames = 0;
+            for (StackId stack = id; stack != 0 && frames < most_frames; stack = stacks_.stack(stack).caller) {
+                const FrameId frame = stacks_.stack(stack).frame;
+                if (stacks_.role(frame) != FrameRole::plumbing) {
                     known->second += (known->second.empty() ? "" : " < ") + describe_frame(stacks_, frame);
+                    ++frames;
                 }
             }
         }
