@@ -51,6 +51,8 @@ void add_share_command(CommandLine& line);
 void add_collect_command(CommandLine& line);
 void add_export_command(CommandLine& line);
 void add_completion_command(CommandLine& line);
+void add_metrics_command(CommandLine& line);
+void add_mcp_command(CommandLine& line);
 
 /// Texts of a command's help, translated. `details` has line breaks and may be empty.
 struct CommandHelp {

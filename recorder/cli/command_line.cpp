@@ -107,6 +107,8 @@ CommandParser::CommandParser(const Words& words)
     add_collect_command(line);
     add_export_command(line);
     add_completion_command(line);
+    add_metrics_command(line);
+    add_mcp_command(line);
 }
 
 /// Returns the words in the selected language. Parses the command line once for --language, since all texts depend on

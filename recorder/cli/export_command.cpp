@@ -2,251 +2,91 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // tidemark export: the data of traces in the formats of other programs.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <array>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "recorder/cli/command.h"
-#include "recorder/cli/explained.h"
-#include "recorder/cli/exported_tables.h"
-#include "recorder/cli/memory_limit.h"
-#include "recorder/cli/output.h"
-#include "recorder/cli/parquet_dataset.h"
-#include "storage/base/exit_status.h"
-#include "storage/base/units.h"
-#include "storage/format/hash.h"
-#include "storage/trace/file_extensions.h"
+#include "recorder/cli/export_csv.h"
+#include "recorder/cli/export_file.h"
+#include "recorder/cli/export_parquet.h"
+#include "recorder/cli/job_views.h"
+#include "recorder/cli/recorded_programs.h"
 
 namespace tidemark::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct ExportOptions {
-    std::vector<std::string> traces, labels;
-    std::string format, allocations = "alive";
-    std::string output = "tidemark-dataset";
-    bool force = false;
+/// An option that only some formats have.
+struct FormatOption {
+    const CLI::Option* option;
+    std::vector<std::string> formats;
 };
 
-/// Returns the labels of KEY=VALUE. Keys are names of columns in SQL.
-Result<RunLabels> parse_labels(const std::vector<std::string>& texts) {
-    RunLabels labels;
-    for (const std::string& text : texts) {
-        const std::string key = text.substr(0, text.find('='));
-        const bool is_name = !key.empty() &&
-                             key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos &&
-                             (key.front() < '0' || key.front() > '9');
-        if (!is_name || key.size() == text.size()) {
-            return usage_error(
-                "--label {text}: write NAME=VALUE, with a name of lower-case letters, digits and underscores, such as "
-                "commit=4f2a91c.",
-                with("text", text));
-        }
-        if (!labels.emplace(key, text.substr(key.size() + 1)).second) {
-            return usage_error("--label {text}: this label was given before.", with("text", text));
+Status check_options(const std::vector<FormatOption>& options, const std::string& format) {
+    for (const auto& [option, formats] : options) {
+        if (option->count() > 0 && std::find(formats.begin(), formats.end(), format) == formats.end()) {
+            return usage_error("{option} is for --format {formats}.", with("option", option->get_name()),
+                               with("formats", CLI::detail::join(formats, ", ")));
         }
     }
-    return labels;
+    return {};
 }
 
-/// Returns the traces in a folder and the folders in it, by name.
-Result<std::vector<std::string>> traces_below(const std::string& folder) {
-    std::vector<std::string> traces;
-    std::error_code error;
-    for (fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
-         !error && entry != end; entry.increment(error)) {
-        std::error_code unknown;
-        if (entry->path().extension() == trace_extension && entry->is_regular_file(unknown)) {
-            traces.push_back(entry->path().string());
-        }
+Result<std::string> only_trace(const ExportOptions& options) {
+    if (options.traces.size() > 1) {
+        return usage_error("--format {format} takes one trace; {count} are given.", with("format", options.format),
+                           with("count", options.traces.size()));
     }
-    if (error) {
-        return environment_error("{path} cannot be opened: {reason}.", with("path", folder),
-                                 with("reason", error.message()));
-    }
-    if (traces.empty()) {
-        return input_error("{path} has no trace (.tide) in it.", with("path", folder));
-    }
-    std::sort(traces.begin(), traces.end());
-    return traces;
+    const auto trace = trace_of_rank(options.traces.front());
+    return trace ? trace_or_pid(*trace) : trace.error();
 }
 
-Result<std::vector<std::string>> find_traces(const std::vector<std::string>& names) {
-    std::vector<std::string> traces;
-    for (const std::string& name : names) {
-        std::error_code error;
-        if (!fs::is_directory(name, error)) {
-            traces.push_back(name);
-            continue;
-        }
-        const auto found = traces_below(name);
-        if (!found) {
-            return found.error();
-        }
-        traces.insert(traces.end(), found->begin(), found->end());
+Status run_export(const ExportOptions& options, const Words& words, Progress& progress, int& exit_code) {
+    if (options.format == "parquet") {
+        return export_parquet(options, words, progress, exit_code);
     }
-    return traces;
+    const auto trace = only_trace(options);
+    if (!trace) {
+        return trace.error();
+    }
+    return options.format == "perfetto"     ? export_perfetto(options, *trace, words, progress)
+           : options.format == "memory_viz" ? export_memory_viz(options, *trace, words, progress)
+           : options.format == "folded"     ? export_folded(options, *trace, words, progress)
+                                            : export_csv(options, *trace, words, progress);
 }
 
-/// Returns the name of a trace's run: that of the file, which people read, and a hash of the content, because most
-/// traces are called run.tide.
-std::string run_name(const std::string& path) {
-    std::string name = fs::path(path).stem().string();
-    std::replace_if(
-        name.begin(), name.end(),
-        [](char c) {
-            const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-            return !is_plain && c != '.' && c != '_' && c != '-';
-        },
-        '_');
-    Hash hash;
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> buffer(size_t{1} << 20);
-    while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
-        hash.add(buffer.data(), static_cast<size_t>(file.gcount()));
-    }
-    const auto digest = hash.digest();
-    name += '-';
-    for (size_t i = 0; i < 6; ++i) {
-        name += fmt::format("{:02x}", digest[i]);
-    }
-    return name;
-}
-
-/// What was written and what was not.
-struct ExportSummary {
-    int64_t runs = 0, bytes = 0;
-    int64_t existing = 0;  ///< runs that the dataset had
-    int64_t recorded = 0;  ///< traces that are still being recorded
-    int exit_code = exit_success;
-};
-
-/// Exports traces one after another.
-class ParquetExport {
-public:
-    ParquetExport(const ExportOptions& options, ParquetDataset dataset, const Words& words, Progress& progress)
-        : options_(options), dataset_(std::move(dataset)), words_(words), progress_(progress) {}
-
-    /// Prints what is wrong with a trace and goes on with the next one. Errors: the dataset cannot be written,
-    /// canceled.
-    Result<ExportSummary> run(const std::vector<std::string>& traces) {
-        for (const std::string& trace : traces) {
-            const Status exported = add_if_possible(trace);
-            if (exported) {
-                continue;
-            }
-            if (dataset_.has_failed() || progress_.canceled) {
-                return exported.error();
-            }
-            print_error(exported.error(), words_);
-            if (summary_.exit_code == exit_success) {
-                summary_.exit_code = exit_status(exported.error().kind);
-            }
-        }
-        return summary_;
-    }
-
-private:
-    Status add_if_possible(const std::string& trace) {
-        try {
-            return add(trace);
-        } catch (const std::bad_alloc&) {
-            const Error error = out_of_memory_error();
-            return Error{error.kind, Sentence("{path}: {text}", with("path", trace), with("text", error.sentence))};
-        }
-    }
-
-    Status add(const std::string& trace) {
-        const std::string run = run_name(trace);
-        if (!options_.force && dataset_.has_run(run)) {
-            ++summary_.existing;
-            return {};
-        }
-        const ProgressBar bar(progress_, words_("Exporting {path}", with("path", trace)));
-        const auto devices = explain_devices({trace, "", std::nullopt}, "", words_, progress_);
-        if (!devices) {
-            return devices.error();
-        }
-        if (devices->front().context->trace().being_written) {
-            ++summary_.recorded;
-            return {};
-        }
-        return write(run, *devices);
-    }
-
-    Status write(const std::string& run, const std::vector<Explained>& devices) {
-        const auto which = options_.allocations == "all" ? ExportedAllocations::all : ExportedAllocations::alive;
-        const TakeRows take = [&](std::string_view table, std::string_view rows) {
-            return progress_.canceled ? Status(canceled_error()) : dataset_.add(table, rows);
-        };
-        TIDEMARK_TRY(dataset_.begin(run));
-        try {
-            for (const Explained& device : devices) {
-                TIDEMARK_TRY(export_tables(device, which, take));
-            }
-        } catch (const std::bad_alloc&) {
-            TIDEMARK_TRY(dataset_.abandon());
-            throw;
-        }
-        const auto bytes = dataset_.finish();
-        if (!bytes) {
-            return bytes.error();
-        }
-        ++summary_.runs;
-        summary_.bytes += *bytes;
-        return {};
-    }
-
-    const ExportOptions& options_;
-    ParquetDataset dataset_;
-    const Words& words_;
-    Progress& progress_;
-    ExportSummary summary_;
-};
-
-void print_notes(const ExportSummary& summary, const Words& words) {
-    if (summary.existing > 0) {
-        print_note(words, words.plural(summary.existing,
-                                       "{n} trace is in the dataset already and was not exported again; --force "
-                                       "replaces its run.",
-                                       "{n} traces are in the dataset already and were not exported again; --force "
-                                       "replaces their runs."));
-    }
-    if (summary.recorded > 0) {
-        print_note(words, words.plural(summary.recorded, "{n} trace is still being recorded; export it after its end.",
-                                       "{n} traces are still being recorded; export them after their end."));
-    }
-}
-
-Status export_parquet(const ExportOptions& options, const Words& words, Progress& progress, int& exit_code) {
-    const auto labels = parse_labels(options.labels);
-    if (!labels) {
-        return labels.error();
-    }
-    const auto traces = find_traces(options.traces);
-    if (!traces) {
-        return traces.error();
-    }
-    auto dataset = ParquetDataset::open(options.output, *labels);
-    if (!dataset) {
-        return dataset.error();
-    }
-    const auto summary = ParquetExport(options, *std::move(dataset), words, progress).run(*traces);
-    if (!summary) {
-        return summary.error();
-    }
-    print_notes(*summary, words);
-    exit_code = summary->exit_code;
-    return print(
-        fmt::format("{}: {}\n", visible_text(options.output),
-                    words.list({words.plural(summary->runs, "{n} run", "{n} runs"), format_bytes(summary->bytes)})));
+std::vector<FormatOption> add_format_options(CLI::App& command, ExportOptions& options, const Words& words) {
+    CLI::Option* label =
+        command
+            .add_option("--label", options.labels,
+                        words("parquet: NAME=VALUE, a column of all tables for the traces of this command, such as "
+                              "commit=4f2a91c; may be repeated"))
+            ->allow_extra_args(false);
+    CLI::Option* allocations =
+        command
+            .add_option("--allocations", options.allocations,
+                        words("parquet, csv: the rows of the table allocations: alive, those active at the peak or at "
+                              "the end; or all"))
+            ->check(CLI::IsMember({"alive", "all"}))
+            ->capture_default_str();
+    CLI::Option* at = command
+                          .add_option("--at", options.at,
+                                      words("folded: the point in time: event:N, time:T, mark:NAME, step:N, "
+                                            "step:N:peak, peak or end"))
+                          ->capture_default_str();
+    CLI::Option* profile = command.add_option(
+        "--with", options.profile,
+        words("perfetto: a file of torch.profiler (.json, .json.gz); the output has the events of both"));
+    CLI::Option* spans =
+        command
+            .add_option("--spans", options.most_spans,
+                        words("perfetto: the number of allocations to show, the largest of each device; 0 shows all"))
+            ->capture_default_str();
+    CLI::Option* device = command.add_option("--device", options.device, words("Only this device (default: all)"));
+    return {{label, {"parquet"}},  {allocations, {"parquet", "csv"}},
+            {at, {"folded"}},      {profile, {"perfetto"}},
+            {spans, {"perfetto"}}, {device, {"perfetto", "memory_viz", "csv", "folded"}}};
 }
 
 }  // namespace
@@ -256,34 +96,41 @@ void add_export_command(CommandLine& line) {
     auto options = std::make_shared<ExportOptions>();
     CLI::App& command = add_command(
         line, "export",
-        {words("Write the data of traces for other programs: Parquet tables of many runs"),
-         words("parquet writes a dataset for DuckDB, pyarrow, Spark, Ray Data or a warehouse, with a file per table\n"
-               "and trace, DATASET/TABLE/run=NAME/part-0.parquet. The tables are runs, sites, steps, findings,\n"
-               "breakdown and allocations; docs/FLEET.md describes them. A Python with pyarrow writes the files: the\n"
-               "python3 in PATH. A trace that cannot be read is reported, and the others are exported. A trace that\n"
-               "the dataset has already is left out, so the same folder can be exported again and again."),
-         "  tidemark export --format parquet -o fleet --label commit=4f2a91c --label job=nightly run.tide\n"
-         "  tidemark export --format parquet -o fleet traces/\n"
+        {words("Write the data of traces for other programs: Perfetto, PyTorch's memory page, tables, flame graphs"),
+         words("perfetto: a timeline for ui.perfetto.dev, on the clock of torch.profiler: memory as counters,\n"
+               "allocations and steps as spans, marks and findings.\n"
+               "memory_viz: a snapshot for pytorch.org/memory_viz and python -m torch.cuda._memory_viz.\n"
+               "csv: a folder with a file per table. folded: stacks with bytes, for flamegraph.pl and speedscope.\n"
+               "parquet: a dataset of many traces for DuckDB, pyarrow, Spark, Ray Data or a warehouse, with a file\n"
+               "per table and trace, DATASET/TABLE/run=NAME/part-0.parquet. A Python with pyarrow writes the files:\n"
+               "the python3 in PATH. A trace that cannot be read is reported, and the others are exported. A trace\n"
+               "that the dataset has already is left out, so the same folder can be exported again and again.\n"
+               "docs/FLEET.md describes the tables, docs/INTEGRATIONS.md the other formats."),
+         "  tidemark export --format perfetto run.tide\n"
+         "  tidemark export --format perfetto run.tide --with profile.json.gz -o both.json\n"
+         "  tidemark export --format folded run.tide -o - | flamegraph.pl --countname bytes > memory.svg\n"
+         "  tidemark export --format parquet -o fleet --label commit=4f2a91c --label job=nightly traces/\n"
          "  duckdb -c \"SELECT run, max(peak_allocated_bytes) FROM 'fleet/runs/*/*.parquet' GROUP BY run\""});
-    command.add_option("TRACE", options->traces, words("Traces (.tide), or folders with traces in them"))->required();
-    command.add_option("--format", options->format, words("Output format"))
-        ->check(CLI::IsMember({"parquet"}))
+    command
+        .add_option(
+            "TRACE", options->traces,
+            words("A trace (.tide), that of a rank (run.tidejob:3) or a process id; parquet: traces, or folders "
+                  "with traces in them"))
         ->required();
-    command.add_option("-o,--output", options->output, words("The folder of the dataset; runs are added to it"))
-        ->capture_default_str();
-    command
-        .add_option("--label", options->labels,
-                    words("NAME=VALUE: a column of all tables, for the traces of this command, such as commit=4f2a91c; "
-                          "may be repeated"))
-        ->allow_extra_args(false);
-    command
-        .add_option("--allocations", options->allocations,
-                    words("The rows of the table allocations: alive, those active at the peak or at the end; or all"))
-        ->check(CLI::IsMember({"alive", "all"}))
-        ->capture_default_str();
-    command.add_flag("--force", options->force, words("Replace the runs of traces that the dataset has already"));
-    set_work(line, command, [options, words, &exit_code = line.exit_code](Progress& progress) {
-        return export_parquet(*options, words, progress, exit_code);
+    command.add_option("--format", options->format, words("Output format"))
+        ->check(CLI::IsMember({"perfetto", "memory_viz", "csv", "folded", "parquet"}))
+        ->required();
+    command.add_option("-o,--output", options->output,
+                       words("The file or folder to write; - is the standard output (default: a name like that of the "
+                             "trace; parquet: tidemark-dataset, to which runs are added)"));
+    const auto format_options = add_format_options(command, *options, words);
+    command.add_flag(
+        "--force", options->force,
+        words("Replace an existing file, but no trace and no snapshot; parquet: replace the runs of traces "
+              "that the dataset has already"));
+    set_work(line, command, [options, format_options, words, &exit_code = line.exit_code](Progress& progress) {
+        const Status checked = check_options(format_options, options->format);
+        return checked ? run_export(*options, words, progress, exit_code) : checked;
     });
 }
 

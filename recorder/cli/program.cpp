@@ -144,6 +144,38 @@ struct Pipe {
     }
 };
 
+/// Appends what is in a pipe to `text`, and closes the pipe at its end.
+void read_some(Pipe& pipe, std::string& text) {
+    std::array<char, 65536> buffer;
+    const ssize_t got = ::read(pipe.ends[0], buffer.data(), buffer.size());
+    if (got > 0) {
+        text.append(buffer.data(), static_cast<size_t>(got));
+    } else if (got == 0 || errno != EINTR) {
+        pipe.close_end(0);
+    }
+}
+
+/// Reads until both pipes end or a limit is reached.
+void read_both(Pipe& output, Pipe& errors, const CaptureLimits& limits, Captured& captured) {
+    using Clock = std::chrono::steady_clock;
+    const auto deadline = Clock::now() + std::chrono::seconds(limits.seconds);
+    while (output.ends[0] >= 0 || errors.ends[0] >= 0) {
+        std::array<pollfd, 2> pending{{{output.ends[0], POLLIN, 0}, {errors.ends[0], POLLIN, 0}}};
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        captured.was_too_slow = left <= 0 || poll(pending.data(), pending.size(), static_cast<int>(left)) == 0;
+        captured.was_too_long = captured.output.size() > limits.bytes || captured.errors.size() > limits.bytes;
+        if (captured.was_too_slow || captured.was_too_long) {
+            return;
+        }
+        if (pending[0].revents != 0) {
+            read_some(output, captured.output);
+        }
+        if (pending[1].revents != 0) {
+            read_some(errors, captured.errors);
+        }
+    }
+}
+
 int wait_for(pid_t pid) {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -213,43 +245,39 @@ std::string find_python() {
     return python.empty() ? find_program("python") : python;
 }
 
-std::string output_of(const Arguments& command, int seconds) {
+Result<Captured> capture(const Arguments& command, const CaptureLimits& limits) {
     Arguments arguments = command;
     const std::vector<char*> argument_list = pointers(arguments);
-    Pipe output;
+    Pipe output, errors;
     const pid_t pid = fork();
     if (pid == 0) {
         first_actions.restore();
         dup2(output.ends[1], STDOUT_FILENO);
+        dup2(errors.ends[1], STDERR_FILENO);
         if (const int nothing = ::open("/dev/null", O_RDWR); nothing >= 0) {
             dup2(nothing, STDIN_FILENO);
-            dup2(nothing, STDERR_FILENO);
         }
         execvp(argument_list[0], argument_list.data());
         _exit(127);
     }
     if (pid < 0) {
-        return {};
+        return start_error(command.front(), errno);
     }
     output.close_end(1);
-    using Clock = std::chrono::steady_clock;
-    const auto deadline = Clock::now() + std::chrono::seconds(seconds);
-    std::string text;
-    std::array<char, 4096> buffer;
-    for (;;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        pollfd pending{output.ends[0], POLLIN, 0};
-        if (left <= 0 || poll(&pending, 1, static_cast<int>(left)) == 0) {
-            ::kill(pid, SIGKILL);
-            break;
-        }
-        const ssize_t got = ::read(output.ends[0], buffer.data(), buffer.size());
-        if (got <= 0) {
-            break;
-        }
-        text.append(buffer.data(), static_cast<size_t>(got));
+    errors.close_end(1);
+    Captured captured;
+    captured.ending.pid = pid;
+    read_both(output, errors, limits, captured);
+    if (captured.was_too_slow || captured.was_too_long) {
+        ::kill(pid, SIGKILL);
     }
-    return wait_for(pid) == 0 ? text : "";
+    captured.ending.status = wait_for(pid);
+    return captured;
+}
+
+std::string output_of(const Arguments& command, int seconds) {
+    const auto captured = capture(command, {seconds, SIZE_MAX});
+    return captured && captured->ending.status == 0 ? captured->output : "";
 }
 
 Result<std::unique_ptr<PipedProgram>> PipedProgram::start(const Arguments& command) {

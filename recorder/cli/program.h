@@ -42,6 +42,18 @@ std::string find_program(const std::string& name);
 /// Returns the path of the Python that a shell would start; empty if there is none.
 std::string find_python();
 
+/// What a program wrote, and how it ended.
+struct Captured {
+    std::string output, errors;
+    Ending ending;
+    bool was_too_slow = false, was_too_long = false;  ///< it was killed: for its time, or for its output
+};
+struct CaptureLimits {
+    int seconds = 60;
+    size_t bytes = SIZE_MAX;  ///< of the output, and of the errors
+};
+/// Runs a program without input. Error (environment): it could not be started.
+Result<Captured> capture(const Arguments& command, const CaptureLimits& limits);
 /// Returns the output of a program that runs for at most `seconds`; empty if it fails.
 std::string output_of(const Arguments& command, int seconds);
 

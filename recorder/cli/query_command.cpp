@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/csv.h"
 #include "recorder/cli/output.h"
 #include "storage/query/query.h"
 #include "storage/query/query_names.h"
@@ -117,18 +118,7 @@ std::string table_text(const QueryRows& rows, const Words& words) {
     return text;
 }
 
-std::string csv_cell(std::string text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) {
-        return text;
-    }
-    for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
-        text.insert(at, 1, '"');
-    }
-    return '"' + text + '"';
-}
-
-/// Returns RFC 4180. A text that spreadsheets would compute begins with an apostrophe: it may be a stranger's.
-std::string csv_text(const QueryRows& rows, const Words& words) {
+std::string rows_csv(const QueryRows& rows, const Words& words) {
     std::string text;
     for (size_t column = 0; column < rows.columns.size(); ++column) {
         text += (column == 0 ? "" : ",") + csv_cell(visible_text(rows.columns[column].name));
@@ -137,11 +127,9 @@ std::string csv_text(const QueryRows& rows, const Words& words) {
     for (size_t row = 0; row < rows.row_count(); ++row) {
         for (size_t column = 0; column < rows.columns.size(); ++column) {
             const QueryValue& value = rows.at(row, column);
-            std::string cell = visible_text(text_of(value, words));
-            if (std::holds_alternative<std::string>(value) && cell.find_first_of("=+-@") == 0) {
-                cell.insert(0, 1, '\'');
-            }
-            text += (column == 0 ? "" : ",") + csv_cell(std::move(cell));
+            const std::string cell = text_of(value, words);
+            text += (column == 0 ? "" : ",") +
+                    (std::holds_alternative<std::string>(value) ? csv_text(cell) : csv_cell(visible_text(cell)));
         }
         text += "\r\n";
     }
@@ -194,7 +182,7 @@ void note_cut(const QueryRows& rows, const Words& words) {
 
 Status print_rows(const QueryRows& rows, const std::string& format, const Words& words) {
     const Status printed = format == "json"  ? print_json(rows_json(rows))
-                           : format == "csv" ? print_clean(csv_text(rows, words))
+                           : format == "csv" ? print_clean(rows_csv(rows, words))
                                              : print(table_text(rows, words));
     TIDEMARK_TRY(printed);
     note_cut(rows, words);

@@ -28,7 +28,7 @@ using nlohmann::ordered_json;
 struct SourceOptions {
     TimePointOptions time_point;
     std::string file, format = "text";
-    bool whole = false;
+    bool whole = false, recorded = false;
     size_t limit = 20;  ///< files; 0: all
 };
 
@@ -269,7 +269,8 @@ Status run_source(const SourceOptions& options, const Words& words, Progress& pr
     if (!memory) {
         return memory.error();
     }
-    const SourceFile file = read_source(source->trace(), source->name(**memory), source->name(**memory));
+    const std::string& name = source->name(**memory);
+    const SourceFile file = read_source(source->trace(), name, options.recorded ? "" : name);
     return is_json ? print_json(file_json(*source, **memory, file, options.whole, words))
                    : print(file_text(*source, **memory, file, options.whole, words));
 }
@@ -294,6 +295,7 @@ void add_source_command(CommandLine& line) {
                            words("The device (default: the one with the most events)"));
     command.add_option("FILE", options->file, words("A file, as the list names it, or the end of its name"));
     command.add_flag("--whole", options->whole, words("Print all lines of FILE that are known"));
+    command.add_flag("--recorded", options->recorded, words("Print only text of the trace, none of this machine"));
     add_limit_option(command, words("Number of files to list; 0 lists all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_work(line, command, [options, words](Progress& progress) { return run_source(*options, words, progress); });

@@ -197,7 +197,10 @@ std::vector<Reading> trace_readings() {
         command("query TRACE select*from(live_at_peak)order/**/by/**/3 --timeout 3"),
         command("query TRACE select*from(nodes)join(saved_tensors) --format json --timeout 3"),
         command("query TRACE select*from(segments)join(data_gaps) --format csv --timeout 3"),
-        command("share TRACE -o OUT --force"), command("share TRACE -o OUT --force --redact paths,source,names"),
+        command("export TRACE --format perfetto -o - --spans 0"), command("export TRACE --format memory_viz -o -"),
+        command("export TRACE --format folded -o -"), command("export TRACE --format csv -o tables --force"),
+        command("metrics TRACE"), command("share TRACE -o OUT --force"),
+        command("share TRACE -o OUT --force --redact paths,source,names"),
         command("share TRACE -o OUT --force --from peak")};
     readings.push_back({"what-if", replay_what_if});
     readings.push_back({"tables", make_tables});

@@ -52,6 +52,8 @@ ALLOWED = {
     "storage/text": TRACE | {"storage/attribution", "storage/breakdown", "storage/graph"},
     # library explain
     "storage/explain": GRAPH | {"storage/text", "storage/whatif"},
+    # library convert
+    "storage/convert": GRAPH | {"storage/explain", "storage/import", "storage/text"},
     # library job
     "storage/job": GRAPH | {"storage/explain", "storage/read", "storage/text", "storage/write"},
     # library report
@@ -74,6 +76,7 @@ ALLOWED = {
         "recorder/core",
         "recorder/driver",
         "storage/compare",
+        "storage/convert",
         "storage/explain",
         "storage/export",
         "storage/format",
