@@ -163,6 +163,8 @@ def _of_set(places, owner, rest, at):
 
 
 def _of_simple_queue(places, owner, rest, at):
+    if sys.version_info >= (3, 13):
+        return Link("element", "", "SimpleQueue"), at + 1
     if not _introspect.is_exactly(rest[0], list) or len(rest) < 2:
         return None
     return Link("element", "", "SimpleQueue"), at + 2  # over its list, whose positions are no places in the queue
