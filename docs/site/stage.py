@@ -25,7 +25,7 @@ def _linked(page: pathlib.Path) -> set[pathlib.Path]:
 
 
 def _all_files() -> set[pathlib.Path]:
-    found: set[pathlib.Path] = set()
+    found = {_ROOT / "docs" / "site" / "site.css"}
     new = {_ROOT / page for page in _FIRST}
     while new:
         found |= new
