@@ -217,8 +217,7 @@ std::string zsh_completion(const std::vector<CompletedCommand>& commands) {
     for (const CompletedCommand& command : commands) {
         if (!command.name.empty()) {
             names += fmt::format("        {}\n", quoted(command.name + ':' + zsh_text(command.description)));
-            const std::string positional = command.runs_program ? "'*::program:_normal'"
-                                           : command.values.empty()
+            const std::string positional = command.values.empty()
                                                ? "'*:file:_files'"
                                                : quoted(fmt::format("*:value:({})", joined(command.values)));
             branches += fmt::format("    {}) _arguments -S{} {} ;;\n", command.name, zsh_options(command), positional);
@@ -229,12 +228,19 @@ std::string zsh_completion(const std::vector<CompletedCommand>& commands) {
 
 _tidemark() {{
     local curcontext=$curcontext state line
-    local -a commands
-    commands=(
+    local -i dashes=${{words[(i)--]}}
+    if (( dashes < CURRENT && ${{words[(I)({3})]}} )); then # a program, then its arguments
+        shift $dashes words
+        (( CURRENT -= dashes ))
+        _normal
+        return
+    fi
+    local -a subcommands
+    subcommands=(
 {0}    )
     _arguments -C{1} '1:command:->command' '*::argument:->argument'
     case $state in
-    command) _describe command commands ;;
+    command) _describe command subcommands ;;
     argument)
     case $words[1] in
 {2}    esac ;;
@@ -243,7 +249,7 @@ _tidemark() {{
 
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _tidemark "$@"; else compdef _tidemark tidemark; fi
 )",
-                       names, zsh_options(commands.front()), branches);
+                       names, zsh_options(commands.front()), branches, fmt::join(names_of_runners(commands), "|"));
 }
 
 std::string fish_completion(const std::vector<CompletedCommand>& commands) {

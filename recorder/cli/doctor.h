@@ -33,9 +33,9 @@ struct ExaminedPart {
 /// Examines the recorder and the GPU's driver.
 std::vector<ExaminedPart> examine_recorder(const RecorderHome& home, const Surroundings& surroundings,
                                            const Words& words);
-/// Examines the program's Python, its PyTorch, and the recorder's plugin for it.
-std::vector<ExaminedPart> examine_python(const PythonFacts& facts, const Surroundings& surroundings,
-                                         const Words& words);
+/// Examines the program's Python, its PyTorch, the recorder's plugin for it, and CUPTI.
+std::vector<ExaminedPart> examine_python(const PythonFacts& facts, const RecorderHome& home,
+                                         const Surroundings& surroundings, const Words& words);
 /// Examines the kernel, the folders, and what the window and `tidemark attach` need. `output`: the trace to write.
 std::vector<ExaminedPart> examine_machine(const std::string& output, const Surroundings& surroundings,
                                           const Words& words);

@@ -40,7 +40,7 @@ std::vector<ExaminedPart> examine(const DoctorOptions& options, const RecorderHo
     const Surroundings surroundings = find_surroundings();
     const PythonFacts facts = ask_python(options.command, home, options.with_trial);
     std::vector<ExaminedPart> parts = examine_recorder(home, surroundings, words);
-    std::ranges::move(examine_python(facts, surroundings, words), std::back_inserter(parts));
+    std::ranges::move(examine_python(facts, home, surroundings, words), std::back_inserter(parts));
     std::ranges::move(examine_machine(options.output, surroundings, words), std::back_inserter(parts));
     return parts;
 }

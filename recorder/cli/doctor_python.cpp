@@ -19,8 +19,9 @@ namespace fs = std::filesystem;
 /// Examines one Python.
 class PythonDoctor {
 public:
-    PythonDoctor(const PythonFacts& facts, const Surroundings& surroundings, const Words& words)
-        : facts_(facts), surroundings_(surroundings), words_(words) {}
+    PythonDoctor(const PythonFacts& facts, const RecorderHome& home, const Surroundings& surroundings,
+                 const Words& words)
+        : facts_(facts), home_(home), surroundings_(surroundings), words_(words) {}
 
     ExaminedPart python() const;
     ExaminedPart torch() const;
@@ -37,6 +38,7 @@ private:
     std::string find_cupti() const;
 
     const PythonFacts& facts_;
+    const RecorderHome& home_;
     const Surroundings& surroundings_;
     const Words& words_;
 };
@@ -154,16 +156,17 @@ std::string PythonDoctor::find_cupti() const {
 }
 
 ExaminedPart PythonDoctor::cupti() const {
-    const std::string place = find_cupti();
-    return place.empty()
-               ? ExaminedPart{"cupti",
-                              "CUPTI",
-                              Need::wanted,
-                              false,
-                              words_("not found"),
-                              words_("PyTorch for CUDA and the CUDA Toolkit contain it; TIDEMARK_CUPTI may name it. "
-                                     "Without it, memory outside the caching allocator is not recorded.")}
-               : ExaminedPart{"cupti", "CUPTI", Need::wanted, true, place, ""};
+    ExaminedPart part{"cupti", "CUPTI", Need::wanted, false, find_cupti(), ""};
+    if (part.text.empty()) {
+        part.text = words_("not found");
+        part.fix = words_(
+            "PyTorch for CUDA and the CUDA Toolkit contain it; TIDEMARK_CUPTI may name it. "
+            "Without it, memory outside the caching allocator is not recorded.");
+    } else {
+        part.fix = conflict_of_driver_part(home_, words_);
+    }
+    part.is_fine = part.fix.empty();
+    return part;
 }
 
 ExaminedPart PythonDoctor::trial() const {
@@ -180,9 +183,9 @@ ExaminedPart PythonDoctor::trial() const {
 
 }  // namespace
 
-std::vector<ExaminedPart> examine_python(const PythonFacts& facts, const Surroundings& surroundings,
-                                         const Words& words) {
-    const PythonDoctor doctor(facts, surroundings, words);
+std::vector<ExaminedPart> examine_python(const PythonFacts& facts, const RecorderHome& home,
+                                         const Surroundings& surroundings, const Words& words) {
+    const PythonDoctor doctor(facts, home, surroundings, words);
     std::vector<ExaminedPart> parts{doctor.python(), doctor.torch()};
     if (facts.has("plugin_state")) {
         parts.push_back(doctor.plugin());

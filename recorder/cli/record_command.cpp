@@ -115,14 +115,12 @@ void add_driver_part(const RecorderHome& home, const Words& words, std::vector<s
     if (driver == parts.end()) {
         return;
     }
-    const std::string ours = home.part("libtidemark_driver.so"), loaded = environment("CUDA_INJECTION64_PATH");
-    if (!loaded.empty() && loaded != ours) {
-        print_note(words, words("memory outside the caching allocator is not recorded: another tool makes the CUDA "
-                                "driver load {library} (CUDA_INJECTION64_PATH). Run without that tool to record it.",
-                                with("library", loaded)));
+    if (const std::string conflict = conflict_of_driver_part(home, words); !conflict.empty()) {
+        print_note(words, conflict);
         parts.erase(driver);
         return;
     }
+    const std::string ours = home.part("libtidemark_driver.so");
     std::error_code error;
     if (fs::exists(ours, error)) {
         variables["CUDA_INJECTION64_PATH"] = ours;

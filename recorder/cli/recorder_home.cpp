@@ -55,6 +55,17 @@ RecorderHome find_recorder_home() {
     return home;
 }
 
+std::string conflict_of_driver_part(const RecorderHome& home, const Words& words) {
+    const char* loaded = std::getenv("CUDA_INJECTION64_PATH");
+    if (loaded == nullptr || *loaded == '\0' || loaded == home.part("libtidemark_driver.so")) {
+        return {};
+    }
+    return words(
+        "memory outside the caching allocator is not recorded: another tool makes the CUDA driver load {library} "
+        "(CUDA_INJECTION64_PATH). Run without that tool to record it.",
+        with("library", loaded));
+}
+
 Status check_can_record(const RecorderHome& home) {
     if (home.can_record) {
         return home.is_selected ? check_trusted_folder(home.folder) : Status();

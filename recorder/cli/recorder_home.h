@@ -24,6 +24,10 @@ struct RecorderHome {
 /// Returns $TIDEMARK_HOME, or ../lib/tidemark relative to the folder of this program.
 RecorderHome find_recorder_home();
 
+/// Returns a sentence if another tool uses the variable with which the CUDA driver loads the recorder's driver part;
+/// empty if it is free.
+std::string conflict_of_driver_part(const RecorderHome& home, const Words& words);
+
 /// Returns an error (environment) if a required part is missing, or if another user could change the parts in a folder
 /// that TIDEMARK_HOME selects.
 Status check_can_record(const RecorderHome& home);

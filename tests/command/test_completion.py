@@ -95,7 +95,8 @@ class Completion(CommandTest):
         self.assertEqual(offered("tidemark check --format m"), ["markdown"])
         self.assertEqual(offered("tidemark completion z"), ["zsh"])
         self.assertIn("run one.tide", [name.replace("\\ ", " ") for name in offered("tidemark explain run")])
-        self.assertIn("bash", offered("tidemark record -- bas"))
+        self.assertIn("bash", offered("tidemark record -o x.tide -- bas"))
+        self.assertIn("run one.tide", [name.replace("\\ ", " ") for name in offered("tidemark record -- cat run")])
 
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh(self):
@@ -105,6 +106,8 @@ class Completion(CommandTest):
             ("tidemark check --format m\t", "tidemark check --format markdown "),
             ("tidemark explain run\t", "tidemark explain run\\ one.tide "),
             ("tidemark completion z\t", "tidemark completion zsh "),
+            ("tidemark record -o x.tide -- mkfif\t", "tidemark record -o x.tide -- mkfifo "),
+            ("tidemark record -- cat run\t", "tidemark record -- cat run\\ one.tide "),
         ):
             with self.subTest(line):
                 self.assertEqual(self.completed_by_zsh(line), expected)

@@ -34,7 +34,7 @@ class Doctor(CommandTest):
         for part in HOME_PARTS:
             (self.home / part).parent.mkdir(parents=True, exist_ok=True)
             (self.home / part).touch()
-        unwanted = ("CXX", "DISPLAY", "WAYLAND_DISPLAY", "COLAB_RELEASE_TAG", "SLURM_JOB_ID")
+        unwanted = ("CXX", "DISPLAY", "WAYLAND_DISPLAY", "COLAB_RELEASE_TAG", "SLURM_JOB_ID", "CUDA_INJECTION64_PATH")
         self.environment = {
             name: value
             for name, value in os.environ.items()
@@ -101,6 +101,12 @@ class Doctor(CommandTest):
         launcher.write_text(f"#!{python}\n")
         launcher.chmod(0o755)
         self.assertEqual(self.examine("--", launcher, status=FINE)[1]["python"]["text"], "3.12.1, /x/python")
+
+        self.environment["CUDA_INJECTION64_PATH"] = "/opt/nsight/libToolsInjection64.so"
+        answer, parts = self.examine("--", python, status=FINE)
+        self.assertEqual(answer["works"], "partly")
+        self.assertIn("/opt/nsight/libToolsInjection64.so", parts["cupti"]["fix"])
+        del self.environment["CUDA_INJECTION64_PATH"]
 
         (self.home / "libtidemark_driver.so").unlink()
         answer, parts = self.examine("--", python, status=FINE)

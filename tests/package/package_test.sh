@@ -52,6 +52,8 @@ run() {
 
 commands_of_tidemark() { run tidemark --help | sed -n '/^Subcommands:/,/^$/ s/^  \([a-z]*\) .*/\1/p'; }
 man_page_describes() { zcat "$root/usr/share/man/man1/tidemark.1.gz" | grep -x ".SS tidemark $1"; }
+# shellcheck disable=SC1090
+bash_completes() { (. "$1" && complete -p tidemark); }
 says_version() { run "$1" --version | grep -F "$version"; }
 says_usage() { run "$1" --help | grep -i 'usage'; }
 is_png() { [[ $(head -c 8 "$1" | od -An -tx1 | tr -d ' \n') == 89504e470d0a1a0a ]]; }
@@ -113,8 +115,7 @@ for program in tidemark tidemark-gui; do
 done
 reader=$root/usr/lib/tidemark/libtidemark_reader.so
 check "the command's library names no path of the machine it was built on" names_no_build_path "$reader"
-check "bash completes the command" bash -c '. "$0"; complete -p tidemark' \
-  "$root/usr/share/bash-completion/completions/tidemark"
+check "bash completes the command" bash_completes "$root/usr/share/bash-completion/completions/tidemark"
 for script in zsh/vendor-completions/_tidemark fish/vendor_completions.d/tidemark.fish; do
   check "tidemark-recorder contains $script" grep -q tidemark "$root/usr/share/$script"
 done

@@ -38,10 +38,13 @@ import glob
 import os
 import sys
 import tidemark
+import tidemark.integrations
+from importlib.metadata import entry_points
 from tidemark import _core
 
 assert not {"numpy", "torch", "pyarrow", "pandas", "IPython"} & set(sys.modules), "the import is heavy"
 assert "tidemark_gpu" in tidemark.__file__, tidemark.__file__
+assert entry_points(group="pytest11")["tidemark"].value == "tidemark.integrations.pytest_plugin"
 assert glob.glob(os.path.join(_core.home(), "plugins", "plugin-*.so")), "the wheel has no plugins"
 P
 env/bin/python - "$examples"/s01_list_of_cpu_outputs.tide <<'P' || fail "tidemark.open"
@@ -52,6 +55,8 @@ run = tidemark.open(sys.argv[1])
 print(f"Python reads {len(run.events)} events; {run.summary.splitlines()[0]}")
 assert len(run.findings()) > 0 and "<svg" in run._repr_html_()
 P
+tidemark doctor -- "$work/env/bin/python" >doctor.txt || (($? == 4)) || fail "doctor: $(<doctor.txt)"
+[[ $(<doctor.txt) == *"virtual environment $work/env"* ]] || fail "doctor: $(<doctor.txt)"
 # A program that uses no GPU: recorded, and the end says so.
 tidemark record -o run.tide -- "$work/env/bin/python" -c 'print("it ran")' >out.txt 2>&1 || fail "record: $(<out.txt)"
 [[ $(<out.txt) == *"it ran"* ]] || fail "the recorded program did not run"

@@ -147,14 +147,14 @@ class Programs(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.trace = self.folder / "run.tide"
 
-    def run_program(self, *parts):
+    def run_program(self, *parts, status=0):
         """Returns the last line of the output, as JSON."""
         done = subprocess.run(
             [TORCH_PYTHON, "-c", "".join(parts), self.folder],
             capture_output=True, text=True, timeout=300, cwd=self.folder,
             env={**os.environ, "PYTHONPATH": PACKAGE, "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1"},
         )  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, status, done.stderr)
         return json.loads(done.stdout.splitlines()[-1])
 
     def calls(self, *parts):
@@ -218,6 +218,20 @@ class OfTransformers(Programs):
             "print(json.dumps(tidemark.stop()))",
         )  # fmt: skip
         self.assertEqual(self.recorded_steps(), [(number, "user") for number in range(4)])
+
+    def test_a_training_that_fails_is_recorded_to_the_end_of_the_program(self):
+        self.run_program(
+            "import sys, json, tidemark\n" + recording(TRAINER),
+            "t = trainer(max_steps=4, eval_strategy='steps', eval_steps=2); t.model.fail = True\n"
+            "print(json.dumps('it begins'), flush=True)\nt.train()\n",
+            status=1,
+        )
+        self.assertEqual(self.recorded_steps(), [(number, "user") for number in range(2)])
+        trace = sqlite3.connect(self.trace)
+        self.addCleanup(trace.close)
+        self.assertEqual(
+            trace.execute("SELECT how_ended FROM process").fetchall(), [("exception: RuntimeError: no evaluation",)]
+        )
 
 
 class Lightning:

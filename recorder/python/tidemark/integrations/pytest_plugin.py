@@ -153,11 +153,10 @@ def _new_trace(item: pytest.Item) -> str:
 
 
 def _failure_text(answer: Any, trace: str) -> str:
-    lines = ["tidemark: this test exceeds a limit of its GPU memory"]
+    failed = [limit for device in answer["devices"] for limit in device["limits"] if limit["outcome"] != "holds"]
+    lines = [f"tidemark: {'; '.join(limit['reason'] for limit in failed)}"]  # pytest's summary has the first line
     paths: list[list[str]] = []
-    for limit in (limit for device in answer["devices"] for limit in device["limits"]):
-        if limit["outcome"] == "holds":
-            continue
+    for limit in failed:
         lines += ["", f"{limit['outcome'].upper()}: {limit['reason']}", *(f"  {text}" for text in limit["details"])]
         if limit["path"] and limit["path"] not in paths:
             paths.append(limit["path"])
