@@ -76,14 +76,20 @@ class Text(CommandTest):
     def test_several_traces(self):
         found = samples(self, self.run_fine("metrics", RECORDED / "gan.tide", RECORDED / "eager.tide"))
         self.assertEqual(len(values(found, "tidemark_allocated_bytes")), 2)
+        # Two runs of one process id and program.
+        twin = self.folder / "gan.tide"
+        twin.write_bytes((RECORDED / "gan.tide").read_bytes())
+        found = samples(self, self.run_fine("metrics", RECORDED / "gan.tide", twin, twin))
+        self.assertEqual(len(values(found, "tidemark_allocated_bytes")), 2)
+        self.assertEqual(len(values(found, "tidemark_allocated_bytes", trace=str(twin))), 1)
 
     def test_labels_are_escaped(self):
         trace = self.imported_bytes(generated_snapshot())
-        strange = self.folder / 'a"b\\c\nd.tide'
+        strange = self.folder / 'a"b\\c\nx.tide'
         pathlib.Path(trace).rename(strange)
         text = self.run_fine("metrics", strange)
         samples(self, text)
-        self.assertIn(r'program="a\"b\\c\\nd"', text)
+        self.assertIn(r'program="a\"b\\c\\nx"', text)
 
     def test_errors(self):
         self.run_failing(INPUT, "metrics", pathlib.Path(__file__))
