@@ -38,9 +38,9 @@ constexpr size_t steps_compared = 10;
 
 /// Returns "train.py" of "python3 -u /home/anna/train.py --lr 1", and otherwise the program's own name.
 std::string program_name(const std::string& command_line) {
-    std::istringstream words(command_line);
+    std::istringstream parts(command_line);
     std::string first;
-    for (std::string word; words >> word;) {
+    for (std::string word; parts >> word;) {
         first = first.empty() ? word : first;
         if (word.ends_with(".py")) {
             return fs::path(word).filename().string();
