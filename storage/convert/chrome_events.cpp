@@ -81,7 +81,7 @@ void ChromeEvents::span(const ChromeTrack& track, std::string_view name, int64_t
 }
 
 void ChromeEvents::instant(const ChromeTrack& track, std::string_view name, int64_t time, ChromeDetails details) {
-    begin('i', name, track) += R"(,"s":"p")";
+    begin('i', name, track) += R"(,"s":"t")";
     this->time("ts", time);
     end(details);
 }

@@ -85,7 +85,7 @@ TEST(ChromeEvents, TimesKeepTheirNanoseconds) {
     ASSERT_EQ(list.size(), 3u);
     EXPECT_EQ(list[0], json::parse(R"({"ph": "X", "name": "a \"name\"\\n", "pid": 7, "tid": 8, "ts": 4395042085125.836,
                                        "dur": 0.165, "args": {"bytes": 5}})"));
-    EXPECT_EQ(list[1], json::parse(R"({"ph": "i", "name": "mark", "pid": 7, "tid": 8, "s": "p", "ts": -1.5,
+    EXPECT_EQ(list[1], json::parse(R"({"ph": "i", "name": "mark", "pid": 7, "tid": 8, "s": "t", "ts": -1.5,
                                        "args": {"value": 0.5}})"));
     EXPECT_EQ(list[2]["args"], json::parse(R"({"bytes": 34})"));
 }
