@@ -3,7 +3,7 @@
 
 """Lists the versions that a site has, newest first, in versions.json, and lets its first page lead to the newest.
 
-    list_versions.py FOLDER      with one folder per version, such as 0.1.0
+list_versions.py FOLDER      with one folder per version, such as 0.1.0
 """
 
 import json

@@ -3,7 +3,7 @@
 
 """Copies the pages of the documentation, and the files that they link, for MkDocs.
 
-    stage.py FOLDER      replaced by the pages; paths as in the repository, README.md as index.md
+stage.py FOLDER      replaced by the pages; paths as in the repository, README.md as index.md
 """
 
 import os
@@ -13,7 +13,12 @@ import shutil
 import sys
 
 _ROOT = pathlib.Path(__file__).parents[2]
-_FIRST = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"docs/{page.name}" for page in (_ROOT / "docs").glob("*.md")))
+_FIRST = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    *(f"docs/{page.name}" for page in (_ROOT / "docs").glob("*.md")),
+)
 _LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 
 

@@ -36,7 +36,7 @@ Status run_mcp(const McpOptions& options, const Words& words, const Progress& pr
         switch (reader.next(line, progress)) {
             case LineReader::Outcome::end: return {};
             case LineReader::Outcome::too_long:
-                TIDEMARK_TRY(print_clean(server.refuse_long_line(longest_line) + '\n'));
+                TIDEMARK_TRY(print_clean(McpServer::refuse_long_line(longest_line) + '\n'));
                 break;
             case LineReader::Outcome::line:
                 if (const auto answer = line.empty() ? std::nullopt : server.answer(line)) {

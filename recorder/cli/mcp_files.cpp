@@ -72,12 +72,13 @@ bool McpFiles::may_read(const std::string& path) const {
 
 std::string McpFiles::existing(const std::string& name) const {
     std::vector<fs::path> places;
+    places.reserve(roots_.size() + 1);
     for (const std::string& root : roots_) {
         places.push_back(fs::path(root) / name);  // an absolute name stays
     }
     places.emplace_back(name);
     for (const fs::path& place : places) {
-        if (const std::string real = real_path(place); !real.empty() && may_read(real)) {
+        if (std::string real = real_path(place); !real.empty() && may_read(real)) {
             return real;
         }
     }
@@ -89,7 +90,7 @@ Result<std::string> McpFiles::find(const std::string& name) const {
         return path;
     }
     const size_t colon = name.rfind(':');
-    if (const std::string job = colon == name.npos ? "" : existing(name.substr(0, colon)); !job.empty()) {
+    if (const std::string job = colon == std::string::npos ? "" : existing(name.substr(0, colon)); !job.empty()) {
         const auto rank = trace_of_rank(job + name.substr(colon));
         if (!rank) {
             return rank.error();

@@ -30,13 +30,12 @@ public:
     /// its command ends.
     std::optional<std::string> answer(std::string_view line) const;
     /// Returns the answer to a line that was too long to be read.
-    std::string refuse_long_line(size_t most) const;
+    static std::string refuse_long_line(size_t most);
 
 private:
     /// Returns the result of a request, or sets `error` to {"code", "message"}.
     nlohmann::ordered_json call(const std::string& method, const nlohmann::json& parameters,
                                 nlohmann::ordered_json& error) const;
-    nlohmann::ordered_json initialize(const nlohmann::json& parameters) const;
     nlohmann::ordered_json list_tools() const;
     nlohmann::ordered_json call_tool(const McpTool& tool, const nlohmann::json& arguments) const;
     /// Runs the command of a tool in a process of its own: a damaged trace may need all memory that it is allowed to

@@ -3,6 +3,7 @@
 
 // tidemark metrics: numbers of recorded programs for Prometheus.
 #include <memory>
+#include <set>
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/explained.h"
@@ -25,20 +26,17 @@ struct MetricsOptions {
     std::string listen;
 };
 
-Status add_trace(OpenMetrics& metrics, const std::string& name, const Words& words, Progress& progress) {
-    const auto rank = trace_of_rank(name);
-    const auto path = rank ? trace_or_pid(*rank) : rank;
-    if (!path) {
-        return path.error();
-    }
-    const auto devices = explain_devices({*path, "", std::nullopt}, "", words, progress);
+/// `more`: labels in addition to those of the process.
+Status add_trace(OpenMetrics& metrics, const std::string& path, const MetricLabels& more, const Words& words,
+                 Progress& progress) {
+    const auto devices = explain_devices({path, "", std::nullopt}, "", words, progress);
     if (!devices) {
         return devices.error();
     }
     const Trace& trace = devices->front().context->trace();
     const auto costs = read_recording_costs(trace, progress);
     for (const Explained& device : *devices) {
-        add_device(metrics, device, costs ? summarize(*costs, trace.duration) : std::nullopt);
+        add_device(metrics, device, costs ? summarize(*costs, trace.duration) : std::nullopt, more);
     }
     return {};
 }
@@ -54,7 +52,7 @@ Status add_programs(OpenMetrics& metrics, const Words& words, Progress& progress
         if (!program.is_recorded() || program.trace.empty()) {
             continue;
         }
-        if (const Status added = add_trace(metrics, program.trace, words, progress); !added) {
+        if (const Status added = add_trace(metrics, program.trace, {}, words, progress); !added) {
             if (progress.canceled) {
                 return added;
             }
@@ -64,14 +62,23 @@ Status add_programs(OpenMetrics& metrics, const Words& words, Progress& progress
     return {};
 }
 
+/// Adds traces that the user named. Their labels have the names: processes of several runs can have one number.
+Status add_named(OpenMetrics& metrics, const std::vector<std::string>& names, const Words& words, Progress& progress) {
+    for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
+        const auto rank = trace_of_rank(name);
+        const auto path = rank ? trace_or_pid(*rank) : rank;
+        if (!path) {
+            return path.error();
+        }
+        TIDEMARK_TRY(add_trace(metrics, *path, {{"trace", name}}, words, progress));
+    }
+    return {};
+}
+
 Status print_metrics(const MetricsOptions& options, const Words& words, Progress& progress) {
     OpenMetrics metrics;
-    if (options.traces.empty()) {
-        TIDEMARK_TRY(add_programs(metrics, words, progress));
-    }
-    for (const std::string& trace : options.traces) {
-        TIDEMARK_TRY(add_trace(metrics, trace, words, progress));
-    }
+    TIDEMARK_TRY(options.traces.empty() ? add_programs(metrics, words, progress)
+                                        : add_named(metrics, options.traces, words, progress));
     return print_clean(metrics.text());
 }
 

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Metric recording{"tidemark_recording", "gauge", "", "1 for each program and the state of its recording."};
-constexpr Metric trace_info{"tidemark_trace", "info", "", "The trace of a program, and the GPU."};
+constexpr Metric gpu_info{"tidemark_gpu", "info", "", "The name of the GPU."};
 constexpr Metric allocated{"tidemark_allocated_bytes", "gauge", "bytes", "Memory of allocated blocks now."};
 constexpr Metric reserved{"tidemark_reserved_bytes", "gauge", "bytes", "Memory that PyTorch has from the driver now."};
 constexpr Metric peak{"tidemark_peak_allocated_bytes", "gauge", "bytes", "The most allocated memory so far."};
@@ -38,9 +38,9 @@ constexpr size_t steps_compared = 10;
 
 /// Returns "train.py" of "python3 -u /home/anna/train.py --lr 1", and otherwise the program's own name.
 std::string program_name(const std::string& command_line) {
-    std::istringstream words(command_line);
+    std::istringstream parts(command_line);
     std::string first;
-    for (std::string word; words >> word;) {
+    for (std::string word; parts >> word;) {
         first = first.empty() ? word : first;
         if (word.ends_with(".py")) {
             return fs::path(word).filename().string();
@@ -123,11 +123,12 @@ void add_program(OpenMetrics& metrics, const RecordedProgram& program) {
                 int64_t{1});
 }
 
-void add_device(OpenMetrics& metrics, const Explained& device, const std::optional<RecordingCostSummary>& cost) {
+void add_device(OpenMetrics& metrics, const Explained& device, const std::optional<RecordingCostSummary>& cost,
+                const MetricLabels& more) {
     const AnalysisContext& context = *device.context;
     const Trace& trace = context.trace();
-    const MetricLabels labels = labels_of(trace, context.device());
-    metrics.add(trace_info, with_labels(labels, {{"trace", trace.path}, {"gpu", context.device().name}}), int64_t{1});
+    const MetricLabels labels = with_labels(labels_of(trace, context.device()), more);
+    metrics.add(gpu_info, with_labels(labels, {{"gpu", context.device().name}}), int64_t{1});
     add_memory(metrics, labels, context);
     add_growth(metrics, labels, context);
     metrics.add(steps, labels, static_cast<int64_t>(trace.steps.size()));

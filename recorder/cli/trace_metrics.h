@@ -14,8 +14,9 @@ namespace tidemark::cli {
 /// Adds what is known of a program whose trace has no name yet, or cannot be read.
 void add_program(OpenMetrics& metrics, const RecordedProgram& program);
 
-/// Adds one device of a trace, at the point in time of its explanation. `cost`: nothing if it is unknown. The labels
-/// are pid, rank, device and program.
-void add_device(OpenMetrics& metrics, const Explained& device, const std::optional<RecordingCostSummary>& cost);
+/// Adds one device of a trace, at its end. `cost`: nothing if it is unknown. The labels are pid, rank, device and
+/// program, and `more`.
+void add_device(OpenMetrics& metrics, const Explained& device, const std::optional<RecordingCostSummary>& cost,
+                const MetricLabels& more);
 
 }  // namespace tidemark::cli

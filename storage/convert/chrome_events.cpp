@@ -39,8 +39,9 @@ std::string& ChromeEvents::begin(char kind, std::string_view name, const ChromeT
 
 /// The format has µs. Three decimals keep the nanoseconds.
 void ChromeEvents::time(const char* key, int64_t time) {
-    fmt::format_to(std::back_inserter(buffer_.text()), R"(,"{}":{}{}.{:03})", key, time < 0 ? "-" : "",
-                   std::abs(time) / 1000, std::abs(time) % 1000);
+    const uint64_t distance = time < 0 ? uint64_t{0} - static_cast<uint64_t>(time) : static_cast<uint64_t>(time);
+    fmt::format_to(std::back_inserter(buffer_.text()), R"(,"{}":{}{}.{:03})", key, time < 0 ? "-" : "", distance / 1000,
+                   distance % 1000);
 }
 
 void ChromeEvents::end(ChromeDetails details) {
@@ -81,7 +82,7 @@ void ChromeEvents::span(const ChromeTrack& track, std::string_view name, int64_t
 }
 
 void ChromeEvents::instant(const ChromeTrack& track, std::string_view name, int64_t time, ChromeDetails details) {
-    begin('i', name, track) += R"(,"s":"p")";
+    begin('i', name, track) += R"(,"s":"t")";
     this->time("ts", time);
     end(details);
 }

@@ -148,7 +148,7 @@ Result<PerfettoSummary> write_perfetto(std::span<const PerfettoDevice> devices, 
     const Trace& trace = devices.front().context.trace();
     TIDEMARK_TRY(take(fmt::format("{{\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":{},\"traceEvents\":[\n",
                                   base_of(trace, options))));
-    const auto summary = write_perfetto_events(devices, options, words, take);
+    auto summary = write_perfetto_events(devices, options, words, take);
     if (!summary) {
         return summary.error();
     }

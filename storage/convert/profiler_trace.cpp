@@ -109,9 +109,12 @@ private:
         }
         return value();
     }
-    bool value() { return true; }
-    bool open() {
+    bool value() {
         has_events = has_events || (depth_ == 2 && key_ == "traceEvents");
+        return true;
+    }
+    bool open() {
+        value();
         ++depth_;
         return true;
     }
@@ -154,7 +157,7 @@ Result<ProfilerTrace> ProfilerTrace::open(const std::string& path, Progress& pro
     Finder finder(reader);
     const bool is_json = json::sax_parse(ReaderIterator(reader), ReaderIterator(), &finder);
     TIDEMARK_TRY(reader.status());
-    if (!is_json || !finder.has_list) {
+    if (!is_json || !finder.has_list || finder.base < 0) {
         return input_error(
             "{path} is not a trace of torch.profiler: it is no JSON file with a list traceEvents. Write one with "
             "prof.export_chrome_trace(\"trace.json\").",

@@ -101,7 +101,7 @@ std::vector<Boundary> boundaries_of(const Trace& trace) {
         add(span.name, span.device, span.start, span.closed ? std::optional(span.end) : std::nullopt);
     }
     for (const Step& step : trace.steps) {
-        add(fmt::format("ProfilerStep#{}", step.number), 0, step.start, step.end);
+        add(fmt::format("ProfilerStep#{}", step.number), trace.main_device().device, step.start, step.end);
     }
     boundaries.insert(boundaries.begin(), ends.begin(), ends.end());
     std::stable_sort(boundaries.begin(), boundaries.end(),

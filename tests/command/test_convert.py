@@ -13,6 +13,7 @@ import pathlib
 import pickle
 import pickletools
 import subprocess
+import time
 import unittest
 
 from support import FINE, INPUT, USAGE, CommandTest, digest, generated_snapshot, run, snapshot
@@ -131,6 +132,29 @@ class Perfetto(ConvertTest):
         )
         moved = json.loads(self.export("perfetto", trace).read_text())["baseTimeNanoseconds"] - 1_000
         self.assertAlmostEqual(same["ts"] * 1000, first["ts"] * 1000 + moved, delta=1000)
+
+    @unittest.skipUnless(has_torch(), "TIDEMARK_TEST_PYTHON has no torch")
+    def test_a_file_that_torch_wrote(self):
+        profile = self.folder / "profile.json.gz"
+        script = (
+            "import sys, torch\n"
+            "with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:\n"
+            "    torch.ones(8) @ torch.ones(8)\n"
+            "profile.export_chrome_trace(sys.argv[1])\n"
+        )
+        result = subprocess.run([PYTHON, "-W", "ignore", "-c", script, profile], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        written = json.loads(gzip.decompress(profile.read_bytes()))
+        # The rule by which a file without a profile gets its clock is that of torch.
+        base, period = written["baseTimeNanoseconds"], 7_889_238_000_000_000
+        self.assertEqual(base, time.time_ns() // period * period)
+        both = json.loads(self.export("perfetto", RECORDED / "eager.tide", "--with", profile).read_text())
+        self.assertEqual(both["traceEvents"][-len(written["traceEvents"]) :], written["traceEvents"])
+        steps = [event["ts"] for event in both["traceEvents"] if event["name"] == "step 0"]
+        ((start,),) = self.json_of(
+            "query", RECORDED / "eager.tide", "SELECT value FROM meta WHERE key = 'start_utc_ns'"
+        )["rows"]
+        self.assertAlmostEqual(base + steps[0] * 1000, int(start), delta=60e9)
 
     def test_files_that_are_no_profile(self):
         for content in ("hello", "{}", '{"traceEvents": [', "[]"):

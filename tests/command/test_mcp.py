@@ -15,6 +15,7 @@ import sys
 import unittest
 
 from support import ENVIRONMENT, FINE, TIDEMARK, USAGE, CommandTest, generated_snapshot, make_graph_trace
+from test_steering import Steered
 
 RECORDED = pathlib.Path(__file__).resolve().parents[1] / "data" / "recorded"
 CLIENT = importlib.util.find_spec("mcp") is not None
@@ -287,6 +288,18 @@ class Access(McpTest):
     def test_wrong_usage(self):
         self.run_failing(USAGE, "mcp")
         self.run_failing(ENVIRONMENT, "mcp", "--root", self.folder / "missing")
+
+
+class Running(Steered):
+    def test_a_trace_that_is_being_recorded(self):
+        pid = self.start()
+        self.await_events(pid)
+        server = Server(self, "--root", self.folder)
+        (listed,) = server.json("list_traces")["traces"]
+        self.assertTrue(listed["is_being_recorded"])
+        self.assertEqual(server.json("explain", trace="run.tide")["device"], 0)
+        self.assertGreater(server.json("top", trace="run.tide", at="end")["total"]["bytes"], 0)
+        server.refusal("top", trace=str(pid))
 
 
 @unittest.skipUnless(CLIENT, "this Python has no package mcp")

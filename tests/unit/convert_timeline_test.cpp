@@ -81,11 +81,12 @@ TEST(ChromeEvents, TimesKeepTheirNanoseconds) {
         to.span({7, 8}, "a \"name\"\n", 4'395'042'085'125'836, 4'395'042'085'126'001, {{"bytes", int64_t{5}}});
         to.instant({7, 8}, "mark", -1'500, {{"value", 0.5}, {"empty", std::string_view()}});
         to.bytes(7, "Allocated", 12, 34);
+        to.instant({7, 8}, "first", INT64_MIN, {});
     });
-    ASSERT_EQ(list.size(), 3u);
+    ASSERT_EQ(list.size(), 4u);
     EXPECT_EQ(list[0], json::parse(R"({"ph": "X", "name": "a \"name\"\\n", "pid": 7, "tid": 8, "ts": 4395042085125.836,
                                        "dur": 0.165, "args": {"bytes": 5}})"));
-    EXPECT_EQ(list[1], json::parse(R"({"ph": "i", "name": "mark", "pid": 7, "tid": 8, "s": "p", "ts": -1.5,
+    EXPECT_EQ(list[1], json::parse(R"({"ph": "i", "name": "mark", "pid": 7, "tid": 8, "s": "t", "ts": -1.5,
                                        "args": {"value": 0.5}})"));
     EXPECT_EQ(list[2]["args"], json::parse(R"({"bytes": 34})"));
 }
@@ -123,13 +124,15 @@ TEST(ProfilerTrace, EventsAreAddedToTheListOfTheFile) {
     EXPECT_EQ(with_event(R"({"traceEvents":[],"baseTimeNanoseconds":1790857026000000000})"),
               json::parse(R"({"traceEvents": [{"ph":"new"}], "baseTimeNanoseconds": 1790857026000000000,
                               "base": 1790857026000000000})"));
+    EXPECT_EQ(with_event(R"({"traceEvents":[5]})"), json::parse(R"({"traceEvents": [{"ph":"new"}, 5], "base": 0})"));
     EXPECT_EQ(with_event(R"({"traceEvents":[{"args":{"traceEvents":[]}}]})"),
               json::parse(R"({"traceEvents": [{"ph":"new"}, {"args":{"traceEvents":[]}}], "base": 0})"));
 }
 
 TEST(ProfilerTrace, OtherFilesAreRefused) {
     for (const std::string file :
-         {"hello", "[]", "{}", R"({"traceEvents": 5})", R"({"traceEvents": [1, 2)", R"({"a": {"traceEvents": []}})"}) {
+         {"hello", "[]", "{}", R"({"traceEvents": 5})", R"({"traceEvents": [1, 2)", R"({"a": {"traceEvents": []}})",
+          R"({"traceEvents": [], "baseTimeNanoseconds": -1})"}) {
         EXPECT_TRUE(with_event(file).is_string()) << file;
     }
 }

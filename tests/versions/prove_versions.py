@@ -169,7 +169,8 @@ def _row(result: Result) -> str:
     said = result.failure or ", ".join(result.failed)
     outcome = "all passed" if result.is_good else f"**failed**: {said}"
     ran = result.tests - result.skipped
-    return f"| {result.torch} | {result.cuda} | {result.python} | {result.plugin} | {ran} | {result.skipped} | {outcome} |\n"
+    cells = [result.torch, result.cuda, result.python, result.plugin, ran, result.skipped, outcome]
+    return f"| {' | '.join(map(str, cells))} |\n"
 
 
 def _write_table(results: list[Result]) -> None:

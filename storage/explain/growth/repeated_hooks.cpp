@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
@@ -48,15 +49,17 @@ std::optional<Hook> hook_of(const StackTable& stacks, StackId stack) {
 
 std::map<Hook, HookRuns> runs_of_hooks(const AnalysisContext& context) {
     const StackTable& stacks = context.trace().stacks;
-    std::vector<std::optional<Hook>> hooks(stacks.stack_count());
-    for (StackId stack = 1; stack < stacks.stack_count(); ++stack) {
-        hooks[stack] = hook_of(stacks, stack);
-    }
+    // Only of stacks that allocate: all callers of a very deep one would take minutes.
+    std::unordered_map<StackId, std::optional<Hook>> hooks;
     const Allocations& allocations = context.device().allocations;
     std::map<Hook, HookRuns> runs;
     std::map<int64_t, std::optional<Hook>> last_of_thread;
     for (AllocationIndex a = 0; a < allocations.size() && allocations.alloc_event[a] < context.now(); ++a) {
-        const std::optional<Hook>& hook = hooks[allocations.stack[a]];
+        const auto [known, is_new] = hooks.try_emplace(allocations.stack[a]);
+        if (is_new) {
+            known->second = hook_of(stacks, known->first);
+        }
+        const std::optional<Hook>& hook = known->second;
         std::optional<Hook>& last = last_of_thread[context.trace().origins[allocations.origin[a]].thread];
         if (hook) {
             HookRuns& own = runs[*hook];
