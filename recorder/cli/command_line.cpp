@@ -15,7 +15,7 @@
 #include <new>
 
 #include "recorder/cli/command.h"
-#include "recorder/cli/job_views.h"
+#include "recorder/cli/job/job_views.h"
 #include "recorder/cli/memory_limit.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/parse_errors.h"

@@ -18,7 +18,7 @@
 #include "recorder/cli/explained.h"
 #include "recorder/cli/file_kind.h"
 #include "recorder/cli/output.h"
-#include "recorder/cli/recorded_programs.h"
+#include "recorder/cli/record/recorded_programs.h"
 #include "storage/base/part_file.h"
 #include "storage/job/explain_job.h"
 #include "storage/report/job_report.h"

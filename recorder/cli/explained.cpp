@@ -3,7 +3,7 @@
 
 #include "recorder/cli/explained.h"
 
-#include "recorder/cli/graph_view.h"
+#include "recorder/cli/graph/graph_view.h"
 #include "storage/replay/repeated_step.h"
 #include "storage/timeline/time_point.h"
 

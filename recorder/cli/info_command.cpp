@@ -16,7 +16,7 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/job_views.h"
+#include "recorder/cli/job/job_views.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/base/units.h"

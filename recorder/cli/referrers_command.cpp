@@ -13,7 +13,7 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/graph_view.h"
+#include "recorder/cli/graph/graph_view.h"
 #include "recorder/cli/output.h"
 #include "storage/text/fact_words.h"
 #include "storage/text/referrer_words.h"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recorder/cli/command.h"
-#include "recorder/cli/job_views.h"
+#include "recorder/cli/job/job_views.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/stats_table.h"
 #include "recorder/cli/time_point_options.h"

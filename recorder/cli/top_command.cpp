@@ -11,8 +11,8 @@
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/describe.h"
-#include "recorder/cli/graph_view.h"
-#include "recorder/cli/job_views.h"
+#include "recorder/cli/graph/graph_view.h"
+#include "recorder/cli/job/job_views.h"
 #include "recorder/cli/output.h"
 #include "recorder/cli/time_point_options.h"
 #include "storage/attribution/attribution.h"
