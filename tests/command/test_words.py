@@ -9,7 +9,15 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SPEAKING = ("storage", "recorder/cli", "recorder/control", "recorder/daemon", "recorder/driver", "gui")
+SPEAKING = (
+    "storage",
+    "recorder/cli",
+    "recorder/control",
+    "recorder/daemon",
+    "recorder/driver",
+    "recorder/reader",
+    "gui",
+)
 COMPOSED = ("Sentence", "Literal", "usage_error", "input_error", "environment_error")
 CATALOG = ROOT / "resources" / "translations" / "zh_CN.po"
 TEMPLATE = pathlib.Path(os.environ["TIDEMARK_TRANSLATIONS_TEMPLATE"])  # written by the build
