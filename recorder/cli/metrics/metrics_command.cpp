@@ -52,7 +52,7 @@ Status add_programs(OpenMetrics& metrics, const Words& words, Progress& progress
         if (!program.is_recorded() || program.trace.empty()) {
             continue;
         }
-        if (const Status added = add_trace(metrics, program.trace, {}, words, progress); !added) {
+        if (Status added = add_trace(metrics, program.trace, {}, words, progress); !added) {
             if (progress.canceled) {
                 return added;
             }
