@@ -117,6 +117,7 @@ class Loopback(CommandTest):
     def serve(self, *arguments):
         process = subprocess.Popen(
             [TIDEMARK, "--language", "en", "metrics", *map(str, arguments), "--listen", "127.0.0.1:0"],
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )

@@ -10,6 +10,7 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QRadioButton>
+#include <QScrollArea>
 #include <QSignalSpy>
 #include <QTabWidget>
 #include <QTemporaryDir>
@@ -76,6 +77,15 @@ QImage picture_around(QWidget& widget) {
     QWidget& window = *widget.window();
     QRect place(widget.mapTo(&window, QPoint(0, 0)), widget.size());
     return window.grab(place.adjusted(-margin, -margin, margin, margin).intersected(window.rect())).toImage();
+}
+
+/// Scrolls to a control, as a walk with Tab does.
+void scroll_to(QWidget& control) {
+    for (QWidget* parent = control.parentWidget(); parent != nullptr; parent = parent->parentWidget()) {
+        if (auto* area = qobject_cast<QScrollArea*>(parent)) {
+            area->ensureWidgetVisible(&control);
+        }
+    }
 }
 
 /// Returns the names that the palette offers.
@@ -334,6 +344,7 @@ private:
             if (!checked_.insert(control).second) {
                 continue;
             }
+            scroll_to(*control);
             control->setFocus(Qt::OtherFocusReason);
             control->clearFocus();
             const QImage without = picture_around(*control);

@@ -103,7 +103,7 @@ Status serve_metrics(const MetricsOptions& options, const Words& words, const Pr
     }
     RenewedText text([&] { return text_of_child(options, words); });
     print_message(
-        words("Metrics are at http://{address}/metrics. Ctrl-C ends it.", with("address", server->address())));
+        words("Metrics are at http://{address}/metrics. Ctrl-C ends it.", with("address", server->address())) + '\n');
     server->serve(
         [&](const std::string& path) -> HttpResponse {
             if (path != "/metrics") {
