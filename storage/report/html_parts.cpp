@@ -87,7 +87,8 @@ std::string html_fragment(const std::string& body) {
             style.replace(at, page.size(), page == ":root" ? "&" : "\n& ");
         }
     }
-    return fmt::format("<div class=\"tidemark\">\n<style>.tidemark {{padding: 0.5em 1em;\n{}}}</style>\n{}</div>\n", style, body);
+    return fmt::format("<div class=\"tidemark\">\n<style>.tidemark {{padding: 0.5em 1em;\n{}}}</style>\n{}</div>\n",
+                       style, body);
 }
 
 }  // namespace tidemark

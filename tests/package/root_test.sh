@@ -39,7 +39,7 @@ if [[ ! -e $root/made ]]; then
 fi
 in_root which g++ cc && fail "the system has a compiler"
 home=$root/home/user
-rm -rf "$home"/*
+rm -rf "${home:?}"/*
 mkdir -p "$home/wheels" "$home/tests/package" "$home/resources"
 cp "$packages"/tidemark_gpu*.whl "$home/wheels"
 cp "$source_root/tests/package/wheel_test.sh" "$home/tests/package"

@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from tidemark import _api, _check
+from tidemark import _api, _check, _recording
 
 _NOT_CHECKED = "tidemark: not checked"  # name of the report's property
 _SIZES = {
@@ -59,7 +59,7 @@ def recording(trace: str) -> Iterator[None]:
     """Records into a new trace until its exit. Raises OSError if that is not possible."""
     if _api.current() is not None:
         raise OSError("another recording runs")
-    with _api.start(trace, _api.PARTS, "full", force=True):
+    with _api.start(trace, _recording.PARTS, "full", force=True):
         yield
 
 
