@@ -14,7 +14,9 @@ std::string find_viewer() {
     std::error_code error;
     if (const fs::path self = fs::read_symlink("/proc/self/exe", error); !error) {
         const fs::path folder = self.parent_path();
-        for (const fs::path& place : {folder, folder / "../gui", folder / "../../gui"}) {
+        // The last one is the folder of the commands of a Python environment, from a wheel in
+        // lib/python3.x/site-packages.
+        for (const fs::path& place : {folder, folder / "../gui", folder / "../../gui", folder / "../../../../../bin"}) {
             if (std::string found = find_program((place / viewer).string()); !found.empty()) {
                 return found;
             }

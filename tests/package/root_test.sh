@@ -37,6 +37,9 @@ if [[ ! -e $root/made ]]; then
   in_root useradd --create-home user
   touch "$root/made"
 fi
+# The loader needs /proc to find libraries beside a program.
+mountpoint --quiet "$root/proc" || mount -t proc proc "$root/proc"
+trap 'umount "$root/proc"' EXIT
 in_root which g++ cc && fail "the system has a compiler"
 home=$root/home/user
 rm -rf "${home:?}"/*

@@ -59,4 +59,8 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(4)
+    # The window starts recordings with the command that is installed beside it.
+    os.environ["PATH"] = os.pathsep.join(
+        [os.environ.get("PATH", os.defpath), os.path.dirname(os.path.abspath(sys.argv[0]))]
+    )
     os.execv(program, [program, *sys.argv[1:]])
