@@ -10,8 +10,8 @@ namespace tidemark::cli {
 
 constexpr const char* viewer = "tidemark-gui";
 
-/// Returns the path of the window's program: beside this one, in the build tree or Python environment of this one, or in
-/// PATH; empty if there is none.
+/// Returns the path of the window's program: beside this one, in the build tree or Python environment of this one, or
+/// in PATH; empty if there is none.
 std::string find_viewer();
 
 }  // namespace tidemark::cli
