@@ -15,9 +15,7 @@ Needs g++. Exits with 1 if a plugin could not be built, and says why.
 
 import argparse
 import io
-import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -26,11 +24,12 @@ import zipfile
 
 sys.path.insert(0, os.path.join(os.environ["TIDEMARK_HOME"], "python"))
 
+import torch_releases
+from torch_releases import is_one_of
+
 from tidemark import _build, _compiler, _prebuilt
 from tidemark._compiler import TorchBuild
 
-_INDEX = "https://pypi.org/simple"
-_PLATFORM = re.compile(r"-(cp31\d)-\1-manylinux\w*_x86_64\.whl$")
 _WANTED = ("torch/include/", "torch/version.py", "torch/share/cmake/Torch/TorchConfig.cmake")
 _LIBRARIES = ("c10", "c10_cuda", "torch_cpu")
 _HEADERS_OF_CUDA = {
@@ -72,12 +71,6 @@ class _RemoteFile(io.RawIOBase):
         return len(part)
 
 
-def _files_of(project: str) -> list[dict]:
-    accept = {"Accept": "application/vnd.pypi.simple.v1+json"}
-    with urllib.request.urlopen(urllib.request.Request(f"{_INDEX}/{project}/", headers=accept), timeout=60) as answer:
-        return [each for each in json.load(answer)["files"] if not each.get("yanked")]
-
-
 def _extract(file: dict, folder: str, wanted: tuple[str, ...]) -> None:
     remote = io.BufferedReader(_RemoteFile(file["url"], file["size"]), _BLOCK)
     with zipfile.ZipFile(remote) as wheel:
@@ -88,13 +81,9 @@ def _extract(file: dict, folder: str, wanted: tuple[str, ...]) -> None:
 
 def _releases() -> dict[str, dict]:
     """Returns a wheel of each release that this Tidemark knows, oldest first."""
-    found = {}
-    for file in _files_of("torch"):
-        version = file["filename"].split("-")[1]
-        is_release = _PLATFORM.search(file["filename"]) and re.fullmatch(r"\d+\.\d+\.\d+", version)
-        if is_release and tuple(map(int, version.split(".")[:2])) in _build.KNOWN_TORCH:
-            found[version] = file
-    return dict(sorted(found.items(), key=lambda item: tuple(map(int, item[0].split(".")))))
+    known = [".".join(map(str, minor)) for minor in _build.KNOWN_TORCH]
+    wheels = torch_releases.wheels().items()
+    return {release: list(by_python.values())[-1] for release, by_python in wheels if is_one_of(release, known)}
 
 
 def _get_cuda_headers(cuda: str, folder: str) -> None:
@@ -103,7 +92,7 @@ def _get_cuda_headers(cuda: str, folder: str) -> None:
     for project in _HEADERS_OF_CUDA[major]:
         wheels = [
             file
-            for file in _files_of(project)
+            for file in torch_releases.files_of(project)
             if file["filename"].split("-")[1].startswith(f"{major}.{minor}.") and "x86_64.whl" in file["filename"]
         ]
         with tempfile.TemporaryDirectory() as unpacked:
@@ -156,11 +145,6 @@ def _build_release(version: str, file: dict, output: str) -> str:
         return ""
 
 
-def _is_one_of(release: str, wanted: list[str]) -> bool:
-    """Returns whether a release is wanted, by its own name or that of its minor."""
-    return any(f"{release}.".startswith(f"{name}.") for name in wanted)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", help="folder for the plugins")
@@ -168,12 +152,12 @@ def main() -> int:
     given = parser.parse_args()
     os.makedirs(given.output, exist_ok=True)
     releases = _releases()
-    unknown = [name for name in given.version if not any(_is_one_of(release, [name]) for release in releases)]
+    unknown = [name for name in given.version if not any(is_one_of(release, [name]) for release in releases)]
     if unknown:
         sys.exit(f"PyPI has no torch {', '.join(unknown)} that this Tidemark knows; it has {', '.join(releases)}")
     failed = 0
     for version, file in releases.items():
-        is_wanted = not given.version or _is_one_of(version, given.version)
+        is_wanted = not given.version or is_one_of(version, given.version)
         if not is_wanted or os.path.exists(os.path.join(given.output, f"{version}.done")):
             continue
         failure = _build_release(version, file, given.output)

@@ -25,8 +25,8 @@ namespace tidemark::recorder {
 
 namespace {
 
-/// Of the rings of all recordings of the process: who remembers what he has sent to a ring sees from its serial that
-/// the ring of a later recording is another one, even at the same address.
+/// Numbers the rings of all recordings of the process. A thread that caches what it has sent to a ring compares
+/// serials: a ring of a later recording may have the same address.
 std::atomic<uint32_t> next_serial{1};
 
 using Clock = std::chrono::steady_clock;

@@ -48,13 +48,13 @@ class Prebuilt(unittest.TestCase):
         shutil.copy(built, path) if content is None else path.write_text(content)
         return path
 
-    def built_for(self, first="", compiler="/bin/false"):
+    def built_for(self, first="", **variables):
         return self.run_python(
             f"from tidemark import _build, _compiler, _prebuilt\n{first}\n"
             "try:\n    print(_build.built_for(torch))\nexcept OSError as failure:\n    print(failure)",
             TIDEMARK_HOME=str(self.home),
             TIDEMARK_CACHE=str(self.folder),
-            CXX=compiler,
+            **{"CXX": "/bin/false", **variables},
         )
 
     def test_is_used_without_a_compiler_and_proved_once(self):
@@ -95,9 +95,7 @@ class Prebuilt(unittest.TestCase):
         newer = "torch.__version__ = '2.99.0'"
         for content, expected in ((built, "plugin-"), (os.devnull, "which is newer: ")):
             with self.subTest(content=content):
-                os.environ["CONTENT"] = content
-                self.addCleanup(os.environ.pop, "CONTENT", None)
-                done = self.built_for(newer, str(compiler))
+                done = self.built_for(newer, CXX=str(compiler), CONTENT=content)
                 self.assertIn(expected, done.stdout)
                 self.assertEqual(len(list((self.folder / "tidemark").glob("proven-*"))), int(content == built))
                 shutil.rmtree(self.folder / "tidemark")

@@ -22,12 +22,16 @@ import re
 import subprocess
 import sys
 import tempfile
-import urllib.request
+from collections.abc import Collection
 
 _ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(_ROOT / "installers" / "wheel"))
+
+import torch_releases
+from torch_releases import is_one_of, numbers
+
 _TABLE = _ROOT / "docs" / "VERSIONS.md"
 _TABLE_BEGINS = "<!-- table: written by tests/versions/prove_versions.py -->\n"
-_WHEEL = re.compile(r"torch-(\d+\.\d+\.\d+)-(cp31\d)-\2-manylinux\w*_x86_64\.whl$")
 _SUBJECTS = (
     *("frames", "package", "referrers", "trust"),
     *("graph", "graph_runs", "prebuilt", "referrers_torch", "retention", "steering"),
@@ -53,33 +57,15 @@ class Result:
         return self.tests > 0 and not self.failed and not self.failure
 
 
-def _releases() -> dict[str, set[str]]:
-    """Returns the Pythons (such as "cp311") of each release of torch on PyPI for Linux on x86-64."""
-    accept = {"Accept": "application/vnd.pypi.simple.v1+json"}
-    request = urllib.request.Request("https://pypi.org/simple/torch/", headers=accept)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        files = json.load(answer)["files"]
-    found: dict[str, set[str]] = {}
-    for file in files:
-        wheel = _WHEEL.match(file["filename"])
-        if wheel and not file.get("yanked"):
-            found.setdefault(wheel[1], set()).add(wheel[2])
-    return found
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
-
-
-def _select(releases: dict[str, set[str]], wanted: list[str]) -> list[str]:
+def _select(releases: Collection[str], wanted: list[str]) -> list[str]:
     """Returns the newest release of each wanted version, newest first."""
     selected = []
     for version in wanted:
-        of_version = [release for release in releases if f"{release}.".startswith(f"{version}.")]
+        of_version = [release for release in releases if is_one_of(release, [version])]
         if not of_version:
-            sys.exit(f"PyPI has no torch {version} for Linux; it has {', '.join(sorted(releases, key=_numbers))}")
-        selected.append(max(of_version, key=_numbers))
-    return sorted(selected, key=_numbers, reverse=True)
+            sys.exit(f"PyPI has no torch {version} for Linux; it has {', '.join(releases)}")
+        selected.append(max(of_version, key=numbers))
+    return sorted(selected, key=numbers, reverse=True)
 
 
 def _version_of(python: str) -> str:
@@ -151,7 +137,7 @@ def _prove_all(given: argparse.Namespace) -> None:
     sys.path.insert(0, os.path.join(given.home, "python"))
     from tidemark import _build
 
-    releases = _releases()
+    releases = torch_releases.wheels()
     known = [".".join(map(str, minor)) for minor in _build.KNOWN_TORCH]
     for torch in _select(releases, given.torch or known):
         for python in given.python or [sys.executable]:
@@ -174,7 +160,7 @@ def _row(result: Result) -> str:
 
 
 def _write_table(results: list[Result]) -> None:
-    results.sort(key=lambda result: (_numbers(result.torch), _numbers(result.python)), reverse=True)
+    results.sort(key=lambda result: (numbers(result.torch), numbers(result.python)), reverse=True)
     rows = "".join(map(_row, results))
     head = "| torch | CUDA | Python | plugin | tests | skipped | result |\n|---|---|---|---|---|---|---|\n"
     text = _TABLE.read_text()

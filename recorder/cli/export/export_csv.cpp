@@ -33,7 +33,7 @@ std::string cell_of(const Column& column, int64_t row) {
         case ColumnType::int64:
         case ColumnType::utc_time: return fmt::to_string(column.number_at(row));
         case ColumnType::text:
-        case ColumnType::repeated_text: return csv_text(std::string(column.text_at(row)));
+        case ColumnType::repeated_text: return csv_text(column.text_at(row));
     }
     return "";
 }
