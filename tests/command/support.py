@@ -49,6 +49,26 @@ def copy_command(folder):
     return pathlib.Path(shutil.copy(TIDEMARK, folder / "bin"))
 
 
+PARTS_OF_HOME = (
+    "tidemark-recorder",
+    "libtidemark_core.so",
+    "libtidemark_frames.so",
+    "libtidemark_driver.so",
+    "plugin/x",
+    "python/tidemark/__init__.py",
+    "startup/sitecustomize.py",
+)
+
+
+def make_home(folder):
+    """Makes a recorder of empty files below a folder, where it stands in an installation. Returns its path."""
+    home = folder / "lib" / "tidemark"
+    for part in PARTS_OF_HOME:
+        (home / part).parent.mkdir(parents=True, exist_ok=True)
+        (home / part).touch()
+    return home
+
+
 def generated_snapshot(devices=1, function="step", steps=10, depth=1):
     """Returns a small snapshot. Device D allocates 512 bytes steps * (D + 1) times, each from a stack of `depth`
     frames, and frees half of them at once."""

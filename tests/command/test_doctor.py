@@ -11,17 +11,8 @@ import subprocess
 import sys
 import unittest
 
-from support import ENVIRONMENT, FINE, TIDEMARK, CommandTest
+from support import ENVIRONMENT, FINE, TIDEMARK, CommandTest, make_home
 
-HOME_PARTS = (
-    "tidemark-recorder",
-    "libtidemark_core.so",
-    "libtidemark_frames.so",
-    "libtidemark_driver.so",
-    "plugin/x",
-    "python/tidemark/__init__.py",
-    "startup/sitecustomize.py",
-)
 REAL_HOME = pathlib.Path(TIDEMARK).parent.parent / "lib" / "tidemark"
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
 HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
@@ -30,10 +21,7 @@ HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=
 class Doctor(CommandTest):
     def setUp(self):
         super().setUp()
-        self.home = self.folder / "lib" / "tidemark"
-        for part in HOME_PARTS:
-            (self.home / part).parent.mkdir(parents=True, exist_ok=True)
-            (self.home / part).touch()
+        self.home = make_home(self.folder)
         unwanted = ("CXX", "DISPLAY", "WAYLAND_DISPLAY", "COLAB_RELEASE_TAG", "SLURM_JOB_ID", "CUDA_INJECTION64_PATH")
         self.environment = {
             name: value

@@ -13,18 +13,9 @@ import sys
 import time
 import unittest
 
-from support import ENVIRONMENT, FINE, TIDEMARK, USAGE, CommandTest
+from support import ENVIRONMENT, FINE, TIDEMARK, USAGE, CommandTest, make_home
 
 EXAMPLES = pathlib.Path(os.environ["TIDEMARK_TEST_DATA"]).parent.parent / "resources" / "examples"
-PARTS = (
-    "tidemark-recorder",
-    "libtidemark_core.so",
-    "libtidemark_frames.so",
-    "libtidemark_driver.so",
-    "plugin/x",
-    "python/tidemark/__init__.py",
-    "startup/sitecustomize.py",
-)
 
 # A recorder process: continues after its program ended, waits for the report of its end, then finishes its trace.
 RECORDER = """
@@ -59,10 +50,7 @@ os.read(ready, 1)
 class Record(CommandTest):
     def setUp(self):
         super().setUp()
-        self.home = self.folder / "lib" / "tidemark"
-        for part in PARTS:
-            (self.home / part).parent.mkdir(parents=True, exist_ok=True)
-            (self.home / part).touch()
+        self.home = make_home(self.folder)
         self.temporary = self.folder / "tmp"
         self.work = self.folder / "work"
         self.temporary.mkdir()
