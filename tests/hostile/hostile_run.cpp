@@ -215,7 +215,7 @@ private:
         opened_ += result.reported.opened;
         if (const auto failure = judge_task(running.task, result)) {
             ++failed_;
-            save(running, *failure);
+            save(running, *failure, result.errors);
         }
     }
 
@@ -230,7 +230,7 @@ private:
         return running.mutant;
     }
 
-    void save(const Running& running, const Failure& failure) {
+    void save(const Running& running, const Failure& failure, const std::string& errors) {
         const std::string key = fmt::format("{:<45} {}", failure.reading, failure.cause);
         Kind& kind = kinds_[key];
         if (++kind.count > most_saved) {
@@ -244,7 +244,7 @@ private:
         fs::create_directories(options_.output);
         write(name, mutant.bytes);
         std::ofstream(name.string() + ".txt")
-            << fmt::format("{}\n{}\n{}\n", failure.reading, failure.cause, mutant.changes);
+            << fmt::format("{}\n{}\n{}\n{}\n", failure.reading, failure.cause, mutant.changes, errors);
         kind.files.push_back(name.string());
         fmt::print("FAILED  {}\n        {}\n        {:.300}\n        {}\n", failure.reading, failure.cause,
                    mutant.changes, name.string());
