@@ -57,15 +57,23 @@ std::string site_phrase(const SiteDifference& difference, const Words& words) {
                                      : text;
 }
 
-std::string sites_sentence(const std::vector<SiteDifference>& differences, const Words& words) {
+/// `total`: by how many bytes the ranks differ. The sites can have more, where other sites have less.
+std::string sites_sentence(const std::vector<SiteDifference>& differences, int64_t total, const Words& words) {
     constexpr size_t most = 3;
+    constexpr int64_t least_part = 20;
     std::vector<std::string> phrases;
+    int64_t more = 0;
     for (size_t i = 0; i < std::min(most, differences.size()); ++i) {
         if (i == 0 || differences[i].more * 10 >= differences[0].more) {
             phrases.push_back(site_phrase(differences[i], words));
+            more += differences[i].more;
         }
     }
-    return words("The difference: {sites}.", with("sites", words.list(phrases)));
+    const auto sites = with("sites", words.list(phrases));
+    return (more - total) * least_part > total
+               ? words("The difference: {sites}; other lines have {bytes} less.", sites,
+                       with("bytes", format_bytes(more - total)))
+               : words("The difference: {sites}.", sites);
 }
 
 void add_leak(JobFinding& finding, const FindingSummary& leak, const Words& words) {
@@ -122,7 +130,7 @@ JobFinding retained_more(const RankSet& ranks, const std::vector<size_t>& some, 
     const SiteMemory& site = *differences.front().site;
     finding.line = site.line;
     finding.referrer = referrer_of(device, site.line, words);
-    finding.text.push_back(sites_sentence(differences, words));
+    finding.text.push_back(sites_sentence(differences, finding.bytes, words));
     if (const FindingSummary* leak = leak_at(device, site.line)) {
         add_leak(finding, *leak, words);
     }
@@ -160,7 +168,7 @@ JobFinding higher_peak(const RankSet& ranks, const std::vector<size_t>& some, si
                      with("bytes", format_bytes(finding.bytes)), with("others", others_phrase(ranks, some, usual)));
     if (!differences.empty()) {
         finding.line = differences.front().site->line;
-        finding.text.push_back(sites_sentence(differences, words));
+        finding.text.push_back(sites_sentence(differences, finding.bytes, words));
     }
     if (const std::string sentence = phase_sentence(ranks, some.front(), usual); !sentence.empty()) {
         finding.text.push_back(sentence);
@@ -212,7 +220,7 @@ JobFinding stages(const RankSet& ranks) {
     const auto differences = sites_with_more(most, least, When::at_peak);
     if (!differences.empty()) {
         finding.line = differences.front().site->line;
-        finding.text.push_back(sites_sentence(differences, words));
+        finding.text.push_back(sites_sentence(differences, finding.bytes, words));
     }
     finding.fix = words("Move layers from this stage to the others, or give it fewer microbatches in flight.");
     return finding;

@@ -172,6 +172,17 @@ TEST(JobExplanation, AHigherPeakNamesTheLineAndThePhase) {
     EXPECT_THAT(explanation.findings.front().text, Contains(HasSubstr("another phase")));
 }
 
+TEST(JobExplanation, TheLinesOfADifferenceAddUpToIt) {
+    Ranks ranks(2);
+    ranks[1].sites[1].at_peak = 20 * MiB;  // 30 MiB less than rank 0
+    ranks[1].sites.push_back(site("log.py:8 histogram", 200 * MiB, 0));
+    ranks[1].peak_allocated += 170 * MiB;
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ("The difference: 200 MiB from log.py:8 histogram; other lines have 30.0 MiB less.",
+              explanation.findings.front().text.front());
+}
+
 TEST(JobExplanation, ARankThatFreesLaterIsFound) {
     Ranks ranks(2);
     for (size_t rank = 0; rank < 2; ++rank) {
