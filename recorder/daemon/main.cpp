@@ -38,9 +38,9 @@ void listen_to_signals() {
     }
 }
 
-void print_error(const Error& error) {
-    fmt::print(stderr, "tidemark-recorder: {}\n", Words(language_of_locale()).translate(error.sentence));
-}
+std::string for_user(const Sentence& sentence) { return Words(language_of_locale()).translate(sentence); }
+
+void print_error(const Error& error) { fmt::print(stderr, "tidemark-recorder: {}\n", for_user(error.sentence)); }
 
 /// Detaches from the program: its wait() does not see this process, and signals to its group or terminal do not reach
 /// it.
@@ -52,9 +52,9 @@ bool detach() {
     return true;
 }
 
-/// In English: the program prints it among its own output.
-void report_failure(RegionHeader& header, const std::string& sentence) {
-    std::strncpy(header.failure, sentence.c_str(), sizeof header.failure - 1);
+/// The program prints the sentence.
+void report_failure(RegionHeader& header, const Sentence& sentence) {
+    std::strncpy(header.failure, for_user(sentence).c_str(), sizeof header.failure - 1);
     header.recorder_state.store(RecorderState::failed, std::memory_order_release);
 }
 
@@ -82,10 +82,10 @@ std::string name_of_trace(const Options& options, const ProgramFacts& program, M
     return claim_name(options.output, session, options.program, parent, has_used_gpu);
 }
 
-/// Reports the path to the program. The notice is in English: the program prints it among its own output.
+/// Reports the path to the program, which prints the notice.
 void report_place(RegionHeader& header, const TracePlace& place) {
     if (place.is_elsewhere()) {
-        std::strncpy(header.notice, place.notice().english().c_str(), sizeof header.notice - 1);
+        std::strncpy(header.notice, for_user(place.notice()).c_str(), sizeof header.notice - 1);
     }
     std::strncpy(header.output, place.destination().c_str(), sizeof header.output - 1);
     header.has_output.store(1, std::memory_order_release);
@@ -110,7 +110,7 @@ Error refused(SessionFolder& session, const std::string& output, const Error& er
     SessionReport report;
     report.state = "failed";
     report.output = report.place = report.destination = output;
-    report.failure = error.sentence.english();
+    report.failure = for_user(error.sentence);
     session.report(report);
     return error;
 }
@@ -163,7 +163,7 @@ int main(int count, char** words) {
     unsetenv("DEBUGINFOD_URLS");  // names of native frames come from local files only
     const Status status = record(*options, program, *region);
     if (!status) {
-        report_failure(region->header(), status.error().sentence.english());
+        report_failure(region->header(), status.error().sentence);
         return 4;
     }
     region->header().recorder_state.store(RecorderState::finished, std::memory_order_release);

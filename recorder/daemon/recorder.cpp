@@ -15,6 +15,7 @@
 #include "recorder/core/environment.h"
 #include "storage/base/units.h"
 #include "storage/base/utf8.h"
+#include "storage/text/words.h"
 
 namespace tidemark::recorder {
 
@@ -98,7 +99,7 @@ Status Recorder::run(const std::atomic<int>& stop_signal) {
         status = place_.move_to_destination();
     }
     SessionReport last = report(status ? "finished" : "failed");
-    last.failure = status ? "" : status.error().sentence.english();
+    last.failure = status ? "" : Words(language_of_locale()).translate(status.error().sentence);
     session_.report(last);
     return status;
 }

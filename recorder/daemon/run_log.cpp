@@ -146,7 +146,7 @@ void RunLog::add_data_gap(const DataGap& data_gap) {
                      data_gap.reason == DataGapReason::cupti_failed || data_gap.reason == DataGapReason::driver_failed;
     is_allocator_late_ |= data_gap.reason == DataGapReason::allocator_late;
     if (data_gaps_.size() < most_data_gaps_repeated) {
-        data_gaps_.push_back(data_gap_words(Words(Language::english), data_gap));
+        data_gaps_.push_back(data_gap_words(Words(language_of_locale()), data_gap));
     }
 }
 

@@ -7,7 +7,6 @@ Tests of the hooks need torch (any build): TIDEMARK_TEST_PYTHON names a Python t
 """
 
 import os
-import runpy
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +15,10 @@ import unittest
 from unittest import mock
 
 PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
+sys.path.insert(0, PACKAGE)
+
+from tidemark import _cuda_headers
+
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
 HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
 
@@ -352,9 +355,9 @@ class CudaHeaders(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.site = folder.name
-        path = os.path.join(PACKAGE, "tidemark", "_cuda_headers.py")
-        self.headers = runpy.run_path(path)
-        self.headers["find"].__globals__["DEFAULT_TOOLKIT"] = os.path.join(self.site, "no toolkit")
+        no_toolkit = mock.patch.object(_cuda_headers, "DEFAULT_TOOLKIT", os.path.join(self.site, "no toolkit"))
+        no_toolkit.start()
+        self.addCleanup(no_toolkit.stop)
         environment = mock.patch.dict(os.environ)
         environment.start()
         self.addCleanup(environment.stop)
@@ -373,27 +376,27 @@ class CudaHeaders(unittest.TestCase):
 
     def test_a_folder_with_a_missing_header_is_rejected(self):
         self.put("nvidia/cu13", "cuda_runtime_api.h")
-        self.assertEqual(self.headers["find"](self.site, "13.0"), [])
-        self.assertIn('"nvidia-cuda-crt==13.0.*"', self.headers["fix"]("13.0"))
-        self.assertIn('"nvidia-cuda-nvcc-cu12==12.6.*"', self.headers["fix"]("12.6"))
-        self.assertNotIn("pip", self.headers["fix"](""))
+        self.assertEqual(_cuda_headers.find(self.site, "13.0"), [])
+        self.assertIn('"nvidia-cuda-crt==13.0.*"', _cuda_headers.fix("13.0"))
+        self.assertIn('"nvidia-cuda-nvcc-cu12==12.6.*"', _cuda_headers.fix("12.6"))
+        self.assertNotIn("pip", _cuda_headers.fix(""))
 
     def test_wheels_of_cuda_12_have_two_folders(self):
         runtime = self.put("nvidia/cuda_runtime", "cuda_runtime_api.h")
         compiler = self.put("nvidia/cuda_nvcc", "crt/host_config.h")
-        self.assertEqual(self.headers["find"](self.site, "12.6"), [runtime, compiler])
+        self.assertEqual(_cuda_headers.find(self.site, "12.6"), [runtime, compiler])
 
     def test_the_wheel_of_triton_comes_after_those_of_nvidia(self):
-        triton = self.put("triton/backends/nvidia", *self.headers["NEEDED"])
-        self.assertEqual(self.headers["find"](self.site, "13.0"), [triton])
-        nvidia = self.put("nvidia/cu13", *self.headers["NEEDED"])
-        self.assertEqual(self.headers["find"](self.site, "13.0"), [nvidia])
+        triton = self.put("triton/backends/nvidia", *_cuda_headers.NEEDED)
+        self.assertEqual(_cuda_headers.find(self.site, "13.0"), [triton])
+        nvidia = self.put("nvidia/cu13", *_cuda_headers.NEEDED)
+        self.assertEqual(_cuda_headers.find(self.site, "13.0"), [nvidia])
 
     def test_a_named_toolkit_comes_first(self):
-        self.put("nvidia/cu13", *self.headers["NEEDED"])
-        toolkit = self.put("toolkit", *self.headers["NEEDED"])
+        self.put("nvidia/cu13", *_cuda_headers.NEEDED)
+        toolkit = self.put("toolkit", *_cuda_headers.NEEDED)
         os.environ["CUDA_HOME"] = os.path.dirname(toolkit)
-        self.assertEqual(self.headers["find"](self.site, "13.0"), [toolkit])
+        self.assertEqual(_cuda_headers.find(self.site, "13.0"), [toolkit])
 
 
 if __name__ == "__main__":

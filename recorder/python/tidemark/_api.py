@@ -16,6 +16,7 @@ from typing import Any, Callable
 import tidemark._abi as _abi
 from tidemark import _console, _core, _records
 from tidemark._recording import PARTS, WAIT_FOR_TRACE_MS, Recording
+from tidemark._sentence import Sentence
 
 WAIT_AT_EXIT_MS = 10_000
 DETAILS = ("adaptive", "full")
@@ -34,7 +35,7 @@ def current() -> Recording | None:
         try:
             start_from_environment()
         except OSError as failure:
-            _console.notify(f"not recording: {failure}")
+            _console.notify(Sentence("not recording: {failure}", failure=failure))
     return _current if _current is not None and _current.running() else None
 
 
@@ -84,7 +85,11 @@ def record(
         raise ValueError(f"tidemark.record: unknown detail {detail!r}; known are {', '.join(DETAILS)}")
     running = current()
     if running is not None:
-        _console.notify(f"already recording into {running.output}" if running.output else "already recording")
+        _console.notify(
+            Sentence("already recording into {path}", path=running.output)
+            if running.output
+            else Sentence("already recording")
+        )
         return contextlib.nullcontext(running)
     os.environ["TIDEMARK_KEEP"] = str(keep)
     if not command_line:
@@ -94,7 +99,7 @@ def record(
     try:
         return start(path, parts, detail, force)
     except OSError as failure:
-        _console.notify(f"not recording: {failure}")
+        _console.notify(Sentence("not recording: {failure}", failure=failure))
         return contextlib.nullcontext()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import pwd
@@ -18,6 +19,7 @@ from typing import Any
 
 from tidemark import _compiler, _console, _prebuilt, _trust
 from tidemark._compiler import TorchBuild
+from tidemark._sentence import Sentence
 
 # Minors whose builds all work with the plugin; a newer one is used after a trial.
 KNOWN_TORCH = [(2, minor) for minor in range(4, 16)]
@@ -63,14 +65,17 @@ def _usable_cache(name: str) -> str:
             _trust.create_folder(folder)
             if _is_built(path) or os.access(folder, os.W_OK | os.X_OK):
                 return path
-            refusals.append(f"{folder} is not writable")
+            refusals.append(Sentence("{folder} is not writable", folder=folder))
         except OSError as failure:
             if failure.errno is None:  # another user could change the folder: its owner must know
                 raise
-            refusals.append(f"{folder} cannot be created: {failure.strerror}")
+            refusals.append(Sentence("{folder} cannot be created: {cause}", folder=folder, cause=failure.strerror))
     raise OSError(
-        f"there is no folder for the recorder's plugin ({'; '.join(refusals)}); set TIDEMARK_CACHE to a folder that you"
-        " can write"
+        Sentence(
+            "there is no folder for the recorder's plugin ({refusals}); set TIDEMARK_CACHE to a folder that you can"
+            " write",
+            refusals=functools.reduce(lambda some, next: Sentence("{some}; {next}", some=some, next=next), refusals),
+        )
     )
 
 
@@ -96,7 +101,7 @@ def _file_name(build: TorchBuild) -> str:
 
 
 def _build(build: TorchBuild, path: str) -> None:
-    _console.notify(f"building the recorder's plugin for torch {build.version} (once)")
+    _console.notify(Sentence("building the recorder's plugin for torch {version} (once)", version=build.version))
     with tempfile.TemporaryDirectory(prefix=_BUILD_PREFIX, dir=os.path.dirname(path)) as folder:
         library, messages = _compiler.compile_plugin(build, folder, _loaded_runtimes())
         if messages:
@@ -114,7 +119,11 @@ def _raise_failure(build: TorchBuild, messages: str, log: str) -> None:
         file.truncate()
         file.write(messages)
     raise OSError(
-        f"the recorder's plugin could not be built for torch {build.version}; the compiler's messages are in {log}"
+        Sentence(
+            "the recorder's plugin could not be built for torch {version}; the compiler's messages are in {log}",
+            version=build.version,
+            log=log,
+        )
     )
 
 
@@ -157,19 +166,33 @@ def built_for(torch: Any) -> str:
     """
     build = _compiler.build_of(torch)
     if build.minor < KNOWN_TORCH[0]:
-        raise OSError(f"torch {build.version} is not supported; this Tidemark records torch 2.4 and newer")
+        raise OSError(
+            Sentence(
+                "torch {version} is not supported; this Tidemark records torch 2.4 and newer", version=build.version
+            )
+        )
     prebuilt = _prebuilt.find(build)
     if prebuilt is not None:
         failure = _failure_of(prebuilt, build)
         if not failure:
             return prebuilt
-        _console.notify(f"the plugin for torch {build.version} that came with Tidemark does not work here: {failure}")
+        _console.notify(
+            Sentence(
+                "the plugin for torch {version} that came with Tidemark does not work here: {failure}",
+                version=build.version,
+                failure=failure,
+            )
+        )
     path = _built_in_cache(build)
     if build.minor not in KNOWN_TORCH:
         failure = _failure_of(path, build)
         if failure:
             raise OSError(
-                f"this Tidemark does not work with torch {build.version}, which is newer: {failure}; update it"
+                Sentence(
+                    "this Tidemark does not work with torch {version}, which is newer: {failure}; update it",
+                    version=build.version,
+                    failure=failure,
+                )
             )
     return path
 

@@ -19,11 +19,8 @@ _WRONG_USAGE, _LIMIT_EXCEEDED = 2, 5  # see storage/base/exit_status.h
 def check(trace: str | os.PathLike[str], limits: Sequence[str]) -> Any:
     """Returns the JSON of `tidemark check`. limits: options, such as "--max-peak", "2GiB". Raises ValueError if a limit
     is none, and OSError if the trace cannot be checked, with the command's sentence."""
-    command = _core.command()
-    if command is None:
-        raise OSError("the `tidemark` command is missing from the installation; reinstall Tidemark")
     done = subprocess.run(
-        [command, "check", os.fspath(trace), *limits, "--format", "json"],
+        [_core.needed_command(), "check", os.fspath(trace), *limits, "--format", "json"],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import sys
 
-from tidemark import _core
+from tidemark import _console, _core
 
 
 def main() -> None:
     """Replaces this process by the command that belongs to this package."""
-    path = _core.command()
-    if path is None:
-        sys.exit("tidemark: the command is missing from this installation; reinstall tidemark-gpu")
+    try:
+        path = _core.needed_command()
+    except OSError as failure:
+        _console.notify(failure)
+        sys.exit(1)
     os.execv(path, [path, *sys.argv[1:]])

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tidemark import _core, _cuda_headers
+from tidemark._sentence import Sentence
 
 
 class TorchBuild(typing.NamedTuple):
@@ -124,7 +125,7 @@ class _Compiler:
     def __init__(self, build: TorchBuild, generated: str) -> None:
         found = command()
         if not found:
-            raise OSError("no C++ compiler was found to build the recorder's plugin; install g++")
+            raise OSError(Sentence("no C++ compiler was found to build the recorder's plugin; install g++"))
         self.command = shlex.split(found)
         include = os.path.join(build.folder, "include")
         self.torch_includes = [include, os.path.join(include, "torch", "csrc", "api", "include")]
@@ -154,7 +155,7 @@ class _Compiler:
         paths = (os.path.join(folder, header) for folder in self.torch_includes)
         found = next(filter(os.path.exists, paths), None)
         if found is None:
-            raise OSError(f"torch's header {header} is missing; reinstall torch")
+            raise OSError(Sentence("torch's header {header} is missing; reinstall torch", header=header))
         return found
 
     def _run(self, command: list[str]) -> str:
@@ -165,5 +166,10 @@ class _Compiler:
 def _cuda_includes(build: TorchBuild) -> list[str]:
     folders = _cuda_headers.find(os.path.dirname(build.folder), build.cuda)
     if not folders:
-        raise OSError(f"the CUDA headers that torch's own headers include are missing; {_cuda_headers.fix(build.cuda)}")
+        raise OSError(
+            Sentence(
+                "the CUDA headers that torch's own headers include are missing; {fix}",
+                fix=_cuda_headers.fix(build.cuda),
+            )
+        )
     return folders

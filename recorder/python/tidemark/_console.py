@@ -6,6 +6,8 @@
 import sys
 import unicodedata
 
+from tidemark._sentence import in_language_of_user
+
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -25,6 +27,7 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def notify(sentence: str) -> None:
-    """Prints one sentence on stderr, prefixed with "tidemark: "."""
-    print(f"tidemark: {visible(sentence)}", file=sys.stderr, flush=True)
+def notify(sentence: object) -> None:
+    """Prints a sentence on stderr in the language of the user, prefixed with "tidemark: ". sentence: a Sentence, an
+    exception with one, or a text that the command has written in that language."""
+    print(f"tidemark: {visible(str(in_language_of_user(sentence)))}", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import tidemark._abi as _abi
 from tidemark import _trust
+from tidemark._sentence import Sentence
 
 
 def home() -> str:
@@ -33,7 +34,9 @@ def part(name: str) -> str:
     """Returns the path of a part of the recorder. Raises OSError if it is missing or another user could change it."""
     path = os.path.join(home(), name)
     if not os.path.exists(path):
-        raise OSError(f"{path} is missing. Set TIDEMARK_HOME to the folder lib/tidemark of an installation.")
+        raise OSError(
+            Sentence("{path} is missing. Set TIDEMARK_HOME to the folder lib/tidemark of an installation.", path=path)
+        )
     _check_home()
     return path
 
@@ -45,6 +48,14 @@ def command() -> str | None:
         if os.access(path, os.X_OK):
             return path
     return None
+
+
+def needed_command() -> str:
+    """Returns the path of the `tidemark` command that belongs to this package. Raises OSError if there is none."""
+    path = command()
+    if path is None:
+        raise OSError(Sentence("the `tidemark` command is missing from the installation; reinstall Tidemark"))
+    return path
 
 
 def environment_of_helper() -> dict[str, str]:
@@ -72,7 +83,7 @@ class Core:
         self._library = declare(ctypes.CDLL(path), _abi.CORE_FUNCTIONS)
         self.table = self._library.tidemark_core(_abi.CORE_VERSION)
         if not self.table:
-            raise OSError(f"{path} belongs to another version of this package. Reinstall Tidemark.")
+            raise OSError(Sentence("{path} belongs to another version of this package. Reinstall Tidemark.", path=path))
         self._api = self.table.contents
         self._blocks = (ctypes.c_uint64 * _MOST_BLOCKS)()
         self.notice = ""  # a sentence for the user about the recording that was started
@@ -107,7 +118,7 @@ class Core:
         has_started = function(*arguments, buffer, len(buffer))
         sentence = buffer.value.decode(errors="replace")
         if not has_started:
-            raise OSError(sentence or "TIDEMARK_RECORD requests no recording")
+            raise OSError(sentence or Sentence("TIDEMARK_RECORD requests no recording"))
         self.notice = sentence
 
     def stop(self, how: int, sentence: str, wait_ms: int) -> bool:

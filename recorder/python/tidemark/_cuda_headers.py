@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+from tidemark._sentence import Sentence
+
 DEFAULT_TOOLKIT = "/usr/local/cuda"
 NEEDED = ("cuda_runtime_api.h", "crt/host_config.h")  # some wheels contain only one of them
 
@@ -36,14 +38,15 @@ def find(site_packages: str, cuda: str) -> list[str]:
     return []
 
 
-def fix(cuda: str) -> str:
+def fix(cuda: str) -> Sentence:
     """Returns the instruction for the user if find() finds nothing, without a final period. cuda: as for find()."""
     wheels = {
         "12": ("nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12"),
         "13": ("nvidia-cuda-runtime", "nvidia-cuda-crt"),
     }.get(cuda.split(".")[0])
-    toolkit = "install the CUDA Toolkit and set CUDA_HOME"
+    toolkit = Sentence("install the CUDA Toolkit and set CUDA_HOME")
     if wheels is None:
         return toolkit
     version = ".".join(cuda.split(".")[:2])
-    return "pip install " + " ".join(f'"{wheel}=={version}.*"' for wheel in wheels) + f", or {toolkit}"
+    command = "pip install " + " ".join(f'"{wheel}=={version}.*"' for wheel in wheels)
+    return Sentence("{command}, or {toolkit}", command=command, toolkit=toolkit)

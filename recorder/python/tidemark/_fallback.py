@@ -21,10 +21,7 @@ class Fallback:
     command for the import is missing."""
 
     def __init__(self, torch: Any, core: _core.Core) -> None:
-        command = _core.command()
-        if command is None:
-            raise OSError("the `tidemark` command is missing from the installation")
-        self._command = command
+        self._command = _core.needed_command()
         self._torch = torch
         self._core = core
         torch.cuda.memory._record_memory_history(max_entries=MOST_EVENTS, stacks="python")

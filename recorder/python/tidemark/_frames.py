@@ -13,6 +13,7 @@ from typing import Any
 
 import tidemark._abi as _abi
 from tidemark import _core
+from tidemark._sentence import Sentence
 
 
 def _known_frames(innermost: FrameType, count: int) -> tuple[Any, int]:
@@ -31,7 +32,7 @@ class Frames:
     def __init__(self) -> None:
         if sys.version_info < (3, 11):
             version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-            raise OSError(f"the frames of Python {version} cannot be read (3.11 to 3.14 can)")
+            raise OSError(Sentence("the frames of Python {version} cannot be read (3.11 to 3.14 can)", version=version))
         path = os.path.join(_core.home(), "libtidemark_frames.so")
         self._library = _core.declare(ctypes.PyDLL(path), _abi.WALKER_FUNCTIONS)
         self._error = ctypes.create_string_buffer(512)

@@ -21,6 +21,7 @@ from typing import Any, Callable
 from tidemark import _budget, _callbacks, _garbage, _heap, _introspect, _labels, _modules, _pauses, _poller, _referrers
 from tidemark._core import Core
 from tidemark._plugin import Plugin
+from tidemark._sentence import Sentence
 
 _SHARE = 0.01  # of the program's time for scans that nobody asked for
 _LONGEST_PART_S = 0.03  # of such a scan
@@ -76,7 +77,7 @@ class Graph:
         core: Core,
         modules: _modules.Modules,
         pauses: _pauses.Pauses,
-        report_gap: Callable[[str, str, object], None],
+        report_gap: Callable[[str, Sentence, object], None],
     ) -> None:
         heap = _heap.Heap()
         modules.add(_modules.all_modules(torch.nn.Module, heap))
@@ -123,7 +124,8 @@ class Graph:
         if what not in self._failures:
             self._failures.add(what)
             details = f"{what}: {type(failure).__name__}: {failure}"
-            self._report_gap("graph_incomplete", f"the graph is recorded incompletely: {details}", details)
+            sentence = Sentence("the graph is recorded incompletely: {details}", details=details)
+            self._report_gap("graph_incomplete", sentence, details)
 
     @_stops_program
     @_reports_failures

@@ -20,6 +20,7 @@ from typing import Any
 
 import tidemark._abi as _abi
 from tidemark import _core
+from tidemark._sentence import Sentence
 
 _LONGEST_PATH = 256
 _MOST_WITH_NODE = 256
@@ -100,10 +101,10 @@ class Heap:
 
     def __init__(self) -> None:
         if sys.implementation.name != "cpython" or "t" in sys.abiflags or hasattr(sys, "getobjects"):
-            raise OSError("this build of Python has another object layout")
+            raise OSError(Sentence("this build of Python has another object layout"))
         path = os.path.join(_core.home(), "libtidemark_heap.so")
         if not os.path.exists(path):
-            raise OSError(f"{path} is missing")
+            raise OSError(Sentence("{path} is missing", path=path))
         self._library = _core.declare(ctypes.PyDLL(path), _abi.HEAP_FUNCTIONS)
         error = ctypes.create_string_buffer(512)
         if not self._prepare(sys.version_info[0], sys.version_info[1], error):

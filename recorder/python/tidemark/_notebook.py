@@ -75,7 +75,7 @@ class CellMagic:
         try:
             _display(_reader.open(trace))
         except _reader.TraceError as failure:  # such as that the cell did not use the GPU
-            _console.notify(str(failure))
+            _console.notify(failure)
 
 
 def register(shell: Any) -> None:

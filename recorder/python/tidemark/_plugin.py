@@ -11,6 +11,7 @@ from typing import Any
 
 import tidemark._abi as _abi
 from tidemark import _build, _core
+from tidemark._sentence import Sentence
 
 
 class Place(typing.NamedTuple):
@@ -32,7 +33,7 @@ class Plugin:
     def __init__(self, torch: Any) -> None:
         self._library = _core.declare(ctypes.PyDLL(_build.built_for(torch)), _abi.PLUGIN_FUNCTIONS)
         if self._library.tidemark_plugin_version() != _abi.PLUGIN_VERSION:
-            raise OSError("the recorder's plugin is of another version; reinstall Tidemark")
+            raise OSError(Sentence("the recorder's plugin is of another version; reinstall Tidemark"))
         self._sequences = (ctypes.c_uint64 * 64)()
         self.check = self._library.tidemark_plugin_check
         self.detach = self._library.tidemark_plugin_detach

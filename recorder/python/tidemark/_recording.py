@@ -16,6 +16,7 @@ from typing import Any, Callable
 
 import tidemark._abi as _abi
 from tidemark import _console, _core, _hooks, _modules, _pauses, _records, _torch_import
+from tidemark._sentence import Sentence
 
 PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
 # The allocator's state is compared after the first time, then after pauses that grow to the second: a step in which it
@@ -38,7 +39,7 @@ class Recording:
         self.parts = parts
         self._pid = os.getpid()
         self._plugin: Any = None
-        self._plugin_failure = OSError("the recorder's plugin was not loaded")
+        self._plugin_failure = OSError(Sentence("the recorder's plugin was not loaded"))
         self._records_allocator = False
         self._driver: Any = None
         self._frames: Any = None
@@ -117,7 +118,7 @@ class Recording:
         try:
             attach(torch)
         except Exception as failure:  # no failure of the recorder may end the program
-            self.report_gap("attach_failed", f"recording is incomplete: {failure}", failure)
+            self.report_gap("attach_failed", Sentence("recording is incomplete: {failure}", failure=failure), failure)
 
     def _attach_to_torch(self, torch: Any) -> None:
         """Attaches the parts that need no GPU. An autograd graph exists on the CPU as well."""
@@ -156,7 +157,9 @@ class Recording:
         try:
             self._frames = _frames.Frames()
         except OSError as failure:
-            self.report_gap("stacks_failed", f"Python stacks are not recorded: {failure}", failure)
+            self.report_gap(
+                "stacks_failed", Sentence("Python stacks are not recorded: {failure}", failure=failure), failure
+            )
             return
         self._frames.walk_for(self.core.table, None)
 
@@ -174,7 +177,9 @@ class Recording:
         try:
             self._driver = _driver.Driver()
         except OSError as failure:
-            self.report_gap("driver_failed", f"driver calls are not recorded: {failure}", failure)
+            self.report_gap(
+                "driver_failed", Sentence("driver calls are not recorded: {failure}", failure=failure), failure
+            )
             return
         if not self._driver.listening:
             _console.notify(self._driver.sentence)
@@ -190,7 +195,9 @@ class Recording:
         except OSError as failure:
             self._plugin_failure = failure
             if "graph" in self.parts:
-                self.report_gap("graph_failed", f"the autograd graph is not recorded: {failure}", failure)
+                self.report_gap(
+                    "graph_failed", Sentence("the autograd graph is not recorded: {failure}", failure=failure), failure
+                )
 
     def _parts_of_plugin(self) -> int:
         parts = _abi.PLUGIN_OPS if "ops" in self.parts or "graph" in self.parts else 0
@@ -208,8 +215,10 @@ class Recording:
         elif self.core.driver_owns_events():
             self.report_gap(
                 "allocator_late",
-                "PyTorch started to use the GPU after other code; its allocator's events are not recorded, only the"
-                " memory that it gets from CUDA. Use PyTorch on the GPU first to record them",
+                Sentence(
+                    "PyTorch started to use the GPU after other code; its allocator's events are not recorded, only"
+                    " the memory that it gets from CUDA. Use PyTorch on the GPU first to record them"
+                ),
                 "",
             )
         else:
@@ -230,8 +239,11 @@ class Recording:
         self.core.push(_records.no_allocator())
         if not self._driver:
             allocator = torch.cuda.memory.get_allocator_backend()
-            details = f"the allocator in use ({allocator}) reports none, and the part `driver` is not recorded"
-            self.report_gap("allocator_failed", f"allocator events are not recorded: {details}", details)
+            details = Sentence(
+                "the allocator in use ({allocator}) reports none, and the part `driver` is not recorded",
+                allocator=allocator,
+            )
+            self._report_no_events(details)
         if self._plugin:
             parts = self._parts_of_plugin() & ~_abi.PLUGIN_LIGHT_STEPS
             self._plugin.attach(torch, self.core.table, parts | _abi.PLUGIN_DRIVER)
@@ -242,7 +254,11 @@ class Recording:
         try:
             self._graph = _graph.Graph(torch, self._plugin, self.core, self._modules, self._pauses, self.report_gap)
         except OSError as failure:
-            self.report_gap("referrers_failed", f"referrers of tensors are not recorded: {failure}", failure)
+            self.report_gap(
+                "referrers_failed",
+                Sentence("referrers of tensors are not recorded: {failure}", failure=failure),
+                failure,
+            )
 
     def _fall_back(self, torch: Any, failure: OSError) -> None:
         from tidemark import _fallback
@@ -251,15 +267,28 @@ class Recording:
             self._fallback = _fallback.Fallback(torch, self.core)
             self.report_gap(
                 "allocator_fallback",
-                f"{failure}. PyTorch's own memory history is recorded instead, into a file beside the trace that ends"
-                f" in {_fallback.ENDING}",
+                Sentence(
+                    "{failure}. PyTorch's own memory history is recorded instead, into a file beside the trace that"
+                    " ends in {ending}",
+                    failure=failure,
+                    ending=_fallback.ENDING,
+                ),
                 f"{failure} (into a file beside the trace that ends in {_fallback.ENDING})",
             )
         except Exception as second:
-            details = f"{failure}; PyTorch's own memory history does not work either: {second}"
-            self.report_gap("allocator_failed", f"allocator events are not recorded: {details}", details)
+            self._report_no_events(
+                Sentence(
+                    "{failure}; PyTorch's own memory history does not work either: {second}",
+                    failure=failure,
+                    second=second,
+                )
+            )
 
-    def report_gap(self, reason: str, sentence: str, details: object) -> None:
+    def _report_no_events(self, details: Sentence) -> None:
+        sentence = Sentence("allocator events are not recorded: {details}", details=details)
+        self.report_gap("allocator_failed", sentence, details)
+
+    def report_gap(self, reason: str, sentence: Sentence, details: object) -> None:
         """Reports a part that is not recorded. Prints the sentence on stderr; sends reason and details to the trace."""
         _console.notify(sentence)
         self.gaps.append(sentence)

@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 from tidemark import _core, _torch_import
+from tidemark._sentence import Sentence
 
 
 def arm() -> None:
@@ -92,4 +93,4 @@ def _begin() -> None:
         if _api.current() is None and _is_selected():  # programs set their rank after they have started, too
             _api.start_from_environment()
     except Exception as failure:  # no failure of the recorder may end the program
-        _console.notify(f"not recording: {failure}")
+        _console.notify(Sentence("not recording: {failure}", failure=failure))

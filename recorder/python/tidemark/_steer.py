@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from tidemark import _api, _console, _core
+from tidemark._sentence import Sentence
 
 _LONGEST_S = 120
 
@@ -50,16 +51,12 @@ def _ask(request: str, *arguments: str) -> bool:
 
     if _api.current() is None:
         return False
-    command = _core.command()
-    if command is None:
-        _console.notify("the command tidemark is missing from this installation; reinstall Tidemark")
-        return False
     environment = _core.environment_of_helper()
     if folder := os.environ.get("TIDEMARK_RUNTIME"):
         environment["TIDEMARK_RUNTIME"] = folder
     try:
         answer = subprocess.run(
-            [command, request, str(os.getpid()), *arguments],
+            [_core.needed_command(), request, str(os.getpid()), *arguments],
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -67,7 +64,7 @@ def _ask(request: str, *arguments: str) -> bool:
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as failure:
-        _console.notify(f"{request}: {failure}")
+        _console.notify(Sentence("{request}: {failure}", request=request, failure=failure))
         return False
     if answer.returncode != 0:
         _console.notify(answer.stderr.decode(errors="replace").strip().removeprefix("tidemark: "))

@@ -12,6 +12,7 @@ import sys
 from typing import Any, Callable
 
 from tidemark import _console
+from tidemark._sentence import Sentence
 
 
 def when_imported(call: Callable[[Any], None]) -> None:
@@ -63,7 +64,7 @@ class _CallingLoader(importlib.abc.Loader):
         try:
             self._call(module)
         except Exception as failure:  # no failure of the recorder may end the program
-            _console.notify(f"not recording: {failure}")
+            _console.notify(Sentence("not recording: {failure}", failure=failure))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)

@@ -14,6 +14,8 @@ import os
 import pwd
 import stat
 
+from tidemark._sentence import Sentence
+
 
 def check_folder(path: str) -> None:
     """Checks that a folder, and all folders above it, belong to this user or to root, and that no other user may write
@@ -50,25 +52,37 @@ def open_file(path: str, flags: int) -> int:
         return descriptor
     os.close(descriptor)
     raise OSError(
-        f"{path} is not used, because another user owns it or may write it"
-        f" (owner {_user(about.st_uid)}, mode {_mode(about)}); remove it"
+        Sentence(
+            "{path} is not used, because another user owns it or may write it (owner {user}, mode {mode}); remove it",
+            path=path,
+            user=_user(about.st_uid),
+            mode=_mode(about),
+        )
     )
 
 
 def _check_one(folder: str, is_last: bool) -> None:
     about = os.stat(folder)
     if not stat.S_ISDIR(about.st_mode):
-        raise OSError(f"{folder} is not a folder; remove it or name another one")
+        raise OSError(Sentence("{folder} is not a folder; remove it or name another one", folder=folder))
     if about.st_uid not in (0, os.geteuid()):
         raise OSError(
-            f"{folder} belongs to the user {_user(about.st_uid)}, who could change the code that Tidemark loads from"
-            " it; use a folder that belongs to you or to root"
+            Sentence(
+                "{folder} belongs to the user {user}, who could change the code that Tidemark loads from it; use a"
+                " folder that belongs to you or to root",
+                folder=folder,
+                user=_user(about.st_uid),
+            )
         )
     is_shared = not is_last and about.st_mode & stat.S_ISVTX
     if _others_may_write(about) and not is_shared:
         raise OSError(
-            f"other users may write the folder {folder} (mode {_mode(about)}), so they could change the code that"
-            f" Tidemark loads from it; forbid it with: chmod go-w {folder}"
+            Sentence(
+                "other users may write the folder {folder} (mode {mode}), so they could change the code that Tidemark"
+                " loads from it; forbid it with: chmod go-w {folder}",
+                folder=folder,
+                mode=_mode(about),
+            )
         )
 
 
