@@ -138,7 +138,9 @@ void doubt_peace(std::vector<Finding>& findings, const Words& words) {
         first.kind == FindingKind::fragmentation
             ? words(
                   "That the unused memory does no harm is inferred: nothing in the recording shows that it is needed.")
-            : words("That nothing is wrong is inferred: nothing in the recording shows a leak or waste.");
+        : first.kind == FindingKind::steady
+            ? words("That nothing is wrong is inferred: nothing in the recording shows a leak or waste.")
+            : words("That nothing else is wrong is inferred: nothing in the recording shows a leak or waste.");
     first.basis = words.sentences({first.basis, doubt});
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/grown_part.h"
@@ -81,6 +82,25 @@ std::vector<AllocationIndex> made_since(const Site& site, EventNumber begin, con
     return made;
 }
 
+/// Returns what was made since the growth began, if it is about as much as the site's level rose: then it is what has
+/// grown. The first iteration of the growth may also have made what stays for another reason.
+std::optional<GrownMemory> made_at_pace(const Site& site, size_t since, const Iterations& iterations,
+                                        const Trace& trace, uint32_t position, EventNumber now) {
+    constexpr double tolerance = 0.1;
+    const double expected = site.trend.per_iteration * static_cast<double>(site.level.size());
+    for (const EventNumber begin : {iterations[since].first, iterations[since].last}) {
+        GrownMemory made{0, 0, made_since(site, begin, trace, position, now)};
+        for (const AllocationIndex a : made.allocations) {
+            made.bytes += static_cast<int64_t>(trace.devices[position].allocations.block_size[a]);
+        }
+        if (std::abs(static_cast<double>(made.bytes) - expected) <= tolerance * expected) {
+            made.count = static_cast<int64_t>(made.allocations.size());
+            return made;
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 GrownMemory grown_at(const Site& site, const LeakSuspect& suspect, const Iterations& iterations,
@@ -107,6 +127,9 @@ GrownMemory grown_at(const Site& site, const LeakSuspect& suspect, const Iterati
         return grown;
     }
     const auto slices = static_cast<double>(site.level.size());
+    if (auto exact = made_at_pace(site, suspect.since, iterations, trace, position, now)) {
+        return *std::move(exact);
+    }
     grown.bytes = std::min<int64_t>(site.bytes, std::llround(site.trend.per_iteration * slices));
     const double share = static_cast<double>(grown.bytes) / static_cast<double>(site.bytes);
     grown.count = std::llround(static_cast<double>(site.count) * share);

@@ -37,6 +37,9 @@ Iterations::Iterations(const Trace& trace, const DeviceHistory& device, const Cu
 }
 
 void Iterations::add(int64_t number, const DeviceHistory& device, int64_t start, int64_t end) {
+    if (start < 0) {
+        return;  // it began before the trace, which has not all of its events
+    }
     Iteration iteration{number, iterations_.empty() ? device.events_until(start) : iterations_.back().last,
                         device.events_until(end), start, end};
     iteration.first = std::min(iteration.first, iteration.last);

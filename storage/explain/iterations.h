@@ -34,7 +34,8 @@ class Iterations {
 public:
     Iterations() = default;
     /// Uses the training steps if there are at least three; otherwise repeating marks or spans; otherwise the main
-    /// loop. Keeps all iterations, also in long runs.
+    /// loop. Keeps all iterations, also in long runs. Omits those that began before the trace: a snapshot names spans
+    /// whose events its ring buffer has lost.
     Iterations(const Trace& trace, const DeviceHistory& device, const Curves& curves);
     /// Uses the main loop between the states `first` and `last`.
     Iterations(const Trace& trace, const DeviceHistory& device, const Curves& curves, EventNumber first,

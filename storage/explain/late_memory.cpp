@@ -4,6 +4,7 @@
 #include "storage/explain/late_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -33,14 +34,23 @@ bool is_settled(const Site& site, int64_t rise) {
     return (lowest_of_last(quarter / 2) - lowest_of_last(quarter)) * 4 <= rise;
 }
 
-/// Returns the slice in which the level passes the middle of the rise.
-size_t slice_of_rise(const Site& site, size_t first, int64_t rise) {
-    const int64_t middle = site.level[first] + rise / 2;
+/// Returns the slice in which the level passes a part of the rise for the last time.
+size_t slice_of_rise(const Site& site, size_t first, double part_of_rise) {
+    const int64_t level = site.level[first] + std::llround(part_of_rise);
     size_t slice = site.level.size() - 1;
-    while (slice > first && site.level[slice - 1] > middle) {
+    while (slice > first && site.level[slice - 1] > level) {
         --slice;
     }
     return slice;
+}
+
+/// Returns whether the level stays near the top of the rise. What went far above it and was freed then, such as a
+/// list that is cut, has not risen once. `slices`: without the last one of a loop that was found from stacks, which
+/// contains what the program does after it.
+bool stays_at_level(const Site& site, size_t first, int64_t rise, size_t slices) {
+    return *std::max_element(site.level.begin() + static_cast<std::ptrdiff_t>(first),
+                             site.level.begin() + static_cast<std::ptrdiff_t>(slices)) <=
+           site.level[first] + rise + rise / 2;
 }
 
 /// Returns whether the container that retains it also retains a leak suspect, which other lines allocate.
@@ -129,7 +139,9 @@ public:
 private:
     void add(const Site& site) {
         const int64_t bytes = late_bytes(site, first_);
+        const bool is_loop = context_.iterations().source() == IterationSource::loop;
         if (bytes <= 0 || site.trend.shape == Shape::rising || !is_settled(site, bytes) ||
+            !stays_at_level(site, first_, bytes, site.level.size() - (is_loop ? 1 : 0)) ||
             is_accounted_for(context_, site)) {
             return;
         }
@@ -141,7 +153,13 @@ private:
         LateMemory& late = by_key_[sampled.key];
         if (late.sites.empty()) {
             late.retention = sampled;
-            late.since = slice_of_rise(site, first_, bytes) * context_.surviving_allocations().iterations_per_slice();
+            const auto iteration_at = [&](double part) {
+                return slice_of_rise(site, first_, part * static_cast<double>(bytes)) *
+                       context_.surviving_allocations().iterations_per_slice();
+            };
+            late.since = iteration_at(0.5);
+            late.begin = iteration_at(0.1);
+            late.end = iteration_at(0.9);
         }
         late.sites.push_back(&site);
         late.bytes += bytes;

@@ -22,6 +22,7 @@ struct LateMemory {
     int64_t bytes = 0;               ///< at the context's time point
     int64_t count = 0;               ///< of these allocations, without those of the warm-up
     size_t since = 0;                ///< position of the iteration in which most of it appeared
+    size_t begin = 0, end = 0;       ///< positions of the iterations between which it rose by most of it
 };
 
 /// Returns whether the frame of a stored exception retains it.

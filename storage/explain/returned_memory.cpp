@@ -110,7 +110,7 @@ std::vector<Retry> retries(const AnalysisContext& context) {
             for (size_t m = run.first; m < run.end; ++m) {
                 retry.bytes += static_cast<int64_t>(moves[m].size);
             }
-            if (retry.request != no_allocation) {
+            if (retry.request != no_allocation && retry.event < context.now()) {
                 list.push_back(retry);
             }
         }

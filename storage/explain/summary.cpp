@@ -222,7 +222,7 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
     }
     const auto iteration = with("iteration", iteration_words(context.iterations().source(), words));
     if (find_finding(explanation.findings, FindingKind::steady) != nullptr) {
-        return words("Memory does not grow: after the warm-up every {iteration} ends at the same level.", iteration);
+        return words("Memory does not grow: after the warm-up it falls back in every {iteration}.", iteration);
     }
     if (const Finding* late = find_finding(explanation.findings, FindingKind::late_memory)) {
         return words("Memory rose by {bytes} after the warm-up and stays there.",

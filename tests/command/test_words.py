@@ -3,6 +3,7 @@
 
 """Every sentence of Words has a Chinese translation with the same placeholders, and every translation is used."""
 
+import ast
 import os
 import pathlib
 import re
@@ -18,6 +19,7 @@ SPEAKING = (
     "recorder/reader",
     "gui",
 )
+SPEAKING_PYTHON = "recorder/python/tidemark"
 COMPOSED = ("Sentence", "Literal", "usage_error", "input_error", "environment_error")
 CATALOG = ROOT / "resources" / "translations" / "zh_CN.po"
 TEMPLATE = pathlib.Path(os.environ["TIDEMARK_TRANSLATIONS_TEMPLATE"])  # written by the build
@@ -146,6 +148,25 @@ def read_sources():
     return sentences, unclear
 
 
+def read_scripts():
+    """As read_sources(), of Sentence("...") in Python."""
+    sentences, unclear = {}, []
+    for path in sorted((ROOT / SPEAKING_PYTHON).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Sentence":
+                place = f"{path.relative_to(ROOT)}:{node.lineno}"
+                text = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+                if text is None:
+                    unclear.append(place)
+                else:
+                    sentences.setdefault(escaped(text), place)
+    return sentences, unclear
+
+
+def escaped(text):
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
 class Message:
     """An entry of a .po or .pot file. Texts are escaped, as in the file."""
 
@@ -193,6 +214,10 @@ class Translations(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.sentences, cls.unclear = read_sources()
+        of_scripts, unclear = read_scripts()
+        assert len(of_scripts) > 30, "sentences of the Python package"
+        cls.sentences |= of_scripts
+        cls.unclear += unclear
         cls.template = read_messages(TEMPLATE)
         cls.messages = read_messages(CATALOG)
 

@@ -107,6 +107,38 @@ TEST(ExplainLateMemory, CountsOnlyTensorsMadeAfterTheWarmUp) {
     EXPECT_EQ(late[0].bytes, 16 * MiB);
     EXPECT_EQ(late[0].count, 2);
     EXPECT_EQ(late[0].since, 40u);
+    const Explanation explanation = explained(*run.make_context());
+    const Finding* finding = test::find(explanation, FindingKind::late_memory);
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(finding->text.front(),
+              "Memory rose by 16.0 MiB from step 20 to step 40, after the warm-up, and stays at that level (2 "
+              "tensors). It does not grow further.");
+}
+
+/// Returns a run with a list that grows by 8 MiB in each step until it is cut near the end.
+Program list_that_is_cut() {
+    constexpr size_t left = 10;
+    Program program;
+    RunBuilder& run = program.run;
+    program.labeled(16 * MiB, "build", Category::parameter, "Net.weight");
+    std::vector<AllocationIndex> list;
+    for (int i = 0; i < 48; ++i) {
+        run.free(run.alloc(4 * MiB, run.line("train")));
+        if (i >= 3 && i < 46) {
+            list.push_back(run.alloc(8 * MiB, run.line("load")));
+        }
+        for (; i == 46 && list.size() > left; list.pop_back()) {
+            run.free(list.back());
+        }
+        run.step();
+    }
+    return program;
+}
+
+TEST(ExplainLateMemory, IgnoresAListThatIsCutAtTheEnd) {
+    const Explanation explanation = explained(*list_that_is_cut().make_context());
+    EXPECT_EQ(test::find(explanation, FindingKind::late_memory), nullptr);
+    EXPECT_EQ(test::find(explanation, FindingKind::steady), nullptr);
 }
 
 TEST(ExplainLateMemory, IgnoresTheWarmUpAndMemoryThatIsFreed) {

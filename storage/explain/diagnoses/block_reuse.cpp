@@ -78,7 +78,9 @@ Miss largest_miss(const AnalysisContext& context) {
     };
     Miss largest;
     for (const Segment& segment : context.device().segments) {
-        if (const auto miss = find_miss(context, segment); miss && rank(*miss) > rank(largest)) {
+        const bool is_later = segment.alloc_event >= context.now();
+        if (const auto miss = is_later ? std::nullopt : find_miss(context, segment);
+            miss && rank(*miss) > rank(largest)) {
             largest = *miss;
         }
     }
@@ -86,9 +88,10 @@ Miss largest_miss(const AnalysisContext& context) {
 }
 
 std::string request_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
+    const std::string line = line_of(context.trace(), context.device().allocations.stack[a]);
     return words("{bytes} requested by {line}",
                  with("bytes", format_bytes(static_cast<int64_t>(context.device().allocations.requested[a]))),
-                 with("line", line_of(context.trace(), context.device().allocations.stack[a])));
+                 with("line", line.empty() ? words("code without a Python frame") : line));
 }
 
 void report_reuse(Finding& finding, const AnalysisContext& context, const Words& words, const Reuse& reuse,
@@ -141,7 +144,8 @@ Reuse largest_reuse(const AnalysisContext& context, const std::set<AllocationInd
     Reuse largest;
     for (AllocationIndex a = 0; a < allocations.size(); ++a) {
         const uint64_t size = allocations.block_size[a];
-        if (allocations.alloc_event[a] < 0 || size < least_bytes || in_new_segments.contains(a)) {
+        const bool is_later = allocations.alloc_event[a] >= context.now();
+        if (allocations.alloc_event[a] < 0 || is_later || size < least_bytes || in_new_segments.contains(a)) {
             continue;
         }
         const AllocationIndex earlier = earlier_owner(context.device(), a);

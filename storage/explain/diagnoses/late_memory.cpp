@@ -33,17 +33,31 @@ bool is_mostly_workspace(const AnalysisContext& context, StackId stack) {
     return 2 * workspaces >= all;
 }
 
+std::string rise_sentence(const AnalysisContext& context, const LateMemory& late, const Words& words) {
+    const auto name = [&](size_t position) {
+        return iteration_name(context.iterations(), words, static_cast<int64_t>(position));
+    };
+    const auto bytes = with("bytes", format_bytes(late.bytes));
+    const auto tensors =
+        with("tensors", context.has_pytorch() ? words.plural(late.count, "{n} tensor", "{n} tensors")
+                                              : words.plural(late.count, "{n} allocation", "{n} allocations"));
+    const bool is_at_once = late.end - late.begin <= context.surviving_allocations().iterations_per_slice();
+    return is_at_once ? words(
+                            "Memory rose by {bytes} in {iteration}, after the warm-up, and stays at that level "
+                            "({tensors}). It does not grow further.",
+                            bytes, with("iteration", name(late.since)), tensors)
+                      : words(
+                            "Memory rose by {bytes} from {first} to {last}, after the warm-up, and stays at that "
+                            "level ({tensors}). It does not grow further.",
+                            bytes, with("first", name(late.begin)), with("last", name(late.end)), tensors);
+}
+
 void describe(Finding& finding, const AnalysisContext& context, const LateMemory& late, const Words& words) {
     const auto bytes = with("bytes", format_bytes(late.bytes));
     const auto line = with("line", finding.line);
     const auto since = with("iteration", iteration_name(context.iterations(), words, static_cast<int64_t>(late.since)));
     finding.title = words("{bytes} from {line} stay since {iteration}", bytes, line, since);
-    finding.text = {
-        words("Memory rose by {bytes} in {iteration}, after the warm-up, and stays at that level ({tensors}). "
-              "It does not grow further.",
-              bytes, since,
-              with("tensors", context.has_pytorch() ? words.plural(late.count, "{n} tensor", "{n} tensors")
-                                                    : words.plural(late.count, "{n} allocation", "{n} allocations")))};
+    finding.text = {rise_sentence(context, late, words)};
     if (!finding.referrer.empty()) {
         finding.text.push_back(words("It is retained by {referrer}.", with("referrer", finding.referrer)));
     }

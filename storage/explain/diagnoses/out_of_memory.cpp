@@ -244,7 +244,7 @@ Finding caught(const AnalysisContext& context, const Words& words) {
     finding.basis = words("The errors are allocator events, and so is the work after them.");
     finding.bytes = static_cast<int64_t>(largest->size);
     finding.count = static_cast<int64_t>(errors.size());
-    finding.since = context.device().time_of_state(errors.front()->event);
+    finding.since = context.device().time_of_state(errors.front()->event + 1);
     set_line(finding, context, largest->stack);
     finding.title = words.plural(finding.count, "{n} out-of-memory error was caught; the run went on",
                                  "{n} out-of-memory errors were caught; the run went on");
@@ -272,7 +272,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     Finding finding = diagnoses::out_of_memory.new_finding();
     finding.basis = words("The error is an allocator event; the state before it was replayed block by block.");
     finding.bytes = oom_analysis.requested();
-    finding.since = context.device().time_of_state(oom_analysis.before);
+    finding.since = context.device().time_of_state(oom_analysis.oom.event + 1);
     set_line(finding, context, oom_analysis.oom.stack);
     const auto asked = with("asked", format_bytes(oom_analysis.requested()));
     finding.title = finding.line.empty()

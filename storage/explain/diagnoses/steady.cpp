@@ -3,7 +3,10 @@
 
 // S2: no tensor outlives its iteration.
 #include <algorithm>
+#include <span>
+#include <vector>
 
+#include "storage/base/median.h"
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
@@ -57,11 +60,18 @@ Nodes count_nodes(const GraphContext& graph, int64_t time) {
     return nodes;
 }
 
-/// Returns whether no later iteration has a higher floor than the first half.
-bool stays_down(const std::vector<int64_t>& floor) {
-    const auto begin = floor.begin() + warm_up;
-    const auto middle = floor.begin() + static_cast<std::ptrdiff_t>(std::max(floor.size() / 2, warm_up + 1));
-    return middle != floor.end() && *std::min_element(middle, floor.end()) <= *std::max_element(begin, middle);
+/// Returns the lowest levels of the iterations after the warm-up. The last one of a loop that was found from stacks
+/// contains what the program does after the loop. Requires `fewest_iterations`.
+std::span<const int64_t> floor_of(const AnalysisContext& context) {
+    const size_t last = context.iterations().source() == IterationSource::loop ? 1 : 0;
+    const std::span<const int64_t> floor(context.allocated_floor());
+    return floor.subspan(warm_up, floor.size() - warm_up - last);
+}
+
+/// Returns whether most of the later iterations fall back as low as the first half does.
+bool stays_down(std::span<const int64_t> floor) {
+    const auto middle = floor.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(floor.size() / 2, 1));
+    return median(std::vector<int64_t>(middle, floor.end())) <= *std::max_element(floor.begin(), middle);
 }
 
 bool is_steady(const AnalysisContext& context, const Findings& findings) {
@@ -70,13 +80,23 @@ bool is_steady(const AnalysisContext& context, const Findings& findings) {
                finding.kind == FindingKind::exception_retains_frames;
     });
     return context.iterations().size() >= fewest_iterations && !is_more && !context.out_of_memory() &&
-           context.suspects().empty() && !context.rises_to_the_end() && stays_down(context.allocated_floor());
+           context.suspects().empty() && !context.rises_to_the_end() && stays_down(floor_of(context));
+}
+
+std::string title_of(const AnalysisContext& context, const Words& words) {
+    const std::span<const int64_t> floor = floor_of(context);
+    const auto [lowest, highest] = std::minmax_element(floor.begin(), floor.end());
+    const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size())));
+    const std::string low = format_bytes(*lowest), high = format_bytes(*highest);
+    return low == high
+               ? words("memory does not grow: in {iterations} iterations it falls back to {bytes} each time",
+                       iterations, with("bytes", low))
+               : words("memory does not grow: in {iterations} iterations it falls back to between {low} and {high}",
+                       iterations, with("low", low), with("high", high));
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Turnover& turnover, const Words& words) {
-    const auto iterations = with("iterations", format_count(static_cast<int64_t>(context.iterations().size())));
-    finding.title = words("memory does not grow: over {iterations} iterations it returns to {bytes} each time",
-                          iterations, with("bytes", format_bytes(context.allocated_floor().back())));
+    finding.title = title_of(context, words);
     if (!context.has_pytorch()) {
         finding.text = {words(
             "The first iterations allocate what stays. Allocations afterwards: {made} with {made_bytes} in total; not "
@@ -108,7 +128,8 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
         return;
     }
     Finding finding = diagnoses::steady.new_finding();
-    finding.confidence = Confidence::certain;
+    finding.confidence =
+        context.iterations().source() == IterationSource::loop ? Confidence::likely : Confidence::certain;
     finding.basis = context.has_pytorch() ? words("The allocator's events of all iterations were read.")
                                           : words("The driver calls of all iterations were read.");
     report(finding, context, turnover_of(context), words);
