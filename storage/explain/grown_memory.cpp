@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/grown_part.h"
@@ -82,23 +81,43 @@ std::vector<AllocationIndex> made_since(const Site& site, EventNumber begin, con
     return made;
 }
 
-/// Returns what was made since the growth began, if it is about as much as the site's level rose: then it is what has
-/// grown. The first iteration of the growth may also have made what stays for another reason.
-std::optional<GrownMemory> made_at_pace(const Site& site, size_t since, const Iterations& iterations,
-                                        const Trace& trace, uint32_t position, EventNumber now) {
+/// Returns whether the memory is about as much as the site's level rose: then it is what has grown.
+bool is_the_rise(const GrownMemory& made, const Site& site) {
     constexpr double tolerance = 0.1;
-    const double expected = site.trend.per_iteration * static_cast<double>(site.level.size());
-    for (const EventNumber begin : {iterations[since].first, iterations[since].last}) {
-        GrownMemory made{0, 0, made_since(site, begin, trace, position, now)};
-        for (const AllocationIndex a : made.allocations) {
-            made.bytes += static_cast<int64_t>(trace.devices[position].allocations.block_size[a]);
-        }
-        if (std::abs(static_cast<double>(made.bytes) - expected) <= tolerance * expected) {
-            made.count = static_cast<int64_t>(made.allocations.size());
-            return made;
-        }
+    const double rise = site.trend.per_iteration * static_cast<double>(site.level.size());
+    return std::abs(static_cast<double>(made.bytes) - rise) <= tolerance * rise;
+}
+
+/// Removes what was made before a state.
+void keep_since(GrownMemory& made, EventNumber begin, const Allocations& all) {
+    std::erase_if(made.allocations, [&](AllocationIndex a) { return all.alloc_event[a] < begin; });
+    made.count = static_cast<int64_t>(made.allocations.size());
+    made.bytes = 0;
+    for (const AllocationIndex a : made.allocations) {
+        made.bytes += static_cast<int64_t>(all.block_size[a]);
     }
-    return std::nullopt;
+}
+
+/// Returns what was made since the growth began if that is the rise, or else as much of it as the level rose. The first
+/// iteration of the growth may also have made what stays for another reason.
+GrownMemory grown_by_level(const Site& site, const Iteration& first, const Trace& trace, uint32_t position,
+                           EventNumber now) {
+    const Allocations& all = trace.devices[position].allocations;
+    GrownMemory made{0, 0, made_since(site, first.first, trace, position, now)};
+    keep_since(made, first.first, all);
+    if (is_the_rise(made, site)) {
+        return made;
+    }
+    GrownMemory later = made;
+    keep_since(later, first.last, all);
+    if (is_the_rise(later, site)) {
+        return later;
+    }
+    made.bytes =
+        std::min<int64_t>(site.bytes, std::llround(site.trend.per_iteration * static_cast<double>(site.level.size())));
+    made.count = std::llround(static_cast<double>(site.count) * static_cast<double>(made.bytes) /
+                              static_cast<double>(site.bytes));
+    return made;
 }
 
 }  // namespace
@@ -126,15 +145,7 @@ GrownMemory grown_at(const Site& site, const LeakSuspect& suspect, const Iterati
         grown.bytes = std::llround(static_cast<double>(grown.bytes) * part.share);
         return grown;
     }
-    const auto slices = static_cast<double>(site.level.size());
-    if (auto exact = made_at_pace(site, suspect.since, iterations, trace, position, now)) {
-        return *std::move(exact);
-    }
-    grown.bytes = std::min<int64_t>(site.bytes, std::llround(site.trend.per_iteration * slices));
-    const double share = static_cast<double>(grown.bytes) / static_cast<double>(site.bytes);
-    grown.count = std::llround(static_cast<double>(site.count) * share);
-    grown.allocations = made_since(site, iterations[suspect.since].first, trace, position, now);
-    return grown;
+    return grown_by_level(site, iterations[suspect.since], trace, position, now);
 }
 
 }  // namespace tidemark
