@@ -230,6 +230,10 @@ Iterations AnalysisContext::main_iterations() const {
     return has_own ? Iterations(trace(), device(), curves(), from, to) : main;
 }
 
+Extremes AnalysisContext::peak() const {
+    return has_chosen_time_point() ? curves().extremes(Series::allocated, 0, now()) : curves().peak(Series::allocated);
+}
+
 bool AnalysisContext::lacks_history() const {
     const auto& events = device().allocations.alloc_event;
     return is_snapshot() &&

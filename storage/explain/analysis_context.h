@@ -93,6 +93,8 @@ public:
     /// Returns whether the user chose it.
     bool has_chosen_time_point() const { return part_.at.has_value(); }
     int64_t now_time() const { return now_time_; }
+    /// Returns the peak of allocated memory: of the whole trace, or up to the time point that the user chose.
+    Extremes peak() const;
     const BreakdownRow& row() const { return row_; }  ///< at the context's time point
     /// Returns the OOM after which the work did not go on; nullptr: there was none.
     const OtherEvent* out_of_memory() const { return oom_.last; }

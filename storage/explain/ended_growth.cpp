@@ -111,7 +111,7 @@ std::vector<RunPart> parts_between_iterations(const AnalysisContext& context) {
             rises.push_back(rise_of(part, context.curves()));
         }
     }
-    const int64_t highest = context.curves().peak(Series::allocated).max;
+    const int64_t highest = context.peak().max;
     std::erase_if(rises,
                   [&](const Rise& rise) { return rise.bytes < std::max(least_bytes, highest / least_fraction); });
     std::sort(rises.begin(), rises.end(), [](const Rise& a, const Rise& b) { return a.bytes > b.bytes; });

@@ -35,7 +35,7 @@ int precedence(FindingKind kind) {
 class Order {
 public:
     explicit Order(const AnalysisContext& context)
-        : peak_(context.curves().peak(Series::allocated).max), failed_(context.out_of_memory() != nullptr) {}
+        : peak_(context.peak().max), failed_(context.out_of_memory() != nullptr) {}
 
     bool operator()(const Finding& a, const Finding& b) const {
         if (a.severity == Severity::leak && b.severity == Severity::leak && rank(a) == rank(b)) {
@@ -120,7 +120,7 @@ void weigh_growth(Finding& finding, const AnalysisContext& context, const Words&
               with("bytes", format_bytes(context.device().total_bytes)), with("count", format_count(*left)),
               with("iterations", finding.unit == IterationSource::steps ? words("steps") : words("iterations"))));
     if (is_of_tensors(finding.kind) && *left > very_long &&
-        finding.bytes * small_fraction(finding) < context.curves().peak(Series::allocated).max) {
+        finding.bytes * small_fraction(finding) < context.peak().max) {
         finding.severity = Severity::pattern;
     }
 }

@@ -135,7 +135,7 @@ private:
 
     /// Returns what lines of modules keep at the peak in several layers, and what is freed later.
     int64_t kept_by_layers() const {
-        const EventNumber peak = context_.curves().peak(Series::allocated).max_event;
+        const EventNumber peak = context_.peak().max_event;
         std::map<StackId, Kept> by_stack;
         std::map<StackId, int64_t> count;
         int64_t allocated = 0, all = 0;
@@ -185,7 +185,7 @@ KeptActivations find_kept_activations(const AnalysisContext& context) {
 }
 
 std::string kept_activations_words(const AnalysisContext& context, const KeptActivations& kept, const Words& words) {
-    const int64_t least = context.curves().peak(Series::allocated).max / least_fraction_of_peak;
+    const int64_t least = context.peak().max / least_fraction_of_peak;
     const auto bytes_of = [](int64_t bytes) { return with("bytes", format_bytes(bytes)); };
     const std::string earlier =
         kept.earlier <= least ? std::string()
@@ -217,7 +217,7 @@ std::string kept_activations_words(const AnalysisContext& context, const KeptAct
             "output may retain their graph.",
             bytes_of(kept.outlived));
     }
-    if (kept.used * least_used_part > context.curves().peak(Series::allocated).max) {
+    if (kept.used * least_used_part > context.peak().max) {
         return words("At the peak, {bytes} are activations that forward passes saved for the backward pass.",
                      bytes_of(kept.used));
     }

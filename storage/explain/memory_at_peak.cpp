@@ -159,7 +159,7 @@ std::vector<std::string> without_line(const Origins& origins, int64_t least, con
 }  // namespace
 
 std::string memory_at_peak(const AnalysisContext& context, const Words& words) {
-    const auto peak = context.curves().peak(Series::allocated);
+    const auto peak = context.peak();
     const Origins origins = origins_at(context, peak.max_event);
     const auto* most = largest(origins.lines);
     const bool has_line = most != nullptr && most->second * least_fraction >= peak.max;
@@ -189,7 +189,7 @@ std::string memory_at_peak(const AnalysisContext& context, const Words& words) {
 }
 
 std::string reserved_beyond_peak(const AnalysisContext& context, const Words& words) {
-    const int64_t allocated = context.curves().peak(Series::allocated).max,
+    const int64_t allocated = context.peak().max,
                   reserved = context.curves().value(Series::reserved, context.now());
     return context.is_snapshot() && !context.lacks_history() && reserved - allocated >= least_unusable_bytes(allocated)
                ? words("PyTorch has reserved {reserved}, {more} more than were allocated at the peak.",

@@ -86,7 +86,7 @@ private:
 }  // namespace
 
 AllocationIndex find_old_result(const AnalysisContext& context) {
-    const auto peak = context.curves().peak(Series::allocated);
+    const auto peak = context.peak();
     const Allocations& all = context.device().allocations;
     const Repetitions repetitions(context);
     for (const AllocationIndex a : allocated_at(context, peak.max_event)) {

@@ -274,7 +274,7 @@ bool is_headline(const AnalysisContext& context, const Finding& finding) {
     }
     const int64_t least_fraction = finding.kind == FindingKind::block_reuse ? 2 : 50;
     return finding.kind != FindingKind::steady &&
-           finding.bytes * least_fraction >= context.curves().peak(Series::allocated).max;
+           finding.bytes * least_fraction >= context.peak().max;
 }
 
 std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation,
@@ -306,7 +306,7 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
 /// Says how sizes are counted if the difference shows in the numbers.
 std::string sizes_of_blocks(const AnalysisContext& context, const Words& words) {
     constexpr int64_t least_fraction = 100, least_bytes = 1 << 20;
-    const auto peak = context.curves().peak(Series::allocated);
+    const auto peak = context.peak();
     const int64_t rounding = peak.max - context.curves().value(Series::requested, peak.max_event);
     if (rounding < least_bytes || rounding * least_fraction < peak.max) {
         return {};
@@ -322,7 +322,7 @@ std::string sizes_of_blocks(const AnalysisContext& context, const Words& words) 
 
 void write_contradiction(const AnalysisContext& context, const Words& words, Explanation& explanation) {
     explanation.run_trend = RunTrend::too_short;
-    const auto peak = context.curves().peak(Series::allocated);
+    const auto peak = context.peak();
     explanation.summary = {
         words("The file contradicts itself: at the peak {allocated} are allocated, but only {reserved} are reserved. "
               "Nothing is concluded from it.",

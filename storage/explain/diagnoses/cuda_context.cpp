@@ -49,7 +49,7 @@ Parts parts_of(const BreakdownRow& row) {
 
 /// Returns whether the context explains most of the memory: no other finding does, and the program's tensors are tiny.
 bool is_main_explanation(const AnalysisContext& context, const Parts& parts, const Findings& others) {
-    const int64_t tensors = context.curves().peak(Series::allocated).max - find_workspaces(context).bytes;
+    const int64_t tensors = context.peak().max - find_workspaces(context).bytes;
     return !is_memory_explained(others) && tensors * 100 < parts.own() && parts.share() >= least_share;
 }
 

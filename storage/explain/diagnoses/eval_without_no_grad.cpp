@@ -142,7 +142,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     if (!context.graph()) {
         return;
     }
-    const int64_t peak = context.curves().peak(Series::allocated).max;
+    const int64_t peak = context.peak().max;
     const auto least = std::max(least_bytes, static_cast<int64_t>(least_part_of_peak * static_cast<double>(peak)));
     for (const auto& [line, unused] : Search(context).find()) {
         if (static_cast<int64_t>(unused.roots.size()) >= fewest_graphs && unused.bytes >= least) {

@@ -105,7 +105,7 @@ std::optional<Found> find(const AnalysisContext& context) {
         return std::nullopt;
     }
     const Found& found = largest->second;
-    const int64_t peak = context.curves().peak(Series::allocated).max;
+    const int64_t peak = context.peak().max;
     const bool is_large = static_cast<int64_t>(bytes(found.largest)) >= std::max(least_bytes, peak / least_fraction);
     const bool is_proven = bytes(found.largest) >= least_ratio * bytes(found.smallest) &&
                            bytes(found.largest) >= least_ratio * allocations.requested[found.largest.use];

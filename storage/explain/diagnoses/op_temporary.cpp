@@ -29,7 +29,7 @@ constexpr double least_part_reported = 0.02;
 class Search {
 public:
     explicit Search(const AnalysisContext& context)
-        : context_(context), peak_(context.curves().peak(Series::allocated)) {}
+        : context_(context), peak_(context.peak()) {}
 
     const Extremes& peak() const { return peak_; }
     bool is_worth_reporting(int64_t bytes) const {

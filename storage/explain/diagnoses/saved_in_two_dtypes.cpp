@@ -150,7 +150,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     if (!context.graph()) {
         return;
     }
-    const Extremes peak = context.curves().peak(Series::allocated);
+    const Extremes peak = context.peak();
     std::vector<Pair> pairs = Search(context, peak.max_event).find();
     std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.bytes > b.bytes; });
     int64_t bytes = 0;

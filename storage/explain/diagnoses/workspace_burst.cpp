@@ -105,7 +105,7 @@ void report(Finding& finding, const AnalysisContext& context, const Bursts& burs
         words("{op} allocated a workspace of {bytes} and freed it before any other event: scratch memory of one cuDNN "
               "algorithm, not a result. Allocated memory reached {peak} with it; without it, {tensors} at most.",
               with("op", origin.op), with("bytes", format_bytes(bursts.bytes)),
-              with("peak", format_bytes(context.curves().peak(Series::allocated).max)),
+              with("peak", format_bytes(context.peak().max)),
               with("tensors", format_bytes(bursts.tensors)))};
     if (was_trial(context, bursts)) {
         finding.text.push_back(
@@ -123,7 +123,7 @@ void report(Finding& finding, const AnalysisContext& context, const Bursts& burs
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     const Bursts bursts = find_bursts(context);
-    const int64_t peak = context.curves().peak(Series::allocated).max;
+    const int64_t peak = context.peak().max;
     if (bursts.largest == no_allocation ||
         static_cast<double>(peak - bursts.tensors) < least_share * static_cast<double>(peak)) {
         return;
