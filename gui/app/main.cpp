@@ -13,6 +13,7 @@
 
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
+#include "gui/app/own_fonts.h"
 #include "gui/app/render.h"
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
@@ -221,6 +222,7 @@ int main(int argc, char** argv) {
     QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("org.tidemark.Tidemark"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/tidemark.svg")));
+    load_own_fonts_if_needed();
     Application application(picture ? Settings::Storage::in_memory : Settings::Storage::on_disk);
     Options options;
     options.parser.process(arguments_of(argc, argv));

@@ -28,7 +28,7 @@ _PLUGINS = (
     "wayland-shell-integration/libxdg-shell.so",
 )
 _TRANSLATIONS = ("qtbase_zh_CN.qm",)
-_FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf")
+_FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
 _FOLDER_OF_FONTS = pathlib.Path("/usr/share/fonts/truetype/dejavu")
 # Every system with a desktop or a package manager has these; they must fit its C library.
 _ALWAYS_OF_SYSTEM = ("ld-linux", "libc.so", "libdl.so", "libgcc_s.so", "libm.so", "libpthread.so", "librt.so", "libstdc++.so")
