@@ -216,13 +216,13 @@ int main(int argc, char** argv) {
         exit_on_interrupt();
     }
     select_platform(argc, argv);
+    use_own_fonts_if_needed();
     QApplication qt(argc, argv);
     QApplication::setApplicationName(QStringLiteral("tidemark"));
     QApplication::setApplicationDisplayName(QStringLiteral("Tidemark"));
     QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("org.tidemark.Tidemark"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/tidemark.svg")));
-    load_own_fonts_if_needed();
     Application application(picture ? Settings::Storage::in_memory : Settings::Storage::on_disk);
     Options options;
     options.parser.process(arguments_of(argc, argv));

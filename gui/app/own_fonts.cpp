@@ -3,23 +3,21 @@
 
 #include "gui/app/own_fonts.h"
 
-#include <QApplication>
-#include <QDir>
-#include <QFontDatabase>
+#include <QFile>
+#include <QFileInfo>
 
 namespace tidemark::gui {
 
-void load_own_fonts_if_needed() {
-    if (!QFontDatabase::families().isEmpty()) {
+void use_own_fonts_if_needed() {
+    constexpr const char* variable = "FONTCONFIG_FILE";
+    if (qEnvironmentVariableIsSet(variable) || QFile::exists(QStringLiteral("/etc/fonts/fonts.conf"))) {
         return;
     }
     // Only archives have them.
-    const QDir folder(QApplication::applicationDirPath() + QStringLiteral("/../share/tidemark/fonts"));
-    for (const QString& file : folder.entryList({QStringLiteral("*.ttf")}, QDir::Files, QDir::Name)) {
-        QFontDatabase::addApplicationFont(folder.filePath(file));
-    }
-    if (const QStringList families = QFontDatabase::families(); !families.isEmpty()) {
-        QApplication::setFont(QFont(families.front()));
+    const QFileInfo program(QFile::symLinkTarget(QStringLiteral("/proc/self/exe")));
+    const QString own = program.path() + QStringLiteral("/../share/tidemark/fonts/fonts.conf");
+    if (QFile::exists(own)) {
+        qputenv(variable, QFile::encodeName(own));
     }
 }
 

@@ -6,7 +6,8 @@
 
 namespace tidemark::gui {
 
-/// Loads the fonts that came with the program if the system has none, as in a minimal container.
-void load_own_fonts_if_needed();
+/// Selects the fonts that came with the program on a system that has no configuration of fonts, such as a minimal
+/// container. Called before Qt starts.
+void use_own_fonts_if_needed();
 
 }  // namespace tidemark::gui

@@ -28,7 +28,7 @@ _PLUGINS = (
     "wayland-shell-integration/libxdg-shell.so",
 )
 _TRANSLATIONS = ("qtbase_zh_CN.qm",)
-_FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
+_FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf")
 _FOLDER_OF_FONTS = pathlib.Path("/usr/share/fonts/truetype/dejavu")
 # Every system with a desktop or a package manager has these; they must fit its C library.
 _ALWAYS_OF_SYSTEM = ("ld-linux", "libc.so", "libdl.so", "libgcc_s.so", "libm.so", "libpthread.so", "librt.so", "libstdc++.so")
@@ -135,7 +135,7 @@ def add(folder: pathlib.Path, unpacked: pathlib.Path) -> None:
     window = folder / "bin" / "tidemark-gui"
     system = _add_system(folder, _add_qt(folder, window, unpacked))
     fonts = [_FOLDER_OF_FONTS / name for name in _FONTS]
-    for font in fonts:
+    for font in [*fonts, pathlib.Path(__file__).with_name("fonts.conf")]:
         _copy(font, folder / "share/tidemark/fonts" / font.name)
     (folder / "bin" / "qt.conf").write_text(f"[Paths]\nPrefix = ../{_QT}\n")
     # The program itself names all libraries, so that they are found in its search path: first those of the system.
