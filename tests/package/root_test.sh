@@ -51,6 +51,7 @@ trap clean_up EXIT
 mkdir "$root" "$work/written" "$work/scratch"
 mount -t overlay overlay -o "lowerdir=$unused,upperdir=$work/written,workdir=$work/scratch" "$root"
 mount -t proc proc "$root/proc" # the loader finds libraries beside a program by it
+cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" # this network's proxies may have certificates of their own
 in_root which g++ cc && fail "the system has a compiler"
 
 home=$root/home/user
