@@ -50,11 +50,14 @@ def _pack(folder: pathlib.Path, top: str, output: pathlib.Path) -> None:
         return entry
 
     # The name of the file and the time would be in gzip's header.
-    with open(output, "wb") as file, gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed:
-        with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
-            for path in [folder, *sorted(folder.rglob("*"))]:
-                name = pathlib.PurePath(top) / path.relative_to(folder)
-                archive.add(path, str(name), recursive=False, filter=as_released)
+    with (
+        open(output, "wb") as file,
+        gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive,
+    ):
+        for path in [folder, *sorted(folder.rglob("*"))]:
+            name = pathlib.PurePath(top) / path.relative_to(folder)
+            archive.add(path, str(name), recursive=False, filter=as_released)
     print(f"{output.name}: {output.stat().st_size:,} bytes")
 
 

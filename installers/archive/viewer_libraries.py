@@ -30,8 +30,18 @@ _PLUGINS = (
 _TRANSLATIONS = ("qtbase_zh_CN.qm",)
 _FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf")
 _FOLDER_OF_FONTS = pathlib.Path("/usr/share/fonts/truetype/dejavu")
+_QCUSTOMPLOT = "libQCustomPlotQt6.so.2.1"  # the window's wheel has it, with a name of its own
 # Every system with a desktop or a package manager has these; they must fit its C library.
-_ALWAYS_OF_SYSTEM = ("ld-linux", "libc.so", "libdl.so", "libgcc_s.so", "libm.so", "libpthread.so", "librt.so", "libstdc++.so")
+_ALWAYS_OF_SYSTEM = (
+    "ld-linux",
+    "libc.so",
+    "libdl.so",
+    "libgcc_s.so",
+    "libm.so",
+    "libpthread.so",
+    "librt.so",
+    "libstdc++.so",
+)
 _SYSTEM_FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib")
 
 _ABOUT = """\
@@ -40,10 +50,11 @@ The window runs on libraries of others:
 lib/tidemark-gui/qt: Qt {qt}, under the GNU Lesser General Public License 3 (LGPL-3.txt here), unchanged from
 PySide6-Essentials {qt} of PyPI. Its sources: https://download.qt.io/official_releases/qt/ and
 https://code.qt.io/cgit/pyside/pyside-setup.git. Another build of the same version may take the place of these files.
-libQCustomPlotQt6 is QCustomPlot as in Debian, under the GPL-3.0-or-later (GPL-3.0-or-later.txt beside this folder).
+libicu*: ICU, under the Unicode License, also from there. Its sources: https://github.com/unicode-org/icu
 
-lib/tidemark-gui/system and share/tidemark/fonts: from Debian 12, unchanged, for systems that lack them. The files here
-have the copyright of each package. Their sources, by these names and versions: https://snapshot.debian.org
+lib/tidemark-gui/qt/lib/libQCustomPlotQt6*, lib/tidemark-gui/system and share/tidemark/fonts: from Debian 12.
+QCustomPlot is under the GPL-3.0-or-later; the others are there for systems that lack them. The files here have the
+copyright of each package. Their sources, by these names and versions: https://snapshot.debian.org
 
 """
 
@@ -73,7 +84,7 @@ def _copy(source: pathlib.Path, target: pathlib.Path) -> None:
 
 
 def _add_qt(folder: pathlib.Path, window: pathlib.Path, unpacked: pathlib.Path) -> list[str]:
-    """Copies the parts of Qt that the window and the plugins use. Returns the names of other libraries that they need."""
+    """Copies the parts of Qt that the window and its plugins use. Returns the names of others that they need."""
     qt = unpacked / "PySide6" / "Qt"
     for name in [*(f"plugins/{plugin}" for plugin in _PLUGINS), *(f"translations/{file}" for file in _TRANSLATIONS)]:
         _copy(qt / name, folder / _QT / name)
@@ -144,4 +155,5 @@ def add(folder: pathlib.Path, unpacked: pathlib.Path) -> None:
     needs = [word for name in sorted(system) for word in ("--add-needed", name)]
     subprocess.run(["patchelf", "--set-rpath", path, *needs, window], check=True)
     (about,) = unpacked.glob("pyside6_essentials-*.dist-info")
-    _add_licenses(folder, about.name.split("-")[1].removesuffix(".dist"), [*system.values(), *fonts])
+    debian = [*system.values(), *fonts, _libraries_of_system()[_QCUSTOMPLOT]]
+    _add_licenses(folder, about.name.split("-")[1].removesuffix(".dist"), debian)
