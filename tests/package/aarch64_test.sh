@@ -6,7 +6,7 @@
 #
 #   aarch64_test.sh BUILD OWN-BUILD     such as build/aarch64 build/release
 #
-# Needs qemu-user-static, and the C library of arm64 (libc6:arm64).
+# Needs qemu-user-static, binutils-aarch64-linux-gnu and the C library of arm64 (libc6:arm64).
 set -euo pipefail
 
 build=$1
@@ -43,6 +43,6 @@ for trace in "$source_root"/tests/data/traces/*.tide "$source_root"/resources/ex
 done
 compare import "$source_root/tests/data/snapshots/s0_graph_leak.pickle" -o "$work/run.tide" --force
 for library in "$build"/recorder/lib/tidemark/*.so "$build"/recorder/lib/tidemark/tidemark-recorder; do
-  readelf -h "$library" | grep -q 'Machine: *AArch64' || fail "$library is not for 64-bit ARM"
+  aarch64-linux-gnu-readelf -h "$library" | grep -q 'Machine: *AArch64' || fail "$library is not for 64-bit ARM"
 done
 echo "$count traces are explained alike on 64-bit ARM."
