@@ -13,6 +13,7 @@
 
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
+#include "gui/app/own_fonts.h"
 #include "gui/app/render.h"
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
@@ -215,6 +216,7 @@ int main(int argc, char** argv) {
         exit_on_interrupt();
     }
     select_platform(argc, argv);
+    use_own_fonts_if_needed();
     QApplication qt(argc, argv);
     QApplication::setApplicationName(QStringLiteral("tidemark"));
     QApplication::setApplicationDisplayName(QStringLiteral("Tidemark"));

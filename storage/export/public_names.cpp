@@ -66,13 +66,19 @@ bool remove_ending(std::string_view& file) {
             return true;
         }
     }
-    const size_t abi = file.find(".cpython-3");
-    if (abi == file.npos || !file.ends_with("-x86_64-linux-gnu.so") ||
-        !is_digits(file.substr(abi + 10, file.size() - abi - 30))) {
-        return false;
+    constexpr std::string_view python = ".cpython-3";
+    const size_t abi = file.find(python);
+    for (const std::string_view ending : {"-x86_64-linux-gnu.so"sv, "-aarch64-linux-gnu.so"sv}) {
+        if (abi != file.npos && file.ends_with(ending)) {
+            std::string_view minor = file.substr(abi + python.size());
+            minor.remove_suffix(ending.size());
+            if (is_digits(minor)) {
+                file = file.substr(0, abi);
+                return true;
+            }
+        }
     }
-    file = file.substr(0, abi);
-    return true;
+    return false;
 }
 
 /// Returns whether all folders from position `first` on and the file are words of public packages.

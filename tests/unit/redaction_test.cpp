@@ -560,6 +560,13 @@ TEST(LeakSearch, FindsEachOfManyWordsThatBeginAlike) {
     }
 }
 
+TEST(PublicNames, ExtensionModulesOfBothProcessorsArePublic) {
+    EXPECT_TRUE(public_file("/env/site-packages/torch/_C.cpython-312-x86_64-linux-gnu.so"));
+    EXPECT_TRUE(public_file("/env/site-packages/torch/_C.cpython-312-aarch64-linux-gnu.so"));
+    EXPECT_FALSE(public_file("/env/site-packages/torch/_C.cpython-312-secret-linux-gnu.so"));
+    EXPECT_FALSE(public_file("/env/site-packages/torch/_C.cpython-3secret-aarch64-linux-gnu.so"));
+}
+
 TEST(PublicNames, AreClosedLists) {
     EXPECT_TRUE(is_public_library("libcudart.so.12"));
     EXPECT_TRUE(is_public_library("libcublasLt.so.13"));

@@ -135,6 +135,8 @@ class _Compiler:
             f"-std={'c++17' if build.minor < (2, 12) else 'c++20'}", "-O2", "-fPIC", "-w",
             f"-D_GLIBCXX_USE_CXX11_ABI={int(build.has_cxx11_abi)}",
             "-I", root, "-I", generated,
+            # Messages in torch's headers name their files: relative to torch, so that builds can be reproduced.
+            f"-ffile-prefix-map={os.path.dirname(build.folder)}/=", f"-ffile-prefix-map={root}/=",
             *(word for folder in [*self.torch_includes, *_cuda_includes(build)] for word in ("-isystem", folder)),
         ]  # fmt: skip
         self.environment = _core.environment_of_helper()
