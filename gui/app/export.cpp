@@ -7,6 +7,7 @@
 #include <QBuffer>
 #include <QImage>
 #include <QPalette>
+#include <QScreen>
 #include <QSvgGenerator>
 
 #include "gui/model/explained.h"
@@ -44,6 +45,8 @@ Status save_picture(const QString& path, QSize size, double ratio, const QString
         QSvgGenerator generator;
         generator.setOutputDevice(&buffer);
         generator.setSize(size);
+        // Else its text is smaller than in the window: it counts 72 dots per inch.
+        generator.setResolution(qRound(QApplication::primaryScreen()->logicalDotsPerInch()));
         generator.setViewBox(QRect(QPoint(0, 0), size));
         generator.setTitle(title);
         generator.setDescription(QStringLiteral("Tidemark " TIDEMARK_VERSION));
