@@ -51,6 +51,9 @@ Status save_picture(const QString& path, QSize size, double ratio, const QString
         generator.setTitle(title);
         generator.setDescription(QStringLiteral("Tidemark " TIDEMARK_VERSION));
         paint(generator, size);
+        // Browsers do not know the desktop's names of fonts.
+        const QByteArray family = "font-family=\"" + QApplication::font().family().toUtf8();
+        content.replace(family + '"', family + ", sans-serif\"");
     } else if (!picture_of(size, ratio, paint).save(&buffer, "PNG")) {
         return environment_error(
             "There is not enough memory for this. End other programs, or use a machine with more memory.");

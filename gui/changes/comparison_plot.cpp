@@ -383,6 +383,7 @@ void ComparisonPlot::paint_peaks(QPainter& painter) const {
         }
         const QString text = tr("%1: peak %2 active").arg(name, bytes_text(run.peak_bytes()));
         QRectF box(at + 6, top - metrics.height() - 5, metrics.horizontalAdvance(text) + 8, metrics.height());
+        box.moveTop(std::max<double>(box.top(), area.top()));  // not over the key
         box = free_place(box, at, area, other);
         other = box;
         painter.setPen(Qt::NoPen);
