@@ -78,6 +78,20 @@ uint32_t AliveIndex::lasting_until(EventNumber n) const {
     return static_cast<uint32_t>(std::lower_bound(first, first + lasting_count_, n) - first);
 }
 
+uint32_t AliveIndex::lasting_above(uint32_t begin, uint32_t end, int64_t bytes) const {
+    if (begin >= end) {
+        return end;
+    }
+    const auto sums = lasting_bytes_.begin() + 1;  // of each with its own bytes
+    return static_cast<uint32_t>(std::upper_bound(sums + begin, sums + end, bytes) - sums);
+}
+
+std::optional<uint32_t> AliveIndex::place_in_lasting(AllocationIndex a) const {
+    const auto end = order_.begin() + lasting_count_;
+    const auto found = std::lower_bound(order_.begin(), end, a);
+    return found != end && *found == a ? std::optional(static_cast<uint32_t>(found - order_.begin())) : std::nullopt;
+}
+
 const std::map<StackId, std::vector<uint32_t>>& AliveIndex::lasting_of_size(uint64_t requested,
                                                                             const Allocations& all) const {
     std::call_once(by_size_once_, [&] {

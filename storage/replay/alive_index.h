@@ -12,8 +12,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -79,6 +79,10 @@ public:
     uint32_t lasting_count() const { return lasting_count_; }
     /// Returns the bytes of the first `count` of them.
     int64_t lasting_bytes(uint32_t count) const { return lasting_bytes_[count]; }
+    /// Returns the first in [begin, end) whose own bytes end above so many bytes of that sum; `end` if none does.
+    uint32_t lasting_above(uint32_t begin, uint32_t end, int64_t bytes) const;
+    /// Returns the place of an allocation among them; nothing if it is freed.
+    std::optional<uint32_t> place_in_lasting(AllocationIndex a) const;
     /// Of those with so many requested bytes, by stack: their places, ascending. Built on first use (thread-safe).
     const std::map<StackId, std::vector<uint32_t>>& lasting_of_size(uint64_t requested, const Allocations& all) const;
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
+#include <optional>
 
 #include "storage/base/saturated.h"
 #include "storage/timeline/repeated_columns.h"
@@ -100,11 +100,7 @@ namespace {
 class LastingBands {
 public:
     LastingBands(const AliveIndex& live, const LastingActive& active, const BandsWanted& wanted, std::vector<Band>& out)
-        : live_(live), active_(active), wanted_(wanted), out_(out) {
-        if (wanted.also != no_allocation) {
-            also_ = place_of(wanted.also);
-        }
-    }
+        : live_(live), active_(active), wanted_(wanted), out_(out), also_(live.place_in_lasting(wanted.also)) {}
 
     /// Returns the bytes of all of them.
     int64_t add() {
@@ -118,18 +114,11 @@ public:
     }
 
 private:
-    /// Returns the place of an allocation if it is never freed, else one that no run contains.
-    uint32_t place_of(AllocationIndex a) const {
-        const auto places = std::views::iota(uint32_t{0}, live_.lasting_count());
-        const auto found = std::ranges::lower_bound(places, a, {}, [&](uint32_t i) { return live_.lasting(i); });
-        return found != places.end() && live_.lasting(*found) == a ? *found : UINT32_MAX;
-    }
-
     /// Adds those in [begin, end), above so many bytes. Returns the bytes below the next ones.
     int64_t add_run(uint32_t begin, uint32_t end, int64_t below) {
         const int64_t shift = below - live_.lasting_bytes(begin);
         const int64_t above = shift + live_.lasting_bytes(end);
-        uint32_t next = first_above(begin, end, wanted_.low - shift);
+        uint32_t next = live_.lasting_above(begin, end, wanted_.low - shift);
         while (next < end && shift + live_.lasting_bytes(next) < wanted_.high) {
             const Band band{{live_.lasting(next), active_.state},
                             shift + live_.lasting_bytes(next),
@@ -139,17 +128,12 @@ private:
                 out_.push_back(band);
                 ++next;
             } else {
-                const uint32_t shown = first_above(next + 1, end, saturated<int64_t>(row - slack()) - 1 - shift);
-                next = next < also_ && also_ < shown ? also_ : shown;
+                const uint32_t shown =
+                    live_.lasting_above(next + 1, end, saturated<int64_t>(row - slack()) - 1 - shift);
+                next = also_ && next < *also_ && *also_ < shown ? *also_ : shown;
             }
         }
         return above;
-    }
-
-    /// Returns the first in [begin, end) whose top is above so many bytes of the stack of all.
-    uint32_t first_above(uint32_t begin, uint32_t end, int64_t bytes) const {
-        const auto places = std::views::iota(begin, std::max(begin, end));
-        return *std::ranges::upper_bound(places, bytes, {}, [&](uint32_t i) { return live_.lasting_bytes(i + 1); });
     }
 
     /// Returns the lowest middle of a row that is not below these bytes.
@@ -165,7 +149,7 @@ private:
     const LastingActive& active_;
     const BandsWanted& wanted_;
     std::vector<Band>& out_;
-    uint32_t also_ = UINT32_MAX;
+    std::optional<uint32_t> also_;  ///< the place of that one, if it is never freed
 };
 
 }  // namespace
