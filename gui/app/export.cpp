@@ -7,6 +7,7 @@
 #include <QBuffer>
 #include <QImage>
 #include <QPalette>
+#include <QScreen>
 #include <QSvgGenerator>
 
 #include "gui/model/explained.h"
@@ -44,10 +45,15 @@ Status save_picture(const QString& path, QSize size, double ratio, const QString
         QSvgGenerator generator;
         generator.setOutputDevice(&buffer);
         generator.setSize(size);
+        // Else its text is smaller than in the window: it counts 72 dots per inch.
+        generator.setResolution(qRound(QApplication::primaryScreen()->logicalDotsPerInch()));
         generator.setViewBox(QRect(QPoint(0, 0), size));
         generator.setTitle(title);
         generator.setDescription(QStringLiteral("Tidemark " TIDEMARK_VERSION));
         paint(generator, size);
+        // Browsers do not know the desktop's names of fonts.
+        const QByteArray family = "font-family=\"" + QApplication::font().family().toUtf8();
+        content.replace(family + '"', family + ", sans-serif\"");
     } else if (!picture_of(size, ratio, paint).save(&buffer, "PNG")) {
         return environment_error(
             "There is not enough memory for this. End other programs, or use a machine with more memory.");

@@ -249,9 +249,15 @@ void RecordDialog::check_parts() {
 }
 
 void RecordDialog::show_parts(const std::vector<RecordPart>& parts) {
+    // Without a command, it is unknown which Python the program will have.
+    const auto concerns_program = [](const RecordPart& part) { return part.name == QLatin1String("torch"); };
     QStringList missing;
     for (const RecordPart& part : parts) {
-        if (!part.available && !parts_.contains(part.name)) {
+        const bool is_driver = part.name == QLatin1String("cupti");
+        if (is_driver) {
+            show_driver(part);
+        }
+        if (!part.available && !is_driver && !(concerns_program(part) && command_->text().isEmpty())) {
             missing << QStringLiteral("⚠ ") + (part.title.isEmpty() ? part.name : part.title) + QStringLiteral(": ") +
                            part.sentence;
         }
@@ -261,19 +267,15 @@ void RecordDialog::show_parts(const std::vector<RecordPart>& parts) {
                                   "gaps.")
                              : missing.join('\n'));
     parts_note_->setVisible(!parts_note_->text().isEmpty());
-    for (const RecordPart& part : parts) {
-        const auto known = parts_.find(part.name);
-        if (known == parts_.end()) {
-            continue;
-        }
-        const auto& [check, sentence] = known->second;
-        check->setEnabled(part.available);
-        if (!part.available) {
-            check->setChecked(false);
-            sentence->setText(tr("Not available: %1").arg(part.sentence));
-        } else if (!part.sentence.isEmpty()) {
-            sentence->setText(part.sentence);
-        }
+}
+
+/// Shows whether the driver's memory can be recorded, beside its check box.
+void RecordDialog::show_driver(const RecordPart& cupti) {
+    const auto& [check, sentence] = parts_.at(QStringLiteral("driver"));
+    check->setEnabled(cupti.available);
+    if (!cupti.available) {
+        check->setChecked(false);
+        sentence->setText(tr("Not available: %1").arg(cupti.sentence));
         check->setAccessibleDescription(sentence->text());
     }
 }

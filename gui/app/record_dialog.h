@@ -43,6 +43,7 @@ private:
     QWidget* make_progress();
     void check_parts();
     void show_parts(const std::vector<RecordPart>& parts);
+    void show_driver(const RecordPart& cupti);
     void start();
     std::optional<RecordRequest> read_request();
     void remember(const RecordRequest& request);

@@ -59,19 +59,14 @@ TidemarkCommand find_tidemark(const QString& program_folder) {
 }
 
 std::vector<RecordPart> read_parts(const QByteArray& json) {
-    const QJsonDocument document = QJsonDocument::fromJson(json);
-    const QJsonArray list =
-        document.isArray() ? document.array() : document.object().value(QLatin1String("parts")).toArray();
+    const QJsonArray list = QJsonDocument::fromJson(json).object().value(QLatin1String("parts")).toArray();
     std::vector<RecordPart> parts;
     for (const QJsonValue& value : list) {
         const QJsonObject part = value.toObject();
         const auto text = [&](const char* key) { return part.value(QLatin1String(key)).toString(); };
-        const QString name = text("part").isEmpty() ? text("name") : text("part");
-        if (!name.isEmpty() && !part.value(QLatin1String("optional")).toBool()) {
-            const bool available =
-                part.value(QLatin1String("available")).toBool(true) && part.value(QLatin1String("ok")).toBool(true);
-            const QStringList sentences{text("sentence"), text("text"), text("fix")};
-            parts.push_back({name, text("title"), available,
+        if (!text("name").isEmpty() && !part.value(QLatin1String("optional")).toBool()) {
+            const QStringList sentences{text("text"), text("fix")};
+            parts.push_back({text("name"), text("title"), part.value(QLatin1String("ok")).toBool(true),
                              sentences.filter(QRegularExpression(QStringLiteral("."))).join(QStringLiteral(". "))});
         }
     }

@@ -22,12 +22,12 @@ struct TidemarkCommand {
 /// Finds it beside this program in `program_folder`, in the build tree of this program, or in PATH.
 TidemarkCommand find_tidemark(const QString& program_folder);
 
-/// A part of a recording, or a requirement on this machine.
+/// What a recording needs on this machine.
 struct RecordPart {
-    QString name;   ///< of a part as `--with` takes it: "stacks"
-    QString title;  ///< of a requirement: "C++ compiler"; may be empty
+    QString name;   ///< "torch"
+    QString title;  ///< "PyTorch"; may be empty
     bool available = true;
-    QString sentence;  ///< what it adds, or why it cannot work and the fix
+    QString sentence;  ///< what was found, or why it cannot work and the fix
 };
 /// Parses the output of `tidemark doctor --format json`, without the parts for other commands; nothing if it
 /// is no list of parts.

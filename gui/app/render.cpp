@@ -206,7 +206,8 @@ Status draw_window(Application& application, const std::shared_ptr<Session>& ses
     }
     TIDEMARK_TRY(select_finding(page.why(), *page.session(), request));
     TIDEMARK_TRY(compare(page, request));
-    if (request.pane == QStringLiteral("changes")) {
+    const bool compares = !request.compared_trace.isEmpty() || request.compared_steps;
+    if (request.pane == QStringLiteral("changes") && !compares) {
         select_run_so_far(*page.session());
     } else if (request.pane == QStringLiteral("sql")) {
         page.sql().run();

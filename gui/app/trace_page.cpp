@@ -27,7 +27,7 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int rereading_pause = 2000;                                                 // milliseconds
-constexpr int least_timeline = 152, least_finding_plot = 52, least_allocations = 58;  // pixels
+constexpr int least_timeline = 152, least_finding_plot = 52, least_allocations = 90;  // pixels
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);

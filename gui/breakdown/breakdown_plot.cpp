@@ -15,6 +15,7 @@ namespace tidemark::gui {
 BreakdownPlot::BreakdownPlot(QWidget* parent)
     : TimePlot(parent), worker_(this, paint_breakdown, [this](BreakdownPicture picture) { take(std::move(picture)); }) {
     setObjectName(QStringLiteral("breakdown"));
+    hide_grid();
     setAccessibleName(tr("Memory breakdown over time"));
     set_purpose(tr("The table beside it lists the components at the cursor."));
 }

@@ -33,6 +33,11 @@ constexpr int low = 340;            // pixels: with less, the plot of two runs c
 /// Returns a number that a box can have; real steps have no others.
 int box_number(int64_t step) { return static_cast<int>(std::clamp<int64_t>(step, 0, std::numeric_limits<int>::max())); }
 
+void name_step_box(QSpinBox* box, const QString& name) {
+    box->setAccessibleName(name);
+    box->setPrefix(name + QStringLiteral(": "));
+}
+
 }  // namespace
 
 ChangesPane::ChangesPane(QWidget* parent)
@@ -82,8 +87,10 @@ void ChangesPane::make_bar_controls() {
     connect(swap_, &QPushButton::clicked, this, &ChangesPane::swap_requested);
     stop_ = new QPushButton(tr("Stop comparing"), this);
     connect(stop_, &QPushButton::clicked, this, &ChangesPane::stop_comparing);
-    step_a_ = make_step_box(tr("Step A"));
-    step_b_ = make_step_box(tr("Step B"));
+    step_a_ = make_step_box();
+    step_b_ = make_step_box();
+    name_step_box(step_a_, tr("Step A"));
+    name_step_box(step_b_, tr("Step B"));
     other_device_ = new QComboBox(this);
     other_device_->setAccessibleName(tr("Device of the other trace"));
     other_device_->setPlaceholderText(tr("Device of B"));
@@ -97,10 +104,8 @@ void ChangesPane::make_bar_controls() {
     summary_->setTextInteractionFlags(Qt::TextSelectableByMouse);
 }
 
-QSpinBox* ChangesPane::make_step_box(const QString& accessible_name) {
+QSpinBox* ChangesPane::make_step_box() {
     auto* box = new QSpinBox(this);
-    box->setAccessibleName(accessible_name);
-    box->setPrefix(accessible_name + QStringLiteral(": "));
     box->setKeyboardTracking(false);
     connect(box, &QSpinBox::valueChanged, this, [this] { compare_steps({step_a_->value(), step_b_->value()}); });
     return box;
@@ -256,6 +261,9 @@ void ChangesPane::take_steps() {
     const Iterations& found = shown_->iterations->get();
     asked_step_.reset();
     steps_ = shown_->steps;
+    const bool are_steps = found.source() == IterationSource::steps;
+    name_step_box(step_a_, are_steps ? tr("Step A") : tr("Iteration A"));
+    name_step_box(step_b_, are_steps ? tr("Step B") : tr("Iteration B"));
     for (const auto& [box, number] : {std::pair(step_a_, steps_->a), std::pair(step_b_, steps_->b)}) {
         const QSignalBlocker blocker(box);
         box->setRange(box_number(found[0].number), box_number(found.all().back().number));

@@ -81,7 +81,7 @@ protected:
 private:
     void make_bar_controls();
     void make_table();
-    QSpinBox* make_step_box(const QString& accessible_name);
+    QSpinBox* make_step_box();
     void follow_session();
     void show_mode();
     void show_columns();

@@ -42,6 +42,26 @@ QColor difference_color(const Theme& theme, bool is_more, int alpha) {
     return color;
 }
 
+/// Returns the place of a peak's name: at the right or left of the peak, else above or below the other name, where both
+/// are apart.
+QRectF free_place(const QRectF& right, double peak, const QRectF& area, const QRectF& other) {
+    constexpr double gap = 3;
+    QRectF left = right, above = right, below = right;
+    left.moveRight(peak - 6);
+    above.moveBottom(other.top() - gap);
+    below.moveTop(other.bottom() + gap);
+    for (QRectF* vertical : {&above, &below}) {
+        vertical->moveLeft(std::min(vertical->left(), area.right() - vertical->width()));
+    }
+    const QRectF around = other.isNull() ? other : other.adjusted(-gap, -gap / 2, gap, gap / 2);
+    for (const QRectF& place : {right, left, above, below}) {
+        if (area.contains(place) && !place.intersects(around)) {
+            return place;
+        }
+    }
+    return right.right() > area.right() ? left : right;
+}
+
 }  // namespace
 
 ComparisonPlot::ComparisonPlot(QWidget* parent)
@@ -363,13 +383,8 @@ void ComparisonPlot::paint_peaks(QPainter& painter) const {
         }
         const QString text = tr("%1: peak %2 active").arg(name, bytes_text(run.peak_bytes()));
         QRectF box(at + 6, top - metrics.height() - 5, metrics.horizontalAdvance(text) + 8, metrics.height());
-        if (box.right() > area.right()) {
-            box.moveRight(at - 6);
-        }
-        if (box.intersects(other)) {
-            // Two peaks of one height and place: one name above the other.
-            box.moveTop(other.top() - box.height() > area.top() ? other.top() - box.height() : other.bottom());
-        }
+        box.moveTop(std::max<double>(box.top(), area.top()));  // not over the key
+        box = free_place(box, at, area, other);
         other = box;
         painter.setPen(Qt::NoPen);
         painter.setBrush(color);

@@ -17,6 +17,8 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int least_row_height = 4, most_row_height = 44, margin = 8, mark_size = 12;
+constexpr int most_marks = 2;  // such as those of an out-of-memory error and of the leak that led to it
+constexpr int marks_width = most_marks * (mark_size + 2);
 
 int text_height(const QWidget& widget) { return widget.fontMetrics().height(); }
 
@@ -59,7 +61,7 @@ void HeatMap::arrange() {
     for (int row = 0; row < rows_.size(); ++row) {
         names_width_ = std::max(names_width_, fontMetrics().horizontalAdvance(name(row)));
     }
-    names_width_ = std::min(names_width_ + 2 * margin + mark_size + 4, viewport()->width() / 3);
+    names_width_ = std::min(names_width_ + 2 * margin + marks_width + 2, viewport()->width() / 3);
     const int room = plot().height();
     row_height_ = rows_.empty() ? 0 : std::clamp(room / rows_.size(), least_row_height, most_row_height);
     verticalScrollBar()->setRange(0, std::max(0, rows_.size() * row_height_ - room));
@@ -145,19 +147,26 @@ void HeatMap::paintEvent(QPaintEvent*) {
 void HeatMap::paint_names(QPainter& painter, const Theme& theme) const {
     const int every = std::max(1, (text_height(*this) + row_height_ - 1) / row_height_);
     for (int row = 0; row < rows_.size(); ++row) {
-        const auto severity = rows_.severity(row);
         const QRect box(0, row_top(row), names_width_ - margin / 2, row_height_);
         if (row % every == 0) {
             painter.setPen(theme.text);
-            const QRect text = box.adjusted(margin, 0, -mark_size - 4, 0);
+            const QRect text = box.adjusted(margin, 0, -marks_width - 2, 0);
             painter.drawText(
                 QRect(text.left(), text.center().y() - text_height(*this) / 2, text.width(), text_height(*this)),
                 Qt::AlignVCenter | Qt::AlignLeft, fontMetrics().elidedText(name(row), Qt::ElideRight, text.width()));
         }
-        if (severity && *severity != Severity::background) {
-            const double size = std::min<double>(mark_size, std::max(row_height_, 6));
-            paint_severity(painter, QRectF(box.right() - mark_size, box.center().y() - size / 2, size, size), theme,
-                           *severity);
+        paint_marks(painter, theme, rows_.severities(row), box);
+    }
+}
+
+/// Paints the most serious at the right, beside the cells.
+void HeatMap::paint_marks(QPainter& painter, const Theme& theme, const std::vector<Severity>& severities,
+                          const QRect& box) const {
+    const double size = std::min<double>(mark_size, std::max(row_height_, 6));
+    int left = box.right() - mark_size;
+    for (size_t i = 0; i < std::min<size_t>(severities.size(), most_marks); ++i, left -= mark_size + 2) {
+        if (severities[i] != Severity::background) {
+            paint_severity(painter, QRectF(left, box.center().y() - size / 2, size, size), theme, severities[i]);
         }
     }
 }

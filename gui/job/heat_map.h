@@ -48,6 +48,8 @@ private:
     void arrange();
     void paint_cells();
     void paint_names(QPainter& painter, const Theme& theme) const;
+    void paint_marks(QPainter& painter, const Theme& theme, const std::vector<Severity>& severities,
+                     const QRect& box) const;
     void paint_axis(QPainter& painter, const Theme& theme) const;
     void paint_key(QPainter& painter, const Theme& theme) const;
     void paint_selection(QPainter& painter, const Theme& theme) const;

@@ -153,7 +153,7 @@ bool has_no_stack(const DeviceHistory& device, AllocationIndex a, GroupBy by) {
 
 std::string rest_name() { return QCoreApplication::translate("Groups", "other").toStdString(); }
 
-std::shared_ptr<const Groups> one_group(const DeviceHistory& device, std::string name) {
+std::shared_ptr<Groups> one_group(const DeviceHistory& device, std::string name) {
     auto result = std::make_shared<Groups>();
     result->grouping.names.push_back(std::move(name));
     result->grouping.group_of.resize(device.allocations.size());
@@ -162,7 +162,7 @@ std::shared_ptr<const Groups> one_group(const DeviceHistory& device, std::string
 }
 
 /// Returns the categories that occur, in their order; "unknown" comes last, also for memory newer than the graph.
-std::shared_ptr<const Groups> category_groups(const DeviceHistory& device, const Graph& graph, uint32_t position) {
+std::shared_ptr<Groups> category_groups(const DeviceHistory& device, const Graph& graph, uint32_t position) {
     Grouping all = group_by_category(graph.categories, position);
     const auto rest = static_cast<uint16_t>(all.names.size() - 1);
     const uint32_t count = device.allocations.size();
@@ -200,8 +200,8 @@ std::shared_ptr<const Groups> category_groups(const DeviceHistory& device, const
     return result;
 }
 
-std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by, Grouper& grouper, uint32_t known,
-                                            const Groups* before) {
+std::shared_ptr<Groups> ranked_groups(const Analysis& analysis, GroupBy by, Grouper& grouper, uint32_t known,
+                                      const Groups* before) {
     const DeviceHistory& device = analysis.device();
     const Weighed w = weigh(device, analysis.curves().peak(Series::active).max_event, grouper, known);
     const std::vector<uint32_t> ranked = before != nullptr ? largest_as_before(w, *before) : largest(w.bytes);
@@ -231,10 +231,8 @@ std::shared_ptr<const Groups> ranked_groups(const Analysis& analysis, GroupBy by
     return result;
 }
 
-}  // namespace
-
-std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupOption& choice,
-                                          const std::shared_ptr<const Graph>& graph, const Groups* before) {
+std::shared_ptr<Groups> groups_without_sums(const Analysis& analysis, const GroupOption& choice,
+                                            const std::shared_ptr<const Graph>& graph, const Groups* before) {
     const DeviceHistory& device = analysis.device();
     GroupOptions options;
     options.module_depth = choice.module_depth;
@@ -255,6 +253,15 @@ std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupO
     Grouper grouper(trace, *known, choice.by, options);
     return ranked_groups(analysis, choice.by, grouper, std::min(known->allocations.size(), device.allocations.size()),
                          before);
+}
+
+}  // namespace
+
+std::shared_ptr<const Groups> make_groups(const Analysis& analysis, const GroupOption& choice,
+                                          const std::shared_ptr<const Graph>& graph, const Groups* before) {
+    auto groups = groups_without_sums(analysis, choice, graph, before);
+    groups->lasting = LastingBytes(analysis.device().allocations, analysis.live(), groups->grouping);
+    return groups;
 }
 
 const std::vector<GroupOption>& group_options() {

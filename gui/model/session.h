@@ -41,6 +41,7 @@ struct GroupOption {
 /// A Grouping with the data of its legend. Immutable. Thread: any.
 struct Groups {
     Grouping grouping;
+    LastingBytes lasting;                 ///< of the grouping
     std::vector<StackId> stack;           ///< of each group its stack if it has exactly one, else 0
     std::vector<AllocationIndex> member;  ///< of each group its first allocation, which identifies it later
     std::vector<Category> categories;     ///< of each group, if groups are categories

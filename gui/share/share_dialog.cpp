@@ -202,8 +202,8 @@ void ShareDialog::show_preview(const Outcome& outcome) {
     }
     for (const RemovedTexts& removed : outcome->removed) {
         auto* kind = new QTreeWidgetItem(
-            removed_, {QStringLiteral("%1 %2").arg(count_text(removed.count),
-                                                   to_qstring(removed_title(reader_words(), removed.kind)))});
+            removed_, {QStringLiteral("%1: %2").arg(to_qstring(removed_title(reader_words(), removed.kind)),
+                                                    count_text(removed.count))});
         QFont bold = removed_->font();
         bold.setBold(true);
         kind->setFont(0, bold);

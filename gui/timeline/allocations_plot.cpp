@@ -18,6 +18,7 @@ AllocationsPlot::AllocationsPlot(QWidget* parent)
           repaint_picture();
       }) {
     setObjectName(QStringLiteral("allocations"));
+    hide_grid();
     setAccessibleName(tr("Allocations over time"));
     set_purpose(tr("Each allocation is a band over its lifetime. The Table pane lists the same allocations."));
 }
@@ -121,7 +122,7 @@ bool AllocationsPlot::focus_selected() {
         time_point = std::clamp<EventNumber>(time_point.event, created + 1, std::max(created + 1, destroyed));
     }
     ActiveWalk live(session()->device(), session()->analysis().live());
-    bands_at(session()->device(), live, time_point, 0, INT64_MAX, bands);
+    bands_at(session()->device(), live, time_point, {}, bands);
     const auto band = std::find_if(bands.begin(), bands.end(), [a](const Band& b) { return b.active.allocation == a; });
     if (band != bands.end()) {
         const double size = static_cast<double>(all.block_size[a]);
@@ -148,7 +149,7 @@ AllocationIndex AllocationsPlot::allocation_at(QPoint point) const {
     }
     std::vector<Band> bands;
     ActiveWalk live(session()->device(), session()->analysis().live());
-    bands_at(session()->device(), live, (*picture_.columns)[*column].time_point, center, center + 1, bands);
+    bands_at(session()->device(), live, (*picture_.columns)[*column].time_point, {center, center + 1}, bands);
     return bands.empty() ? no_allocation : bands.front().active.allocation;
 }
 

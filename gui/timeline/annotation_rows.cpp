@@ -16,8 +16,9 @@ namespace {
 void add_step_rows(AnnotationRows& result, const Trace& trace) {
     auto spans = std::make_shared<std::vector<Annotation>>();
     spans->reserve(trace.steps.size());
+    const QString name = QCoreApplication::translate("Steps", "step %1");  // a run may have a million steps
     for (const Step& step : trace.steps) {
-        spans->push_back({QCoreApplication::translate("Steps", "step %1").arg(step.number).toStdString(),
+        spans->push_back({name.arg(step.number).toStdString(),
                           step.source == StepSource::user ? AnnotationKind::user : AnnotationKind::optimizer, -1,
                           step.start, step.end.value_or(trace.duration), step.end.has_value()});
     }
@@ -112,7 +113,9 @@ AnnotationRows lay_out_annotations(const Trace& trace, int device) {
         }
         result.rows[row].push_back(a);
     }
-    std::stable_sort(result.all.begin(), result.all.end(), by_start);
+    if (!std::is_sorted(result.all.begin(), result.all.end(), by_start)) {
+        std::stable_sort(result.all.begin(), result.all.end(), by_start);
+    }
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/explain/finding_memory.h"
 #include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
@@ -13,7 +14,8 @@ namespace tidemark::gui {
 FindingCurve::FindingCurve(std::shared_ptr<const Explained> explained, int finding)
     : explained_(std::move(explained)),
       finding_(static_cast<size_t>(finding)),
-      levels_(levels_of(explained_->context->device(), this->finding().memory.allocations)) {}
+      levels_(
+          levels_of(explained_->context->device(), memory_over_time(explained_->context->device(), this->finding()))) {}
 
 std::optional<FindingCurve> FindingCurve::of(std::shared_ptr<const Explained> explained, int finding) {
     if (!explained || !explained->context || finding < 0) {

@@ -82,6 +82,7 @@ TimelinePlot::TimelinePlot(QWidget* parent)
           repaint_picture();
       }) {
     setObjectName(QStringLiteral("timeline"));
+    hide_grid();
     setAccessibleName(tr("Timeline: memory over time"));
     set_purpose(tr("The same numbers are in the Summary and Table panes."));
 }
@@ -116,6 +117,13 @@ QString TimelinePlot::describe_ends(std::pair<double, double> range) const {
 
 void TimelinePlot::lay_out_annotation_rows() {
     annotations_ = has_data() ? lay_out_annotations(session()->trace(), session()->device().device) : AnnotationRows{};
+    step_ends_.clear();
+    for (const Step& step : has_data() ? session()->trace().steps : std::vector<Step>()) {
+        if (step.end) {
+            step_ends_.push_back(*step.end);
+        }
+    }
+    std::sort(step_ends_.begin(), step_ends_.end());
     const auto rows = static_cast<int>(annotations_.rows.size());
     set_top_margin(8 + (rows ? rows * row_height + 4 : 0));
 }
@@ -340,7 +348,8 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
     painter.restore();
 }
 
-/// Paints the ends of steps as lines, unless so many lines would hide the plot.
+/// Paints the ends of steps as lines, unless so many lines would hide the plot. Of a million steps it visits only those
+/// that it paints.
 void TimelinePlot::paint_steps(QCPPainter& painter) const {
     constexpr double least_distance = 24;
     const TimeView& view = session()->time_view();
@@ -348,13 +357,17 @@ void TimelinePlot::paint_steps(QCPPainter& painter) const {
     QColor color = theme().faint_text;
     color.setAlpha(90);
     painter.setPen(QPen(color, 1, Qt::DotLine));
-    double last = -least_distance;
-    for (const Step& step : session()->trace().steps) {
-        const double at = step.end ? std::round(x.pixel(view.position_of_time(*step.end))) : -1;
-        if (at >= area().left() && at <= area().right() && at - last >= least_distance) {
-            painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
-            last = at;
+    const QRect shown = area();
+    const auto first_at = [&](double pixel) {
+        return std::lower_bound(step_ends_.begin(), step_ends_.end(), view.time_at(x.value(pixel)));
+    };
+    for (auto end = first_at(shown.left()); end != step_ends_.end();) {
+        const double at = std::round(x.pixel(view.position_of_time(*end)));
+        if (at > shown.right()) {
+            break;
         }
+        painter.drawLine(QPointF(at, shown.top()), QPointF(at, shown.bottom()));
+        end = std::max(end + 1, first_at(at + least_distance));
     }
 }
 

@@ -48,6 +48,7 @@ private:
     QString describe_groups(size_t column) const;
 
     AnnotationRows annotations_;
+    std::vector<int64_t> step_ends_;  ///< ns since trace start, ascending
     TimelinePicture picture_;
     PictureWorker<TimelinePicture> worker_;
 };

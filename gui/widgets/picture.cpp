@@ -25,7 +25,8 @@ void stack_columns(TimelinePicture& picture, int first, int last) {
     const PictureRequest& r = picture.request;
     const auto columns =
         std::span(*picture.columns).subspan(static_cast<size_t>(first), static_cast<size_t>(last - first));
-    const auto part = stacked_bytes(r.analysis->device(), r.analysis->live(), columns, r.groups->grouping);
+    const auto part =
+        stacked_bytes(r.analysis->device(), r.analysis->live(), columns, r.groups->grouping, r.groups->lasting);
     std::copy(part.begin(), part.end(), picture.stacked.begin() + static_cast<ptrdiff_t>(first) * r.groups->count());
 }
 
@@ -163,7 +164,6 @@ private:
 void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandColors& colors, int x, ActiveWalk& live,
                   std::vector<Band>& bands) {
     const PictureRequest& r = picture.request;
-    const Allocations& all = r.analysis->device().allocations;
     const TimePoint& time_point = (*picture.columns)[static_cast<size_t>(x)].time_point;
     const int separator_from = 5 * r.line_width;
     const double row_bytes = bytes_per_row(r), rows_per_byte = 1 / row_bytes;
@@ -185,23 +185,19 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
     // comparison skips them without a division.
     const auto bytes_within = [&](int at) { return saturated<int64_t>(r.low + (at + 0.5) * row_bytes - 1); };
     bands.clear();
-    bands_at(r.analysis->device(), live, time_point, saturated<int64_t>(std::floor(r.low)),
-             saturated<int64_t>(std::ceil(r.high)), bands);
+    const BandsWanted wanted{saturated<int64_t>(std::floor(r.low)), saturated<int64_t>(std::ceil(r.high)), row_bytes,
+                             r.selected};
+    bands_at(r.analysis->device(), live, time_point, wanted, bands);
     int begin = bands.empty() ? 0 : row(bands.front().bottom);
     int64_t within = bytes_within(begin);
-    for (size_t i = 0; i < bands.size(); ++i) {
-        const Band& band = bands[i];
-        // Bands are stacked, so a band ends where the next begins.
-        const int64_t top = i + 1 < bands.size()
-                                ? bands[i + 1].bottom
-                                : band.bottom + static_cast<int64_t>(all.block_size[band.active.allocation]);
+    for (const Band& band : bands) {
         if (band.active.allocation == r.selected) {
-            picture.selected_band[static_cast<size_t>(x)] = {band.bottom, top};
+            picture.selected_band[static_cast<size_t>(x)] = {band.bottom, band.top};
         }
-        if (top < within) {
+        if (band.top < within) {
             continue;
         }
-        const int end = row(top);
+        const int end = row(band.top);
         if (begin < end) {
             const QRgb color = colors(band.active);
             canvas.fill(x, {begin, end}, color);

@@ -92,6 +92,12 @@ void TimePlot::set_top_margin(int pixels) {
     axisRect()->setMargins(QMargins(left_margin, pixels, right_margin, bottom_margin_));
 }
 
+void TimePlot::hide_grid() {
+    for (QCPAxis* axis : {xAxis, yAxis}) {
+        axis->grid()->setVisible(false);
+    }
+}
+
 void TimePlot::set_time_labels(bool shown) {
     xAxis->setTickLabels(shown);
     bottom_margin_ = shown ? bottom_margin : 10;

@@ -54,6 +54,8 @@ protected:
     const Theme& theme() const { return theme_; }
     QRect area() const { return axisRect()->rect(); }
     void set_top_margin(int pixels);
+    /// For plots whose picture covers the grid: the same without a grid where they are exported.
+    void hide_grid();
     /// Sets the purpose of the plot for screen readers, which follows the values at the cursor.
     void set_purpose(const QString& sentence);
     void repaint_picture() { replot(rpQueuedReplot); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -70,6 +71,18 @@ double distance(const FindingMemory& memory, const Finding& finding) {
     return std::max(ratio, 1 / ratio);
 }
 
+/// Returns the allocation that this one replaced: the last one from the same stack that is not larger and existed when
+/// this one was made.
+std::optional<AllocationIndex> replaced_by(const Allocations& all, AllocationIndex a) {
+    for (AllocationIndex older = a; older-- > 0;) {
+        if (all.stack[older] == all.stack[a] && all.requested[older] <= all.requested[a] &&
+            all.free_completed[older] >= all.alloc_event[a]) {
+            return older;
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 FindingMemory memory_of(const AnalysisContext& context, std::vector<AllocationIndex> allocations, EventNumber state) {
@@ -102,6 +115,23 @@ FindingMemory find_memory(const AnalysisContext& context, const Finding& finding
     }
     consider(named_memory(context, finding));
     return best;
+}
+
+std::vector<AllocationIndex> memory_over_time(const DeviceHistory& device, const Finding& finding) {
+    std::vector<AllocationIndex> found = finding.memory.allocations;
+    if (finding.kind != FindingKind::growing_tensor) {
+        return found;
+    }
+    std::unordered_set<AllocationIndex> known(found.begin(), found.end());
+    for (size_t i = 0; i < found.size(); ++i) {
+        const bool has_stack = device.allocations.stack[found[i]] != 0;
+        const auto older = has_stack ? replaced_by(device.allocations, found[i]) : std::nullopt;
+        if (older && known.insert(*older).second) {
+            found.push_back(*older);
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 }  // namespace tidemark

@@ -18,4 +18,8 @@ FindingMemory memory_of(const AnalysisContext& context, std::vector<AllocationIn
 /// allocator.
 FindingMemory find_memory(const AnalysisContext& context, const Finding& finding);
 
+/// Returns the allocations whose bytes over time show the finding: its memory. Of a tensor that is made anew, larger
+/// each time, also those that it replaced.
+std::vector<AllocationIndex> memory_over_time(const DeviceHistory& device, const Finding& finding);
+
 }  // namespace tidemark

@@ -93,9 +93,10 @@ void JobRows::find_severities() {
     severities_.resize(explained_->job.members.size());
     for (const JobFinding& finding : explained_->explanation.findings) {
         for (const size_t member : finding.members) {
-            std::optional<Severity>& worst = severities_.at(member);
-            if (finding.kind != JobFindingKind::shared && (!worst || finding.severity < *worst)) {
-                worst = finding.severity;
+            std::vector<Severity>& known = severities_.at(member);
+            const bool is_new = std::find(known.begin(), known.end(), finding.severity) == known.end();
+            if (finding.kind != JobFindingKind::shared && is_new) {
+                known.push_back(finding.severity);
             }
         }
     }

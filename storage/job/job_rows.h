@@ -43,8 +43,9 @@ public:
     std::optional<int64_t> value_at(int row, int64_t time) const;
     /// Returns the value that gets the color of the highest: the highest of all rows, or the size of the GPU.
     int64_t highest(int row) const;
-    /// Returns the most serious severity of the findings that are about the row and not about all rows.
-    std::optional<Severity> severity(int row) const { return severities_[position(row)]; }
+    /// Returns the severities of the findings that are about the row and not about all rows: each once, in the order of
+    /// the findings.
+    const std::vector<Severity>& severities(int row) const { return severities_[position(row)]; }
     std::pair<int64_t, int64_t> span() const { return span_; }
     JobValue value() const { return value_; }
 
@@ -56,7 +57,7 @@ private:
     std::shared_ptr<const ExplainedJob> explained_;
     JobValue value_ = JobValue::allocated;
     std::vector<size_t> rows_;
-    std::vector<std::optional<Severity>> severities_;  ///< by position
+    std::vector<std::vector<Severity>> severities_;  ///< by position
     std::pair<int64_t, int64_t> span_{0, 0};
     int64_t highest_ = 0;
 };

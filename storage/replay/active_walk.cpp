@@ -10,9 +10,9 @@
 namespace tidemark {
 
 RepeatedContent::RepeatedContent(const DeviceHistory& device, const AliveIndex& live, const TimePoint& point)
-    : device_(device), point_(point) {
+    : device_(device), live_(live), point_(point) {
     find_freed();
-    find_longer_lived(live);
+    find_longer_lived();
     find_made();
 }
 
@@ -21,7 +21,7 @@ bool RepeatedContent::is_of(const TimePoint& point) const {
            point.repeated->after == point_.repeated->after;
 }
 
-std::vector<ActiveAllocation> RepeatedContent::at(const RepeatedPlace& place) const {
+std::vector<ActiveAllocation> RepeatedContent::freed_at(const RepeatedPlace& place) const {
     const Allocations& all = device_.allocations;
     std::vector<ActiveAllocation> active;
     active.reserve(longer_lived_.size() + freed_.size() + made_.size());
@@ -62,32 +62,71 @@ void RepeatedContent::find_freed() {
 /// Finds what exists when the step begins, except for what it frees. For each allocation that the step that is repeated
 /// freed, this one frees one of the same size: from the same stack if possible, and of the step that is repeated if
 /// possible, because those rows stay for what replaces them.
-void RepeatedContent::find_longer_lived(const AliveIndex& live) {
+void RepeatedContent::find_longer_lived() {
     const Allocations& all = device_.allocations;
+    lasting_ = live_.lasting_until(point_.event);
     std::map<uint64_t, std::vector<AllocationIndex>> candidates;  // by requested bytes: blocks may be larger
     for (const AllocationIndex a : freed_) {
         candidates.try_emplace(all.requested[a]);
     }
-    const std::vector<AllocationIndex> existing = live.active_at(point_.event);
+    std::vector<AllocationIndex> existing;
+    AliveIndex::Walk(live_).for_each_freed(point_.event, [&](AllocationIndex a) { existing.push_back(a); });
     for (const AllocationIndex a : existing) {
         if (const auto same_size = candidates.find(all.requested[a]); same_size != candidates.end()) {
             same_size->second.push_back(a);
         }
     }
-    std::vector<AllocationIndex> gone;
+    std::vector<AllocationIndex> freed_later;
     for (const AllocationIndex a : freed_) {
-        auto& same_size = candidates.at(all.requested[a]);
         const auto rank = [&](AllocationIndex x) { return std::tuple(all.stack[x] == all.stack[a], is_of_like(x), x); };
+        auto& same_size = candidates.at(all.requested[a]);
         const auto best = std::max_element(same_size.begin(), same_size.end(),
                                            [&](AllocationIndex x, AllocationIndex y) { return rank(x) < rank(y); });
-        if (best != same_size.end()) {
-            gone.push_back(*best);
+        const std::optional<uint32_t> lasting = lasting_like(a);
+        if (lasting && (best == same_size.end() || rank(*best) < rank(live_.lasting(*lasting)))) {
+            gone_.insert(std::lower_bound(gone_.begin(), gone_.end(), *lasting), *lasting);
+        } else if (best != same_size.end()) {
+            freed_later.push_back(*best);
             same_size.erase(best);
         }
     }
-    std::sort(gone.begin(), gone.end());
+    std::sort(freed_later.begin(), freed_later.end());
     std::copy_if(existing.begin(), existing.end(), std::back_inserter(longer_lived_),
-                 [&](AllocationIndex a) { return !std::binary_search(gone.begin(), gone.end(), a); });
+                 [&](AllocationIndex a) { return !std::binary_search(freed_later.begin(), freed_later.end(), a); });
+}
+
+/// Returns the place of the best allocation that is never freed and not gone yet; nothing if none has the size.
+std::optional<uint32_t> RepeatedContent::lasting_like(AllocationIndex freed) const {
+    const Allocations& all = device_.allocations;
+    const auto& by_stack = live_.lasting_of_size(all.requested[freed], all);
+    const auto best_of = [&](const std::vector<uint32_t>& places) {
+        const auto of_like = newest(places, std::min(lasting_, live_.lasting_until(point_.repeated->end)));
+        return of_like && is_of_like(live_.lasting(*of_like)) ? of_like : newest(places, lasting_);
+    };
+    if (const auto same = by_stack.find(all.stack[freed]); same != by_stack.end()) {
+        if (const auto best = best_of(same->second)) {
+            return best;
+        }
+    }
+    const auto rank = [&](uint32_t place) { return std::pair(is_of_like(live_.lasting(place)), place); };
+    std::optional<uint32_t> best;
+    for (const auto& [stack, places] : by_stack) {
+        if (const auto own = best_of(places); own && (!best || rank(*best) < rank(*own))) {
+            best = own;
+        }
+    }
+    return best;
+}
+
+/// Returns the last of the places below `end` that is not gone.
+std::optional<uint32_t> RepeatedContent::newest(const std::vector<uint32_t>& places, uint32_t end) const {
+    auto at = std::lower_bound(places.begin(), places.end(), end);
+    while (at != places.begin()) {
+        if (!std::binary_search(gone_.begin(), gone_.end(), *--at)) {
+            return *at;
+        }
+    }
+    return std::nullopt;
 }
 
 void RepeatedContent::find_made() {

@@ -23,9 +23,8 @@ size_t class_of(EventNumber alloc_event, EventNumber free_completed) {
     return static_cast<size_t>(31 - (std::bit_width(lifetime) - 1));
 }
 
-EventNumber span_of(size_t which) {
-    return which == 0 ? never : static_cast<EventNumber>((int64_t{1} << (32 - which)) - 1);
-}
+/// Returns the longest lifetime in a class of allocations that are freed.
+EventNumber span_of(size_t which) { return static_cast<EventNumber>((int64_t{1} << (32 - which)) - 1); }
 
 }  // namespace
 
@@ -48,7 +47,9 @@ AliveIndex::AliveIndex(const Allocations& a) {
         const uint32_t end = begin + counts[0][c] + counts[1][c];
         next[0][c] = begin;
         next[1][c] = begin + counts[0][c];
-        if (begin < end) {
+        if (c == 0) {
+            lasting_count_ = end;
+        } else if (begin < end) {
             classes_.push_back({begin, end, span_of(c)});
         }
         begin = end;
@@ -65,6 +66,42 @@ AliveIndex::AliveIndex(const Allocations& a) {
             free_completed_[at] = a.free_completed[i];
         }
     });
+    lasting_bytes_.reserve(lasting_count_ + size_t{1});
+    lasting_bytes_.push_back(0);
+    for (uint32_t i = 0; i < lasting_count_; ++i) {
+        lasting_bytes_.push_back(lasting_bytes_.back() + static_cast<int64_t>(a.block_size[order_[i]]));
+    }
+}
+
+uint32_t AliveIndex::lasting_until(EventNumber n) const {
+    const auto first = alloc_event_.begin();
+    return static_cast<uint32_t>(std::lower_bound(first, first + lasting_count_, n) - first);
+}
+
+uint32_t AliveIndex::lasting_above(uint32_t begin, uint32_t end, int64_t bytes) const {
+    if (begin >= end) {
+        return end;
+    }
+    const auto sums = lasting_bytes_.begin() + 1;  // of each with its own bytes
+    return static_cast<uint32_t>(std::upper_bound(sums + begin, sums + end, bytes) - sums);
+}
+
+std::optional<uint32_t> AliveIndex::place_in_lasting(AllocationIndex a) const {
+    const auto end = order_.begin() + lasting_count_;
+    const auto found = std::lower_bound(order_.begin(), end, a);
+    return found != end && *found == a ? std::optional(static_cast<uint32_t>(found - order_.begin())) : std::nullopt;
+}
+
+const std::map<StackId, std::vector<uint32_t>>& AliveIndex::lasting_of_size(uint64_t requested,
+                                                                            const Allocations& all) const {
+    std::call_once(by_size_once_, [&] {
+        for (uint32_t i = 0; i < lasting_count_; ++i) {
+            by_size_[all.requested[order_[i]]][all.stack[order_[i]]].push_back(i);
+        }
+    });
+    static const BySize::mapped_type none;
+    const auto found = by_size_.find(requested);
+    return found == by_size_.end() ? none : found->second;
 }
 
 AliveIndex::Walk::Walk(const AliveIndex& index) : index_(index) {
@@ -78,9 +115,6 @@ void AliveIndex::Walk::move_to(EventNumber n) {
         const Class& members = index_.classes_[c];
         if (n < last_) {
             first_[c] = members.begin;
-        }
-        if (members.span == never) {
-            continue;
         }
         // An allocation that is alive at n has free_completed >= n, so alloc_event >= n - span. Steps double until they
         // overshoot.

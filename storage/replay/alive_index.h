@@ -5,11 +5,16 @@
 //
 // Allocations are grouped into classes by lifetime (powers of two, in events) and sorted by alloc event within a class.
 // A member of class c that is alive at N was allocated in the last 2^(c+1) events, so each class needs one short
-// contiguous scan.
+// contiguous scan. Allocations that are never freed, of which a leak has a million, are a class of their own. Those
+// that exist at N are its first ones, so that their number and bytes are found without a scan.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "storage/trace/trace.h"
@@ -31,6 +36,16 @@ public:
         /// order, so allocations that are never freed are at the bottom.
         template <class Visit>
         void for_each_active(EventNumber n, Visit&& visit) {
+            const uint32_t lasting = index_.lasting_until(n);
+            for (uint32_t i = 0; i < lasting; ++i) {
+                visit(index_.order_[i]);
+            }
+            for_each_freed(n, visit);
+        }
+
+        /// The same without those that are never freed.
+        template <class Visit>
+        void for_each_freed(EventNumber n, Visit&& visit) {
             move_to(n);
             for (size_t c = 0; c < index_.classes_.size(); ++c) {
                 const uint32_t end = index_.classes_[c].end;
@@ -47,7 +62,7 @@ public:
 
         const AliveIndex& index_;
         EventNumber last_ = 0;
-        std::array<uint32_t, 33> first_{};  ///< by class: the first member that can be alive
+        std::array<uint32_t, 32> first_{};  ///< by class: the first member that can be alive
     };
 
     template <class Visit>
@@ -57,16 +72,36 @@ public:
 
     std::vector<AllocationIndex> active_at(EventNumber n) const;
 
+    /// Returns how many of the allocations that are never freed exist at event n: the first ones.
+    uint32_t lasting_until(EventNumber n) const;
+    /// The allocations that are never freed, ascending.
+    AllocationIndex lasting(uint32_t i) const { return order_[i]; }
+    uint32_t lasting_count() const { return lasting_count_; }
+    /// Returns the bytes of the first `count` of them.
+    int64_t lasting_bytes(uint32_t count) const { return lasting_bytes_[count]; }
+    /// Returns the first in [begin, end) whose own bytes end above so many bytes of that sum; `end` if none does.
+    uint32_t lasting_above(uint32_t begin, uint32_t end, int64_t bytes) const;
+    /// Returns the place of an allocation among them; nothing if it is freed.
+    std::optional<uint32_t> place_in_lasting(AllocationIndex a) const;
+    /// Of those with so many requested bytes, by stack: their places, ascending. Built on first use (thread-safe).
+    const std::map<StackId, std::vector<uint32_t>>& lasting_of_size(uint64_t requested, const Allocations& all) const;
+
 private:
+    using BySize = std::map<uint64_t, std::map<StackId, std::vector<uint32_t>>>;
+
     struct Class {
         uint32_t begin = 0, end = 0;  ///< range in order_
-        EventNumber span = never;     ///< longest lifetime of a member, in events
+        EventNumber span = 0;         ///< longest lifetime of a member, in events
     };
 
-    std::vector<Class> classes_;  ///< longest-lived first
+    std::vector<Class> classes_;          ///< of those that are freed, longest-lived first
+    uint32_t lasting_count_ = 0;          ///< never freed; they are the first in order_
+    std::vector<int64_t> lasting_bytes_;  ///< sums: one more than there are
     std::vector<AllocationIndex> order_;
     std::vector<EventNumber> alloc_event_;  ///< in order_'s order: the scan touches contiguous memory
     std::vector<EventNumber> free_completed_;
+    mutable std::once_flag by_size_once_;
+    mutable BySize by_size_;
 };
 
 }  // namespace tidemark

@@ -74,10 +74,13 @@ public:
 private:
     static std::vector<int64_t> stacked(const ReportInput& reported, const std::vector<Column>& columns) {
         const AnalysisContext& context = reported.context;
-        return context.graph() == nullptr
-                   ? std::vector<int64_t>()
-                   : stacked_bytes(context.device(), context.analysis().live(), columns,
-                                   group_by_category(context.graph()->categories, context.device_position()));
+        if (context.graph() == nullptr) {
+            return {};
+        }
+        const Grouping grouping = group_by_category(context.graph()->categories, context.device_position());
+        const DeviceHistory& device = context.device();
+        const AliveIndex& live = context.analysis().live();
+        return stacked_bytes(device, live, columns, grouping, {device.allocations, live, grouping});
     }
     int64_t of(size_t column, size_t group) const { return bytes_[column * group_count_ + group]; }
     int64_t of(size_t column, Series series) const { return time_.columns[column].max[static_cast<size_t>(series)]; }

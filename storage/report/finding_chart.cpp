@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/report/chart_parts.h"
 #include "storage/report/charts.h"
 #include "storage/timeline/allocation_levels.h"
@@ -15,7 +16,8 @@ namespace {
 /// Returns the most bytes of the finding's allocations in each column.
 std::vector<double> allocated_bytes(const AnalysisContext& context, const Finding& finding,
                                     const std::vector<Column>& columns) {
-    const std::vector<AllocationLevel> levels = levels_of(context.device(), finding.memory.allocations);
+    const std::vector<AllocationLevel> levels =
+        levels_of(context.device(), memory_over_time(context.device(), finding));
     std::vector<double> result;
     for (const Column& column : columns) {
         int64_t most = level_at(levels, column.first).bytes;

@@ -4,6 +4,8 @@
 #include "storage/timeline/columns.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "storage/base/saturated.h"
 #include "storage/timeline/repeated_columns.h"
@@ -63,7 +65,7 @@ std::vector<Column> make_columns(const Trace& trace, const DeviceHistory& device
 }
 
 std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex& live, std::span<const Column> columns,
-                                   const Grouping& grouping) {
+                                   const Grouping& grouping, const LastingBytes& lasting) {
     const size_t groups = grouping.names.size();
     std::vector<int64_t> result(columns.size() * groups, 0);
     const auto& size = device.allocations.block_size;
@@ -75,9 +77,16 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex
             std::copy(sums - groups, sums, sums);
             continue;
         }
+        const TimePoint& point = columns[c].time_point;
+        const LastingActive never_freed = walk.lasting_at(point);
+        lasting.add_at(never_freed.state, sums);
+        for (const uint32_t gone : never_freed.gone) {
+            const AllocationIndex a = live.lasting(gone);
+            sums[grouping.group_at(a, never_freed.state)] -= static_cast<int64_t>(size[a]);
+        }
         // Lists before it reads sizes and groups: reads that wait for no branch of the walk overlap.
         active.clear();
-        walk.for_each_active(columns[c].time_point, [&](const ActiveAllocation& one) { active.push_back(one); });
+        walk.for_each_freed(point, [&](const ActiveAllocation& one) { active.push_back(one); });
         for (const ActiveAllocation& one : active) {
             sums[grouping.group_at(one.allocation, one.state)] += static_cast<int64_t>(size[one.allocation]);
         }
@@ -85,16 +94,78 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex
     return result;
 }
 
-void bands_at(const DeviceHistory& device, ActiveWalk& live, const TimePoint& point, int64_t low, int64_t high,
+namespace {
+
+/// Appends the bands of allocations that are never freed. They are stacked in the same order at any point.
+class LastingBands {
+public:
+    LastingBands(const AliveIndex& live, const LastingActive& active, const BandsWanted& wanted, std::vector<Band>& out)
+        : live_(live), active_(active), wanted_(wanted), out_(out), also_(live.place_in_lasting(wanted.also)) {}
+
+    /// Returns the bytes of all of them.
+    int64_t add() {
+        uint32_t begin = 0;
+        int64_t below = 0;
+        for (const uint32_t gone : active_.gone) {
+            below = add_run(begin, gone, below);
+            begin = gone + 1;
+        }
+        return add_run(begin, active_.count, below);
+    }
+
+private:
+    /// Adds those in [begin, end), above so many bytes. Returns the bytes below the next ones.
+    int64_t add_run(uint32_t begin, uint32_t end, int64_t below) {
+        const int64_t shift = below - live_.lasting_bytes(begin);
+        const int64_t above = shift + live_.lasting_bytes(end);
+        uint32_t next = live_.lasting_above(begin, end, wanted_.low - shift);
+        while (next < end && shift + live_.lasting_bytes(next) < wanted_.high) {
+            const Band band{{live_.lasting(next), active_.state},
+                            shift + live_.lasting_bytes(next),
+                            shift + live_.lasting_bytes(next + 1)};
+            const double row = wanted_.row_bytes > 0 ? next_middle(band.bottom) : 0;
+            if (wanted_.row_bytes <= 0 || row <= static_cast<double>(band.top) + slack() || next == also_) {
+                out_.push_back(band);
+                ++next;
+            } else {
+                const uint32_t shown =
+                    live_.lasting_above(next + 1, end, saturated<int64_t>(row - slack()) - 1 - shift);
+                next = also_ && next < *also_ && *also_ < shown ? *also_ : shown;
+            }
+        }
+        return above;
+    }
+
+    /// Returns the lowest middle of a row that is not below these bytes.
+    double next_middle(int64_t bytes) const {
+        const double rows = (static_cast<double>(bytes - wanted_.low) - slack()) / wanted_.row_bytes - 0.5;
+        return static_cast<double>(wanted_.low) + (std::ceil(rows) + 0.5) * wanted_.row_bytes;
+    }
+
+    /// Callers round in their own way.
+    double slack() const { return 1 + wanted_.row_bytes * 1e-4; }
+
+    const AliveIndex& live_;
+    const LastingActive& active_;
+    const BandsWanted& wanted_;
+    std::vector<Band>& out_;
+    std::optional<uint32_t> also_;  ///< the place of that one, if it is never freed
+};
+
+}  // namespace
+
+void bands_at(const DeviceHistory& device, ActiveWalk& live, const TimePoint& point, const BandsWanted& wanted,
               std::vector<Band>& out) {
+    const LastingActive never_freed = live.lasting_at(point);
+    int64_t bottom = LastingBands(live.index(), never_freed, wanted, out).add();
     // Lists before it reads sizes, as above.
     const auto first = static_cast<ptrdiff_t>(out.size());
-    live.for_each_active(point, [&](const ActiveAllocation& active) { out.push_back({active, 0}); });
-    int64_t bottom = 0;
+    live.for_each_freed(point, [&](const ActiveAllocation& active) { out.push_back({active, 0, 0}); });
     const auto is_outside = [&](Band& band) {
         band.bottom = bottom;
         bottom += static_cast<int64_t>(device.allocations.block_size[band.active.allocation]);
-        return bottom <= low || band.bottom >= high;
+        band.top = bottom;
+        return bottom <= wanted.low || band.bottom >= wanted.high;
     };
     out.erase(std::remove_if(out.begin() + first, out.end(), is_outside), out.end());
 }

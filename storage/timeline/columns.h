@@ -10,6 +10,8 @@
 
 #include "storage/replay/active_walk.h"
 #include "storage/timeline/curves.h"
+#include "storage/timeline/grouping.h"
+#include "storage/timeline/lasting_bytes.h"
 
 namespace tidemark {
 
@@ -27,43 +29,27 @@ struct Column {
 std::vector<Column> make_columns(const Trace& trace, const DeviceHistory& device, const Curves& curves, TimeAxis axis,
                                  double from, double to, int count);
 
-/// The allocation belongs to another group from the state at `event` on.
-struct GroupChange {
-    EventNumber event = 0;
-    uint16_t group = 0;
-};
-
-/// The groups of a stacked chart. `group_of[allocation]` is an index into `names`; the last group is "the rest". If an
-/// allocation may change its group while it is active (as in group_by_category), group_of is its first group, and the
-/// changes of allocation a, by event, are [first_change[a], first_change[a + 1]). Use group_at().
-struct Grouping {
-    std::vector<std::string> names;
-    std::vector<uint16_t> group_of;
-    std::vector<uint32_t> first_change{};  ///< empty: groups never change
-    std::vector<GroupChange> changes{};
-
-    uint16_t group_at(AllocationIndex a, EventNumber state) const {
-        uint16_t group = group_of[a];
-        const uint32_t end = first_change.empty() ? 0 : first_change[a + 1];
-        for (uint32_t c = first_change.empty() ? 0 : first_change[a]; c < end && changes[c].event <= state; ++c) {
-            group = changes[c].group;
-        }
-        return group;
-    }
-};
-
 /// Returns the bytes of active memory by group in each column, at the column's time point: result[column * groups +
-/// group]. The sum over the groups of a column is its active bytes.
+/// group]. The sum over the groups of a column is its active bytes. `lasting`: of the same grouping.
 std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex& live, std::span<const Column> columns,
-                                   const Grouping& grouping);
+                                   const Grouping& grouping, const LastingBytes& lasting);
 
 /// A rectangle of the allocations chart. The bands of a column are its active allocations from bottom to top.
 struct Band {
     ActiveAllocation active;
-    int64_t bottom;  ///< bytes below it; the height is its block size
+    int64_t bottom, top;  ///< bytes below it and with it
 };
-/// Appends the column's bands whose range [bottom, top) overlaps [low, high), in bytes.
-void bands_at(const DeviceHistory& device, ActiveWalk& live, const TimePoint& point, int64_t low, int64_t high,
+
+/// The bands that a caller needs: those whose range [bottom, top) overlaps [low, high), in bytes.
+struct BandsWanted {
+    int64_t low = 0, high = INT64_MAX;
+    /// Of allocations that are never freed only those that contain the middle of a row so high, from `low` up, or touch
+    /// it: a picture shows no others of a million. 0: all.
+    double row_bytes = 0;
+    AllocationIndex also = no_allocation;  ///< even if no row shows it
+};
+/// Appends the bands of a column from bottom to top.
+void bands_at(const DeviceHistory& device, ActiveWalk& live, const TimePoint& point, const BandsWanted& wanted,
               std::vector<Band>& out);
 
 }  // namespace tidemark

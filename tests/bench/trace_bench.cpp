@@ -85,7 +85,7 @@ nlohmann::json measure(const std::string& path) {
         ActiveWalk walk(device, analysis->live());
         for (const Column& column : columns_of_random_window()) {
             bands.clear();
-            bands_at(device, walk, column.time_point, 0, INT64_MAX, bands);
+            bands_at(device, walk, column.time_point, {}, bands);
         }
     });
     result["events"] = device.event_count();

@@ -108,8 +108,15 @@ void JobTest::rows_have_the_values_of_their_time() {
     const JobRows used(job_of(4), JobValue::used, JobOrder::rank, false);
     QCOMPARE(used.value_at(1, 1007 * second), std::optional<int64_t>());  // unknown
     QCOMPARE(used.highest(0), 1000 * MiB);
-    QCOMPARE(rows.severity(2), std::optional(Severity::leak));
-    QCOMPARE(rows.severity(1), std::optional<Severity>());
+    QCOMPARE(rows.severities(2), std::vector{Severity::leak});
+    QCOMPARE(rows.severities(1), std::vector<Severity>());
+    auto failed = std::make_shared<ExplainedJob>(*job_of(4));
+    auto& findings = failed->explanation.findings;
+    findings.push_back(findings.front());
+    findings.insert(findings.begin(), findings.front());
+    findings.front().severity = Severity::failure;
+    const JobRows rows_of_failed(failed, JobValue::allocated, JobOrder::rank, false);
+    QCOMPARE(rows_of_failed.severities(2), (std::vector{Severity::failure, Severity::leak}));
 }
 
 void JobTest::rows_are_sorted() {

@@ -4,6 +4,7 @@
 // The Record dialog with a script instead of `tidemark`: the parts, the command line, the status at the end.
 #include <QCheckBox>
 #include <QDir>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
@@ -11,6 +12,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "gui/app/record_dialog.h"
 #include "gui/app/settings.h"
@@ -23,8 +25,8 @@ namespace {
 const char* const script =
     "#!/bin/sh\n"
     "if [ \"$1\" = doctor ]; then\n"
-    "  echo '[{\"part\":\"stacks\",\"available\":true,\"sentence\":\"Stacks work here.\"},'\n"
-    "  echo ' {\"part\":\"nvml\",\"available\":false,\"sentence\":\"There is no NVIDIA driver.\"}]'\n"
+    "  echo '{\"parts\": [{\"name\":\"torch\",\"title\":\"PyTorch\",\"ok\":false,\"text\":\"not found\"},'\n"
+    "  echo ' {\"name\":\"cupti\",\"ok\":false,\"text\":\"libcupti.so was not found\"}]}'\n"
     "  exit 0\n"
     "fi\n"
     "echo \"ran: $*\"\n"
@@ -53,11 +55,27 @@ private slots:
     void unavailable_parts_are_explained() {
         Settings settings(Settings::Storage::in_memory);
         RecordDialog dialog(settings, {tidemark_, {}});
-        auto* nvml = dialog.findChild<QCheckBox*>(QStringLiteral("nvml"));
-        QTRY_VERIFY(!nvml->isEnabled());
-        QVERIFY(!nvml->isChecked());
-        QVERIFY(nvml->accessibleDescription().contains(QStringLiteral("There is no NVIDIA driver.")));
+        auto* driver = dialog.findChild<QCheckBox*>(QStringLiteral("driver"));
+        QTRY_VERIFY(!driver->isEnabled());
+        QVERIFY(!driver->isChecked());
+        QVERIFY(driver->accessibleDescription().contains(QStringLiteral("libcupti.so was not found")));
         QVERIFY(dialog.findChild<QCheckBox*>(QStringLiteral("stacks"))->isChecked());
+    }
+
+    void pytorch_is_missed_only_where_the_command_says_which_python() {
+        const auto has_note = [](const RecordDialog& dialog) {
+            const auto labels = dialog.findChildren<QLabel*>();
+            return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+                return label->text().contains(QStringLiteral("PyTorch: not found"));
+            });
+        };
+        Settings settings(Settings::Storage::in_memory);
+        RecordDialog without_command(settings, {tidemark_, {}});
+        QTRY_VERIFY(!without_command.findChild<QCheckBox*>(QStringLiteral("driver"))->isEnabled());
+        QVERIFY(!has_note(without_command));
+        settings.set(QStringLiteral("record/command"), QStringLiteral("python train.py"));
+        RecordDialog with_command(settings, {tidemark_, {}});
+        QTRY_VERIFY(has_note(with_command));
     }
 
     void a_program_is_run_and_stopped_and_its_end_is_shown() {
@@ -65,7 +83,7 @@ private slots:
         settings.set(QStringLiteral("record/command"), QStringLiteral("python \"my train.py\""));
         settings.set(QStringLiteral("record/folder"), folder_.path());
         RecordDialog dialog(settings, {tidemark_, {}});
-        QTRY_VERIFY(!dialog.findChild<QCheckBox*>(QStringLiteral("nvml"))->isEnabled());
+        QTRY_VERIFY(!dialog.findChild<QCheckBox*>(QStringLiteral("driver"))->isEnabled());
         QSignalSpy opened(&dialog, &RecordDialog::open_requested);
         button(dialog, QStringLiteral("Start"))->click();
         QVERIFY(opened.wait(5000));
@@ -79,10 +97,10 @@ private slots:
                      qPrintable(dialog.status_text()));
         const QString log = dialog.findChild<QPlainTextEdit*>()->toPlainText();
         QVERIFY2(log.contains(QStringLiteral(
-                     "--with driver,graph,modules,ops,stacks --quiet --language en -- python my train.py")),
+                     "--with graph,modules,nvml,ops,stacks --quiet --language en -- python my train.py")),
                  qPrintable(log));
         QCOMPARE(settings.value(QStringLiteral("record/parts")).toString(),
-                 QStringLiteral("driver,graph,modules,ops,stacks"));
+                 QStringLiteral("graph,modules,nvml,ops,stacks"));
     }
 
     void a_missing_command_is_reported() {
@@ -117,8 +135,8 @@ private slots:
 
     void answers_of_other_versions_are_tolerated() {
         QVERIFY(read_parts("no json").empty());
-        QVERIFY(read_parts("{\"parts\": [{\"sentence\": \"x\"}]}").empty());
-        QCOMPARE(read_parts("{\"parts\": [{\"part\": \"ops\"}]}").size(), size_t{1});
+        QVERIFY(read_parts("{\"parts\": [{\"text\": \"x\"}]}").empty());
+        QCOMPARE(read_parts("{\"parts\": [{\"name\": \"ops\"}]}").size(), size_t{1});
         const auto needs = read_parts(
             "{\"parts\": [{\"name\": \"gpu\", \"title\": \"GPU driver\", \"ok\": false,"
             "\"text\": \"no answer\", \"fix\": \"Install it.\"}]}");

@@ -154,7 +154,8 @@ TEST_P(ReplayedTrace, StackedBytesAddUpToTheCurve) {
     }
     const auto columns = make_columns(analysis_->trace(), device(), analysis_->curves(), TimeAxis::event_index, 0,
                                       device().event_count(), 97);
-    const auto bytes = stacked_bytes(device(), analysis_->live(), columns, grouping);
+    const auto bytes = stacked_bytes(device(), analysis_->live(), columns, grouping,
+                                     {device().allocations, analysis_->live(), grouping});
     for (size_t c = 0; c < columns.size(); ++c) {
         EXPECT_EQ(columns[c].max[static_cast<size_t>(Series::active)], bytes[2 * c] + bytes[2 * c + 1]);
     }

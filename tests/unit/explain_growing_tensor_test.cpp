@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/explain/finding_memory.h"
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
 
@@ -57,6 +58,8 @@ TEST(ExplainGrowingTensor, IsProvedByAppendedPiecesOrByItsOp) {
         const Finding& leak = explanation.findings[0];
         EXPECT_EQ(leak.per_iteration, 2 * MiB);
         EXPECT_EQ(leak.bytes, 40 * MiB);
+        EXPECT_EQ(leak.memory.allocations.size(), 1u);
+        EXPECT_EQ(memory_over_time(context->device(), leak).size(), 20u) << "a plot shows all that it replaced";
         EXPECT_EQ(leak.title, "A tensor from train.py:10 append becomes larger by 2.00 MiB per step");
     }
 }

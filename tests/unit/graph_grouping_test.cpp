@@ -67,7 +67,7 @@ TEST_F(GraphGrouping, StackedBytesMatchCategoriesAtEveryEvent) {
         for (size_t c = 0; c < columns.size(); ++c) {
             columns[c].time_point = static_cast<EventNumber>(c);
         }
-        const auto stacked = stacked_bytes(device, alive, columns, grouping);
+        const auto stacked = stacked_bytes(device, alive, columns, grouping, {device.allocations, alive, grouping});
         const Curves curves(device);
         for (size_t c = 0; c < columns.size(); ++c) {
             const Bytes expected = bytes_by(graph, GroupBy::category, static_cast<EventNumber>(c), &graph.categories);

@@ -145,7 +145,10 @@ private:
 class RandomRecords {
 public:
     explicit RandomRecords(StreamingWriter& writer) : writer_(writer) {
-        writer_.process({4711, {0}, "python train.py", 0, std::nullopt, std::nullopt, {}});
+        Process process;
+        process.pid = 4711;
+        process.command_line = "python train.py";
+        writer_.process(process);
     }
 
     void write(int64_t now) {
