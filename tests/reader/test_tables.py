@@ -174,7 +174,7 @@ class Packages(ReaderTest):
     def test_notebooks_show_the_first_rows(self):
         shown = self.run_.events._repr_html_()
         self.assertEqual(shown.count("<tr"), 11)
-        self.assertIn("free_requested", shown)
+        self.assertIn("segment_alloc", shown)
         self.assertIn(f"{len(self.run_.events)} rows of device, event", shown)
 
     @needs("polars")
