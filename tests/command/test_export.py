@@ -143,7 +143,7 @@ class Numbers(ExportTest):
             ("allocations", about["allocations"]),
             ("duration_ns", info["duration_ns"]),
             ("steps", info["steps"]),
-            ("data_gaps", len(info["data_gaps"])),
+            ("data_gaps", len([gap for gap in info["data_gaps"] if gap["device"] in (None, -1, device)])),
             ("clean_end", info["clean_end"]),
             ("process_id", info["processes"][0]["pid"] if info["processes"] else None),
         ):

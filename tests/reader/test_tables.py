@@ -98,6 +98,10 @@ class Numbers(ReaderTest):
         self.assertEqual([row["kind"] for row in found], [finding["kind"] for finding in expected])
         self.assertEqual([row["title"] for row in found], [finding["title"] for finding in expected])
 
+    def test_gaps_of_another_device_do_not_count(self):
+        run = tidemark.open(ROOT / "tests" / "data" / "traces" / "format-8.tide")
+        self.assertEqual({row["device"]: row["data_gaps"] for row in rows_of(run.devices)}, {0: 1, 1: 0})
+
     def test_explanations_are_those_of_the_command(self):
         trace = EXAMPLES / "s01_list_of_cpu_outputs.tide"
         run = tidemark.open(trace)
