@@ -13,6 +13,7 @@
 
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
+#include "gui/app/missing_display.h"
 #include "gui/app/own_fonts.h"
 #include "gui/app/render.h"
 #include "gui/model/file_name.h"
@@ -43,6 +44,8 @@ void print_message(QtMsgType type, const QMessageLogContext& context, const QStr
     }
 }
 
+bool is_offscreen() { return qgetenv("QT_QPA_PLATFORM") == "offscreen"; }
+
 /// Selects the offscreen platform for pictures and --help.
 void select_platform(int argc, char** argv) {
     const bool display = !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
@@ -51,9 +54,7 @@ void select_platform(int argc, char** argv) {
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && (picture || (answer && !display))) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
     }
-    if (qgetenv("QT_QPA_PLATFORM") == "offscreen") {
-        qInstallMessageHandler(print_message);
-    }
+    qInstallMessageHandler(is_offscreen() ? print_message : report_missing_display);
 }
 
 /// Unlike QApplication::arguments(), keeps the bytes of file names that are not UTF-8. Called after QApplication has
@@ -218,6 +219,9 @@ int main(int argc, char** argv) {
     select_platform(argc, argv);
     use_own_fonts_if_needed();
     QApplication qt(argc, argv);
+    if (!is_offscreen()) {
+        qInstallMessageHandler(nullptr);  // there is a display
+    }
     QApplication::setApplicationName(QStringLiteral("tidemark"));
     QApplication::setApplicationDisplayName(QStringLiteral("Tidemark"));
     QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));

@@ -56,22 +56,37 @@ Status collect_trace(const std::string& trace, const std::string& folder, Collec
     return {};
 }
 
+/// Returns the traces of all folders. Errors: there is no such folder (environment), or no trace in it (input).
+Result<std::vector<std::string>> traces_to_collect(const std::vector<std::string>& folders) {
+    std::vector<std::string> all;
+    for (const std::string& folder : folders) {
+        std::error_code error;
+        if (!fs::is_directory(folder, error)) {
+            return environment_error("{path}: there is no such folder.", with("path", folder));
+        }
+        const std::vector<std::string> traces = traces_in(folder);
+        if (traces.empty()) {
+            return input_error("{path}: there is no trace (*{extension}) in this folder.", with("path", folder),
+                               with("extension", trace_extension));
+        }
+        all.insert(all.end(), traces.begin(), traces.end());
+    }
+    return all;
+}
+
 Status run_collect(const CollectOptions& options, const Words& words) {
+    const auto traces = traces_to_collect(options.folders);
+    if (!traces) {
+        return traces.error();
+    }
     std::error_code error;
     fs::create_directories(options.output, error);
     if (!fs::is_directory(options.output, error)) {
         return environment_error("{folder}: this folder cannot be created.", with("folder", options.output));
     }
     Collected collected;
-    for (const std::string& folder : options.folders) {
-        const std::vector<std::string> traces = traces_in(folder);
-        if (traces.empty()) {
-            return input_error("{path}: there is no trace (*{extension}) in this folder.", with("path", folder),
-                               with("extension", trace_extension));
-        }
-        for (const std::string& trace : traces) {
-            TIDEMARK_TRY(collect_trace(trace, options.output, collected));
-        }
+    for (const std::string& trace : *traces) {
+        TIDEMARK_TRY(collect_trace(trace, options.output, collected));
     }
     std::vector<std::string> parts{words.plural(collected.copied, "{n} trace copied", "{n} traces copied"),
                                    format_bytes(collected.bytes)};

@@ -65,12 +65,16 @@ void set_work(CommandLine& line, CLI::App& command, Work work);
 
 /// Adds the positional TRACE.
 void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace);
+/// Says in the help that TRACE may be the folder of a job.
+void mention_jobs(CommandLine& line, CLI::App& command);
 /// Lets the option name the trace of a rank: "run.tidejob:3".
 void find_rank(CommandLine& line, CLI::Option* option);
 /// Adds --format. `formats`: the allowed values.
 void add_format_option(CLI::App& command, const std::string& description, std::string& format,
                        std::initializer_list<std::string> formats);
+/// Returns a check for CLI11 that a value is a number from `least` to `most`.
+std::function<std::string(const std::string&)> within(double least, double most, const Words& words);
 /// Adds --limit. The value of `limit` is the default.
-void add_limit_option(CLI::App& command, const std::string& description, size_t& limit);
+void add_limit_option(CLI::App& command, const Words& words, const std::string& description, size_t& limit);
 
 }  // namespace tidemark::cli

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <sstream>
 
 #include "recorder/cli/command.h"
 #include "recorder/cli/job/job_views.h"
@@ -123,16 +124,39 @@ Words words_for(int argc, char** argv) {
     return Words(parser.language().value_or(language_of_locale()));
 }
 
+/// Returns the exit status: 4 if the disk is full.
+int print_help(const CLI::App& app, const CLI::Success& help, const Words& words) {
+    std::ostringstream text;
+    app.exit(help, text, text);
+    if (const Status printed = print_clean(text.str()); !printed) {
+        print_error(printed.error(), words);
+        return exit_status(printed.error().kind);
+    }
+    return exit_success;
+}
+
+SentenceValue problem_sentence(const CLI::App& app, const CLI::ParseError& wrong) {
+    const std::vector<std::string> words = app.remaining();
+    if (!app.get_subcommands().empty() || words.empty() || words.front().starts_with('-')) {
+        return parse_error_sentence(wrong.what());
+    }
+    std::vector<std::string> commands;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        commands.push_back(command->get_name());
+    }
+    return unknown_command_sentence(words.front(), commands);
+}
+
 int run(int argc, char** argv) {
     const Words words = words_for(argc, argv);
     CommandParser parser(words);
     try {
         parser.app.parse(argc, argv);
     } catch (const CLI::Success& help) {
-        return parser.app.exit(help);
+        return print_help(parser.app, help, words);
     } catch (const CLI::ParseError& wrong) {
         print_error(usage_error("{problem}\nRun with --help for more information.",
-                                with("problem", parse_error_sentence(wrong.what()))),
+                                with("problem", problem_sentence(parser.app, wrong))),
                     words);
         return exit_usage;
     }
@@ -193,9 +217,17 @@ void add_trace_option(CommandLine& line, CLI::App& command, std::string& trace) 
                         ->required());
 }
 
+void mention_jobs(CommandLine& line, CLI::App& command) {
+    command.get_option("TRACE")->description(
+        line.words("A trace (.tide), that of a rank (run.tidejob:3), or the folder of a job"));
+}
+
 void find_rank(CommandLine& line, CLI::Option* option) {
     option->transform(CLI::Validator(
         [words = line.words](std::string& text) {
+            if (text.empty()) {
+                return words("The name of the trace is empty.");
+            }
             auto trace = trace_of_rank(text);
             if (!trace) {
                 return words.translate(trace.error().sentence);
@@ -213,8 +245,19 @@ void add_format_option(CLI::App& command, const std::string& description, std::s
         ->capture_default_str();
 }
 
-void add_limit_option(CLI::App& command, const std::string& description, size_t& limit) {
-    command.add_option("--limit", limit, description)->capture_default_str();
+std::function<std::string(const std::string&)> within(double least, double most, const Words& words) {
+    return [least, most, words](const std::string& text) {
+        double number = 0;
+        const bool is_within = CLI::detail::lexical_cast(text, number) && least <= number && number <= most;
+        return is_within ? std::string()
+                         : words("{text} is not a number from {least} to {most}.", with("text", text),
+                                 with("least", fmt::format("{}", least)), with("most", fmt::format("{:.0f}", most)));
+    };
+}
+
+void add_limit_option(CLI::App& command, const Words& words, const std::string& description, size_t& limit) {
+    constexpr double most_rows = 1e9;
+    command.add_option("--limit", limit, description)->check(within(0, most_rows, words))->capture_default_str();
 }
 
 }  // namespace tidemark::cli

@@ -413,7 +413,7 @@ void add_diff_command(CommandLine& line) {
         ->capture_default_str();
     command.add_option("--device", options->device,
                        words("The device (default: of A the one with the most events, of B the same)"));
-    add_limit_option(command, words("Number of groups to show; 0 shows all"), options->limit);
+    add_limit_option(command, words, words("Number of groups to show; 0 shows all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_work(line, command, [options, words](Progress& progress) { return run_diff(*options, words, progress); });
 }

@@ -139,7 +139,8 @@ void add_explain_command(CommandLine& line) {
          words("Each finding has its bytes, the line and the variable that cause it, its evidence and recommended\n"
                "fixes. An event in the evidence, such as event:147, is a point in time for --at.\n"
                "Markdown suits tickets; HTML is one file with plots. JSON is one object, or a list if the trace\n"
-               "has several devices and --device is missing."),
+               "has several devices and --device is missing. Of a job, summaries of its traces are kept in its\n"
+               "folder `summaries`, so that the next command need not read them all."),
          "  tidemark explain run.tide\n"
          "  tidemark explain 4711                     # the process 4711, which is being recorded\n"
          "  tidemark explain run.tidejob               # all ranks: what they share, who differs\n"

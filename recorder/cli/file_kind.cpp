@@ -15,6 +15,7 @@
 #include "storage/base/regular_file.h"
 #include "storage/format/schema.h"
 #include "storage/job/job.h"
+#include "storage/trace/file_extensions.h"
 
 namespace tidemark::cli {
 namespace {
@@ -41,6 +42,11 @@ bool is_compressed(std::string_view bytes) {
            bytes.starts_with("\x28\xb5\x2f\xfd"sv);
 }
 
+/// std::filesystem refuses an empty name with an exception.
+Status check_name(const std::string& path) {
+    return path.empty() ? usage_error("The name of the output is empty; write -o NAME.") : Status();
+}
+
 bool is_pipe_or_device(const std::string& path) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
@@ -65,8 +71,13 @@ FileKind file_kind(const std::string& path) {
     return is_pickle(bytes) || is_compressed(bytes) ? FileKind::snapshot : FileKind::other;
 }
 
-Status check_is_no_snapshot(const std::string& path) {
-    if (file_kind(path) != FileKind::snapshot) {
+Status check_may_be_trace(const std::string& path) {
+    const FileKind kind = file_kind(path);
+    if (kind == FileKind::not_a_file && path.ends_with(job_extension) && traces_in(path).empty()) {
+        return input_error("{path}: the folder of this job has no traces (*{extension}) yet.", with("path", path),
+                           with("extension", trace_extension));
+    }
+    if (kind != FileKind::snapshot) {
         return {};
     }
     return input_error("{path}: this is a PyTorch snapshot, not a trace; import it first: tidemark import {path}",
@@ -74,6 +85,7 @@ Status check_is_no_snapshot(const std::string& path) {
 }
 
 Status may_write_trace(const std::string& path, bool force) {
+    TIDEMARK_TRY(check_name(path));
     switch (file_kind(path)) {
         case FileKind::missing: return {};
         case FileKind::trace:

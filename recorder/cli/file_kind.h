@@ -16,8 +16,9 @@ enum class FileKind { missing, trace, other_sqlite, snapshot, not_a_file, other 
 /// compressed.
 FileKind file_kind(const std::string& path);
 
-/// Returns an error (input) if the file is a PyTorch snapshot. The message contains the import command.
-Status check_is_no_snapshot(const std::string& path);
+/// Returns an error (input) if the file is a PyTorch snapshot, with the import command, or the folder of a job without
+/// traces.
+Status check_may_be_trace(const std::string& path);
 
 /// Returns an error (usage) if a file exists that must not be replaced. Only `force` allows to replace a trace; nothing
 /// allows to replace another file.

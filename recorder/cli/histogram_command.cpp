@@ -48,7 +48,10 @@ Result<std::vector<AllocationIndex>> counted_allocations(const DeviceTimePoint& 
         if (!from) {
             return from.error();
         }
-        return active_within(device.allocations, last_state(device, *from), last_state(device, time_point.point));
+        const EventNumber first = last_state(device, *from), last = last_state(device, time_point.point);
+        return first > last ? usage_error("--from {from} is later than --at {at}.", with("from", options.from),
+                                          with("at", options.time_point.at))
+                            : Result<std::vector<AllocationIndex>>(active_within(device.allocations, first, last));
     }
     std::vector<AllocationIndex> allocations;
     ActiveWalk(device, time_point.analysis->live())

@@ -455,6 +455,7 @@ void add_info_command(CommandLine& line) {
                                     {words("Show the origin, the contents and the data gaps of a trace"), "",
                                      "  tidemark info run.tide\n  tidemark info run.tide --check --format json"});
     add_trace_option(line, command, options->trace);
+    mention_jobs(line, command);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
     command.add_flag("--check", options->check,
                      words("Check every page, checksum and row of the file too; exit with 3 if it is damaged"));

@@ -3,6 +3,8 @@
 
 #include "recorder/cli/parse_errors.h"
 
+#include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -70,6 +72,21 @@ std::optional<Sentence> sentence_of(const Form& form, std::string_view text) {
     return form.sentence(text.substr(0, between), text.substr(between + form.between.size()));
 }
 
+/// Returns the number of letters to insert, delete or replace to make one word the other.
+size_t edits_between(std::string_view a, std::string_view b) {
+    std::vector<size_t> edits(b.size() + 1);  // from the letters of `a` so far to each beginning of `b`
+    std::iota(edits.begin(), edits.end(), 0);
+    for (size_t i = 0; i < a.size(); ++i) {
+        size_t before = std::exchange(edits[0], i + 1);
+        for (size_t j = 0; j < b.size(); ++j) {
+            const size_t replaced = before + (a[i] == b[j] ? 0 : 1);
+            before = edits[j + 1];
+            edits[j + 1] = std::min({replaced, before + 1, edits[j] + 1});
+        }
+    }
+    return edits.back();
+}
+
 }  // namespace
 
 SentenceValue parse_error_sentence(const std::string& text) {
@@ -79,6 +96,17 @@ SentenceValue parse_error_sentence(const std::string& text) {
         }
     }
     return text;
+}
+
+Sentence unknown_command_sentence(const std::string& word, const std::vector<std::string>& commands) {
+    constexpr size_t most_edits = 2;
+    const auto edits = [&](const std::string& command) { return edits_between(word, command); };
+    const auto nearest = std::min_element(commands.begin(), commands.end(),
+                                          [&](const auto& a, const auto& b) { return edits(a) < edits(b); });
+    return nearest != commands.end() && edits(*nearest) <= most_edits
+               ? Sentence("There is no command {word}; there is {command}.", with("word", word),
+                          with("command", *nearest))
+               : Sentence("There is no command {word}.", with("word", word));
 }
 
 }  // namespace tidemark::cli

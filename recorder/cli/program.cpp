@@ -240,6 +240,15 @@ std::string find_program(const std::string& name) {
     return {};
 }
 
+Status can_be_started(const std::string& name) {
+    if (!find_program(name).empty()) {
+        return {};
+    }
+    std::error_code error;
+    const bool exists = name.find('/') != name.npos && std::filesystem::exists(name, error);
+    return start_error(name, exists ? EACCES : ENOENT);
+}
+
 std::string find_python() {
     const std::string python = find_program("python3");
     return python.empty() ? find_program("python") : python;

@@ -39,6 +39,8 @@ Result<Ending> run_in_foreground(const Arguments& command, const Variables& vari
 
 /// Returns the path of a command; empty if there is no such command.
 std::string find_program(const std::string& name);
+/// Returns the error that run_in_foreground() has for a command that is missing or not executable.
+Status can_be_started(const std::string& name);
 /// Returns the path of the Python that a shell would start; empty if there is none.
 std::string find_python();
 

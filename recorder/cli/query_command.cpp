@@ -252,11 +252,11 @@ void add_query_command(CommandLine& line) {
     command.add_option("SQL", options->sql, words("The query"));
     command.add_flag("--examples", options->examples, words("Print documented questions with their SQL"));
     command.add_flag("--tables", options->tables, words("Print the views and tables with their columns"));
-    add_limit_option(command, words("Number of rows to show; 0 shows all"), options->limit);
+    add_limit_option(command, words, words("Number of rows to show; 0 shows all"), options->limit);
     command
         .add_option("--timeout", options->seconds,
                     words("Seconds after which the query is stopped; at most 10 while the trace is being written"))
-        ->check(CLI::Range(0.001, 86400.0))
+        ->check(within(0.001, 86400, words))
         ->capture_default_str();
     add_format_option(command, words("Output format"), options->format, {"table", "csv", "json"});
     set_work(line, command, [options, words](Progress& progress) { return run_query(*options, words, progress); });

@@ -269,7 +269,7 @@ void add_referrers_command(CommandLine& line) {
                     words("The heap scan: latest (the last one with referrers), scan:N, or the last one before "
                           "event:N, time:T, mark:NAME, step:N, peak or end"))
         ->capture_default_str();
-    add_limit_option(command, words("Number of referrers to show; 0 shows all"), options->limit);
+    add_limit_option(command, words, words("Number of referrers to show; 0 shows all"), options->limit);
     command.add_flag("--all", options->all, words("Also show referrers of tensors without an autograd graph"));
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_work(line, command, [options, words](Progress& progress) { return run_referrers(*options, words, progress); });

@@ -59,7 +59,7 @@ std::string check_picture_name(const std::string& name, const Words& words) {
 }
 
 Status check_trace(const std::string& path) {
-    TIDEMARK_TRY(check_is_no_snapshot(path));
+    TIDEMARK_TRY(check_may_be_trace(path));
     const auto file = open_regular_file(path);
     if (!file) {
         return file.error();

@@ -64,7 +64,7 @@ void print_left(const Words& words, const PrivateTexts& left) {
 }
 
 Status preview(const ShareOptions& options, const Words& words, Progress& progress) {
-    TIDEMARK_TRY(check_is_no_snapshot(options.trace));
+    TIDEMARK_TRY(check_may_be_trace(options.trace));
     limit_memory_for(options.trace);
     Result<ShareReport> report = [&] {
         const ProgressBar bar(progress, words("Sharing {path}", with("path", options.trace)));
@@ -139,7 +139,7 @@ Status run_share(ShareOptions& options, const Words& words, Progress& progress) 
         return usage_error("{path} is the trace itself; select another name with -o.", with("path", options.output));
     }
     TIDEMARK_TRY(may_write_trace(options.output, options.force));
-    TIDEMARK_TRY(check_is_no_snapshot(options.trace));
+    TIDEMARK_TRY(check_may_be_trace(options.trace));
     limit_memory_for(options.trace);
     const auto if_exists = options.force ? IfExists::replace : IfExists::fail;
     Result<ShareReport> report = [&] {
@@ -180,6 +180,7 @@ void add_share_command(CommandLine& line) {
          "  tidemark share run.tidejob -o for-anna.tidejob --redact paths,source,names\n"
          "  tidemark share run.tide -o oom.tide --from time:12s --to end"});
     add_trace_option(line, command, options->trace);
+    mention_jobs(line, command);
     command.add_option("-o,--output", options->output, words("The trace to write"));
     command.add_flag("--dry-run", options->dry_run,
                      words("Print what would be removed and the size of the copy, and write nothing"));

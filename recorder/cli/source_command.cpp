@@ -296,7 +296,7 @@ void add_source_command(CommandLine& line) {
     command.add_option("FILE", options->file, words("A file, as the list names it, or the end of its name"));
     command.add_flag("--whole", options->whole, words("Print all lines of FILE that are known"));
     command.add_flag("--recorded", options->recorded, words("Print only text of the trace, none of this machine"));
-    add_limit_option(command, words("Number of files to list; 0 lists all"), options->limit);
+    add_limit_option(command, words, words("Number of files to list; 0 lists all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_work(line, command, [options, words](Progress& progress) { return run_source(*options, words, progress); });
 }

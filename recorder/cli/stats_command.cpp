@@ -133,6 +133,7 @@ void add_stats_command(CommandLine& line) {
          "  tidemark stats run.tidejob\n"
          "  tidemark stats run.tide --at time:12.5s --device 0 --format json"});
     add_time_point_options(line, command, options->time_point, "end", only_device_help(words));
+    mention_jobs(line, command);
     add_format_option(command, words("Output format"), options->format, {"table", "json"});
     set_work(line, command, [options, words](Progress& progress) { return run_stats(*options, words, progress); });
 }

@@ -32,13 +32,13 @@ Result<DeviceTimePoint> time_point_of(const std::shared_ptr<const Trace>& trace,
 }  // namespace
 
 Result<std::shared_ptr<const Trace>> open_input(const std::string& path, Progress& progress) {
-    TIDEMARK_TRY(check_is_no_snapshot(path));
+    TIDEMARK_TRY(check_may_be_trace(path));
     limit_memory_for(path);
     return open_trace(path, progress);
 }
 
 Result<TraceSummary> open_input_summary(const std::string& path, Progress& progress) {
-    TIDEMARK_TRY(check_is_no_snapshot(path));
+    TIDEMARK_TRY(check_may_be_trace(path));
     limit_memory_for(path);
     return open_summary(path, progress);
 }

@@ -247,12 +247,13 @@ void add_top_command(CommandLine& line) {
          "  tidemark top run.tide --at peak --by line\n"
          "  tidemark top run.tide --at mark:epoch#2 --by stack --limit 5 --format json"});
     add_time_point_options(line, command, options->time_point, "peak", only_device_help(words));
+    mention_jobs(line, command);
     command
         .add_option("--by", options->by,
                     words("How to group: {groups}; module:DEPTH groups by the first DEPTH parts of the module's name",
                           with("groups", group_by_names())))
         ->capture_default_str();
-    add_limit_option(command, words("Number of groups to show; 0 shows all"), options->limit);
+    add_limit_option(command, words, words("Number of groups to show; 0 shows all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json"});
     set_work(line, command, [options, words](Progress& progress) { return run_top(*options, words, progress); });
 }

@@ -33,19 +33,17 @@ Result<std::vector<std::string>> traces_below(const std::string& folder) {
     return traces;
 }
 
-Result<std::vector<std::string>> find_traces(const std::vector<std::string>& names) {
-    std::vector<std::string> traces;
+std::vector<Result<std::string>> find_traces(const std::vector<std::string>& names) {
+    std::vector<Result<std::string>> traces;
     for (const std::string& name : names) {
         std::error_code error;
         if (!fs::is_directory(name, error)) {
-            traces.push_back(name);
-            continue;
+            traces.emplace_back(name);
+        } else if (const auto found = traces_below(name)) {
+            traces.insert(traces.end(), found->begin(), found->end());
+        } else {
+            traces.emplace_back(found.error());
         }
-        const auto found = traces_below(name);
-        if (!found) {
-            return found.error();
-        }
-        traces.insert(traces.end(), found->begin(), found->end());
     }
     return traces;
 }

@@ -15,7 +15,7 @@ namespace tidemark::cli {
 /// has no trace (input).
 Result<std::vector<std::string>> traces_below(const std::string& folder);
 
-/// Returns the names, with the traces below it instead of each folder. Errors: as traces_below().
-Result<std::vector<std::string>> find_traces(const std::vector<std::string>& names);
+/// Replaces each folder among the names by the traces below it, or by the error of traces_below().
+std::vector<Result<std::string>> find_traces(const std::vector<std::string>& names);
 
 }  // namespace tidemark::cli

@@ -221,6 +221,9 @@ std::string compared_text(const Compared& compared, const Words& words) {
     for (const Sentence& limit : replay_limits(compared.recorded)) {
         text += words.translate(limit) + '\n';
     }
+    if (compared.configuration() == configuration_text(compared.end.trace().settings, {})) {
+        return text;  // nothing to set
+    }
     text += words("Set this variable before the program starts (PyTorch 2.9 and later also read PYTORCH_ALLOC_CONF):");
     return text + fmt::format("\nexport PYTORCH_CUDA_ALLOC_CONF={}\n", visible_text(compared.configuration()));
 }
@@ -303,10 +306,11 @@ void add_whatif_command(CommandLine& line) {
     CLI::App& command = add_command(
         line, "whatif",
         {words("Replay a run under other settings of PyTorch's allocator"),
-         words("The recorded requests are replayed in a model of the allocator. The table has the recorded run, the\n"
-               "model with the recorded settings, which shows how far to trust it, and the model with yours. The\n"
-               "smallest memory limit is that with which all requests succeed. The last line is the variable to\n"
-               "set. JSON has reserved memory over time as [lowest, highest] of each column of events."),
+         words(
+             "The recorded requests are replayed in a model of the allocator. The table has the recorded run, the\n"
+             "model with the recorded settings, which shows how far to trust it, and the model with yours. The\n"
+             "smallest memory limit is that with which all requests succeed. With --set, the last line is\n"
+             "the variable to set. JSON has reserved memory over time as [lowest, highest] of each column of events."),
          "  tidemark whatif run.tide --set expandable_segments:True\n"
          "  tidemark whatif run.tide --set max_split_size_mb:128,roundup_power2_divisions:8 --limit 40GiB"});
     add_trace_option(line, command, options->trace);

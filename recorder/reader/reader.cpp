@@ -105,9 +105,10 @@ TIDEMARK_EXPORT tidemark_text* tidemark_run_points(tidemark_run* run, int32_t de
     return made<tidemark_text>({error, capacity}, [&] { return run->run->points(selection_of(device, at)); });
 }
 
-TIDEMARK_EXPORT tidemark_text* tidemark_run_explanation(tidemark_run* run, const char* format, char* error,
-                                                        size_t capacity) {
-    return made<tidemark_text>({error, capacity}, [&] { return run->run->explanation(format); });
+TIDEMARK_EXPORT tidemark_text* tidemark_run_explanation(tidemark_run* run, int32_t device, const char* format,
+                                                        char* error, size_t capacity) {
+    return made<tidemark_text>({error, capacity},
+                               [&] { return run->run->explanation(format, selection_of(device, nullptr).device); });
 }
 
 TIDEMARK_EXPORT int64_t tidemark_table_rows(const tidemark_table* table) {

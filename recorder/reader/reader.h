@@ -33,9 +33,10 @@ tidemark_table* tidemark_run_changes(tidemark_run* a, tidemark_run* b, int32_t d
                                      const char* at_b, const char* by, char* error, size_t capacity);
 /* Returns the state of a device in words at a time point: a line of text for each device. */
 tidemark_text* tidemark_run_points(tidemark_run* run, int32_t device, const char* at, char* error, size_t capacity);
-/* Returns the explanation as "text", "markdown", "html" (a page), "fragment" (a part of a page), "json" or "summary".
- */
-tidemark_text* tidemark_run_explanation(tidemark_run* run, const char* format, char* error, size_t capacity);
+/* Returns the explanation of one device or of all (-1) as "text", "markdown", "html" (a page), "fragment" (a part of a
+ * page), "json" (an object; of several devices a list) or "summary". */
+tidemark_text* tidemark_run_explanation(tidemark_run* run, int32_t device, const char* format, char* error,
+                                        size_t capacity);
 
 int64_t tidemark_table_rows(const tidemark_table* table);
 /* Returns a line for each column: its name, a space and the word of its type. */

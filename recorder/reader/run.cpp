@@ -143,7 +143,7 @@ std::string format_report(std::string_view format, std::span<const ReportInput> 
             text += (text.empty() ? "" : "\n") + report_text(reported, words, {});
         }
     }
-    return format == "json" ? list.dump() : text;
+    return format == "json" ? (list.size() == 1 ? list.front() : list).dump() : text;
 }
 
 }  // namespace
@@ -268,18 +268,18 @@ Result<std::string> Run::points(const Selection& selection) const {
     return text;
 }
 
-Result<std::string> Run::explanation(std::string_view format) const {
-    const auto selected = select_devices(*trace_, std::nullopt);
+Result<std::string> Run::explanation(std::string_view format, std::optional<int> device) const {
+    const auto selected = select_devices(*trace_, device);
     if (!selected) {
         return selected.error();
     }
-    const auto devices = explained();
+    const auto devices = explained_devices(device);
     if (!devices) {
         return devices.error();
     }
     std::vector<ReportInput> reported;
-    for (const Explained& device : **devices) {
-        reported.push_back({*device.context, device.explanation});
+    for (const Explained* explained : *devices) {
+        reported.push_back({*explained->context, explained->explanation});
     }
     return format_report(format, reported);
 }

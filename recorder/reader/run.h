@@ -38,7 +38,7 @@ public:
     /// Returns a sentence per device and line: "event 12 of 20, 1.5 s". Errors: as table().
     Result<std::string> points(const Selection& selection) const;
     /// Formats: those of tidemark_run_explanation(). Errors: as table(); the trace has no device (input).
-    Result<std::string> explanation(std::string_view format) const;
+    Result<std::string> explanation(std::string_view format, std::optional<int> device) const;
 
     /// Compares the state of one device of `a` with one of `b`.
     static TableResult changes(const Run& a, const Selection& at_a, const Run& b, const Selection& at_b,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "storage/base/regular_file.h"
 #include "storage/import/pickle_machine.h"
 #include "storage/import/pickle_opcodes.h"
 #include "storage/import/snapshot_builder.h"
@@ -162,6 +163,9 @@ Result<Snapshot> read_snapshot_file(const std::string& path, Progress& progress)
         }
         return error;
     };
+    if (const auto file = open_regular_file(path); !file) {
+        return file.error();  // it names the file
+    }
     const auto source = ByteSource::open(path);
     if (!source) {
         return named(source.error());

@@ -69,6 +69,40 @@ std::string range_sentence(const RankSet& ranks) {
                  with("fewest", format_bytes(ranks.device(least).peak_allocated)));
 }
 
+/// Says what the trace of a process has, which is compared with no other.
+std::string process_sentence(const JobMember& member, const Words& words) {
+    const DeviceSummary& device = *member.device();
+    const auto name = with("member", member_name(member, words)),
+               bytes = with("bytes", format_bytes(device.peak_allocated));
+    return device.findings.empty() ? words("{member}: {bytes} allocated at the peak.", name, bytes)
+                                   : words("{member}: {bytes} allocated at the peak; {title}.", name, bytes,
+                                           with("title", texts_in(device.findings.front(), words).title));
+}
+
+/// Lists the processes with the most serious findings: without ranks, no rule compares them.
+std::vector<std::string> processes_without_ranks(const Job& job, const Words& words) {
+    constexpr size_t most_listed = 3;
+    std::vector<const JobMember*> members;
+    for (const JobMember& member : job.members) {
+        if (member.device() != nullptr) {
+            members.push_back(&member);
+        }
+    }
+    const auto key = [](const JobMember* member) {
+        const auto& findings = member->device()->findings;
+        const Severity severity = findings.empty() ? Severity::background : findings.front().severity;
+        return std::pair(severity != Severity::failure, severity);
+    };
+    std::stable_sort(members.begin(), members.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
+    std::vector<std::string> sentences{words.plural(static_cast<int64_t>(job.members.size()),
+                                                    "The folder has {n} trace, without a rank: nothing is compared.",
+                                                    "The folder has {n} traces, without ranks: nothing is compared.")};
+    for (size_t i = 0; i < std::min(most_listed, members.size()); ++i) {
+        sentences.push_back(process_sentence(*members[i], words));
+    }
+    return sentences;
+}
+
 std::string first_sentence(const std::vector<JobFinding>& findings, const RankSet& ranks) {
     const Words& words = ranks.words();
     const auto serious = std::find_if(findings.begin(), findings.end(), [](const JobFinding& finding) {
@@ -164,8 +198,10 @@ JobExplanation explain_job(const Job& job, const Words& words) {
     find_missing_steps(ranks, explanation.findings);
     find_findings_of_traces(ranks, explanation.findings);
     sort_findings(explanation.findings);
-    explanation.summary.push_back(job_sentence(job, ranks, words));
-    if (ranks.size() > 0) {
+    if (ranks.size() == 0) {
+        explanation.summary = processes_without_ranks(job, words);
+    } else {
+        explanation.summary.push_back(job_sentence(job, ranks, words));
         explanation.summary.push_back(range_sentence(ranks));
         explanation.summary.push_back(first_sentence(explanation.findings, ranks));
     }

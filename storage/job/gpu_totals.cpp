@@ -4,6 +4,7 @@
 #include "storage/job/gpu_totals.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <tuple>
 
@@ -26,6 +27,25 @@ void add(GpuTotal& total, const Job& job, size_t member, const DeviceSummary& de
     total.parts.push_back({member, device.own_at_end()});
 }
 
+/// A process that uses a GPU.
+struct User {
+    size_t member;  ///< position in Job::members
+    const DeviceSummary* device;
+};
+
+/// Returns the users that had not ended when the last one began.
+std::vector<User> last_together(const Job& job, std::vector<User> users) {
+    int64_t last_begin = INT64_MIN;
+    for (const User& user : users) {
+        last_begin = std::max(last_begin, job.job_time(job.members[user.member], 0));
+    }
+    std::erase_if(users, [&](const User& user) {
+        const JobMember& member = job.members[user.member];
+        return job.job_time(member, member.summary->duration) < last_begin;
+    });
+    return users;
+}
+
 void find_rest(GpuTotal& total) {
     int64_t own = 0;
     for (const GpuTotal::Part& part : total.parts) {
@@ -39,12 +59,21 @@ void find_rest(GpuTotal& total) {
 }  // namespace
 
 std::vector<GpuTotal> gpu_totals(const Job& job) {
-    std::map<Gpu, GpuTotal> by_gpu;
+    std::map<Gpu, std::vector<User>> users_by_gpu;
     for (size_t i = 0; i < job.members.size(); ++i) {
         const auto& summary = job.members[i].summary;
         for (size_t d = 0; summary && d < summary->devices.size(); ++d) {
             const DeviceSummary& device = summary->devices[d];
-            add(by_gpu[{summary->place.node, device.uuid, device.uuid.empty() ? device.device : 0}], job, i, device);
+            if (!device.uuid.empty() || !summary->place.node.empty()) {
+                users_by_gpu[{summary->place.node, device.uuid, device.uuid.empty() ? device.device : 0}].push_back(
+                    {i, &device});
+            }
+        }
+    }
+    std::map<Gpu, GpuTotal> by_gpu;
+    for (auto& [gpu, users] : users_by_gpu) {
+        for (const User& user : last_together(job, users)) {
+            add(by_gpu[gpu], job, user.member, *user.device);
         }
     }
     std::vector<GpuTotal> totals;

@@ -11,7 +11,8 @@
 namespace tidemark {
 
 /// Returns the GPUs that the job's processes use, by node and device. Processes share a GPU if its uuid is the same;
-/// without uuids, if they number it alike on one node.
+/// without uuids, if they number it alike on one node. Without a node, as in imported snapshots, the GPU is unknown.
+/// Processes that had ended before another one on the GPU began are left out.
 std::vector<GpuTotal> gpu_totals(const Job& job);
 
 }  // namespace tidemark

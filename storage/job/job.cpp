@@ -138,6 +138,9 @@ std::string member_name(const JobMember& member, const Words& words) {
     }
     const JobPlace& place = member.summary->place;
     const auto pid = with("pid", member.summary->pid);
+    if (!place.rank && place.role.empty() && place.node.empty()) {
+        return fs::path(member.path).filename().string();  // an imported snapshot knows no process
+    }
     if (!place.rank) {
         return !place.role.empty() ? place.role : words("process {pid} on {node}", pid, with("node", place.node));
     }
@@ -173,6 +176,13 @@ std::pair<int64_t, int64_t> Job::span() const {
     return span.first > span.second ? std::pair<int64_t, int64_t>{0, 0} : span;
 }
 
+/// Returns whether a trace belongs to a job: by its rank, or by the name of its folder. Nothing is written into other
+/// folders of users.
+static bool is_of_job(const std::string& trace, const ProcessSummary& summary) {
+    std::error_code error;
+    return summary.place.rank || fs::absolute(trace, error).parent_path().extension() == job_extension;
+}
+
 JobMember read_member(const std::string& path, Progress& progress) {
     JobMember member{path, read_summary(summary_path(path)), std::nullopt, false};
     if (member.summary && FileState{member.summary->file_bytes, member.summary->modified_ns} == state_of_file(path)) {
@@ -185,7 +195,7 @@ JobMember read_member(const std::string& path, Progress& progress) {
         return member;
     }
     member.summary = *std::move(summary);
-    if (!member.summary->is_being_written) {
+    if (!member.summary->is_being_written && is_of_job(path, *member.summary)) {
         (void)write_summary(summary_path(path),
                             *member.summary);  // a folder that cannot be written is read all the same
     }

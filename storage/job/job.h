@@ -30,7 +30,8 @@ struct JobMember {
     bool has_rank = false;
 };
 
-/// Returns "rank 3", "rank 3, DataLoader worker", "VLLM::Worker_TP1", "process 4711 on node2".
+/// Returns "rank 3", "rank 3, DataLoader worker", "VLLM::Worker_TP1", "process 4711 on node2", or the name of the file
+/// if the trace does not know its process.
 std::string member_name(const JobMember& member, const Words& words);
 
 struct Job {
@@ -58,15 +59,16 @@ std::vector<std::string> traces_in(const std::string& folder);
 /// such traces if several have, and otherwise all. Error (usage): there is none.
 Result<std::string> find_trace_of_rank(const std::string& folder, int64_t rank, Progress& progress);
 
-/// Reads the summary of a trace of a job, or makes and writes it. Thread: any.
+/// Reads the summary of a trace of a job, or makes it, and writes it if the trace has a rank or the folder is a
+/// *.tidejob. Thread: any.
 JobMember read_member(const std::string& path, Progress& progress);
 
 /// Deletes a trace of a job and its summary, unless the trace is being written (usage).
 Status remove_from_job(const std::string& trace);
 
 /// Reads the summary of each trace, and makes those that are missing or older than their trace: about a second for 10
-/// million events. They are kept in the folder if it can be written. A trace that cannot be read is a member with an
-/// error. Errors: no folder, no traces in it (input); canceled. Uses up to four threads.
+/// million events. They are kept as of read_member() if the folder can be written. A trace that cannot be read is
+/// a member with an error. Errors: no folder, no traces in it (input); canceled. Uses up to four threads.
 Result<Job> open_job(const std::string& folder, Progress& progress);
 
 }  // namespace tidemark

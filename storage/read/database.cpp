@@ -16,6 +16,7 @@
 
 #include "storage/base/regular_file.h"
 #include "storage/base/system_reason.h"
+#include "storage/base/units.h"
 #include "storage/format/schema.h"
 #include "storage/read/row_source.h"
 
@@ -44,6 +45,25 @@ Error not_a_trace(const std::string& path, std::string_view start) {
                        with("path", path));
 }
 
+/// Returns the bytes of a complete file that begins with this header, as far as SQLite has noted it there.
+int64_t whole_size(std::string_view header) {
+    if (header.size() < header_bytes) {
+        return header_bytes;
+    }
+    const auto number = [&](size_t at, size_t bytes) {
+        int64_t value = 0;
+        for (const char byte : header.substr(at, bytes)) {
+            value = value << 8 | static_cast<unsigned char>(byte);
+        }
+        return value;
+    };
+    constexpr size_t page_size_at = 16, changes_at = 24, pages_at = 28, changes_when_noted_at = 92;
+    const bool is_noted =
+        header[read_version_at] != wal_version && number(changes_at, 4) == number(changes_when_noted_at, 4);
+    const int64_t page_size = number(page_size_at, 2);
+    return is_noted ? number(pages_at, 4) * (page_size == 1 ? 65536 : page_size) : 0;
+}
+
 /// Returns whether a writer has locked the file.
 bool is_locked(int file) {
     if (flock(file, LOCK_SH | LOCK_NB) != 0) {
@@ -54,7 +74,7 @@ bool is_locked(int file) {
 }
 
 /// Returns the file's first bytes, which contain SQLite's header.
-std::string_view read_head(int file, std::array<char, 100>& head) {
+std::string_view read_head(int file, std::array<char, header_bytes>& head) {
     const ssize_t got = pread(file, head.data(), head.size(), 0);
     return {head.data(), static_cast<size_t>(std::max<ssize_t>(got, 0))};
 }
@@ -72,9 +92,14 @@ Result<WatchedFile> WatchedFile::open(const std::string& path) {
         return input_error("{path} is empty. Copy it again from where it was recorded, if you can.",
                            with("path", path));
     }
-    std::array<char, 100> head{};
-    if (const std::string_view start = read_head(file.file_, head); !start.starts_with("SQLite format 3")) {
+    std::array<char, header_bytes> head{};
+    const std::string_view start = read_head(file.file_, head);
+    if (!start.starts_with("SQLite format 3")) {
         return not_a_trace(path, start);
+    }
+    if (const int64_t whole = whole_size(start); about.st_size < whole) {
+        return damaged(path, Sentence("it has only {bytes} of its {all}", with("bytes", format_bytes(about.st_size)),
+                                      with("all", format_bytes(whole))));
     }
     return file;
 }
@@ -90,7 +115,7 @@ TraceFile WatchedFile::look() const {
     struct stat about {};
     fstat(file_, &about);
     found.bytes = about.st_size;
-    std::array<char, 100> head{};
+    std::array<char, header_bytes> head{};
     const std::string_view start = read_head(file_, head);
     if (start.size() <= read_version_at || start[read_version_at] != wal_version) {
         return found;

@@ -28,6 +28,11 @@ struct RunRow {
     int64_t highest(Series series) const { return context.curves().peak(series).max; }
     int64_t at_end(Series series) const { return context.curves().value(series, end); }
     std::optional<int64_t> pid() const { return process != nullptr ? std::optional(process->pid) : std::nullopt; }
+    /// Returns the number of gaps of the device and of the whole trace.
+    int64_t data_gaps() const {
+        return std::count_if(trace.data_gaps.begin(), trace.data_gaps.end(),
+                             [&](const DataGap& gap) { return gap.device < 0 || gap.device == device.device; });
+    }
     std::optional<int64_t> limit() const;
     std::optional<int64_t> highest_sample(std::optional<int64_t> of_pid) const;
 
@@ -103,7 +108,7 @@ constexpr ColumnOf<RunRow> run_columns[] = {
     {"exit_status", int64,
      [](Column& c, const RunRow& r) { c.number(r.process != nullptr ? r.process->exit_status : std::nullopt); }},
     {"clean_end", flag, [](Column& c, const RunRow& r) { c.flag(r.trace.clean_end); }},
-    {"data_gaps", int64, [](Column& c, const RunRow& r) { c.number(static_cast<int64_t>(r.trace.data_gaps.size())); }},
+    {"data_gaps", int64, [](Column& c, const RunRow& r) { c.number(r.data_gaps()); }},
     {"writer", text, [](Column& c, const RunRow& r) { c.text(r.trace.writer); }},
 };
 

@@ -89,7 +89,7 @@ std::string component_help(const Words& words, ComponentKind kind) {
 
 std::string category_name(const Words& words, Category category) {
     switch (category) {
-        case Category::unknown: return words("unknown");
+        case Category::unknown: return words("memory of unknown role");
         case Category::parameter: return words("parameters");
         case Category::buffer: return words("buffers");
         case Category::gradient: return words("gradients");

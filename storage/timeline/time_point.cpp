@@ -153,7 +153,10 @@ Result<TimePoint> find_step_point(const Trace& trace, const DeviceHistory& devic
     const Step* step = number ? find_step(trace, *number) : nullptr;
     if (step == nullptr) {
         return trace.steps.empty()
-                   ? usage_error("There is no step {step}: this trace has no steps.", with("step", text))
+                   ? usage_error(
+                         "There is no step {step}: this trace has no training steps. `tidemark diff --steps` "
+                         "compares iterations; their times are points in time, too: time:1.5s.",
+                         with("step", text))
                    : usage_error("There is no step {step}: step:{first} to step:{last} exist, and step:{first}:peak.",
                                  with("step", text), with("first", trace.steps.front().number),
                                  with("last", trace.steps.back().number));

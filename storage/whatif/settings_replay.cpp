@@ -216,7 +216,8 @@ Result<std::optional<int64_t>> smallest_limit(const Analysis& analysis, const Re
         }
         (*found ? fits : fails) = middle;
     }
-    return std::optional(fits * step);
+    const bool is_known = fits * step >= analysis.curves().value(Series::reserved, 0);
+    return is_known ? std::optional(fits * step) : std::nullopt;
 }
 
 }  // namespace tidemark

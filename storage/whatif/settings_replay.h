@@ -64,8 +64,8 @@ Result<RecordedRun> replay_as_recorded(const Analysis& analysis, int64_t most_co
 Result<ModelRun> replay_with(const Analysis& analysis, const RecordedRun& recorded, const AskedSettings& asked,
                              int64_t most_columns, Progress& progress);
 
-/// Returns the smallest memory limit with which the run completes, in steps of 2 MiB; nothing if none does. Replays
-/// about 15 times.
+/// Returns the smallest memory limit with which the run completes, in steps of 2 MiB; nothing if none does, or if it is
+/// less than what was reserved when the history began, because the requests before are unknown. Replays about 15 times.
 Result<std::optional<int64_t>> smallest_limit(const Analysis& analysis, const RecordedRun& recorded,
                                               const AskedSettings& asked, Progress& progress);
 

@@ -231,6 +231,16 @@ class EnvironmentErrors(CommandTest):
         result = self.in_private_mount("size=300k", script)
         self.assertEqual(result.stdout.splitlines()[1:], [f"status {ENVIRONMENT}", "out.tide"], result.stderr)
 
+    def test_full_disk_leaves_no_folder_of_tables(self):
+        script = '"$T" import "$S" -o /tmp/$$.tide >&2 || exit 98; "$T" export --format csv /tmp/$$.tide -o "$M/csv"; '
+        script += 'echo status $?; rm /tmp/$$.tide; ls -A "$M"'
+        result = self.in_private_mount("size=64k", script)
+        self.assertEqual(result.stdout, f"status {ENVIRONMENT}\n", result.stderr)
+
+    def test_help_on_a_full_disk(self):
+        with open("/dev/full", "w") as full:
+            self.assertEqual(run("--help", stdout=full, stderr=subprocess.PIPE).returncode, ENVIRONMENT)
+
     def test_read_only_file_system(self):
         result = self.in_private_mount("ro", '"$T" import "$S" -o "$M/out.tide"; echo status $?; ls -A "$M"')
         self.assertEqual(result.stdout, f"status {ENVIRONMENT}\n", result.stderr)

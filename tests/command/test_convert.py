@@ -321,6 +321,13 @@ class Files(ConvertTest):
         self.assertIn("--force", self.run_failing(USAGE, "export", "--format", "csv", trace, "-o", folder))
         self.assertEqual([path.name for path in folder.iterdir()], ["steps.csv"])
 
+    def test_folders_are_not_written_to_the_standard_output(self):
+        trace = self.imported("s1_plain")
+        for kind in ("csv", "parquet"):
+            refusal = self.run_failing(USAGE, "export", "--format", kind, trace, "-o", "-", cwd=self.folder)
+            self.assertIn("writes a folder", refusal)
+        self.assertEqual(self.files(), ["s1_plain.tide"])
+
     def test_options_of_other_formats_are_refused(self):
         trace = RECORDED / "gan.tide"
         for arguments in (

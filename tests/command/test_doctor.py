@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from support import ENVIRONMENT, FINE, TIDEMARK, CommandTest, make_home
+from support import ENVIRONMENT, FINE, TIDEMARK, USAGE, CommandTest, make_home
 
 REAL_HOME = pathlib.Path(TIDEMARK).parent.parent / "lib" / "tidemark"
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
@@ -152,6 +152,21 @@ class Doctor(CommandTest):
         self.assertIn("--gpus all", self.examine(status=ENVIRONMENT)[1]["gpu"]["fix"])
         self.environment["COLAB_RELEASE_TAG"] = "release"
         self.assertIn("Runtime > Change runtime type", self.examine(status=ENVIRONMENT)[1]["gpu"]["fix"])
+
+    def test_a_program_without_a_known_python(self):
+        script = self.folder / "cpu.py"
+        script.write_text("print(1)\n")
+        for program, cause in (("nosuchprogram", "There is no command"), (script, "could not be started")):
+            done = subprocess.run(
+                [TIDEMARK, "doctor", "--", program], env=self.environment, capture_output=True, text=True, timeout=300
+            )
+            self.assertIn(done.returncode, (USAGE, ENVIRONMENT))
+            self.assertIn(cause, done.stderr)
+            self.assertEqual(done.stdout, "")
+        _, parts = self.examine("--", "sh", "train.sh", status=ENVIRONMENT)
+        self.assertIn("the Python that sh starts is unknown", parts["python"]["text"])
+        for known in ((), ("--", sys.executable)):
+            self.assertNotIn("unknown", self.examine(*known, status=ENVIRONMENT)[1]["python"]["text"])
 
     def test_the_destination(self):
         _, parts = self.examine("-o", "none/run.tide", status=ENVIRONMENT)

@@ -69,7 +69,8 @@ class ChineseErrors(CommandTest):
 class CommandLine(CommandTest):
     wrong = (
         ((), "A command is required.", "缺少命令。"),
-        (("improt",), "A command is required.", "缺少命令。"),
+        (("improt",), "There is no command improt; there is import.", "没有命令 improt；有 import。"),
+        (("bogus",), "There is no command bogus.", "没有命令 bogus。"),
         (("import",), "SNAPSHOT is required.", "缺少必需的 SNAPSHOT。"),
         (("info", "a.tide", "--fast"), "Unexpected arguments: --fast.", "多余的参数：--fast。"),
         (

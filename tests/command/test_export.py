@@ -143,7 +143,7 @@ class Numbers(ExportTest):
             ("allocations", about["allocations"]),
             ("duration_ns", info["duration_ns"]),
             ("steps", info["steps"]),
-            ("data_gaps", len(info["data_gaps"])),
+            ("data_gaps", len([gap for gap in info["data_gaps"] if gap["device"] in (None, -1, device)])),
             ("clean_end", info["clean_end"]),
             ("process_id", info["processes"][0]["pid"] if info["processes"] else None),
         ):
@@ -356,9 +356,10 @@ class Errors(ExportTest):
         content = (EXAMPLES / "gpt2.tide").read_bytes()
         (traces / "cut.tide").write_bytes(content[: len(content) // 2])
         (traces / "text.tide").write_text("no trace")
-        result = self.export(traces, status=INPUT)
-        for name in ("cut.tide", "text.tide"):
-            self.assertIn(str(traces / name), result.stderr)
+        (self.folder / "empty").mkdir()
+        result = self.export(traces, self.folder / "empty", self.folder / "missing.tide", status=INPUT)
+        for path in (traces / "cut.tide", traces / "text.tide", self.folder / "empty", self.folder / "missing.tide"):
+            self.assertIn(str(path), result.stderr)
         self.assertIn("3 runs", result.stdout)
         self.assertEqual(len(self.written()), 3 * len(TABLES))
 

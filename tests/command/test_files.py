@@ -81,6 +81,23 @@ class Inputs(CommandTest):
 
     def test_folder(self):
         self.refused(self.folder, "is a folder")
+        self.assertEqual(self.run_failing(INPUT, "import", self.folder).count(str(self.folder)), 1)
+
+    def test_folder_of_a_job_without_traces(self):
+        job = self.folder / "run.tidejob"
+        job.mkdir()
+        self.assertIn("has no traces (*.tide) yet", self.run_failing(INPUT, "explain", job))
+
+    def test_empty_name(self):
+        self.assertIn("The name of the trace is empty", self.run_failing(USAGE, "explain", ""))
+
+    def test_cut_trace(self):
+        content = self.imported("s1_plain").read_bytes()
+        cut = self.folder / "cut.tide"
+        for size in (50, len(content) // 2, len(content) - 1):
+            cut.write_bytes(content[:size])
+            for part in ("cut.tide is damaged: it has only ", "Copy it again from where it was recorded"):
+                self.assertIn(part, self.run_failing(INPUT, "info", cut))
 
     def test_standard_input(self):
         for command in ("import", "info"):

@@ -41,3 +41,5 @@ class Histogram(CommandTest):
     def test_wrong_usage(self):
         self.run_failing(USAGE, "histogram", LEAK, "--by", "color")
         self.run_failing(USAGE, "histogram", LEAK, "--from", "nothing")
+        refusal = self.run_failing(USAGE, "histogram", LEAK, "--from", "end", "--at", "event:0")
+        self.assertIn("--from end is later than --at event:0", refusal)

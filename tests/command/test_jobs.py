@@ -5,7 +5,7 @@ import os
 import shutil
 import tarfile
 
-from support import INPUT, SNAPSHOTS, USAGE, CommandTest, run
+from support import ENVIRONMENT, INPUT, SNAPSHOTS, USAGE, CommandTest, run
 
 LIMIT = 5
 
@@ -174,6 +174,27 @@ class Jobs(CommandTest):
             for key in ("allocated_bytes.all.peak", "reserved_bytes.all.peak"):
                 self.assertEqual(process[key], of_trace[key])
         self.assertRegex(self.run_fine("stats", job), r"rank 0 +1\.38 GiB")
+
+    def test_a_folder_of_unrelated_traces_gets_no_invented_facts(self):
+        names = ("s0_graph_leak", "s1_plain", "adam_steps")
+        for name in names:
+            self.imported(name)
+        report = self.json_of("explain", self.folder)
+        self.assertEqual(report["gpus"], [])
+        text = self.run_fine("explain", self.folder)
+        self.assertIn("The folder has 3 traces, without ranks: nothing is compared.", text)
+        for name in names:
+            title = self.json_of("explain", self.folder / f"{name}.tide")["findings"][0]["title"]
+            self.assertIn(f"{name}.tide", text)
+            self.assertIn(" ".join(title.split()), " ".join(text.split()))
+        self.assertNotIn("process 0", text + self.run_fine("info", self.folder))
+        self.assertIn("tidemark top", self.run_failing(USAGE, "top", self.folder))
+        self.assertEqual(self.files(), sorted(f"{name}.tide" for name in names))
+
+    def test_collect_names_a_missing_folder_and_makes_none(self):
+        refusal = self.run_failing(ENVIRONMENT, "collect", self.folder / "none", "-o", self.folder / "to")
+        self.assertIn("there is no such folder", refusal)
+        self.assertEqual(self.files(), [])
 
     def test_html_is_one_page(self):
         job, page = self.job(), self.folder / "job.html"

@@ -78,6 +78,9 @@ class Query(CommandTest):
             "limit of time",
             self.run_failing(USAGE, "query", self.trace, ENDLESS + "count(*) FROM c", "--timeout", "0.2"),
         )
+        for wrong in ("0", "-1", "99999"):
+            refusal = self.run_failing(USAGE, "query", self.trace, "SELECT 1", "--timeout", wrong)
+            self.assertIn(f"{wrong} is not a number from 0.001 to 86400.", refusal)
         self.assertIn("16 MiB", self.run_failing(USAGE, "query", self.trace, "SELECT zeroblob(1000000000)"))
 
     def test_ctrl_c_cancels(self):

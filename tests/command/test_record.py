@@ -207,7 +207,7 @@ class Record(CommandTest):
         _, errors = self.python(self.job_of(names), options=["-o", "run.tidejob"])
         lines = errors.splitlines()
         self.assertEqual(lines[0], "run.tidejob: 5 traces, 5,000 events, 5.00 KiB")
-        self.assertIn("  The job: ", errors)
+        self.assertIn("  The folder has 5 traces, without ranks: nothing is compared.", errors)
         self.assertEqual(lines[-1], "Next: tidemark explain run.tidejob")
         self.assertLessEqual(len(lines), 6)
         self.assertEqual(len(list((self.work / "run.tidejob").glob("rank*.tide"))), 5)
@@ -355,6 +355,8 @@ class Record(CommandTest):
         program = ["--", sys.executable, "-c", "print('ran')"]
         self.assert_refused(USAGE, 'no command "nosuchprogram"', "--", "nosuchprogram")
         self.assert_refused(USAGE, "There is no program to run")
+        self.assert_refused(USAGE, "The name of the output is empty", "-o", "", *program)
+        self.assert_refused(USAGE, "0 is not a number from 1 to 1000000", "--one-in", "0", *program)
         self.assert_refused(USAGE, "select from stacks, ops", "--with", "stacks,color", *program)
         self.assert_refused(ENVIRONMENT, "no such folder", "-o", self.work / "none" / "x.tide", *program)
         self.assert_refused(ENVIRONMENT, "could not be started", "--", self.work)

@@ -94,6 +94,9 @@ class Top(CommandTest):
         self.assertIn("stack, line, file", self.run_failing(USAGE, "top", trace, "--by", "color"))
         for way in ("module:", "module:x", "module:0", "op:2"):
             self.assertIn("module:2", self.run_failing(USAGE, "top", trace, "--by", way))
+        for limit in ("-1", "99999999999999999999", "x"):
+            refusal = self.run_failing(USAGE, "top", trace, "--limit", limit)
+            self.assertIn(f"{limit} is not a number from 0 to 1000000000", refusal)
 
     def test_a_closed_pipe_is_no_error(self):
         trace = self.imported("s0_graph_leak")

@@ -33,6 +33,15 @@ class WhatIf(CommandTest):
         last = text.strip().splitlines()[-1]
         self.assertEqual(last, "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,max_split_size_mb:128")
 
+    def test_no_variable_without_a_setting(self):
+        trace = self.imported("s3_varlen")
+        for options in ((), ("--limit", "40GiB")):
+            self.assertNotIn("export", self.run_fine("whatif", trace, *options))
+
+    def test_the_smallest_limit_of_a_history_without_its_beginning_is_unknown(self):
+        smallest = self.json_of("whatif", self.imported("gpt_ring"))["smallest_memory_limit_bytes"]
+        self.assertEqual(smallest, {"as_recorded": None, "asked": None})
+
     def test_a_limit_that_is_too_small(self):
         trace = self.imported("s3_varlen")
         found = self.json_of("whatif", trace)

@@ -5,12 +5,17 @@
 library; what pandas, polars, pyarrow and DuckDB read is tested with those that this Python has."""
 
 import collections
+import copy
 import gc
 import importlib.util
+import json
+import os
+import pickle
 import re
 import subprocess
 import sys
 import threading
+import traceback
 import unittest
 
 import tidemark
@@ -93,13 +98,29 @@ class Numbers(ReaderTest):
         self.assertEqual([row["kind"] for row in found], [finding["kind"] for finding in expected])
         self.assertEqual([row["title"] for row in found], [finding["title"] for finding in expected])
 
+    def test_gaps_of_another_device_do_not_count(self):
+        run = tidemark.open(ROOT / "tests" / "data" / "traces" / "format-8.tide")
+        self.assertEqual({row["device"]: row["data_gaps"] for row in rows_of(run.devices)}, {0: 1, 1: 0})
+
     def test_explanations_are_those_of_the_command(self):
         trace = EXAMPLES / "s01_list_of_cpu_outputs.tide"
         run = tidemark.open(trace)
         for form in ("text", "markdown", "html"):
             self.assertEqual(run.explain(form), command("explain", trace, "--format", form), form)
         self.assertIn(run.summary.splitlines()[0].split(":")[0], " ".join(run.explain().split()))
+        self.assertEqual(json.loads(run.explain("json")), json_of("explain", trace))
         self.assertRaises(ValueError, run.explain, "pdf")
+
+    def test_explanations_of_one_device_are_those_of_the_command(self):
+        trace = ROOT / "tests" / "data" / "traces" / "format-8.tide"
+        run = tidemark.open(trace)
+        self.assertEqual(json.loads(run.explain("json")), json_of("explain", trace))
+        self.assertIsInstance(json.loads(run.explain("json")), list)
+        for device in (row["device"] for row in rows_of(run.devices)):
+            self.assertEqual(
+                json.loads(run.explain("json", device=device)), json_of("explain", trace, "--device", device)
+            )
+            self.assertEqual(run.explain(device=device), command("explain", trace, "--device", device))
 
     def test_differences_are_those_of_the_command(self):
         a, b = (EXAMPLES / f"{name}.tide" for name in ("s10_no_grad", "s10_validation_without_no_grad"))
@@ -153,6 +174,13 @@ class Packages(ReaderTest):
         found = frame.groupby("op", dropna=False, observed=True)["bytes"].sum()
         self.assertEqual(sorted(found), sorted(self.bytes_by_op.values()))
 
+    @needs("pyarrow", "pandas")
+    def test_notebooks_show_the_first_rows(self):
+        shown = self.run_.events._repr_html_()
+        self.assertEqual(shown.count("<tr"), 11)
+        self.assertIn("segment_alloc", shown)
+        self.assertIn(f"{len(self.run_.events)} rows of device, event", shown)
+
     @needs("polars")
     def test_polars(self):
         import polars
@@ -197,6 +225,26 @@ class Objects(ReaderTest):
         gc.collect()
         self.assertEqual(rows_of(Kept), expected)
 
+    def test_copies_and_pickles_of_a_run_open_it_again(self):
+        run = tidemark.open(os.path.relpath(RECORDED / "eager.tide"))
+        expected, bytes_of = run.summary, pickle.dumps(run)
+        state = pickle.loads(pickle.dumps(run.at("event:5")))
+        copies = [copy.copy(run), copy.deepcopy(run)]
+        del run
+        gc.collect()
+        for copied in copies:
+            self.assertEqual(copied.summary, expected)
+        self.assertTrue(state.text.startswith("event 5 of "), state.text)
+        script = "import pickle, sys; print(pickle.load(sys.stdin.buffer).summary)"
+        result = subprocess.run([sys.executable, "-c", script], input=bytes_of, capture_output=True, cwd=self.folder)
+        self.assertEqual((result.returncode, result.stdout.decode()), (0, expected + "\n"), result.stderr)
+
+    def test_tables_refuse_copies_and_pickles(self):
+        table = tidemark.open(RECORDED / "eager.tide").allocations
+        for refused in (pickle.dumps, copy.copy, copy.deepcopy):
+            with self.assertRaisesRegex(TypeError, "cannot be copied or pickled"):
+                refused(table)
+
     def test_streams_that_nobody_takes_are_deleted(self):
         table = tidemark.open(RECORDED / "eager.tide").allocations
 
@@ -240,6 +288,16 @@ class Objects(ReaderTest):
         self.assertTrue(state.text.startswith("event 100 of "), state.text)
         self.assertGreater(len(state.top("line")), 0)
 
+    def test_wrong_types_are_named(self):
+        run = tidemark.open(RECORDED / "eager.tide")
+        for call, words in (
+            (lambda: run.at(5), "5 is not text"),
+            (lambda: run.diff(at=5), "5 is not text"),
+            (lambda: run.top(at=5), "5 is not text"),
+            (lambda: run.diff("before.tide"), r"tidemark\.open\('before\.tide'\)"),
+        ):
+            self.assertRaisesRegex(TypeError, words, call)
+
     def test_errors_are_sentences(self):
         text = self.folder / "text.tide"
         text.write_text("no trace")
@@ -250,10 +308,13 @@ class Objects(ReaderTest):
             (lambda: run.at("mark:none"), "none"),
             (lambda: run.at("peak", device=7), "no device 7"),
             (lambda: run.top(by="color"), '"color" is not a way to group memory'),
+            (lambda: run.explain(device=7), "no device 7"),
+            (lambda: tidemark.open(self.imported("adam_steps")).at("step:3"), "tidemark diff --steps"),
         ):
             with self.assertRaises(tidemark.TraceError) as raised:
                 call()
             self.assertIn(words, str(raised.exception))
+        self.assertEqual(traceback.format_exception_only(raised.exception)[0][:20], "tidemark.TraceError:")
 
 
 if __name__ == "__main__":

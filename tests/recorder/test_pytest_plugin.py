@@ -119,6 +119,9 @@ class Plugin(unittest.TestCase):
             text = self.run_pytest(tests, "--tidemark", "-s", conftest=RECORDED, status=4)
             self.assertNotIn("it ran", text)
             self.assertIn(words, text)
+            self.assertIn("test_memory.py::test_clean: the mark", text)
+            tests += "def test_other(): pass\n"
+            self.assertIn("1 passed", self.run_pytest(tests, "--tidemark", "-k", "other", conftest=RECORDED))
 
     def test_a_size_that_is_none_fails(self):
         text = self.run_pytest(
@@ -128,6 +131,17 @@ class Plugin(unittest.TestCase):
             status=1,
         )
         self.assertIn('"much" is not a size', text)
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
+    def test_wrong_limits_fail_without_a_gpu(self):
+        tests = "import torch\n"
+        for name, limit in (("size", "max_peak='much'"), ("finding", "no_finding='nonsense'")):
+            tests += f"@pytest.mark.tidemark({limit})\ndef test_{name}(): pass\n"
+        text = self.run_pytest(tests, "--tidemark", status=1)
+        self.assertIn("2 failed", text)
+        self.assertIn('"much" is not a size', text)
+        self.assertIn("nonsense", text)
+        self.assertNotIn("During handling", text)
 
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_without_a_gpu_the_test_passes_and_the_end_says_so(self):
@@ -142,6 +156,8 @@ class Plugin(unittest.TestCase):
         text = self.run_pytest(tests, "--tidemark-require", status=1)
         self.assertIn("1 failed, 1 passed", text)
         self.assertIn("the GPU memory of this test was not checked", text)
+        self.assertNotIn("During handling", text)
+        self.assertNotIn("No allocator events", text)
 
     def test_a_test_is_recorded_and_its_own_line_is_named(self):
         """The allocations are simulated; the recorder, the trace and the check are real."""

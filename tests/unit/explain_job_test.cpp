@@ -253,6 +253,32 @@ TEST(JobExplanation, TheMemoryOfAGpuAddsUpToNvidiaSmi) {
     EXPECT_EQ(70 * MiB, gpu.rest);
 }
 
+TEST(JobExplanation, ProcessesOfDifferentTimesShareNoGpu) {
+    Ranks ranks(2);
+    for (size_t rank = 0; rank < 2; ++rank) {
+        ranks[rank].uuid = "GPU-0";
+        ranks[rank].components = {{ComponentKind::context, "", 50 * MiB}};
+    }
+    ASSERT_EQ(1u, ranks.explained().gpus.size());
+    EXPECT_EQ(2u, ranks.explained().gpus.front().parts.size());
+    ranks.job.members[1].summary->start_utc_ns = 11 * second;  // rank 0 had ended
+    ASSERT_EQ(1u, ranks.explained().gpus.size());
+    ASSERT_EQ(1u, ranks.explained().gpus.front().parts.size());
+    EXPECT_EQ(1u, ranks.explained().gpus.front().parts.front().member);
+}
+
+TEST(JobExplanation, SnapshotsWithoutANodeHaveNoKnownGpu) {
+    Ranks ranks(2);
+    for (JobMember& member : ranks.job.members) {
+        member.summary->place = {};
+        member.has_rank = false;
+    }
+    const JobExplanation explanation = ranks.explained();
+    EXPECT_TRUE(explanation.gpus.empty());
+    EXPECT_EQ("The folder has 2 traces, without ranks: nothing is compared.", explanation.summary.front());
+    EXPECT_EQ("rank1.tide: 150 MiB allocated at the peak.", explanation.summary.back());
+}
+
 TEST(JobClocks, AreComparedByTheEndsOfSteps) {
     Ranks ranks(3);
     std::vector<const JobMember*> members;

@@ -178,6 +178,7 @@ void add_check_command(CommandLine& line) {
          "  tidemark check run.tidejob --max-peak 70GiB --no-finding leak      # every rank\n"
          "  tidemark check run.tide --max-reserved 12GiB --no-finding leak,fragmentation --format json"});
     add_trace_option(line, command, options->input.trace);
+    mention_jobs(line, command);
     command.add_option("--max-peak", options->limits.peak,
                        words("Limit of the peak of allocated memory, such as 10GiB or 500MB"));
     command.add_option("--max-reserved", options->limits.reserved,

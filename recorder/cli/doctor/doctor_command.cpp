@@ -12,6 +12,7 @@
 #include "recorder/cli/command.h"
 #include "recorder/cli/doctor/doctor.h"
 #include "recorder/cli/output.h"
+#include "recorder/core/python_options.h"
 #include "storage/base/exit_status.h"
 
 namespace tidemark::cli {
@@ -95,6 +96,9 @@ ordered_json json_of(const std::vector<ExaminedPart>& parts, const RecorderHome&
 }
 
 Status run_doctor(const DoctorOptions& options, const Words& words, int& exit_code) {
+    if (!options.command.empty() && !recorder::is_python(options.command.front())) {
+        TIDEMARK_TRY(can_be_started(options.command.front()));
+    }
     const RecorderHome home = find_recorder_home();
     const std::vector<ExaminedPart> parts = examine(options, home, words);
     exit_code = conclude(parts) == Works::no ? exit_environment : exit_success;

@@ -62,6 +62,10 @@ ExaminedPart PythonDoctor::python() const {
     if (const std::string environment = name_of_environment(); !environment.empty()) {
         part.text += words_(", ") + environment;
     }
+    if (const std::string program = facts_["instead_of"]; !program.empty()) {
+        part.text +=
+            words_("; the Python that {program} starts is unknown, name it after --", with("program", program));
+    }
     if (const std::string failure = facts_["failure"]; !failure.empty()) {
         part.fix = words_("The recorder's package does not work with this Python ({failure}). Use Python 3.11 to 3.14.",
                           with("failure", failure));

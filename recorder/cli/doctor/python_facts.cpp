@@ -28,19 +28,9 @@ except Exception as failure:
 print(json.dumps(facts))
 )";
 
-/// Returns the Python of the command as a command; empty if there is none.
-Arguments python_of(const Arguments& command) {
-    if (!command.empty()) {
-        const std::string program = find_program(command.front());
-        if (recorder::is_python(command.front())) {
-            return program.empty() ? Arguments{} : Arguments{program};
-        }
-        if (Arguments interpreter = interpreter_of(program); !interpreter.empty()) {
-            return interpreter;
-        }
-    }
-    const std::string python = find_python();
-    return python.empty() ? Arguments{} : Arguments{python};
+/// Returns the Python that a command itself names, as a command; empty if it names none.
+Arguments python_of(const std::string& program) {
+    return recorder::is_python(program) ? Arguments{find_program(program)} : interpreter_of(find_program(program));
 }
 
 }  // namespace
@@ -60,8 +50,12 @@ Arguments interpreter_of(const std::string& script_path) {
 }
 
 PythonFacts ask_python(const Arguments& command, const RecorderHome& home, bool with_trial) {
-    Arguments python = python_of(command);
-    if (python.empty()) {
+    Arguments python = command.empty() ? Arguments{} : python_of(command.front());
+    const bool is_guessed = python.empty();
+    if (is_guessed) {
+        python = {find_python()};
+    }
+    if (python.front().empty()) {
         return PythonFacts({});
     }
     // Code of a folder that others may change is not run.
@@ -76,6 +70,9 @@ PythonFacts ask_python(const Arguments& command, const RecorderHome& home, bool 
                 facts[name] = value.get<std::string>();
             }
         }
+    }
+    if (is_guessed && !command.empty()) {
+        facts["instead_of"] = command.front();
     }
     return PythonFacts(std::move(facts));
 }

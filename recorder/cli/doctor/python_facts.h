@@ -16,8 +16,8 @@ namespace tidemark::cli {
 /// if another program runs it.
 Arguments interpreter_of(const std::string& script);
 
-/// Facts by name: "python" (the version), "executable", "failure" (why there are no others), and those of
-/// recorder/python/tidemark/_facts.py.
+/// Facts by name: "python" (the version), "executable", "failure" (why there are no others), "instead_of" (the program
+/// whose Python is unknown), and those of recorder/python/tidemark/_facts.py.
 class PythonFacts {
 public:
     explicit PythonFacts(std::map<std::string, std::string> facts) : facts_(std::move(facts)) {}
@@ -33,8 +33,8 @@ private:
     std::map<std::string, std::string> facts_;
 };
 
-/// Asks the Python of a command, or without a command the first Python of PATH. No facts: there is no Python.
-/// `with_trial`: also tries the plugin, which takes some 10 s, and a minute if it must be compiled.
+/// Asks the Python of a command, or the first Python of PATH if there is no command, or it names no Python. No facts:
+/// there is no Python. `with_trial`: also tries the plugin, which takes some 10 s, and a minute if it must be compiled.
 PythonFacts ask_python(const Arguments& command, const RecorderHome& home, bool with_trial);
 
 }  // namespace tidemark::cli

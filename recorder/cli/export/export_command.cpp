@@ -43,6 +43,10 @@ Result<std::string> only_trace(const ExportOptions& options) {
 }
 
 Status run_export(const ExportOptions& options, const Words& words, Progress& progress, int& exit_code) {
+    if (options.output == "-" && (options.format == "csv" || options.format == "parquet")) {
+        return usage_error("--format {format} writes a folder, not to the standard output; name the folder with -o.",
+                           with("format", options.format));
+    }
     if (options.format == "parquet") {
         return export_parquet(options, words, progress, exit_code);
     }
@@ -121,8 +125,8 @@ void add_export_command(CommandLine& line) {
         ->check(CLI::IsMember({"perfetto", "memory_viz", "csv", "folded", "parquet"}))
         ->required();
     command.add_option("-o,--output", options->output,
-                       words("The file or folder to write; - is the standard output (default: a name like that of the "
-                             "trace; parquet: tidemark-dataset, to which runs are added)"));
+                       words("The file or folder to write; - is the standard output, which takes no folder (default: a "
+                             "name like that of the trace; parquet: tidemark-dataset, to which runs are added)"));
     const auto format_options = add_format_options(command, *options, words);
     command.add_flag(
         "--force", options->force,

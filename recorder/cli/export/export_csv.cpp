@@ -59,6 +59,10 @@ std::string head_of(const TableInfo& table) {
     return line + "\r\n";
 }
 
+struct Written {
+    int64_t files = 0, bytes = 0;
+};
+
 /// The files of all tables. They get their names together.
 class CsvFiles {
 public:
@@ -85,8 +89,7 @@ public:
         }
         return {};
     }
-    int64_t count() const { return static_cast<int64_t>(files_.size()); }
-    int64_t bytes() const { return bytes_; }
+    Written written() const { return {static_cast<int64_t>(files_.size()), bytes_}; }
 
 private:
     Status create(const std::string& table) {
@@ -106,6 +109,18 @@ private:
     int64_t bytes_ = 0;
 };
 
+/// After an error, no file is left.
+Result<Written> write_files(CsvFiles files, const std::vector<Explained>& devices, ExportedAllocations which,
+                            const Progress& progress) {
+    for (const Explained& device : devices) {
+        TIDEMARK_TRY(write_dataset(device, which, [&](TableBatch&& batch) {
+            return progress.canceled ? Status(canceled_error()) : files.add(batch);
+        }));
+    }
+    TIDEMARK_TRY(files.keep());
+    return files.written();
+}
+
 }  // namespace
 
 Status export_csv(const ExportOptions& options, const std::string& trace, const Words& words, Progress& progress) {
@@ -117,22 +132,22 @@ Status export_csv(const ExportOptions& options, const std::string& trace, const 
         return devices.error();
     }
     std::error_code error;
-    fs::create_directories(folder, error);
+    const bool is_new = fs::create_directories(folder, error);
     if (error) {
         return environment_error("{path} cannot be created: {reason}.", with("path", folder),
                                  with("reason", system_reason(error.value())));
     }
-    CsvFiles files(folder, options.force);
     const auto which = options.allocations == "all" ? ExportedAllocations::all : ExportedAllocations::alive;
-    for (const Explained& device : *devices) {
-        TIDEMARK_TRY(write_dataset(device, which, [&](TableBatch&& batch) {
-            return progress.canceled ? Status(canceled_error()) : files.add(batch);
-        }));
+    const auto written = write_files(CsvFiles(folder, options.force), *devices, which, progress);
+    if (!written) {
+        if (is_new) {
+            fs::remove(folder, error);  // of an existing folder, nothing is removed
+        }
+        return written.error();
     }
-    TIDEMARK_TRY(files.keep());
-    return print(
-        fmt::format("{}: {}\n", visible_text(folder),
-                    words.list({words.plural(files.count(), "{n} table", "{n} tables"), format_bytes(files.bytes())})));
+    return print(fmt::format(
+        "{}: {}\n", visible_text(folder),
+        words.list({words.plural(written->files, "{n} table", "{n} tables"), format_bytes(written->bytes)})));
 }
 
 }  // namespace tidemark::cli

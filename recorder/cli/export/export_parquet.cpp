@@ -90,9 +90,9 @@ public:
 
     /// Prints what is wrong with a trace and goes on with the next one. Errors: the dataset cannot be written,
     /// canceled.
-    Result<ExportSummary> run(const std::vector<std::string>& traces) {
-        for (const std::string& trace : traces) {
-            const Status exported = add_if_possible(trace);
+    Result<ExportSummary> run(const std::vector<Result<std::string>>& traces) {
+        for (const Result<std::string>& trace : traces) {
+            const Status exported = trace ? add_if_possible(*trace) : trace.error();
             if (exported) {
                 continue;
             }
@@ -187,15 +187,15 @@ Status export_parquet(const ExportOptions& options, const Words& words, Progress
         return labels.error();
     }
     const auto traces = find_traces(options.traces);
-    if (!traces) {
-        return traces.error();
+    if (std::none_of(traces.begin(), traces.end(), [](const auto& trace) { return bool(trace); })) {
+        return traces.front().error();
     }
     const std::string folder = options.output.empty() ? default_dataset : options.output;
     auto dataset = ParquetDataset::open(folder, *labels);
     if (!dataset) {
         return dataset.error();
     }
-    const auto summary = ParquetExport(options, *std::move(dataset), words, progress).run(*traces);
+    const auto summary = ParquetExport(options, *std::move(dataset), words, progress).run(traces);
     if (!summary) {
         return summary.error();
     }

@@ -157,7 +157,7 @@ void add_graph_command(CommandLine& line) {
                                     words("Show what is reachable from a root, or from any other live node"));
     node->excludes(memory)->excludes(root);
     memory->excludes(root);
-    add_limit_option(command, words("Number of rows to show per list; 0 shows all"), options->limit);
+    add_limit_option(command, words, words("Number of rows to show per list; 0 shows all"), options->limit);
     add_format_option(command, words("Output format"), options->format, {"text", "json", "dot"});
     set_work(line, command, [options, words](Progress& progress) { return run_graph(*options, words, progress); });
 }

@@ -167,6 +167,10 @@ Status print_job_sites(const std::string& folder, size_t limit, const std::strin
     if (!job) {
         return job.error();
     }
+    if (job->ranks().empty()) {
+        return usage_error("{folder} has no trace of a rank; name one of its traces: tidemark top {trace}",
+                           with("folder", folder), with("trace", job->members.front().path));
+    }
     const std::vector<SiteOfJob> sites = sites_of(*job, words);
     const size_t count = limited(sites.size(), limit);
     if (format == "json") {

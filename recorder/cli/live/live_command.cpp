@@ -54,7 +54,7 @@ Status run_live(const LiveOptions& options, const Words& words, const Progress& 
     if (!path) {
         return path.error();
     }
-    TIDEMARK_TRY(check_is_no_snapshot(*path));
+    TIDEMARK_TRY(check_may_be_trace(*path));
     if (!is_being_written(*path)) {
         limit_memory_for(*path);
     }

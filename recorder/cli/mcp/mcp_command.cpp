@@ -67,10 +67,10 @@ void add_mcp_command(CommandLine& line) {
     command
         .add_option("--max-bytes", options->limits.bytes,
                     words("Size above which a result is cut; the result says what is left out"))
-        ->check(CLI::Range(size_t{1000}, size_t{10'000'000}))
+        ->check(within(1000, 1e7, words))
         ->capture_default_str();
     command.add_option("--timeout", options->limits.seconds, words("Seconds after which a call is ended"))
-        ->check(CLI::Range(1, 86400))
+        ->check(within(1, 86400, words))
         ->capture_default_str();
     set_work(line, command, [options, words](Progress& progress) { return run_mcp(*options, words, progress); });
 }

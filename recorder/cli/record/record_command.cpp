@@ -249,8 +249,9 @@ void add_record_command(CommandLine& line) {
     command.add_flag("--force", options->force, words("Replace an existing trace; other files are never replaced"));
     command.add_option("--ranks", options->ranks, words("Record only these ranks of a job, such as 0,17,32-39"))
         ->check([words](const std::string& list) { return check_ranks(list, words); });
+    constexpr double most_ranks = 1e6;
     command.add_option("--one-in", options->one_in, words("Record only every Nth rank of a job, from rank 0 on"))
-        ->check(CLI::PositiveNumber);
+        ->check(within(1, most_ranks, words));
     command.add_option("--nodes", options->nodes, words("Record only on these machines, by name, separated by commas"));
     command.add_flag("--no-command-line", options->no_command_line,
                      words("Leave the program's command line, which may contain secrets, out of the trace"));

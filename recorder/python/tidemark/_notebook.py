@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from tidemark import _api, _console, _reader
+from tidemark._sentence import Sentence
 
 
 def show(run: _reader.Run | str | os.PathLike[str]) -> None:
@@ -49,7 +50,7 @@ class CellMagic:
         %%tidemark -o run.tide
         train()
 
-    The second one keeps the trace and replaces an existing one.
+    The second one keeps the trace, unless the cell uses no GPU, and replaces an existing one.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -69,13 +70,19 @@ class CellMagic:
         other = _api.current()
         with _api.record(trace, force=True):
             recording = _api.current()
+            if recording is not None and recording is not other:
+                recording.leave_report()
             self._shell.run_cell(cell)
         if recording is None or recording is other:
             return  # record() has said why
         try:
             _display(_reader.open(trace))
-        except _reader.TraceError as failure:  # such as that the cell did not use the GPU
-            _console.notify(failure)
+        except _reader.TraceError as failure:
+            if recording.used_gpu:
+                _console.notify(failure)
+            else:
+                os.unlink(trace)
+                _console.notify(Sentence("the cell used no GPU, so there is nothing to explain"))
 
 
 def register(shell: Any) -> None:

@@ -9,17 +9,20 @@ import ctypes
 import functools
 import os
 import weakref
-from typing import Any
+from typing import Any, NoReturn
 
 import tidemark._abi as _abi
 from tidemark import _core
 
 _LONGEST_ERROR = 8192
 _ALL_DEVICES = -1
+_PREVIEWED_ROWS = 10
 
 
 class TraceError(Exception):
     """A trace cannot be read, or it does not have what was asked for. The text is one sentence with the cause."""
+
+    __module__ = "tidemark"  # where users find it; tracebacks print it
 
 
 @functools.cache
@@ -73,6 +76,13 @@ class Table:
         self._handle = handle
         weakref.finalize(self, _library().tidemark_table_close, handle)
 
+    def __reduce__(self) -> NoReturn:
+        """Refuses copies and pickles: the rows belong to a library of this process."""
+        raise TypeError(
+            "A tidemark.Table cannot be copied or pickled. Pass on its run, or its rows: table.to_pandas(), "
+            "pyarrow.table(table)."
+        )
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a capsule with an ArrowArrayStream of the rows. Each call returns a new one. The interface allows to
         ignore `requested_schema`."""
@@ -97,6 +107,18 @@ class Table:
     def __repr__(self) -> str:
         return f"<tidemark.Table: {len(self)} rows of {', '.join(self.schema)}>"
 
+    def _repr_html_(self) -> str | None:
+        """Returns the first rows for notebooks; None, without pandas and pyarrow: they show __repr__()."""
+        import html
+
+        try:
+            import pyarrow
+
+            first: str = pyarrow.table(self).slice(0, _PREVIEWED_ROWS).to_pandas().to_html()
+        except ImportError:
+            return None
+        return f"{first}<p>{html.escape(repr(self))}</p>"
+
     def to_pandas(self) -> Any:
         """Returns a pandas.DataFrame. Requires pandas and pyarrow: raises ImportError without them."""
         import pyarrow
@@ -111,6 +133,9 @@ class State:
         self._run, self._at, self._device = run, at, device
         self.text: str = run._points(at, device)
         """The point in time of each device: "event 1,234 of 607,632, 12.345678 s"."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return State, (self._run, self._at, self._device)
 
     def __repr__(self) -> str:
         return f"<tidemark.State: {'; '.join(self.text.splitlines())}>"
@@ -150,8 +175,13 @@ class Run:
         """Use tidemark.open()."""
         self.path: str = os.fspath(path)
         """The trace, as it was given."""
+        self._absolute_path = os.path.abspath(path)
         self._handle = _made(_library().tidemark_run_open, os.fsencode(path))
         weakref.finalize(self, _library().tidemark_run_close, self._handle)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and unpickled runs open the trace again, also in another working directory."""
+        return Run, (self._absolute_path,)
 
     def __repr__(self) -> str:
         return f"<tidemark.Run: {self.path}>"
@@ -165,7 +195,7 @@ class Run:
         return Table(_made(_library().tidemark_run_table, self._handle, *arguments))
 
     def _points(self, at: str, device: int | None) -> str:
-        return _text(_made(_library().tidemark_run_points, self._handle, _number(device), at.encode())).rstrip("\n")
+        return _text(_made(_library().tidemark_run_points, self._handle, _number(device), _encoded(at))).rstrip("\n")
 
     @functools.cached_property
     def devices(self) -> Table:
@@ -241,7 +271,9 @@ class Run:
             before.diff(after).to_pandas().head()
             run.diff(at="step:3", other_at="step:20", by="line")
         """
-        points = (_number(device), at.encode(), other_at.encode(), by.encode())
+        if not isinstance(other, (Run, type(None))):
+            raise TypeError(f"tidemark: diff() compares with a run: tidemark.open({other!r})")
+        points = (_number(device), _encoded(at), _encoded(other_at), _encoded(by))
         return Table(_made(_library().tidemark_run_changes, self._handle, (other or self)._handle, *points))
 
     @functools.cached_property
@@ -249,15 +281,16 @@ class Run:
         """Where the memory is, whether it grows and what to do first: a sentence per line."""
         return self.explain("summary").rstrip("\n")
 
-    def explain(self, format: str = "text") -> str:
+    def explain(self, format: str = "text", device: int | None = None) -> str:
         """Returns the explanation, as `tidemark explain` prints it.
 
-        format: "text", "markdown", "html" (a page), "fragment" (an element for a page of others), "json" (a list with
-        the object of each device, described in docs/EXPLAIN.md), or "summary" (a sentence per line).
+        format: "text", "markdown", "html" (a page), "fragment" (an element for a page of others), "json" (an object, or
+        a list with the object of each device if there are several; described in docs/EXPLAIN.md), or "summary" (a
+        sentence per line).
         """
         if format not in ("text", "markdown", "html", "fragment", "json", "summary"):
             raise ValueError(f"tidemark: unknown format {format!r}")
-        return _text(_made(_library().tidemark_run_explanation, self._handle, format.encode()))
+        return _text(_made(_library().tidemark_run_explanation, self._handle, _number(device), format.encode()))
 
 
 def open(path: str | os.PathLike[str]) -> Run:
@@ -277,4 +310,8 @@ def _number(device: int | None) -> int:
 
 
 def _encoded(text: str | None) -> bytes | None:
+    if not isinstance(text, (str, type(None))):
+        raise TypeError(
+            f'tidemark: {text!r} is not text; a point in time is "peak", "end", "event:5", "time:1.5s", ...'
+        )
     return None if text is None else text.encode()

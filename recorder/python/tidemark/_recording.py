@@ -81,6 +81,16 @@ class Recording:
             if sentence := self.core.end_notice():
                 _console.notify(sentence)
 
+    def leave_report(self) -> None:
+        """Leaves it to the caller to say how the recording ended."""
+        self._end_is_reported = True
+
+    @property
+    def used_gpu(self) -> bool:
+        """Whether PyTorch has initialized CUDA, or CUDA's driver has given memory to this process."""
+        torch = sys.modules.get("torch")
+        return (torch is not None and torch.cuda.is_initialized()) or any(self.core.driver_events())
+
     @property
     def moves_at_end(self) -> bool:
         """Whether the trace moves to its destination at the end, which may take a while."""

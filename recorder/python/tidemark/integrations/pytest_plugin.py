@@ -59,7 +59,8 @@ def recording(trace: str) -> Iterator[None]:
     """Records into a new trace until its exit. Raises OSError if that is not possible."""
     if _api.current() is not None:
         raise OSError("another recording runs")
-    with _api.start(trace, _recording.PARTS, "full", force=True):
+    with _api.start(trace, _recording.PARTS, "full", force=True) as started:
+        started.leave_report()  # the end of the session reports it, and the row of dots stays whole
         yield
 
 
@@ -85,11 +86,15 @@ class MemoryLimits:
     def __init__(self, is_required: bool) -> None:
         self._is_required = is_required
 
+    @pytest.hookimpl(trylast=True)  # after tests that -k and -m leave out are gone
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Refuses wrong marks before any test runs."""
         for item in items:
             if mark := item.get_closest_marker("tidemark"):
-                limits_of(mark)
+                try:
+                    limits_of(mark)
+                except pytest.UsageError as wrong:
+                    raise pytest.UsageError(f"{item.nodeid}: {wrong}") from None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
@@ -108,19 +113,21 @@ class MemoryLimits:
         return result
 
     def _check(self, item: pytest.Item, trace: str, limits: list[str], reason: str) -> None:
+        failed = ""
         try:
-            if reason:
-                raise OSError(reason)
-            answer = _check.check(trace, limits)
+            answer = _check.check(trace, limits)  # finds wrong limits also if there is no trace
+            if not reason and not answer["holds"]:
+                failed = _failure_text(answer, trace)
         except OSError as failure:
-            if self._is_required:
-                pytest.fail(f"tidemark: the GPU memory of this test was not checked: {failure}", pytrace=False)
-            item.user_properties.append((_NOT_CHECKED, str(failure)))
-            return
+            reason = reason or str(failure)
         except ValueError as failure:
-            pytest.fail(f"tidemark: {failure}", pytrace=False)
-        if not answer["holds"]:
-            pytest.fail(_failure_text(answer, trace), pytrace=False)
+            failed, reason = f"tidemark: {failure}", ""
+        if reason and self._is_required:
+            failed = f"tidemark: the GPU memory of this test was not checked: {reason}"
+        elif reason:
+            item.user_properties.append((_NOT_CHECKED, reason))
+        if failed:
+            pytest.fail(failed, pytrace=False)
 
     def pytest_report_header(self) -> str:
         return "tidemark: the GPU memory of marked tests is recorded and checked"
