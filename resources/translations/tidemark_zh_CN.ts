@@ -2044,6 +2044,14 @@
         <source>Swap A and B</source>
         <translation>交换 A 和 B</translation>
     </message>
+    <message>
+        <source>Iteration A</source>
+        <translation>迭代 A</translation>
+    </message>
+    <message>
+        <source>Iteration B</source>
+        <translation>迭代 B</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::CommandPalette</name>
