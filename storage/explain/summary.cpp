@@ -59,7 +59,9 @@ void add_categories(const AnalysisContext& context, const Words& words, const Co
         }
     });
     if (known != component.bytes) {
-        add_part(parts, component_name(words, component), component.bytes - known, component.kind);
+        const std::string name = component_name(words, component);
+        add_part(parts, known == 0 ? name : words("other {component}", with("component", name)),
+                 component.bytes - known, component.kind);
     }
 }
 
@@ -273,8 +275,7 @@ bool is_headline(const AnalysisContext& context, const Finding& finding) {
         return finding.severity < Severity::pattern;
     }
     const int64_t least_fraction = finding.kind == FindingKind::block_reuse ? 2 : 50;
-    return finding.kind != FindingKind::steady &&
-           finding.bytes * least_fraction >= context.peak().max;
+    return finding.kind != FindingKind::steady && finding.bytes * least_fraction >= context.peak().max;
 }
 
 std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation,
