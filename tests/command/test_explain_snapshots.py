@@ -68,7 +68,7 @@ class ExplainSnapshots(CommandTest):
         """adam_steps: of 261 MiB of requested memory, 128 MiB are known to be optimizer state."""
         text = self.run_fine("explain", self.imported("adam_steps"))
         self.assertRegex(text, r"133 MiB .* other requested memory")
-        self.assertRegex(self.run_fine("breakdown", self.folder / "adam_steps.tide"), r"requested memory +261 MiB")
+        self.assertRegex(self.run_fine("breakdown", self.folder / "adam_steps.tide"), r"261 MiB .*requested memory")
 
     def test_an_error_is_dated_by_itself(self):
         """s2_oom_list: the request that fails is 1 ms younger than the one before."""
