@@ -189,8 +189,7 @@ std::string memory_at_peak(const AnalysisContext& context, const Words& words) {
 }
 
 std::string reserved_beyond_peak(const AnalysisContext& context, const Words& words) {
-    const int64_t allocated = context.peak().max,
-                  reserved = context.curves().value(Series::reserved, context.now());
+    const int64_t allocated = context.peak().max, reserved = context.curves().value(Series::reserved, context.now());
     return context.is_snapshot() && !context.lacks_history() && reserved - allocated >= least_unusable_bytes(allocated)
                ? words("PyTorch has reserved {reserved}, {more} more than were allocated at the peak.",
                        with("reserved", format_bytes(reserved)), with("more", format_bytes(reserved - allocated)))

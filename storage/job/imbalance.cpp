@@ -70,10 +70,9 @@ std::string sites_sentence(const std::vector<SiteDifference>& differences, int64
         }
     }
     const auto sites = with("sites", words.list(phrases));
-    return (more - total) * least_part > total
-               ? words("The difference: {sites}; other lines have {bytes} less.", sites,
-                       with("bytes", format_bytes(more - total)))
-               : words("The difference: {sites}.", sites);
+    return (more - total) * least_part > total ? words("The difference: {sites}; other lines have {bytes} less.", sites,
+                                                       with("bytes", format_bytes(more - total)))
+                                               : words("The difference: {sites}.", sites);
 }
 
 void add_leak(JobFinding& finding, const FindingSummary& leak, const Words& words) {

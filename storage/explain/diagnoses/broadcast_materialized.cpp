@@ -63,8 +63,8 @@ public:
 
 private:
     std::vector<AllocationIndex> largest_of_lines() const {
-        const double least = std::max<double>(
-            least_bytes, least_part_of_peak * static_cast<double>(context_.peak().max));
+        const double least =
+            std::max<double>(least_bytes, least_part_of_peak * static_cast<double>(context_.peak().max));
         std::unordered_map<uint64_t, AllocationIndex> largest;
         for (AllocationIndex a = 0; a < allocations_.size(); ++a) {
             const uint32_t origin = allocations_.origin[a];

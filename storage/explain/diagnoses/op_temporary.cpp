@@ -28,8 +28,7 @@ constexpr double least_part_reported = 0.02;
 
 class Search {
 public:
-    explicit Search(const AnalysisContext& context)
-        : context_(context), peak_(context.peak()) {}
+    explicit Search(const AnalysisContext& context) : context_(context), peak_(context.peak()) {}
 
     const Extremes& peak() const { return peak_; }
     bool is_worth_reporting(int64_t bytes) const {

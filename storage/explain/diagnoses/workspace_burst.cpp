@@ -105,8 +105,7 @@ void report(Finding& finding, const AnalysisContext& context, const Bursts& burs
         words("{op} allocated a workspace of {bytes} and freed it before any other event: scratch memory of one cuDNN "
               "algorithm, not a result. Allocated memory reached {peak} with it; without it, {tensors} at most.",
               with("op", origin.op), with("bytes", format_bytes(bursts.bytes)),
-              with("peak", format_bytes(context.peak().max)),
-              with("tensors", format_bytes(bursts.tensors)))};
+              with("peak", format_bytes(context.peak().max)), with("tensors", format_bytes(bursts.tensors)))};
     if (was_trial(context, bursts)) {
         finding.text.push_back(
             words("This happened {times}, only at the beginning: with torch.backends.cudnn.benchmark, cuDNN tries "
