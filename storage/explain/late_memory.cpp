@@ -128,7 +128,7 @@ public:
         const SurvivingAllocations& surviving = context_.surviving_allocations();
         first_ = warm_up / surviving.iterations_per_slice();
         for (const Site& site : surviving.sites()) {
-            const bool is_known = explained_.count(site.stack) > 0;
+            const bool is_known = explained_.contains(site.stack);
             if (site.count > 0 && site.level.size() >= fewest_slices && !is_known) {
                 add(site);
             }
