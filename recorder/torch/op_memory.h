@@ -5,6 +5,7 @@
 // the graph when the op ends is the op's workspace.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,10 +27,14 @@ class OpMemory {
 public:
     struct Piece {
         DeviceAddress memory;
-        PlaceKeys place;  ///< of its allocation
+        PlaceKeys place;        ///< of its allocation
+        uint32_t returned = 0;  ///< its place among what inner ops have returned, from 1; 0: none did, or nobody looked
     };
 
-    void clear() { count_ = 0; }
+    void clear() {
+        count_ = 0;
+        returned_ = 0;
+    }
     void allocated(const Piece& piece) {
         if (count_ < pieces_.size()) {
             pieces_[count_++] = piece;
@@ -47,6 +52,26 @@ public:
         }
         return std::nullopt;
     }
+    /// Notes that an inner op returned a tensor with this memory.
+    void returned(const DeviceAddress& memory) {
+        for (size_t i = 0; i < count_; ++i) {
+            if (pieces_[i].memory == memory) {
+                pieces_[i].returned = ++returned_;
+            }
+        }
+    }
+    /// Removes the piece that was returned before exactly `later` other ones, and returns it.
+    std::optional<Piece> claim_returned(size_t later) {
+        for (size_t i = 0; i < count_; ++i) {
+            const Piece piece = pieces_[i];
+            const auto is_later = [&](const Piece& other) { return other.returned > piece.returned; };
+            if (piece.returned > 0 && static_cast<size_t>(std::count_if(begin(), end(), is_later)) == later) {
+                pieces_[i] = pieces_[--count_];
+                return piece;
+            }
+        }
+        return std::nullopt;
+    }
     bool empty() const { return count_ == 0; }
     const Piece* begin() const { return pieces_.data(); }
     const Piece* end() const { return pieces_.data() + count_; }
@@ -54,6 +79,7 @@ public:
 private:
     std::array<Piece, 64> pieces_;
     size_t count_ = 0;
+    uint32_t returned_ = 0;
 };
 
 }  // namespace tidemark::plugin

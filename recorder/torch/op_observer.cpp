@@ -60,7 +60,7 @@ std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& op) {
     if (op.scope() == at::RecordScope::FUNCTION) {
         state.enter_op(op.name(), TIDEMARK_SCOPE_OP);
         remember_forward_stack(state, op);
-        if (graph_is_recorded() && (is_differentiable(op) || state.in_outermost_op())) {
+        if (graph_is_recorded() && (is_differentiable(op) || state.in_outermost_op() || state.reads_inner_results())) {
             request_results(op);
         }
     } else {
@@ -89,18 +89,44 @@ void report_memory(ThreadState& state, uint8_t category, const DeviceAddress& me
     }
 }
 
+/// Returns whether a result does not tell which memory is its own: the wrappers of torch.func, DTensors, sparse
+/// tensors.
+bool hides_memory(const c10::TensorImpl& tensor) {
+    const TensorPlace place = place_of(tensor);
+    return !tensor.unsafe_storage() || (place.address == 0 && place.storage_bytes > 0);
+}
+
 void report_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor) {
     torch::autograd::Node* node = node_of(tensor);
-    if (node == nullptr && (!state.in_outermost_op() || state.op_memory().empty())) {
-        return;  // the node of the outer op does not exist yet, or the op has allocated nothing
+    if (state.op_memory().empty() && node == nullptr) {
+        return;
     }
     const TensorPlace place = place_of(tensor);
     const DeviceAddress memory{place.address, place.device};
+    if (node == nullptr && !state.in_outermost_op()) {
+        state.op_memory().returned(memory);  // the node of the outer op does not exist yet
+        return;
+    }
     const auto allocated_at = place.device == TIDEMARK_NO_DEVICE ? std::nullopt : state.op_memory().claim(memory);
     if (node != nullptr) {
         report_node(*node, tensor, allocated_at ? place : TensorPlace{});
     } else if (allocated_at) {
         report_memory(state, category_of_result(state, op), memory, *allocated_at);
+    }
+}
+
+/// Handles a result that hides its memory. `later`: the number of such results after it. The op has returned what its
+/// last inner op returned.
+void report_hidden_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor, size_t later) {
+    torch::autograd::Node* node = node_of(tensor);
+    if (node == nullptr && !state.in_outermost_op()) {
+        return;
+    }
+    const auto own = state.op_memory().claim_returned(later);
+    if (node != nullptr) {
+        report_node(*node, tensor, own ? TensorPlace{own->memory.address, own->memory.device} : TensorPlace{});
+    } else if (own) {
+        report_memory(state, category_of_result(state, op), own->memory, own->place);
     }
 }
 
@@ -123,18 +149,34 @@ void for_each_result(const at::RecordFunction& op, Visit&& visit) {
     }
 }
 
-/// Results without a storage, such as the wrappers of torch.func and of sparse tensors, hide which memory is theirs:
-/// then none is called a workspace.
-void report_results(ThreadState& state, const at::RecordFunction& op) {
-    bool all_have_storage = true;
-    for_each_result(op, [&](const c10::TensorImpl& tensor) {
-        all_have_storage &= static_cast<bool>(tensor.unsafe_storage());
-        report_result(state, op.name(), tensor);
-    });
-    if (state.in_outermost_op() && all_have_storage) {
-        for (const OpMemory::Piece& workspace : state.op_memory()) {
-            report_memory(state, TIDEMARK_CATEGORY_WORKSPACE, workspace.memory, workspace.place);
+void report_workspaces(ThreadState& state) {
+    for (const OpMemory::Piece& piece : state.op_memory()) {
+        if (piece.returned == 0) {
+            report_memory(state, TIDEMARK_CATEGORY_WORKSPACE, piece.memory, piece.place);
         }
+    }
+}
+
+/// Once a result has hidden its memory, the results of inner ops are read on this thread, too, at the cost of a copy
+/// each: one of them has that memory, and what none of them has is a workspace. Before, none is called a workspace.
+void report_results(ThreadState& state, const at::RecordFunction& op) {
+    size_t hidden = 0;
+    for_each_result(op, [&](const c10::TensorImpl& tensor) { hidden += hides_memory(tensor) ? 1 : 0; });
+    size_t later = hidden;
+    for_each_result(op, [&](const c10::TensorImpl& tensor) {
+        if (hides_memory(tensor)) {
+            report_hidden_result(state, op.name(), tensor, --later);
+        } else {
+            report_result(state, op.name(), tensor);
+        }
+    });
+    if (!state.in_outermost_op()) {
+        return;
+    }
+    if (hidden == 0 || state.reads_inner_results()) {
+        report_workspaces(state);
+    } else if (!state.op_memory().empty()) {
+        state.read_inner_results();
     }
 }
 

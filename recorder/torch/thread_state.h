@@ -78,6 +78,9 @@ public:
     /// Returns whether the current op was called by the program or by a node, not by another op.
     bool in_outermost_op() const { return !open_.empty() && open_.back().is_outermost; }
     OpMemory& op_memory() { return op_memory_; }
+    /// Whether the results of ops inside ops are read on this thread: see report_results().
+    bool reads_inner_results() const { return reads_inner_results_; }
+    void read_inner_results() { reads_inner_results_ = true; }
 
     /// Returns the stack that called the outermost op. C++ calls the ops inside an op, so their Python stack is the
     /// same.
@@ -151,6 +154,7 @@ private:
     uint32_t current_ = 0;
     bool in_optimizer_ = false;
     bool in_op_ = false;  ///< inside an op that PyTorch's dispatcher called, below any node
+    bool reads_inner_results_ = false;
     OpMemory op_memory_;
     StackRef op_caller_;  ///< cached by caller_of_op() while an op is open
     uint32_t stack_at_node_ = 0;
