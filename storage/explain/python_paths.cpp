@@ -21,12 +21,16 @@ bool is_in_array_library(std::string_view file) {
                        [&](std::string_view folder) { return file.find(folder) != file.npos; });
 }
 
+std::string_view name_of(const StackTable& table, const Frame& frame) {
+    const std::string_view function = table.string(frame.function);
+    return function.substr(function.rfind('.') + 1);
+}
+
 bool is_part_of_iteration(const StackTable& table, const Frame& frame) {
     constexpr std::array functions{"__init__"sv, "<listcomp>"sv, "<dictcomp>"sv, "<genexpr>"sv,
                                    "backward"sv, "forward"sv,    "__call__"sv};
     constexpr std::array files{module_file, "autograd/function.py"sv, "autograd/graph.py"sv};
-    const std::string_view function = table.string(frame.function), file = table.string(frame.file);
-    const std::string_view name = function.substr(function.rfind('.') + 1);
+    const std::string_view name = name_of(table, frame), file = table.string(frame.file);
     if (is_in_array_library(file)) {
         return false;
     }
@@ -35,14 +39,21 @@ bool is_part_of_iteration(const StackTable& table, const Frame& frame) {
            file.find("torch/optim/") != file.npos;
 }
 
+/// Returns whether the call is a __call__ of an installed package. Those of the program's own code are mostly models.
+bool is_call_of_package(const StackTable& table, const Frame& frame) {
+    return name_of(table, frame) == "__call__" && table.string(frame.file).find("-packages/") != std::string::npos;
+}
+
 }  // namespace
 
-PythonPaths::PythonPaths(const StackTable& table) : table_(table), path_of_(table.stack_count()), calls_(1) {
+PythonPaths::PythonPaths(const StackTable& table, std::span<const StackId> allocations)
+    : table_(table), path_of_(table.stack_count()), calls_(1) {
     for (StackId stack = 1; stack < table.stack_count(); ++stack) {
         const StackEntry& entry = table.stack(stack);
         const PathId caller = path_of_[entry.caller];
         path_of_[stack] = is_located(table.role(entry.frame)) ? intern(caller, entry.frame) : caller;
     }
+    find_parts_of_iterations(allocations);
 }
 
 PathId PythonPaths::intern(PathId caller, FrameId frame) {
@@ -50,10 +61,33 @@ PathId PythonPaths::intern(PathId caller, FrameId frame) {
     const auto [found, is_new] = ids_.try_emplace(uint64_t{caller} << 32 | frame, id);
     if (is_new) {
         const Call& from = calls_[caller];
-        calls_.push_back({caller, frame, caller == 0 ? id : from.outermost, from.depth + 1,
-                          from.is_part || tidemark::is_part_of_iteration(table_, table_.frame(frame))});
+        calls_.push_back({caller, frame, caller == 0 ? id : from.outermost, from.depth + 1, false});
     }
     return found->second;
+}
+
+/// A __call__ around nearly all allocations runs the program, with its loop: pytest and click do so.
+void PythonPaths::find_parts_of_iterations(std::span<const StackId> allocations) {
+    constexpr double nearly_all = 0.9;
+    const std::vector<size_t> inside = count_inside(allocations);
+    for (PathId path = 1; path < calls_.size(); ++path) {
+        Call& call = calls_[path];
+        const Frame& frame = table_.frame(call.frame);
+        const bool runs_program = is_call_of_package(table_, frame) && inside[0] > 0 &&
+                                  static_cast<double>(inside[path]) >= nearly_all * static_cast<double>(inside[0]);
+        call.is_part = calls_[call.caller].is_part || (!runs_program && tidemark::is_part_of_iteration(table_, frame));
+    }
+}
+
+std::vector<size_t> PythonPaths::count_inside(std::span<const StackId> allocations) const {
+    std::vector<size_t> inside(calls_.size());
+    for (const StackId stack : allocations) {
+        inside[path_of_[stack]] += path_of_[stack] != 0 ? 1 : 0;
+    }
+    for (PathId path = static_cast<PathId>(calls_.size()); --path > 0;) {
+        inside[calls_[path].caller] += inside[path];  // a call has a larger number than its caller
+    }
+    return inside;
 }
 
 bool PythonPaths::is_call_of_module(PathId path) const {

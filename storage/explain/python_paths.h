@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,7 +20,8 @@ using PathId = uint32_t;
 /// Immutable. Keeps a reference to the table. Thread: any.
 class PythonPaths {
 public:
-    explicit PythonPaths(const StackTable& table);
+    /// `allocations`: the stack of each one.
+    explicit PythonPaths(const StackTable& table, std::span<const StackId> allocations = {});
 
     /// Returns the innermost Python call of a stack; 0 if the stack has none.
     PathId of(StackId stack) const { return path_of_[stack]; }
@@ -32,7 +34,8 @@ public:
     }
     PathId outermost(PathId path) const { return calls_[path].outermost; }
     /// Returns whether the call, or one of its callers, does a part of one iteration, however often it repeats: a
-    /// module, an optimizer, backward(), a constructor.
+    /// module, an optimizer, backward(), a constructor, a __call__. One of an installed package that is around
+    /// nearly all allocations runs the program.
     bool is_part_of_iteration(PathId path) const { return calls_[path].is_part; }
 
     /// Returns whether the call is of PyTorch's code that calls a module's hooks and its forward().
@@ -52,6 +55,9 @@ private:
         bool is_part = false;
     };
     PathId intern(PathId caller, FrameId frame);
+    void find_parts_of_iterations(std::span<const StackId> allocations);
+    /// Returns, for each call, the number of allocations in it; for 0, of all with Python calls.
+    std::vector<size_t> count_inside(std::span<const StackId> allocations) const;
 
     const StackTable& table_;
     std::vector<PathId> path_of_;  // by stack

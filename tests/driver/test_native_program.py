@@ -76,6 +76,7 @@ class NativeProgram(unittest.TestCase):
         command = [TIDEMARK, "record", "--with", "stacks,driver", "-o", self.trace, "--", *command]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stderr)
+        self.said = done.stdout + done.stderr
 
     def record_python(self, text, *arguments, status=0):
         program = os.path.join(os.path.dirname(self.trace), "simulate.py")
@@ -85,7 +86,7 @@ class NativeProgram(unittest.TestCase):
 
     def told(self, *words):
         done = subprocess.run([TIDEMARK, *words], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 0, f"{done.stderr}The recorded program said: {self.said}")
         return done.stdout
 
     def test_retained_memory_is_a_leak_at_its_line(self):
@@ -118,6 +119,7 @@ class NativeProgram(unittest.TestCase):
     def test_what_atexit_frees_is_retained_by_the_program(self):
         for arguments, status, end in (((), 0, "exited"), (("fail",), 1, "ValueError: no")):
             self.record_python(FREES_AT_EXIT, *arguments, status=status)
+            self.assertEqual("ValueError: no" in self.said, bool(arguments), self.said)
             info = json.loads(self.told("info", self.trace, "--format", "json"))
             self.assertEqual(info["devices"][0]["events"], 30 * 2)
             self.assertIn(end, info["processes"][0]["how_ended"])

@@ -390,7 +390,7 @@ def main():
     parser.add_argument("--wheels")
     parser.add_argument("--keep")
     parser.add_argument("names", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         user = User(options.wheel, options.wheels and os.path.abspath(options.wheels), folder)

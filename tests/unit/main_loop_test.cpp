@@ -111,6 +111,31 @@ TEST(MainLoop, IsNotTheConstructionOfAModel) {
     EXPECT_EQ(0u, program.iterations());
 }
 
+TEST(MainLoop, MayRunInsideACallOfTheWholeProgram) {
+    constexpr Call pytest{"/venv/lib/python3.12/site-packages/pluggy/_hooks.py", "HookCaller.__call__", 512};
+    for (const bool has_loop_of_one_line : {true, false}) {
+        Program program;
+        program.at({pytest, in_main(5)});
+        for (int step = 0; step < 8; ++step) {
+            program.at({pytest, in_main(10)});
+            program.use({pytest, in_main(has_loop_of_one_line ? 10 : 12), module_call});
+        }
+        EXPECT_NEAR(8, static_cast<double>(program.iterations()), 1) << has_loop_of_one_line;
+    }
+}
+
+TEST(MainLoop, IsNotTheLayersOfACallableModel) {
+    constexpr Call model{"/home/anna/model.py", "Model.__call__", 12};
+    Program program;
+    program.at({in_main(5)});
+    for (int layer = 0; layer < 24; ++layer) {
+        for (const int32_t line : {20, 21, 25}) {
+            program.at({in_main(10), model, {"/home/anna/model.py", "Block.run", line}});
+        }
+    }
+    EXPECT_EQ(0u, program.iterations());
+}
+
 TEST(MainLoop, IsNotAListMadeOnce) {
     Program program;
     for (int tensor = 0; tensor < 4; ++tensor) {
