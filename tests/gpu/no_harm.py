@@ -113,6 +113,13 @@ def bare(arguments, **options):
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=200, **options)
 
 
+def home():
+    """Returns the folder with the recorder: that of an installation, or of the wheel in this Python."""
+    installed = os.path.realpath(os.path.join(os.path.dirname(TIDEMARK), "..", "lib", "tidemark"))
+    of_wheel = ["-c", "from tidemark import _core; print(_core.home())"]
+    return installed if os.path.isdir(installed) else bare(of_wheel).stdout.strip()
+
+
 def recorded(trace, arguments, **options):
     return subprocess.run(
         [TIDEMARK, "record", "--force", "-o", trace, "--", sys.executable, *arguments],
@@ -238,8 +245,7 @@ def recorder_killed(folder):
 
 def late_start(folder):
     trace = folder + "/t.tide"
-    package = os.path.join(os.path.dirname(TIDEMARK), "..", "lib", "tidemark", "python")
-    done = bare([program(folder, LATE), trace, package])
+    done = bare([program(folder, LATE), trace, os.path.join(home(), "python")])
     require(done.returncode == 0, done.stderr[-800:])
     compared = 0
     for number, truth in enumerate(json.loads(done.stdout.splitlines()[-1])):
@@ -271,11 +277,11 @@ def loader(folder):
 
 
 def no_compiler(folder):
-    home = os.path.realpath(os.path.join(os.path.dirname(TIDEMARK), "..", "lib", "tidemark"))
+    complete = home()
     lacking = os.path.join(folder, "home")
     os.mkdir(lacking)
-    for part in set(os.listdir(home)) - {"plugins"}:
-        os.symlink(os.path.join(home, part), os.path.join(lacking, part))
+    for part in set(os.listdir(complete)) - {"plugins"}:
+        os.symlink(os.path.join(complete, part), os.path.join(lacking, part))
     environment = {**os.environ, "CXX": "false", "TIDEMARK_CACHE": folder, "TIDEMARK_HOME": lacking}
     done = recorded(folder + "/t.tide", [program(folder, WORK)], env=environment)
     require(done.returncode == 0, done.stderr[-800:])
