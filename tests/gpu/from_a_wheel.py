@@ -312,11 +312,8 @@ def framework(user, name, program, steps, phases=(), marks=()):
 
 def tested(user):
     user.write("test_gpu.py", PYTEST)
-    text = user.run(
-        user.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tidemark", "--tidemark-require", "--basetemp=tests",
-        "test_gpu.py",
-        status=1,
-    )  # fmt: skip
+    pytest = [user.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp=tests"]
+    text = user.run(*pytest, "--tidemark", "--tidemark-require", "test_gpu.py", status=1)
     require("2 failed, 1 passed" in text, text)
     require("64" in text and "KEPT" in text, text)
     return "the large test and the leak failed, with 'KEPT'"
