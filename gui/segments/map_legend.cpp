@@ -16,7 +16,7 @@ namespace tidemark::gui {
 
 namespace {
 constexpr int swatch_size = 12, swatch_room = swatch_size + 5;
-constexpr int longest_name = 150, shortest_name = 110, name_step = 10;
+constexpr int longest_name = 220, shortest_name = 110, name_step = 10;
 constexpr int few_lines = 3;
 constexpr int margin = 10, gap = 14;
 constexpr int longest_scale = 110, ramp_length = 120;
