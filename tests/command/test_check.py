@@ -64,6 +64,11 @@ class Check(CommandTest):
             self.assertIn("retained-graph", self.broken(LEAK, "--no-finding", words))
         self.run_fine("check", LEAK, "--no-finding", "fragmentation,out-of-memory")
 
+    def test_the_retention_path_is_one_line(self):
+        path = "Retention path: global variable results (__main__): 484 KiB → element 35: 8.00 KiB → autograd node "
+        self.assertIn(f"\n{'':9}{path}", self.broken(LEAK, "--no-finding", "leak"))
+        self.assertIn(path, self.broken(LEAK, "--max-growth-per-step", "1KB"))
+
     def test_json(self):
         result = run("check", LEAK, "--no-finding", "leak", "--max-peak", "1GiB", "--format", "json")
         self.assertEqual(result.returncode, BROKEN)
