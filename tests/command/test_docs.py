@@ -24,7 +24,9 @@ class Docs(CommandTest):
             *options, trace = shlex.split(arguments)
             printed = iter(self.run_fine(*options, EXAMPLES / trace).splitlines())
             for line in text.splitlines():
-                self.assertTrue(line.strip() == "..." or line in printed, f"{arguments} does not print, in order: {line}")
+                self.assertTrue(
+                    line.strip() == "..." or line in printed, f"{arguments} does not print, in order: {line}"
+                )
 
     def test_lines_are_those_of_the_example(self):
         """The first answer of the user guide, and the check of the docs, name the line that explain finds."""
