@@ -165,6 +165,8 @@ class Check(CommandTest):
         short = EXAMPLES / "s06_one_element.tide"
         self.assertIn("cannot be decided", self.broken(short, "--max-growth-per-step", "1GiB"))
         self.assertIn("repeats", self.broken(short, "--no-finding", "leak"))
+        few = self.broken(EXAMPLES / "s12_three_linears.tide", "--max-growth-per-step", "0")
+        self.assertIn("the run has 3 iterations, 5 are needed", few)
         late = self.imported("gpt_ring")
         text = self.broken(late, "--max-peak", "1TiB")
         self.assertIn("UNKNOWN", text)
