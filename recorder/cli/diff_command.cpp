@@ -24,6 +24,7 @@
 #include "storage/compare/changes.h"
 #include "storage/compare/common_axis.h"
 #include "storage/compare/compare.h"
+#include "storage/explain/finding_parts.h"
 #include "storage/explain/iterations.h"
 #include "storage/job/job.h"
 #include "storage/text/fact_words.h"
@@ -99,27 +100,44 @@ struct Side {
     }
 };
 
-Result<EventNumber> end_of_iteration(const DeviceTimePoint& time_point, int64_t number) {
+struct NamedTimePoint {
+    EventNumber event;
+    std::string name;  ///< "at the end of step 3"
+};
+
+Error no_such_iteration(const Iterations& iterations, const std::string& path, int64_t number) {
+    const auto in_path = with("path", path), wanted = with("number", number);
+    const auto first = with("first", iterations[0].number), last = with("last", iterations.all().back().number);
+    return iterations.source() == IterationSource::steps
+               ? usage_error("{path}: there is no step {number}; the steps are {first} to {last}.", in_path, wanted,
+                             first, last)
+               : usage_error(
+                     "{path}: there is no iteration {number}; the run has no recorded steps, and its iterations are "
+                     "{first} to {last}.",
+                     in_path, wanted, first, last);
+}
+
+Result<NamedTimePoint> end_of_iteration(const DeviceTimePoint& time_point, int64_t number, const Words& words) {
     const Iterations iterations(time_point.trace(), time_point.device(), time_point.analysis->curves());
-    for (const Iteration& iteration : iterations.all()) {
-        if (iteration.number == number) {
-            return iteration.last;
-        }
-    }
     if (iterations.empty()) {
         return usage_error("{path}: no steps were recorded, and nothing else repeats; use --at-a and --at-b.",
                            with("path", time_point.trace().path));
     }
-    return usage_error("{path}: there is no step {number}; the steps are {first} to {last}.",
-                       with("path", time_point.trace().path), with("number", number),
-                       with("first", iterations[0].number), with("last", iterations.all().back().number));
+    const auto& all = iterations.all();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Iteration& iteration) { return iteration.number == number; });
+    if (found == all.end()) {
+        return no_such_iteration(iterations, time_point.trace().path, number);
+    }
+    return NamedTimePoint{
+        found->last,
+        words("at the end of {iteration}", with("iteration", iteration_name(iterations, words, found - all.begin())))};
 }
 
-std::string words_about_time_point(const Selected& selected, const Words& words) {
-    return selected.iteration      ? words("at the end of step {number}", with("number", *selected.iteration))
-           : selected.at == "peak" ? words("at its peak")
-           : selected.at == "end"  ? words("at its end")
-                                   : words("at {time_point}", with("time_point", selected.at));
+std::string words_about_time_point(const std::string& at, const Words& words) {
+    return at == "peak"  ? words("at its peak")
+           : at == "end" ? words("at its end")
+                         : words("at {time_point}", with("time_point", at));
 }
 
 Result<Side> open_side(const std::shared_ptr<const Trace>& trace, const Selected& selected, const Way& way,
@@ -128,14 +146,16 @@ Result<Side> open_side(const std::shared_ptr<const Trace>& trace, const Selected
     if (!time_point) {
         return time_point.error();
     }
+    std::string when = words_about_time_point(selected.at, words);
     if (selected.iteration) {
-        const auto event = end_of_iteration(*time_point, *selected.iteration);
-        if (!event) {
-            return event.error();
+        auto end = end_of_iteration(*time_point, *selected.iteration, words);
+        if (!end) {
+            return end.error();
         }
-        time_point->point = *event;
+        time_point->point = end->event;
+        when = std::move(end->name);
     }
-    Side side{std::move(*time_point), nullptr, words_about_time_point(selected, words)};
+    Side side{std::move(*time_point), nullptr, std::move(when)};
     if (needs_graph(way.by)) {
         auto graph = read_whole_graph(trace, progress);
         if (!graph) {
@@ -388,8 +408,9 @@ void add_diff_command(CommandLine& line) {
         line, "diff",
         {words("Compare the memory of two traces, or of two points in time"),
          words("Compares two traces, or two points in time of one trace, which needs --at-a and --at-b, or\n"
-               "--steps. Groups of both sides match by name, and stacks by the text of their frames. Bytes are\n"
-               "those of active blocks, as in top. Of two runs of a job, compares each rank with the same rank."),
+               "--steps. Without recorded steps, --steps counts iterations. Groups of both sides match by name, and\n"
+               "stacks by the text of their frames. Bytes are those of active blocks, as in top. Of two runs of a\n"
+               "job, compares each rank with the same rank."),
          "  tidemark diff before.tide after.tide\n"
          "  tidemark diff run.tide --steps 3:20 --by line\n"
          "  tidemark diff run.tidejob:0 run.tidejob:3            # two ranks\n"

@@ -15,6 +15,9 @@ constexpr size_t fewest_iterations = 3;
 constexpr int64_t least_fraction = 4;  ///< 1 / 4 of the peak of allocated memory
 /// Smaller requests have segments of their own, which take little memory.
 constexpr int64_t small_request = 1 << 20;
+/// Memory that rises to the end rises in each of them.
+constexpr size_t quarters = 4;
+constexpr int64_t least_share = 10;  ///< 1 / 10 of the whole rise
 
 }  // namespace
 
@@ -62,6 +65,27 @@ std::optional<ReservedGrowth> find_reserved_growth(const AnalysisContext& contex
         }
     }
     return growth.bytes >= least && iterations.size() >= fewest_iterations ? std::optional(growth) : std::nullopt;
+}
+
+std::optional<ReservedRise> find_reserved_rise(const AnalysisContext& context) {
+    const Iterations& iterations = context.iterations();
+    if (iterations.size() < 2 * quarters) {
+        return std::nullopt;
+    }
+    const auto reserved_after = [&](size_t position) {
+        return context.curves().value(Series::reserved, iterations[position].last);
+    };
+    const ReservedRise rise{reserved_after(0), reserved_after(iterations.size() - 1)};
+    const int64_t total = rise.last - rise.first;
+    int64_t before = rise.first;
+    for (size_t quarter = 1; quarter <= quarters; ++quarter) {
+        const int64_t after = reserved_after(quarter * iterations.size() / quarters - 1);
+        if ((after - before) * least_share < total) {
+            return std::nullopt;
+        }
+        before = after;
+    }
+    return total >= least_unusable_bytes(context.peak().max) ? std::optional(rise) : std::nullopt;
 }
 
 }  // namespace tidemark

@@ -32,4 +32,12 @@ int64_t least_unusable_bytes(int64_t peak);
 /// Returns nothing if reserved memory follows the peaks of allocated memory.
 std::optional<ReservedGrowth> find_reserved_growth(const AnalysisContext& context);
 
+/// Reserved bytes at the end of the first and of the last iteration.
+struct ReservedRise {
+    int64_t first = 0, last = 0;
+};
+
+/// Returns nothing unless reserved memory rises in each quarter of the iterations, by much in all of them.
+std::optional<ReservedRise> find_reserved_rise(const AnalysisContext& context);
+
 }  // namespace tidemark

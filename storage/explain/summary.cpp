@@ -16,6 +16,7 @@
 #include "storage/explain/kept_activations.h"
 #include "storage/explain/memory_at_peak.h"
 #include "storage/explain/old_results.h"
+#include "storage/explain/reserved_growth.h"
 #include "storage/explain/stack_categories.h"
 #include "storage/text/fact_words.h"
 
@@ -262,6 +263,12 @@ bool has_alternative_fix(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
 }
 
+std::string reserved_rise(const AnalysisContext& context, const Words& words, const ReservedRise& rise) {
+    return words("Reserved memory keeps rising, from {first} after the first {iteration} to {last} after the last one.",
+                 with("first", format_bytes(rise.first)), with("last", format_bytes(rise.last)),
+                 with("iteration", iteration_words(context.iterations().source(), words)));
+}
+
 /// Without iterations, or with memory that nothing accounts for, a fix may be necessary.
 std::string first_look(const AnalysisContext& context, const Words& words, const Finding* notable) {
     return notable != nullptr ? words("Most notable: {title}.", with("title", notable->title))
@@ -282,11 +289,13 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
                        const KeptActivations& kept) {
     const auto& findings = explanation.findings;
     const Finding* notable = !findings.empty() && is_headline(context, findings.front()) ? &findings.front() : nullptr;
-    const bool is_unknown = explanation.run_trend == RunTrend::too_short ||
+    const std::optional<ReservedRise> rise = find_reserved_rise(context);
+    const bool is_unknown = rise || explanation.run_trend == RunTrend::too_short ||
                             (context.rises_to_the_end() && !context.has_bounded_growth()) ||
                             find_finding(explanation.findings, FindingKind::late_memory) != nullptr;
     if (is_unknown && (!notable || notable->severity == Severity::pattern)) {
-        return first_look(context, words, notable);
+        return words.sentences(
+            {rise ? reserved_rise(context, words, *rise) : std::string(), first_look(context, words, notable)});
     }
     if (!notable) {
         return kept.dropped > 0 ? std::string() : words("No fix is needed.");

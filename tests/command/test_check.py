@@ -64,6 +64,11 @@ class Check(CommandTest):
             self.assertIn("retained-graph", self.broken(LEAK, "--no-finding", words))
         self.run_fine("check", LEAK, "--no-finding", "fragmentation,out-of-memory")
 
+    def test_the_retention_path_is_one_line(self):
+        path = "Retention path: global variable results (__main__): 484 KiB → element 35: 8.00 KiB → autograd node "
+        self.assertIn(f"\n{'':9}{path}", self.broken(LEAK, "--no-finding", "leak"))
+        self.assertIn(path, self.broken(LEAK, "--max-growth-per-step", "1KB"))
+
     def test_json(self):
         result = run("check", LEAK, "--no-finding", "leak", "--max-peak", "1GiB", "--format", "json")
         self.assertEqual(result.returncode, BROKEN)
@@ -160,6 +165,8 @@ class Check(CommandTest):
         short = EXAMPLES / "s06_one_element.tide"
         self.assertIn("cannot be decided", self.broken(short, "--max-growth-per-step", "1GiB"))
         self.assertIn("repeats", self.broken(short, "--no-finding", "leak"))
+        few = self.broken(EXAMPLES / "s12_three_linears.tide", "--max-growth-per-step", "0")
+        self.assertIn("the run has 3 iterations, 5 are needed", few)
         late = self.imported("gpt_ring")
         text = self.broken(late, "--max-peak", "1TiB")
         self.assertIn("UNKNOWN", text)

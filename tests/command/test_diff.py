@@ -64,6 +64,15 @@ class Diff(CommandTest):
         for wrong in ("2", "a:b", "2:", "2:3x"):
             self.assertIn("3:20", self.run_failing(USAGE, "diff", trace, "--steps", wrong))
 
+    def test_without_recorded_steps_iterations_are_compared(self):
+        self.assertEqual(self.json_of("info", LEAK)["steps"], 0)
+        text = self.run_fine("diff", LEAK, "--steps", "2:7")
+        self.assertIn("B at the end of iteration 7 has", text)
+        self.assertNotIn("step", text)
+        missing = self.run_failing(USAGE, "diff", LEAK, "--steps", "2:70")
+        self.assertIn("no iteration 70; the run has no recorded steps, and its iterations are 0 to 59", missing)
+        self.assertIn("no training steps", self.run_failing(USAGE, "top", LEAK, "--at", "step:2"))
+
     def test_limit_reports_omitted_rows(self):
         every = self.json_of("diff", CLEAN, LEAK, "--limit", "0")
         some = self.json_of("diff", CLEAN, LEAK, "--limit", "1")

@@ -75,3 +75,13 @@ class ExplainSnapshots(CommandTest):
         explanation = self.explained("s2_oom_list")
         self.assertEqual(explanation["findings"][0]["kind"], "out-of-memory")
         self.assertEqual(explanation["findings"][0]["since_ns"], explanation["time_point"]["time_ns"])
+
+    def test_the_last_iteration_that_fit_ends_before_the_error(self):
+        """s2_oom_list: the loop begins with the request that fails, so its last iteration contains the error."""
+        evidence = {item["text"]: item for item in self.explained("s2_oom_list")["findings"][0]["evidence"]}
+        last, before = (
+            evidence["The end of iteration 5, the last that fit"],
+            evidence["The state right before the error"],
+        )
+        self.assertEqual(last["event"], before["event"])
+        self.assertEqual(last["until_ns"], before["time_ns"])

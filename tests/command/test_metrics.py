@@ -21,6 +21,7 @@ except ImportError:
     parse_openmetrics = None
 
 RECORDED = pathlib.Path(__file__).resolve().parents[1] / "data" / "recorded"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "resources" / "examples"
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
@@ -73,6 +74,11 @@ class Text(CommandTest):
         self.assertEqual(values(found, "tidemark_steps_total", program="training_kinds.py", device="0"), [3])
         if parse_openmetrics:
             self.assertGreater(len(list(parse_openmetrics(text))), 10)
+
+    def test_a_trace_without_steps_has_no_count_of_steps(self):
+        text = self.run_fine("metrics", EXAMPLES / "s01_list_of_cpu_outputs.tide")
+        self.assertEqual(values(samples(self, text), "tidemark_growth_bytes"), [8192])
+        self.assertNotIn("tidemark_steps", text)
 
     def test_several_traces(self):
         found = samples(self, self.run_fine("metrics", RECORDED / "gan.tide", RECORDED / "eager.tide"))

@@ -106,6 +106,8 @@ for package in tidemark-recorder tidemark-viewer; do
     check "$package contains its $document" test -s "$root/usr/share/doc/$package/$document"
   done
 done
+check "tidemark-recorder contains the description of the trace format" \
+  test -s "$root/usr/share/doc/tidemark-recorder/FORMAT.md"
 for program in tidemark tidemark-gui; do
   check "$program: has its manual page" test -s "$root/usr/share/man/man1/$program.1.gz"
   check "$program: looks for no library in the build folder" runs_away_from_build "$root/usr/bin/$program"

@@ -45,6 +45,7 @@ from tidemark import _core
 assert not {"numpy", "torch", "pyarrow", "pandas", "IPython"} & set(sys.modules), "the import is heavy"
 assert "tidemark_gpu" in tidemark.__file__, tidemark.__file__
 assert entry_points(group="pytest11")["tidemark"].value == "tidemark.integrations.pytest_plugin"
+assert os.path.getsize(os.path.join(_core.home(), "../../share/doc/tidemark-recorder/FORMAT.md"))
 assert glob.glob(os.path.join(_core.home(), "plugins", "plugin-*.so")), "the wheel has no plugins"
 P
 env/bin/python - "$examples"/s01_list_of_cpu_outputs.tide <<'P' || fail "tidemark.open"

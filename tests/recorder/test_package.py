@@ -133,11 +133,15 @@ class Package(unittest.TestCase):
 
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_a_recording_on_the_cpu_says_why_it_has_no_events(self):
-        done = self.run_program(
-            "import torch\nwith tidemark.record(sys.argv[1], parts=['stacks']): torch.ones(3)", TORCH_PYTHON
-        )
-        self.assertIn("never initialized CUDA", done.stderr)
-        self.assertIn(("cuda_not_initialized",), self.rows("SELECT reason FROM data_gap"))
+        for options in ("parts=['stacks']", "force=True"):
+            with self.subTest(options):
+                done = self.run_program(
+                    f"import torch\ntidemark.record(sys.argv[1], {options})\n"
+                    "model = torch.nn.Linear(2, 2)\nmodel(torch.ones(2)).sum().backward()",
+                    TORCH_PYTHON,
+                )
+                self.assertIn("never initialized CUDA", done.stderr)
+                self.assertIn(("cuda_not_initialized",), self.rows("SELECT reason FROM data_gap"))
 
     def session(self, program, *options):
         """Starts a program as `tidemark record` does; the driver part starts the recording. Returns the session."""

@@ -361,6 +361,21 @@ TEST(ExplainReservedGrowth, NeedsSeveralIterations) {
     EXPECT_FALSE(find_reserved_growth(*gaps(2).make_context())) << "the first iterations of every program leave gaps";
 }
 
+TEST(ExplainReservedGrowth, IsReportedIfItKeepsRising) {
+    const auto context = segments(true).make_context();
+    const auto rise = find_reserved_rise(*context);
+    ASSERT_TRUE(rise);
+    EXPECT_EQ(rise->first, 32 * MiB);
+    EXPECT_EQ(rise->last, (8 * 32 + 4 * 28) * MiB);
+    const std::string summary = test::joined(explained(*context).summary);
+    EXPECT_NE(
+        summary.find("Reserved memory keeps rising, from 32.0 MiB after the first step to 368 MiB after the last one."),
+        std::string::npos)
+        << summary;
+    EXPECT_EQ(summary.find("No fix is needed"), std::string::npos) << summary;
+    EXPECT_FALSE(find_reserved_rise(*gaps(4).make_context())) << "it stays in the later steps";
+}
+
 /// Returns a program of 20 steps. Each of the first ten computes a page of 4 MiB in a segment of 32 MiB and keeps it.
 /// `reuses`: the later steps allocate in the gaps beside the pages.
 Program pages(bool reuses) {

@@ -419,12 +419,14 @@ TEST_F(TraceFile, QueriesOfFormatMdReturnRows) {
     EXPECT_EQ(10, queries);
 }
 
-TEST_F(TraceFile, FormatMdListsEveryTable) {
+TEST_F(TraceFile, FormatMdNamesTheVersionAndListsEveryTable) {
     std::ifstream in(std::string(TIDEMARK_TEST_DATA) + "/../../storage/format/FORMAT.md");
     const std::string text((std::istreambuf_iterator<char>(in)), {});
     for (std::string_view name : table_names()) {
         EXPECT_NE(std::string::npos, text.find("`" + std::string(name) + "`")) << name;
     }
+    const std::string version = "format version, currently **" + std::to_string(trace_format_version) + "**";
+    EXPECT_NE(std::string::npos, text.find(version)) << version;
 }
 
 TEST_F(TraceFile, ReportsAnUnwritableTarget) {

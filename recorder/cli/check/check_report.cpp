@@ -70,6 +70,15 @@ ordered_json limit_json(const Verified& limit) {
             {"findings", limit.findings}};
 }
 
+/// Returns the causes and the retention path, each as a line.
+std::vector<std::string> cause_lines(const Verified& limit, const Words& words) {
+    std::vector<std::string> lines = limit.details;
+    if (!limit.path.empty()) {
+        lines.push_back(words("Retention path: {path}", with("path", fmt::format("{}", fmt::join(limit.path, " → ")))));
+    }
+    return lines;
+}
+
 std::string bytes_cell(const std::optional<int64_t>& bytes) { return bytes ? format_bytes(*bytes) : ""; }
 
 /// Returns the value; of findings, their number.
@@ -96,8 +105,8 @@ std::string reasons(const std::vector<Checked>& devices, const Words& words) {
                 continue;
             }
             text += fmt::format("- {}\n", markdown_escaped(place_text(device, words, limit.reason)));
-            for (const std::string& detail : limit.details) {
-                text += fmt::format("  - {}\n", markdown_escaped(detail));
+            for (const std::string& line : cause_lines(limit, words)) {
+                text += fmt::format("  - {}\n", markdown_escaped(line));
             }
         }
     }
@@ -114,8 +123,8 @@ std::string check_text(const std::vector<Checked>& devices, const Words& words) 
         for (const Verified& limit : device.limits) {
             text += fmt::format("{:<8} {}\n", outcome_mark(limit.outcome),
                                 visible_text(place_text(device, words, limit.reason)));
-            for (const std::string& detail : limit.details) {
-                text += fmt::format("{:9}{}\n", "", visible_text(detail));
+            for (const std::string& line : cause_lines(limit, words)) {
+                text += fmt::format("{:9}{}\n", "", visible_text(line));
             }
         }
     }

@@ -35,10 +35,11 @@ Measured measure_growth(const AnalysisContext& context, const Words& words) {
         return {{}, words("no steps were recorded, and nothing else repeats")};
     }
     if (context.iterations().size() < fewest_iterations) {
-        return {
-            {},
-            words.plural(static_cast<int64_t>(context.iterations().size()), "the run has {n} step, {needed} are needed",
-                         "the run has {n} steps, {needed} are needed", with("needed", fewest_iterations))};
+        const auto count = static_cast<int64_t>(context.iterations().size());
+        return {{},
+                words("the run has {iterations}, {needed} are needed",
+                      with("iterations", iterations_words(context.iterations().source(), count, words)),
+                      with("needed", fewest_iterations))};
     }
     const Trend& trend = context.allocated_trend();
     return {trend.shape == Shape::rising ? std::llround(trend.per_iteration) : 0, ""};

@@ -94,7 +94,8 @@ std::vector<McpTool> mcp_tools() {
           {"at_a", "string", "--at-a", "The point in time of a (default: peak)"},
           {"at_b", "string", "--at-b", "The point in time of b (default: peak)"},
           {"steps", "string", "--steps",
-           "Compare the end of step K of a with that of step N of b, as K:N; instead of at_a and at_b"},
+           "Compare the end of step K of a with that of step N of b, as K:N; instead of at_a and at_b. "
+           "Without recorded steps, K and N are iterations"},
           by(),
           limit("Number of groups (default: 20)"),
           {"device", "integer", "--device", "The device (default: the one with the most events)"}}},

@@ -24,7 +24,8 @@ constexpr Metric device_total{"tidemark_device_total_bytes", "gauge", "bytes", "
 constexpr Metric component_bytes{"tidemark_breakdown_bytes", "gauge", "bytes",
                                  "Components of the GPU's memory; they add up to device_used where that is known."};
 constexpr Metric growth{"tidemark_growth_bytes", "gauge", "bytes",
-                        "Growth of the memory that stays after a step, for each of the last steps."};
+                        "Growth of the memory that stays after a step, for each of the last steps; of iterations if no "
+                        "steps were recorded."};
 constexpr Metric steps{"tidemark_steps", "counter", "", "Training steps."};
 constexpr Metric events{"tidemark_events", "counter", "", "Events of the allocator."};
 constexpr Metric findings{"tidemark_findings", "gauge", "", "Findings of tidemark explain."};
@@ -131,7 +132,9 @@ void add_device(OpenMetrics& metrics, const Explained& device, const std::option
     metrics.add(gpu_info, with_labels(labels, {{"gpu", context.device().name}}), int64_t{1});
     add_memory(metrics, labels, context);
     add_growth(metrics, labels, context);
-    metrics.add(steps, labels, static_cast<int64_t>(trace.steps.size()));
+    if (!trace.steps.empty()) {
+        metrics.add(steps, labels, static_cast<int64_t>(trace.steps.size()));
+    }
     metrics.add(events, labels, int64_t{context.device().event_count()});
     add_findings(metrics, labels, device.explanation);
     if (cost) {

@@ -95,6 +95,21 @@ std::string largest_words(const OomCase& oom, const Words& words, const LargestI
         with("times", number(largest.of_iteration)));
 }
 
+/// Returns evidence for the end of the last iteration that fit. A loop's last iteration contains the error, if the
+/// failed request would have begun the next one.
+Evidence end_of_last(const OomCase& oom, const Words& words, const InputComparison& last) {
+    const AnalysisContext& context = oom.context();
+    Evidence evidence =
+        at_iteration(context, context.iterations(),
+                     words("The end of {iteration}, the last that fit", with("iteration", name_of(oom, words, last))),
+                     static_cast<int64_t>(last.iteration));
+    if (evidence.event > oom.began()) {
+        evidence.event = oom.began();
+        evidence.until = context.device().time_of_state(oom.began());
+    }
+    return evidence;
+}
+
 /// A request that is larger than this multiple of all others of its site shows a larger input. A tensor that collects
 /// grows in smaller steps.
 constexpr double least_jump = 1.5;
@@ -144,10 +159,7 @@ void oom_advice::compare_inputs(const OomCase& oom, const Words& words, OomAnswe
         // One of several inputs is larger, such as the number of objects in an image.
         add_limit(words, answer);
     }
-    answer.evidence.push_back(
-        at_iteration(oom.context(), oom.context().iterations(),
-                     words("The last that fit: {iteration}", with("iteration", name_of(oom, words, *last))),
-                     static_cast<int64_t>(last->iteration)));
+    answer.evidence.push_back(end_of_last(oom, words, *last));
 }
 
 }  // namespace tidemark
