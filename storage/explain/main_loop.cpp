@@ -61,7 +61,7 @@ struct Candidate {
 class LoopFinder {
 public:
     LoopFinder(const Trace& trace, const DeviceHistory& device, EventNumber from, EventNumber to)
-        : trace_(trace), paths_(trace.stacks, device.allocations.stack), device_(device), from_(from), to_(to) {
+        : trace_(trace), paths_(trace.stacks, &device.allocations), device_(device), from_(from), to_(to) {
         collect_jumps();
     }
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
+#include <tuple>
 
 namespace tidemark {
 namespace {
@@ -39,21 +41,20 @@ bool is_part_of_iteration(const StackTable& table, const Frame& frame) {
            file.find("torch/optim/") != file.npos;
 }
 
-/// Returns whether the call is a __call__ of an installed package. Those of the program's own code are mostly models.
-bool is_call_of_package(const StackTable& table, const Frame& frame) {
-    return name_of(table, frame) == "__call__" && table.string(frame.file).find("-packages/") != std::string::npos;
+bool is_of_package(const StackTable& table, const Frame& frame) {
+    return table.string(frame.file).find("-packages/") != std::string::npos;
 }
 
 }  // namespace
 
-PythonPaths::PythonPaths(const StackTable& table, std::span<const StackId> allocations)
+PythonPaths::PythonPaths(const StackTable& table, const Allocations* allocations)
     : table_(table), path_of_(table.stack_count()), calls_(1) {
     for (StackId stack = 1; stack < table.stack_count(); ++stack) {
         const StackEntry& entry = table.stack(stack);
         const PathId caller = path_of_[entry.caller];
         path_of_[stack] = is_located(table.role(entry.frame)) ? intern(caller, entry.frame) : caller;
     }
-    find_parts_of_iterations(allocations);
+    find_parts_of_iterations(allocations == nullptr ? std::vector<Memory>(calls_.size()) : memory_inside(*allocations));
 }
 
 PathId PythonPaths::intern(PathId caller, FrameId frame) {
@@ -66,23 +67,43 @@ PathId PythonPaths::intern(PathId caller, FrameId frame) {
     return found->second;
 }
 
-/// A __call__ around nearly all allocations runs the program, with its loop: pytest and click do so.
-void PythonPaths::find_parts_of_iterations(std::span<const StackId> allocations) {
-    constexpr double nearly_all = 0.9;
-    const std::vector<size_t> inside = count_inside(allocations);
+void PythonPaths::find_parts_of_iterations(const std::vector<Memory>& inside) {
+    // Each line of a function is a call of its own here.
+    const auto function_of = [this](PathId path) {
+        return std::tuple(calls_[path].caller, frame(path).function, frame(path).file);
+    };
+    std::map<std::tuple<PathId, StringId, StringId>, Memory> of_function;
+    for (PathId path = 1; path < calls_.size(); ++path) {
+        of_function[function_of(path)] += inside[path];
+    }
     for (PathId path = 1; path < calls_.size(); ++path) {
         Call& call = calls_[path];
-        const Frame& frame = table_.frame(call.frame);
-        const bool runs_program = is_call_of_package(table_, frame) && inside[0] > 0 &&
-                                  static_cast<double>(inside[path]) >= nearly_all * static_cast<double>(inside[0]);
-        call.is_part = calls_[call.caller].is_part || (!runs_program && tidemark::is_part_of_iteration(table_, frame));
+        call.is_part =
+            calls_[call.caller].is_part || (tidemark::is_part_of_iteration(table_, frame(path)) &&
+                                            !runs_program(frame(path), of_function[function_of(path)], inside[0]));
     }
 }
 
-std::vector<size_t> PythonPaths::count_inside(std::span<const StackId> allocations) const {
-    std::vector<size_t> inside(calls_.size());
-    for (const StackId stack : allocations) {
-        inside[path_of_[stack]] += path_of_[stack] != 0 ? 1 : 0;
+/// pytest and click run the program inside a __call__, and so do classes of programs, also in a constructor. A
+/// constructor of a model, or one forward pass of a model that is no torch.nn.Module, retains most of what it
+/// allocates.
+bool PythonPaths::runs_program(const Frame& frame, const Memory& inside, const Memory& all) const {
+    constexpr double nearly_all = 0.9;
+    const std::string_view name = name_of(table_, frame);
+    const bool is_call = name == "__call__", is_of_program = !is_of_package(table_, frame);
+    const bool is_around_all =
+        all.count > 0 && static_cast<double>(inside.count) >= nearly_all * static_cast<double>(all.count);
+    return is_around_all && ((is_call && !is_of_program) ||
+                             (is_of_program && (is_call || name == "__init__") && inside.freed >= inside.bytes / 2));
+}
+
+std::vector<PythonPaths::Memory> PythonPaths::memory_inside(const Allocations& allocations) const {
+    std::vector<Memory> inside(calls_.size());
+    for (AllocationIndex a = 0; a < allocations.size(); ++a) {
+        if (const PathId path = path_of_[allocations.stack[a]]; path != 0) {
+            const uint64_t bytes = allocations.requested[a];
+            inside[path] += {1, bytes, allocations.free_event[a] == never ? 0 : bytes};
+        }
     }
     for (PathId path = static_cast<PathId>(calls_.size()); --path > 0;) {
         inside[calls_[path].caller] += inside[path];  // a call has a larger number than its caller

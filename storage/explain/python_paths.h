@@ -5,12 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "storage/trace/stack_table.h"
+#include "storage/trace/trace.h"
 
 namespace tidemark {
 
@@ -20,8 +20,8 @@ using PathId = uint32_t;
 /// Immutable. Keeps a reference to the table. Thread: any.
 class PythonPaths {
 public:
-    /// `allocations`: the stack of each one.
-    explicit PythonPaths(const StackTable& table, std::span<const StackId> allocations = {});
+    /// `allocations`: of a device, to tell which calls run the program; nullptr: none does.
+    explicit PythonPaths(const StackTable& table, const Allocations* allocations = nullptr);
 
     /// Returns the innermost Python call of a stack; 0 if the stack has none.
     PathId of(StackId stack) const { return path_of_[stack]; }
@@ -34,8 +34,7 @@ public:
     }
     PathId outermost(PathId path) const { return calls_[path].outermost; }
     /// Returns whether the call, or one of its callers, does a part of one iteration, however often it repeats: a
-    /// module, an optimizer, backward(), a constructor, a __call__. One of an installed package that is around
-    /// nearly all allocations runs the program.
+    /// module, an optimizer, backward(), a constructor, a __call__; not one that runs the program.
     bool is_part_of_iteration(PathId path) const { return calls_[path].is_part; }
 
     /// Returns whether the call is of PyTorch's code that calls a module's hooks and its forward().
@@ -54,10 +53,21 @@ private:
         uint32_t depth = 0;
         bool is_part = false;
     };
+    struct Memory {
+        size_t count = 0;
+        uint64_t bytes = 0, freed = 0;
+        Memory& operator+=(const Memory& other) {
+            count += other.count;
+            bytes += other.bytes;
+            freed += other.freed;
+            return *this;
+        }
+    };
     PathId intern(PathId caller, FrameId frame);
-    void find_parts_of_iterations(std::span<const StackId> allocations);
-    /// Returns, for each call, the number of allocations in it; for 0, of all with Python calls.
-    std::vector<size_t> count_inside(std::span<const StackId> allocations) const;
+    void find_parts_of_iterations(const std::vector<Memory>& inside);
+    bool runs_program(const Frame& frame, const Memory& inside, const Memory& all) const;
+    /// Returns the memory of each call and what it calls; for 0, of all calls.
+    std::vector<Memory> memory_inside(const Allocations& allocations) const;
 
     const StackTable& table_;
     std::vector<PathId> path_of_;  // by stack

@@ -124,6 +124,18 @@ TEST(MainLoop, MayRunInsideACallOfTheWholeProgram) {
     }
 }
 
+TEST(MainLoop, MayRunInAClassOfTheProgram) {
+    for (const char* function : {"Evaluator.__call__", "Experiment.__init__"}) {
+        Program program;
+        const auto at_line = [&](int32_t line) { return Call{"/home/anna/run.py", function, line}; };
+        for (int step = 0; step < 8; ++step) {
+            program.at({in_main(30), at_line(20)}, 1 << 20);
+            program.use({in_main(30), at_line(21), module_call}, 4 << 20);
+        }
+        EXPECT_NEAR(8, static_cast<double>(program.iterations()), 1) << function;
+    }
+}
+
 TEST(MainLoop, IsNotTheLayersOfACallableModel) {
     constexpr Call model{"/home/anna/model.py", "Model.__call__", 12};
     Program program;
