@@ -318,6 +318,13 @@ ReferrerGroup growth_group(const GraphTables& tables, std::span<const Referrer* 
     if (range.first <= range.second) {
         std::tie(group.first_index, group.last_index) = range;
     }
+    // Several containers fill: that of each user, say.
+    for (size_t position = 0; position < group.varying.value_or(0); ++position) {
+        if (is_place_in_container(group.links[position]) && places_at(by_age, position).size() > 1) {
+            group.links[position].kind = PathLinkKind::element;
+            group.links[position].name = 0;
+        }
+    }
     return group;
 }
 

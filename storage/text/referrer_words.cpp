@@ -52,6 +52,8 @@ std::string expression(const GraphTables& tables, Links links) {
         const std::string& name = tables.texts[link.name];
         if (link.kind == PathLinkKind::attribute) {
             append_attribute(text, tables, link);
+        } else if (link.kind == PathLinkKind::element && name.empty() && !text.empty()) {
+            text += "[...]";
         } else if (link.kind != PathLinkKind::view && !append_link(text, tables, link) && !name.empty()) {
             text += fmt::format("<{}>", name);
         }

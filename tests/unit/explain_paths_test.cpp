@@ -183,6 +183,26 @@ TEST(ExplainGrowthThrough, AllVariablesOfSuspendedCallsAreOneSuspect) {
     EXPECT_EQ(explanation.findings[0].bytes, 60 * MiB);
 }
 
+TEST(ExplainGrowthThrough, OneOfSeveralContainersIsNotNamedAlone) {
+    Program program;
+    for (int turn = 0; turn < 30; ++turn) {
+        for (const char* user : {"'anna'", "'bela'", "'chen'"}) {
+            const AllocationIndex a = program.run.alloc(MiB, program.run.line("handle"));
+            program.graph.tables.referrers.push_back(
+                {0,
+                 no_node,
+                 Program::memory(a),
+                 {{Kind::global, program.graph.text("sessions"), 0, 0, 0},
+                  {Kind::item, program.graph.text(user), 0, 0, 0},
+                  {Kind::index, program.graph.text(std::to_string(turn)), 0, 0, 0}}});
+        }
+        program.run.step();
+    }
+    const Explanation explanation = explained(*program.make_context());
+    EXPECT_EQ(explanation.findings.at(0).referrer, "list `sessions[...]` (global variable), elements 0 to 29");
+    EXPECT_EQ(explanation.findings.at(0).bytes, 90 * MiB);
+}
+
 /// Hooks of one module have no names of their own, so all paths are equal.
 TEST(ExplainGrowthThrough, HooksNamesWhatTheyFill) {
     const Finding finding = first_finding({{Kind::local, "trainer", "main"},
