@@ -26,6 +26,7 @@ from tidemark._sentence import Sentence
 _SHARE = 0.01  # of the program's time for scans that nobody asked for
 _LONGEST_PART_S = 0.03  # of such a scan
 _FIRST_SCAN_S = 0.04  # expected
+_FIRST_GROWTH_SCAN_S = 0.02  # expected: a scan since memory grows, as while a model is loaded, must leave time for it
 _MOST_FOR_RETAINED_S = 0.04  # of a scan since memory grows: the rest is for growing sites, which say more
 _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
@@ -91,7 +92,7 @@ class Graph:
         self._scanning = threading.Lock()
         self._core = core
         self._budget = _budget.Budget(_SHARE)
-        self._last_growth_scan_s = _FIRST_SCAN_S
+        self._last_growth_scan_s = _FIRST_GROWTH_SCAN_S
         self._requests_served = core.scans_wanted()
         self._full_scans_served = core.full_scans_wanted()
         core.serve_scans(1)

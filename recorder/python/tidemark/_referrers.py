@@ -30,6 +30,7 @@ from tidemark._plugin import Place, Plugin
 
 MOST_TENSORS = 20_000
 _SHORTEST_SEARCH_S = 0.005
+_SHARE_OF_SEARCH = 0.6  # of the time that is left: what a search has found needs names
 _LONGEST_WALK_S = 0.004  # of a part that lists objects
 _LONGEST_NAMING_S = 0.025  # of a part that searches and names paths, whose objects live until all paths have names
 _LONGEST_WAIT_S = 0.05  # of another thread for a part
@@ -74,7 +75,8 @@ class _Parts:
         """Returns the time in s for a search in this part; 0: unlimited."""
         if self._limits is None:
             return 0.0
-        return max(min(self._limits.part_s - self._passed_s(), self._left_in_total()), _SHORTEST_SEARCH_S)
+        longest_s = min(self._limits.part_s - self._passed_s(), _SHARE_OF_SEARCH * self._left_in_total())
+        return max(longest_s, _SHORTEST_SEARCH_S)
 
     def is_over(self) -> bool:
         """Returns whether this part has taken its time."""
