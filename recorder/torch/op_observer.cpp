@@ -98,13 +98,14 @@ bool hides_memory(const c10::TensorImpl& tensor) {
 
 void report_result(ThreadState& state, const char* op, const c10::TensorImpl& tensor) {
     torch::autograd::Node* node = node_of(tensor);
-    if (state.op_memory().empty() && node == nullptr) {
+    const bool is_inner = !state.in_outermost_op();  // then the node of the outer op does not exist yet
+    if (node == nullptr && (state.op_memory().empty() || (is_inner && !state.reads_inner_results()))) {
         return;
     }
     const TensorPlace place = place_of(tensor);
     const DeviceAddress memory{place.address, place.device};
-    if (node == nullptr && !state.in_outermost_op()) {
-        state.op_memory().returned(memory);  // the node of the outer op does not exist yet
+    if (node == nullptr && is_inner) {
+        state.op_memory().returned(memory);
         return;
     }
     const auto allocated_at = place.device == TIDEMARK_NO_DEVICE ? std::nullopt : state.op_memory().claim(memory);
