@@ -278,8 +278,9 @@ def loader(folder):
 
 def no_compiler(folder):
     complete = home()
-    lacking = os.path.join(folder, "home")
-    os.mkdir(lacking)
+    lacking = os.path.join(folder, "home", "lib", "tidemark")
+    os.makedirs(lacking)
+    os.symlink(os.path.join(complete, "..", "..", "bin"), os.path.join(folder, "home", "bin"))
     for part in set(os.listdir(complete)) - {"plugins"}:
         os.symlink(os.path.join(complete, part), os.path.join(lacking, part))
     environment = {**os.environ, "CXX": "false", "TIDEMARK_CACHE": folder, "TIDEMARK_HOME": lacking}
