@@ -59,7 +59,8 @@ void report_missing_display(QtMsgType type, const QMessageLogContext& context, c
         std::fprintf(stderr, "tidemark-gui: %s\n", Words(language_of_locale()).translate(error.sentence).c_str());
         ::_exit(exit_status(error.kind));
     }
-    if (!std::string_view(context.category).starts_with("qt.qpa.")) {
+    const std::string_view category = context.category == nullptr ? "" : context.category;  // of qErrnoWarning()
+    if (!category.starts_with("qt.qpa.")) {
         std::fprintf(stderr, "%s\n", qPrintable(qFormatLogMessage(type, context, text)));
     }
 }

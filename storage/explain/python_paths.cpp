@@ -105,7 +105,7 @@ std::vector<PythonPaths::Memory> PythonPaths::memory_inside(const Allocations& a
             inside[path] += {1, bytes, allocations.free_event[a] == never ? 0 : bytes};
         }
     }
-    for (PathId path = static_cast<PathId>(calls_.size()); --path > 0;) {
+    for (auto path = static_cast<PathId>(calls_.size()); --path > 0;) {
         inside[calls_[path].caller] += inside[path];  // a call has a larger number than its caller
     }
     return inside;

@@ -18,6 +18,7 @@
 #include "gui/app/examples.h"
 #include "gui/app/file_card.h"
 #include "gui/app/main_window.h"
+#include "gui/app/missing_display.h"
 
 using namespace tidemark;
 using namespace tidemark::gui;
@@ -41,6 +42,12 @@ FileCard* card_named(const QWidget& page, const QString& name) {
 class TestStartPage : public QObject {
     Q_OBJECT
 private slots:
+    void messages_without_a_category_are_printed() {
+        // As Qt's part for Wayland sends them, when there is no display.
+        report_missing_display(QtWarningMsg, QMessageLogContext(nullptr, 0, nullptr, nullptr),
+                               QStringLiteral("no display"));
+    }
+
     void an_opened_file_is_listed_with_what_its_explanation_says() {
         const QString copy = folder_.filePath(QStringLiteral("mine.tide"));
         QVERIFY(QFile::copy(example_trace, copy));
