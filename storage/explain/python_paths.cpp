@@ -41,10 +41,6 @@ bool is_part_of_iteration(const StackTable& table, const Frame& frame) {
            file.find("torch/optim/") != file.npos;
 }
 
-bool is_of_package(const StackTable& table, const Frame& frame) {
-    return table.string(frame.file).find("-packages/") != std::string::npos;
-}
-
 }  // namespace
 
 PythonPaths::PythonPaths(const StackTable& table, const Allocations* allocations)
@@ -80,17 +76,17 @@ void PythonPaths::find_parts_of_iterations(const std::vector<Memory>& inside) {
         Call& call = calls_[path];
         call.is_part =
             calls_[call.caller].is_part || (tidemark::is_part_of_iteration(table_, frame(path)) &&
-                                            !runs_program(frame(path), of_function[function_of(path)], inside[0]));
+                                            !runs_program(call.frame, of_function[function_of(path)], inside[0]));
     }
 }
 
 /// pytest and click run the program inside a __call__, and so do classes of programs, also in a constructor. A
 /// constructor of a model, or one forward pass of a model that is no torch.nn.Module, retains most of what it
 /// allocates.
-bool PythonPaths::runs_program(const Frame& frame, const Memory& inside, const Memory& all) const {
+bool PythonPaths::runs_program(FrameId frame, const Memory& inside, const Memory& all) const {
     constexpr double nearly_all = 0.9;
-    const std::string_view name = name_of(table_, frame);
-    const bool is_call = name == "__call__", is_of_program = !is_of_package(table_, frame);
+    const std::string_view name = name_of(table_, table_.frame(frame));
+    const bool is_call = name == "__call__", is_of_program = table_.role(frame) != FrameRole::library;
     const bool is_around_all =
         all.count > 0 && static_cast<double>(inside.count) >= nearly_all * static_cast<double>(all.count);
     return is_around_all && ((is_call && !is_of_program) ||

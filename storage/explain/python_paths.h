@@ -65,7 +65,7 @@ private:
     };
     PathId intern(PathId caller, FrameId frame);
     void find_parts_of_iterations(const std::vector<Memory>& inside);
-    bool runs_program(const Frame& frame, const Memory& inside, const Memory& all) const;
+    bool runs_program(FrameId frame, const Memory& inside, const Memory& all) const;
     /// Returns the memory of each call and what it calls; for 0, of all calls.
     std::vector<Memory> memory_inside(const Allocations& allocations) const;
 
