@@ -3,10 +3,12 @@
 
 """Retention paths to objects, as found and named by the heap scan. Needs no torch, no GPU."""
 
+import argparse
 import collections
 import contextlib
 import ctypes
 import dataclasses
+import dis
 import functools
 import gc
 import os
@@ -20,7 +22,7 @@ import weakref
 HOME = os.environ["TIDEMARK_HOME"]
 sys.path.insert(0, os.path.join(HOME, "python"))
 
-from tidemark import _abi, _heap, _links, _referrers
+from tidemark import _abi, _heap, _links, _loops, _referrers
 
 HEAP = _heap.Heap()
 
@@ -32,6 +34,27 @@ class Thing:
 KEPT_BY_MODULE = {}
 
 
+def nested(visit):
+    """Calls visit() in loops of all kinds."""
+    for each in zip((1, 2), "ab"):
+        with contextlib.suppress(ValueError):
+            for other in {"k": each}.items():
+                visit()
+                if other[1][0] == 2:
+                    raise ValueError
+        try:
+            visit([visit() for _ in range(2)])
+        finally:
+            for _ in each:
+                visit()
+    try:
+        for _ in (number for number in range(3)):
+            if not visit():
+                return
+    finally:
+        visit()
+
+
 def full_links(reference, traceback=None, thread=None):
     return _referrers.find(HEAP, [reference()], _referrers.Roots(traceback=traceback, thread=thread)).links[0] or []
 
@@ -39,6 +62,33 @@ def full_links(reference, traceback=None, thread=None):
 def links(reference, **how):
     """Returns (kind, name) of each link."""
     return [link[:2] for link in full_links(reference, **how)]
+
+
+class Loops(unittest.TestCase):
+    def test_what_is_found_are_iterators(self):
+        kinds = []
+
+        def visit(*_):
+            found = _loops.iterators(HEAP, sys._getframe(1))
+            kinds.append([type(each).__name__ for each in found])
+
+        nested(visit)
+        # Before 3.12, a comprehension is a function of its own.
+        inner = ["range_iterator"] if sys.version_info < (3, 12) else ["zip", "range_iterator"]
+        once = [["zip", "dict_itemiterator"], inner, inner, ["zip"], *[["zip", "tuple_iterator"]] * 2]
+        self.assertEqual(kinds, [*once, *once, ["generator"], []])  # a `return` drops the iterator
+
+    def test_all_ways_through_a_function_agree(self):
+        for module in (argparse, collections, contextlib, dataclasses, functools, threading, unittest.case):
+            with open(module.__file__, encoding="utf-8") as file:
+                code = [compile(file.read(), module.__file__, "exec")]
+            while code:
+                each = code.pop()
+                code += [constant for constant in each.co_consts if isinstance(constant, types.CodeType)]
+                loops = [i for i in dis.get_instructions(each) if i.opname == "FOR_ITER"]
+                if loops:
+                    offsets, positions = _loops._positions(each)
+                    self.assertTrue(positions[offsets.index(loops[0].offset)], each)
 
 
 class Names(unittest.TestCase):
@@ -173,6 +223,50 @@ class Names(unittest.TestCase):
         found = full_links(next(running))
         self.assertEqual([link[:2] for link in found], [("local", "running"), ("local", "inside")])
         self.assertEqual(found[1].line, running.gi_frame.f_lineno)
+
+    def test_a_loop_over_a_generator(self):
+        def generate():
+            inside = Thing()
+            yield weakref.ref(inside)
+
+        for reference in generate():  # to which no variable refers
+            found = full_links(reference)
+        self.assertEqual([link[:2] for link in found], [("local", "inside")])
+        self.assertTrue(found[0].function.endswith("generate"))
+
+    def test_a_loop_over_an_iterator(self):
+        class Loader:
+            def __init__(self):
+                self.next_batch = Thing()
+
+            def __iter__(self):
+                return self
+
+            def __next__(self):
+                return weakref.ref(self.next_batch)
+
+        for reference in Loader():
+            line = sys._getframe().f_lineno + 1
+            found = full_links(reference)
+            break
+        self.assertEqual([link[:2] for link in found], [("local", "<iterator>"), ("attribute", "next_batch of Loader")])
+        self.assertEqual((os.path.basename(found[0].file), found[0].line), ("test_referrers.py", line))
+
+    def test_a_linked_list_is_a_container(self):
+        class Node:
+            def __init__(self, thing, previous):
+                self.thing = thing
+                self.previous = previous
+
+        last = None
+        things = []
+        for _ in range(400):  # more than the objects of a path that are named
+            last = Node(Thing(), last)
+            things.append(weakref.ref(last.thing))
+        chain = [("local", "last"), ("attribute", "previous of Node"), ("element", ""), ("attribute", "thing of Node")]
+        for number in (0, 200, 396):
+            self.assertEqual(links(things[number]), chain)
+        self.assertEqual(links(things[398]), [chain[0], chain[1], chain[3]])
 
     def test_hooks_of_modules(self):
         class Linear:

@@ -183,7 +183,17 @@ class Heap:
 
     def variables(self, frame: FrameType) -> list[int]:
         """Returns id() of each variable's value, 0 for none, in the order of variables_of()."""
-        count = len(variables_of(frame.f_code))
+        return self._values(frame, len(variables_of(frame.f_code)))
+
+    def stack_items(self, frame: FrameType, positions: Sequence[int]) -> list[Any]:
+        """Returns the values at these positions of the frame's stack, without those that are not there. All of them must
+        be in use at the frame's current instruction."""
+        first = len(variables_of(frame.f_code))
+        values = self._values(frame, first + max(positions, default=-1) + 1)[first:]
+        return [ctypes.cast(values[at], ctypes.py_object).value for at in positions if values[at] != 0]
+
+    def _values(self, frame: FrameType, count: int) -> list[int]:
+        """Returns the id of the first values of a frame: its variables, then its stack. 0: none."""
         addresses = (ctypes.c_uint64 * count)()
         self._library.tidemark_heap_variables(id(frame), addresses, count)
         return list(addresses)

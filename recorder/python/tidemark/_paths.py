@@ -14,11 +14,17 @@ import tidemark._abi as _abi
 from tidemark import _heap, _introspect, _links, _roots
 from tidemark._links import Link
 
+ITERATOR = "<iterator>"  # of a `for` loop: it has no variable
+_SHORTEST_CHAIN = 3
+
 
 def links(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]) -> list[Link]:
     """Returns the links of a path, root first. roots: those of the search."""
     first, at = _start(places, path, roots)
-    return [*first, *_rest(places, path, at)]
+    rest = _with_short_chains(list(_rest(places, path, at)))
+    # What a generator's variable retains does not need the iterator around the generator.
+    is_named = bool(rest) and rest[0].kind == "local" and bool(first) and first[0].name == ITERATOR
+    return rest if is_named else [*first, *rest]
 
 
 def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]) -> tuple[list[Link], int]:
@@ -28,6 +34,8 @@ def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]
     if path.start == _abi.HEAP_NATIVE:
         return _of_native(places, path)
     root = roots[path.root]
+    if root.kind == "loop":
+        return [Link("local", ITERATOR, root.function, root.file, root.line)], 0
     if root.kind in ("ctx", "context"):  # the link of its attribute or variable has its name
         return [], 0
     if root.kind == "callback":
@@ -37,11 +45,53 @@ def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]
     return [_of_namespace(places, root, path.objects[1])], 1
 
 
+def _with_short_chains(links: list[Link]) -> list[Link]:
+    """Returns the links with each chain of objects, such as a linked list, as a container that it is: its first link,
+    then an element."""
+    short: list[Link] = []
+    at = 0
+    while at < len(links):
+        end = _end_of_chain(links, at)
+        is_chain = end - at >= _SHORTEST_CHAIN
+        short += [links[at], Link("element", "")] if is_chain else links[at:end]
+        at = end
+    return short
+
+
+def _end_of_chain(links: Sequence[Link], at: int) -> int:
+    """Returns the position after the equal links of attributes from `at` on, of which some may be left out."""
+    link = links[at]
+    end: int | None = at + 1
+    if link.kind != "attribute" or " of " not in link.name or link.name[0].isdigit():
+        return at + 1
+    while end is not None:
+        after = end
+        end = after + 1 if links[after : after + 1] == [link] else _end_of_gap(links, after, link)
+    return after
+
+
+def _end_of_gap(links: Sequence[Link], at: int, link: Link) -> int | None:
+    """Returns the position after the next such link if references are left out before it. The links beside these may be
+    parts of others."""
+    omission = next((i for i in range(at, min(at + 2, len(links))) if _is_omission(links[i])), None)
+    if omission is None:
+        return None
+    return next((i + 1 for i in range(omission, min(omission + 3, len(links))) if links[i] == link), None)
+
+
+def _omission(count: int) -> Link:
+    return Link("attribute", f"… ({count} references left out)")
+
+
+def _is_omission(link: Link) -> bool:
+    return link.name.startswith("… (")
+
+
 def _rest(places: _links.Places, path: _heap.Path, at: int) -> Iterator[Link]:
     objects = path.objects
     while at < len(objects) - 1:
         if path.omitted and at == _abi.HEAP_NEAR_ROOT - 1:
-            yield Link("attribute", f"… ({path.omitted} references left out)")
+            yield _omission(path.omitted)
             at += 1
             continue
         link, at = _links.link(places, objects, at)

@@ -131,7 +131,7 @@ def find(
     with heap.search(targets, _roots.barriers(modules)) as search:
         targets.clear()
         parts = parts or _Parts()
-        roots, is_complete = _search_all(search, modules, given, parts)
+        roots, is_complete = _search_all(heap, search, modules, given, parts)
         places = _links.Places(heap)
         named: list[_Links] = [None] * count
         for number in range(count):
@@ -144,7 +144,7 @@ def find(
 
 
 def _search_all(
-    search: _heap.Search, modules: _roots.Namespaces, given: Roots, parts: _Parts
+    heap: _heap.Heap, search: _heap.Search, modules: _roots.Namespaces, given: Roots, parts: _Parts
 ) -> tuple[list[_roots.Root], bool]:
     """Searches from the roots with the best names first, until all targets have a path. Returns the roots used, and
     whether the search is complete."""
@@ -152,7 +152,7 @@ def _search_all(
     of_objects = _roots.of_objects(given.autograd_contexts, given.contexts)
     stages = (
         lambda: _roots.nearest(modules, given.traceback, given.thread),
-        lambda: of_objects,
+        lambda: of_objects + _roots.of_loops(heap),
         lambda: _roots.furthest(modules),
     )
     for stage in stages:
@@ -259,7 +259,7 @@ class Referrers:
         with self._heap.search((), _roots.barriers(modules), wanted) as search:
             parts.next_if_long()
             if search.search_from([root.for_search() for root in roots], parts.left()) and parts.next_if_long():
-                further = _roots.furthest(modules)
+                further = _roots.of_loops(self._heap) + _roots.furthest(modules)
                 search.search_from([root.for_search() for root in further], parts.left())
                 roots += further
             found = list(self._found(search, roots, set(blocks), parts))

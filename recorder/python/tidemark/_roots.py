@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType, TracebackType
 from typing import Any
 
-from tidemark import _callbacks, _heap, _introspect, _links
+from tidemark import _callbacks, _heap, _introspect, _links, _loops
 
 _OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
@@ -34,7 +34,8 @@ _OF_TORCH = 60
 
 class Root(typing.NamedTuple):
     """A root. kind: "local" or "exception" for a frame (or the dictionary of a class body), "global" for the dictionary
-    of a module, "callback" for what is registered with atexit, "ctx" or "context" for an object that names itself."""
+    of a module, "callback" for what is registered with atexit, "ctx" or "context" for an object that names itself,
+    "loop" for the iterator of a `for` loop that runs."""
 
     kind: str
     object: Any
@@ -206,6 +207,17 @@ def _of_users_modules(modules: Namespaces) -> list[Root]:
 def of_objects(autograd_contexts: Sequence[Any], contexts: Sequence[Any]) -> list[Root]:
     """Returns the contexts of autograd functions and the contexts of context variables. Only C refers to them."""
     return [Root("ctx", each) for each in autograd_contexts] + [Root("context", each) for each in contexts]
+
+
+def of_loops(heap: _heap.Heap) -> list[Root]:
+    """Returns the iterators of the `for` loops that run in the program's functions. Only their frames refer to them."""
+    return [
+        of_frame("loop", frame, frame.f_lineno)._replace(object=iterator)
+        for frames in running_stacks()
+        for frame in frames
+        if is_users(frame.f_code.co_filename)
+        for iterator in _loops.iterators(heap, frame)
+    ]
 
 
 def furthest(modules: Namespaces) -> list[Root]:
