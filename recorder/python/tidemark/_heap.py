@@ -186,8 +186,8 @@ class Heap:
         return self._values(frame, len(variables_of(frame.f_code)))
 
     def stack_items(self, frame: FrameType, positions: Sequence[int]) -> list[Any]:
-        """Returns the values at these positions of the frame's stack, without those that are not there. All of them must
-        be in use at the frame's current instruction."""
+        """Returns the values at these positions of the frame's stack, without those that are not there. All of them
+        must be in use at the frame's current instruction."""
         first = len(variables_of(frame.f_code))
         values = self._values(frame, first + max(positions, default=-1) + 1)[first:]
         return [ctypes.cast(values[at], ctypes.py_object).value for at in positions if values[at] != 0]
