@@ -9,6 +9,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/referrer_at_peak.h"
 #include "storage/explain/reserved_growth.h"
 #include "storage/explain/stack_categories.h"
 #include "storage/trace/stack_search.h"
@@ -123,6 +124,18 @@ std::string caller_words(const AnalysisContext& context, EventNumber state, Fram
                : std::string();
 }
 
+/// Says what retained the memory of a line, if a heap scan found it.
+std::string referrer_sentence(const AnalysisContext& context, EventNumber state, FrameId line, const Words& words) {
+    const Allocations& allocations = context.device().allocations;
+    std::vector<AllocationIndex> of_line = allocated_at(context, state);
+    std::erase_if(of_line,
+                  [&](AllocationIndex a) { return context.trace().stacks.site(allocations.stack[a]) != line; });
+    std::sort(of_line.begin(), of_line.end());
+    const std::string referrer = referrer_at_peak(context, of_line, words);
+    return referrer.empty() ? std::string()
+                            : words("Memory of this line was retained by {referrer}.", with("referrer", referrer));
+}
+
 /// Returns what no line allocated, if it is more than `least`, most bytes first.
 std::vector<std::string> without_line(const Origins& origins, int64_t least, const AnalysisContext& context,
                                       const Words& words) {
@@ -156,6 +169,33 @@ std::vector<std::string> without_line(const Origins& origins, int64_t least, con
     return texts;
 }
 
+/// Says where the memory at the peak comes from. `most`: the line with most bytes; nullptr: none has many.
+std::string origins_sentence(const AnalysisContext& context, const Origins& origins, const Lines::value_type* most,
+                             const Words& words) {
+    const auto peak = context.peak();
+    const std::string size = format_bytes(peak.max);
+    const auto whole = with("whole", context.lacks_history() ? words("the {bytes} allocated", with("bytes", size))
+                                                             : words("the peak of {bytes}", with("bytes", size)));
+    const auto line =
+        with("line", most != nullptr ? describe_frame(context.trace().stacks, most->first) : std::string());
+    const auto bytes = with("bytes", format_bytes(most != nullptr ? most->second : 0));
+    const std::vector<std::string> others =
+        without_line(origins, most != nullptr ? most->second : peak.max / least_fraction, context, words);
+    const auto parts = with("parts", words.list(others));
+    if (most != nullptr && (peak.max - most->second) * nearly_all <= peak.max) {
+        return words("Nearly all of {whole} comes from {line}{caller}: {bytes}.", whole, line,
+                     with("caller", caller_words(context, peak.max_event, most->first, words)), bytes);
+    }
+    if (others.empty()) {
+        return most != nullptr
+                   ? words("Of {whole}, {bytes} come from {line}, more than from any other line.", whole, bytes, line)
+                   : std::string();
+    }
+    return most != nullptr
+               ? words("Of {whole}, {parts}; of the rest, most comes from {line}: {bytes}.", whole, parts, line, bytes)
+               : words("Of {whole}, {parts}.", whole, parts);
+}
+
 }  // namespace
 
 std::string memory_at_peak(const AnalysisContext& context, const Words& words) {
@@ -166,26 +206,9 @@ std::string memory_at_peak(const AnalysisContext& context, const Words& words) {
     if (!has_line && context.lacks_history()) {
         return {};
     }
-    const std::string size = format_bytes(peak.max);
-    const auto whole = with("whole", context.lacks_history() ? words("the {bytes} allocated", with("bytes", size))
-                                                             : words("the peak of {bytes}", with("bytes", size)));
-    const auto line = with("line", has_line ? describe_frame(context.trace().stacks, most->first) : std::string());
-    const auto bytes = with("bytes", format_bytes(has_line ? most->second : 0));
-    const std::vector<std::string> others =
-        without_line(origins, has_line ? most->second : peak.max / least_fraction, context, words);
-    const auto parts = with("parts", words.list(others));
-    if (has_line && (peak.max - most->second) * nearly_all <= peak.max) {
-        return words("Nearly all of {whole} comes from {line}{caller}: {bytes}.", whole, line,
-                     with("caller", caller_words(context, peak.max_event, most->first, words)), bytes);
-    }
-    if (others.empty()) {
-        return has_line
-                   ? words("Of {whole}, {bytes} come from {line}, more than from any other line.", whole, bytes, line)
-                   : std::string();
-    }
-    return has_line
-               ? words("Of {whole}, {parts}; of the rest, most comes from {line}: {bytes}.", whole, parts, line, bytes)
-               : words("Of {whole}, {parts}.", whole, parts);
+    const std::string largest_line = origins_sentence(context, origins, has_line ? most : nullptr, words);
+    return has_line ? words.sentences({largest_line, referrer_sentence(context, peak.max_event, most->first, words)})
+                    : largest_line;
 }
 
 std::string reserved_beyond_peak(const AnalysisContext& context, const Words& words) {

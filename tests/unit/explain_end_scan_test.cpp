@@ -61,5 +61,37 @@ TEST(ExplainEndScan, CyclesThatEarlierScansFoundStayCycles) {
     EXPECT_NE(Metric(Kind::cycle).referrer().find("reference cycle"), std::string::npos);
 }
 
+/// A short program without iterations that is done with its results, `results[0]` and so on, before the end. `in_list`:
+/// how many of them a scan finds there; each of the others is a variable's value for a moment.
+std::string answer_after_results(size_t in_list) {
+    Program program;
+    std::vector<AllocationIndex> results;
+    for (size_t i = 0; i < 4; ++i) {
+        results.push_back(program.run.alloc(8 * MiB, program.run.line("predict")));
+    }
+    program.run.alloc(4 * MiB, program.run.line("weights"));
+    program.graph.tables.scans = {{program.run.now(), ScanReason::growing_sites, 0, 100, 20}};
+    for (size_t i = 0; i < in_list; ++i) {
+        program.add_referrer(results[i], "results", std::to_string(i));
+    }
+    if (in_list == 0) {
+        program.add_referrer(results.back(), "out");
+    }
+    for (const AllocationIndex a : results) {
+        program.run.free(a);
+    }
+    const auto context = program.run.make_context(std::make_shared<const GraphTables>(program.graph.tables));
+    return test::joined(test::explained(*context).answer);
+}
+
+TEST(ExplainEndScan, AShortProgramSaysWhatRetainedItsPeak) {
+    EXPECT_NE(answer_after_results(3).find("predict, more than from any other line. Memory of this line was retained "
+                                           "by list `results` (global variable, train.py:3)."),
+              std::string::npos)
+        << answer_after_results(3);
+    EXPECT_EQ(answer_after_results(0).find("was retained"), std::string::npos)
+        << "a variable of the newest result explains nothing";
+}
+
 }  // namespace
 }  // namespace tidemark
