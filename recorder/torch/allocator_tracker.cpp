@@ -157,7 +157,10 @@ EventOrigin find_origin(const Event& event, ThreadState& state, tidemark_ring* r
     }
     EventShape shape;
     bool can_repeat = describe(event.entry, ring->serial, shape) && ring->serial != 0;
+    // A node has the stack of its forward op, which light steps do not look up.
+    const bool compares = steps.compares_lines() && has_stack(event.entry.action_) && executing_node() == nullptr;
     if (!records_details()) {
+        shape.lines = compares ? state.lines_here() : 0;
         const EventOrigin* expected = can_repeat ? steps.expect(shape) : nullptr;
         if (expected != nullptr && state.may_be_in(expected->phase)) {
             EventOrigin origin = *expected;
@@ -168,6 +171,7 @@ EventOrigin find_origin(const Event& event, ThreadState& state, tidemark_ring* r
         resume_details();
     }
     const EventOrigin origin = origin_of(event, state, ring);
+    shape.lines = compares ? origin.lines : 0;
     if (can_repeat) {
         steps.add(shape, origin);
     } else {

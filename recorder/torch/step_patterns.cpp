@@ -19,7 +19,8 @@ constexpr size_t most_events = 1 << 16;
 constexpr int64_t most_bytes_left = 64 << 10;
 
 uint64_t hash_of(const EventShape& shape) {
-    uint64_t hash = recorder::mixed(shape.stream, uint64_t{shape.action} << 16 | shape.thread);
+    uint64_t hash =
+        recorder::mixed(shape.stream, uint64_t{shape.lines} << 32 | uint64_t{shape.action} << 16 | shape.thread);
     return recorder::mixed(hash ^ shape.metadata, shape.size);
 }
 

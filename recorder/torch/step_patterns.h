@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The steps of one device that the program repeats: the same allocations and frees, of the same sizes, on the same
-// threads, in the same order. The stack, op and phase that were recorded with an event of such a step hold for the
-// event at the same place of a step that repeats it.
+// threads, in the same order, some of them compared by the lines of their stacks. The stack, op and phase that were
+// recorded with an event of such a step hold for the event at the same place of a step that repeats it.
 //
 // Not thread-safe: used under the device's allocator lock. Does not call PyTorch.
 #pragma once
@@ -36,6 +36,7 @@ struct EventShape {
     uint16_t thread = 0;  ///< serial of its ring
     uint64_t size = 0, stream = 0, metadata = 0;
     int64_t change = 0;  ///< of the allocated bytes
+    uint16_t lines = 0;  ///< of its stack, if compares_lines(); else 0
 };
 
 class StepPatterns {
@@ -43,6 +44,9 @@ public:
     /// Forgets everything: ids of another recording would mean something else.
     void clear() { *this = {}; }
 
+    /// Returns whether the next event is one of those whose lines are compared: two calls from different lines of the
+    /// program may do the same work. To compare all would make a light step a heavy one.
+    bool compares_lines() const { return position_ % events_per_comparison == 0; }
     /// Adds the next event of the step, and its origin.
     void add(const EventShape& shape, const EventOrigin& origin);
     /// Adds the next event, and returns its origin in the known step that begins like this one. Returns nullptr, and
@@ -58,6 +62,7 @@ public:
 
 private:
     static constexpr size_t none = SIZE_MAX;
+    static constexpr size_t events_per_comparison = 64;
 
     struct Step {
         std::vector<uint64_t> prefixes;  ///< per event, the hash of the shapes up to there

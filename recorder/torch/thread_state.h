@@ -96,6 +96,8 @@ public:
     /// Records the nodes that no other node followed. Any thread may call, when no backward pass runs.
     void report_executed_nodes();
 
+    /// Returns the hash of the lines of this thread's Python stack; 0: it has none.
+    uint16_t lines_here() { return own_stack().lines; }
     /// Returns what runs now. Its stack is the Python stack of this thread. On a backward thread without Python
     /// frames, it is that of the forward op or, if unknown, of the call that started the pass.
     Caller caller();

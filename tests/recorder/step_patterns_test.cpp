@@ -99,13 +99,40 @@ TEST(StepPatterns, ExpectsNothingOfAnotherShape) {
     for (const auto& change : std::vector<void (*)(EventShape&)>{
              [](EventShape& shape) { shape.action = 7; }, [](EventShape& shape) { shape.thread = 2; },
              [](EventShape& shape) { shape.size = 201; }, [](EventShape& shape) { shape.stream = 9; },
-             [](EventShape& shape) { shape.metadata = 3; }}) {
+             [](EventShape& shape) { shape.metadata = 3; }, [](EventShape& shape) { shape.lines = 5; }}) {
         StepPatterns patterns;
         add(patterns, step);
         Step other = step;
         change(other[1].shape);
         EXPECT_NE(patterns.expect(other[0].shape), nullptr);
         EXPECT_EQ(patterns.expect(other[1].shape), nullptr);
+    }
+}
+
+/// The plugin finds out the lines of few events only.
+TEST(StepPatterns, TwoCallersOfTheSameWorkAreTwoSteps) {
+    StepPatterns patterns;
+    std::vector<size_t> compared;
+    const auto called_at = [&](uint16_t line) {
+        Step step = step_of(std::vector<uint64_t>(50, 100));
+        for (size_t i = 0; i < step.size(); i += 64) {
+            step[i].shape.lines = step[i].origin.lines = line;
+        }
+        return step;
+    };
+    for (const Event& event : called_at(7)) {
+        if (patterns.compares_lines()) {
+            compared.push_back(static_cast<size_t>(event.shape.lines));
+        }
+        patterns.add(event.shape, event.origin);
+    }
+    EXPECT_EQ(compared, (std::vector<size_t>{7, 7}));
+    patterns.end_step();
+    EXPECT_EQ(patterns.expect(called_at(8)[0].shape), nullptr) << "its origins are others";
+    EXPECT_FALSE(add(patterns, called_at(8)));
+    for (const uint16_t line : {uint16_t{7}, uint16_t{8}, uint16_t{7}, uint16_t{8}}) {
+        EXPECT_EQ(expect(patterns, called_at(line)), 100u) << "both are known";
+        EXPECT_TRUE(patterns.end_step());
     }
 }
 

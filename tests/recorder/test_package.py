@@ -11,16 +11,59 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 from unittest import mock
 
 PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
 sys.path.insert(0, PACKAGE)
 
-from tidemark import _cuda_headers
+from tidemark import _cuda_headers, _hooks
 
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
 HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
+
+
+class Optimizer:
+    """Has a step(), as far as the hooks are concerned."""
+
+
+class StepsOfOptimizers(unittest.TestCase):
+    def steps_of(self, turns):
+        """Returns the names of the optimizers whose steps count, of [("name", steps in a row), ...]."""
+        counted = []
+        listener = unittest.mock.Mock()
+        listener.step_ended.side_effect = lambda source: counted.append(name)
+        optimizers = {name: Optimizer() for name, _ in turns}
+        steps = _hooks._OptimizerSteps()
+        with unittest.mock.patch.object(_hooks, "_listener", listener):
+            for name, count in turns:
+                for _ in range(count):
+                    steps.begins()
+                    steps.ends(optimizers[name])
+        return counted
+
+    def test_optimizers_that_take_turns_share_a_step(self):
+        self.assertEqual(self.steps_of([("d", 1), ("g", 1)] * 40), ["d"] * 40)
+        self.assertEqual(self.steps_of([("g", 1), ("d", 10)] * 40), ["g"] * 40)
+        self.assertEqual(self.steps_of([("d", 5), ("g", 1)] * 40), ["d"] * 200)
+
+    def test_the_optimizer_of_the_next_stage_counts(self):
+        self.assertEqual(self.steps_of([("first", 20), ("second", 30)]), ["first"] * 20 + ["second"] * 18)
+        # It takes longer to tell a stage from a turn if the turns are long.
+        gan = [("g", 1), ("d", 10)] * 5
+        self.assertEqual(self.steps_of([*gan, ("d", 60)]), ["g"] * 5 + ["d"] * 50)
+
+    def test_the_next_optimizer_counts_when_the_first_is_gone(self):
+        counted = []
+        ignored = lambda *_: None  # unlike a mock, it does not keep what it gets
+        listener = types.SimpleNamespace(in_optimizer=ignored, optimizer_stepped=ignored, step_ended=counted.append)
+        steps = _hooks._OptimizerSteps()
+        with unittest.mock.patch.object(_hooks, "_listener", listener):
+            for _ in range(3):
+                steps.ends(Optimizer())
+        self.assertEqual(len(counted), 3)
 
 
 class Package(unittest.TestCase):

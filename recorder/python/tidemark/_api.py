@@ -130,8 +130,8 @@ def _begin(parts: Iterable[str], begin: Callable[[_core.Core], None]) -> Recordi
 
 
 def step() -> None:
-    """Ends a training step. Without any call, each step of the first optimizer ends a training step; the first call
-    discards those. Does nothing if no recording runs.
+    """Ends a training step. Without any call, each step of an optimizer ends a training step: of the first one, until
+    another one steps alone. The first call discards those. Does nothing if no recording runs.
 
         for batch in loader:
             train_one(batch)

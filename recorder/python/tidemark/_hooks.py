@@ -99,10 +99,16 @@ def _hook_optimizers() -> None:
 
 
 class _OptimizerSteps:
-    """Counts the steps of the first optimizer as training steps, as long as that optimizer is alive."""
+    """Counts the steps of one optimizer as training steps: of the first one, as long as it is alive and steps. Another
+    one takes its place when it has stepped alone for much longer than the optimizers of one program take turns."""
+
+    _FEWEST_ALONE = 12
 
     def __init__(self) -> None:
-        self._first: weakref.ref[Any] | None = None
+        self._counted: weakref.ref[Any] | None = None
+        self._last: weakref.ref[Any] | None = None  # that stepped last
+        self._alone = 0  # its steps in a row
+        self._longest_turn = 0  # most steps of another one between two of the counted one
 
     def begins(self) -> None:
         if listener := _listener:
@@ -114,10 +120,22 @@ class _OptimizerSteps:
             return
         listener.in_optimizer(False)
         listener.optimizer_stepped(optimizer)
-        if self._first is None or self._first() is None:
-            self._first = weakref.ref(optimizer)
-        if self._first() is optimizer:
+        if self._is_counted(optimizer):
             listener.step_ended(_records.STEP_SEEN)
+
+    def _is_counted(self, optimizer: Any) -> bool:
+        counted = None if self._counted is None else self._counted()
+        is_same = self._last is not None and self._last() is optimizer
+        if counted is optimizer and is_same:
+            return True
+        if counted is optimizer:
+            self._longest_turn = max(self._longest_turn, self._alone)
+        self._alone = self._alone + 1 if is_same else 1
+        self._last = weakref.ref(optimizer)
+        if counted is None or self._alone > max(self._FEWEST_ALONE, 2 * self._longest_turn):
+            self._counted = self._last
+            return True
+        return counted is optimizer
 
 
 def _hook_backward(torch: Any) -> None:
