@@ -16,4 +16,9 @@ bool is_element_wise(std::string_view op) {
     return std::find(ops.begin(), ops.end(), op) != ops.end();
 }
 
+bool is_join(std::string_view op) {
+    static constexpr std::array ops{"aten::cat", "aten::concat", "aten::stack", "aten::hstack", "aten::vstack"};
+    return std::find(ops.begin(), ops.end(), op.substr(0, op.find(' '))) != ops.end();
+}
+
 }  // namespace tidemark

@@ -46,11 +46,15 @@ TEST(ExplainRetainGrad, IgnoresGradientsOfLeaves) {
 }
 
 /// Returns a run of a line whose result is freed after the next one was allocated, or before.
-Program local_of_iterations(bool is_late, bool is_saved = false, const std::string& op = "aten::linear") {
+/// `input`: bytes that each iteration allocates before it.
+Program local_of_iterations(bool is_late, bool is_saved = false, const std::string& op = "aten::linear",
+                            int64_t input = 0) {
     Program program;
     const uint32_t origin = program.run.origin(op);
     AllocationIndex last = no_allocation;
     for (int i = 0; i < 8; ++i) {
+        const AllocationIndex batch =
+            input == 0 ? no_allocation : program.run.alloc(static_cast<uint64_t>(input), program.run.line("load"));
         if (!is_late && last != no_allocation) {
             program.run.free(last);
         }
@@ -63,6 +67,9 @@ Program local_of_iterations(bool is_late, bool is_saved = false, const std::stri
         }
         last = made;
         program.run.free(program.run.alloc(512, program.run.line("norm")));
+        if (batch != no_allocation) {
+            program.run.free(batch);
+        }
         program.run.step();
     }
     return program;
@@ -80,6 +87,21 @@ TEST(ExplainStaleLocal, ReportsNothingIfItIsFreedOrNeeded) {
     EXPECT_TRUE(local_of_iterations(false).diagnose(diagnoses::stale_local).empty());
     EXPECT_TRUE(local_of_iterations(true, true).diagnose(diagnoses::stale_local).empty());
     EXPECT_TRUE(local_of_iterations(true, false, "aten::mul").diagnose(diagnoses::stale_local).empty());  // x = x * 2
+}
+
+TEST(ExplainStaleLocal, KnowsABufferThatIsJoinedFromItself) {
+    const auto joined = [](int64_t input) {
+        return local_of_iterations(true, false, "aten::cat", input).diagnose(diagnoses::stale_local);
+    };
+    EXPECT_TRUE(joined(MiB).empty()) << "bank = torch.cat([bank, new])[-n:]";
+    EXPECT_EQ(joined(16 * MiB).size(), 1u) << "what the iteration made is enough for its result";
+}
+
+TEST(ExplainStaleLocal, OfASmallPartOfThePeakIsAPattern) {
+    const Findings findings =
+        local_of_iterations(true, false, "aten::linear", 160 * MiB).diagnose(diagnoses::stale_local);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
 }
 
 /// Returns a run in which objects of 2 MiB accumulate and are freed together, four at a time; two remain.

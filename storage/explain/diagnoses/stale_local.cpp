@@ -26,6 +26,8 @@ constexpr double high_peak = 0.9;
 /// A smaller saving does not lower a peak noticeably.
 constexpr int64_t least_bytes = 1 << 20;
 constexpr double least_part_of_peak = 0.05;
+/// Less is worth a sentence, and no work.
+constexpr double least_part_of_waste = 0.1;
 
 /// A result of the previous iteration that exists at an iteration's peak.
 struct StaleResult {
@@ -76,7 +78,7 @@ private:
             const int64_t later =
                 context_.curves().extremes(Series::allocated, freed + 1, std::max(freed + 1, iteration.last)).max;
             const int64_t lower = std::min(bytes, peak.max - later);
-            if (next != no_allocation && static_cast<double>(lower) >= least && !is_operand(a, next)) {
+            if (next != no_allocation && static_cast<double>(lower) >= least && !is_operand(a, next, iteration)) {
                 StaleResult& stale = found_[allocations_.stack[a]];
                 stale = {a, next, peak.max_event, bytes, lower, stale.seen + 1};
             }
@@ -116,16 +118,23 @@ private:
         return no_allocation;
     }
 
-    /// Returns whether `old` is an operand of `next`, as in x = x * 2: no other allocation at that time is as large as
-    /// the result of an element-wise op.
-    bool is_operand(AllocationIndex old, AllocationIndex next) const {
-        if (!is_element_wise(context_.trace().origins[allocations_.origin[next]].op)) {
+    /// Returns whether `old` is an operand of `next`, as in x = x * 2 or x = torch.cat([x, y])[-n:]: no other
+    /// allocation at that time is as large as the result of an element-wise op, or all of this iteration are smaller
+    /// together than what joins its operands.
+    bool is_operand(AllocationIndex old, AllocationIndex next, const Iteration& iteration) const {
+        const std::string_view op = context_.trace().origins[allocations_.origin[next]].op;
+        const bool joins = is_join(op);
+        if (!joins && !is_element_wise(op)) {
             return false;
         }
-        const std::vector<AllocationIndex> there = allocated_at(context_, allocations_.alloc_event[next]);
-        return std::none_of(there.begin(), there.end(), [&](AllocationIndex a) {
-            return a != old && allocations_.requested[a] >= allocations_.requested[next];
-        });
+        uint64_t largest = 0, sum = 0;
+        for (const AllocationIndex a : allocated_at(context_, allocations_.alloc_event[next])) {
+            if (a != old) {
+                largest = std::max<uint64_t>(largest, allocations_.requested[a]);
+                sum += allocations_.alloc_event[a] >= iteration.first ? allocations_.requested[a] : 0;
+            }
+        }
+        return (joins ? sum : largest) < allocations_.requested[next];
     }
 
     const AnalysisContext& context_;
@@ -167,6 +176,9 @@ void report(Finding& finding, const AnalysisContext& context, const StaleResult&
 
 Finding make_finding(const AnalysisContext& context, const StaleResult& stale, const Words& words) {
     Finding finding = diagnoses::stale_local.new_finding();
+    if (static_cast<double>(stale.lower) < least_part_of_waste * static_cast<double>(context.peak().max)) {
+        finding.severity = Severity::pattern;
+    }
     finding.confidence = Confidence::likely;
     finding.basis = words(
         "The allocator's events of {iterations} iterations show that the old result is freed right after the new one "
