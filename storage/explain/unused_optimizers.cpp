@@ -11,6 +11,7 @@
 
 #include "storage/explain/composition.h"
 #include "storage/explain/private_pools.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/text/referrer_words.h"
 #include "storage/trace/optimizer_spans.h"
 #include "storage/trace/stack_search.h"
@@ -80,10 +81,35 @@ private:
         }
         std::sort(steps_.begin(), steps_.end(),
                   [](const Step& a, const Step& b) { return a.span->start < b.span->start; });
+        name_single_steps();
     }
 
-    /// Returns the line that called it, from the first allocation of a step() in this time.
+    /// Gives the only step() of a training step the line of the last one that has one: fused optimizers allocate in
+    /// their first step() only. Optimizers that take turns have several in some training steps, which stay without.
+    void name_single_steps() {
+        std::map<std::string, FrameId> last;
+        auto step = steps_.begin();
+        for (const tidemark::Step& training : context_.trace().steps) {
+            const int64_t end = training.end.value_or(context_.now_time());
+            const auto first = step;
+            while (step != steps_.end() && step->span->start <= end) {
+                ++step;
+            }
+            for (auto each = first; each != step; ++each) {
+                FrameId& known = last[optimizer_class(*each->span)];
+                each->line = each->line == 0 && step - first == 1 ? known : each->line;
+                known = each->line != 0 ? each->line : known;
+            }
+        }
+    }
+
+    /// Returns the line that called it, from the first allocation of a step() in this time. In a training step that
+    /// repeats another one, that of the other one's calls, if all of them are of one line.
     FrameId line_of_step(const Annotation& span) const {
+        if (const auto repeated = RepeatedStep::at(context_.trace(), context_.device(), span.start)) {
+            const std::set<FrameId> lines = lines_between(repeated->like_begin(), repeated->like_end());
+            return lines.size() == 1 ? *lines.begin() : 0;
+        }
         const auto& made = allocations_.alloc_event;
         const auto first = std::lower_bound(made.begin(), made.end(), context_.device().events_until(span.start - 1));
         for (auto a = static_cast<AllocationIndex>(first - made.begin());
@@ -93,6 +119,17 @@ private:
             }
         }
         return 0;
+    }
+
+    /// Returns the lines that called a step() which allocated between two states.
+    std::set<FrameId> lines_between(EventNumber begin, EventNumber end) const {
+        const auto& made = allocations_.alloc_event;
+        std::set<FrameId> lines;
+        for (auto at = std::lower_bound(made.begin(), made.end(), begin); at != made.end() && *at < end; ++at) {
+            lines.insert(line_of(static_cast<AllocationIndex>(at - made.begin())));
+        }
+        lines.erase(0);
+        return lines;
     }
 
     /// Returns the step() that allocated it; nullptr if there is none.

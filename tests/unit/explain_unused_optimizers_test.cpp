@@ -35,11 +35,11 @@ struct TwoPhases : Program {
                                {"/venv/lib/python3.12/site-packages/torch/optim/optimizer.py",
                                 "Optimizer.profile_hook_step.<locals>.wrapper"},
                                {"/home/anna/project/train.py", function}});
-        const AllocationIndex a = run.alloc(64 * MiB, stack);
+        const AllocationIndex a = is_first || !is_fused ? run.alloc(64 * MiB, stack) : no_allocation;
         if (is_first) {
             graph.label(memory(a), run.now(), Category::optimizer_state, "exp_avg of Net.weight");
             state = a;
-        } else {
+        } else if (!is_fused) {
             run.free(a);
         }
         run.trace.annotations.push_back({"Optimizer.step#AdamW.step", {}, 0, start, run.now(), true});
@@ -48,6 +48,7 @@ struct TwoPhases : Program {
     std::vector<UnusedOptimizer> unused() { return find_unused_optimizers(*make_context()); }
 
     AllocationIndex state = no_allocation;
+    bool is_fused = false;  ///< only the first step allocates
 };
 
 /// `first(i)` and `second(i)`: whether the first and the second optimizer step in this iteration.
@@ -105,6 +106,30 @@ TEST(ExplainUnusedOptimizers, AreNoneIfTheyMayStepAgain) {
     EXPECT_TRUE(training(always, always).unused().empty()) << "two networks that are trained in turn";
     EXPECT_TRUE(training([](int i) { return i % 15 == 0; }, always).unused().empty()) << "a rare step";
     EXPECT_TRUE(training([](int i) { return i < 2; }, always).unused().empty()) << "no typical pause is known";
+}
+
+/// Only its first step shows which line called a fused optimizer.
+TEST(ExplainUnusedOptimizers, AreIdleWhileAFusedOneSteps) {
+    const auto fused = [](bool in_turn) {
+        TwoPhases program;
+        program.is_fused = true;
+        for (int i = 0; i < steps; ++i) {
+            program.iterate();
+            if (in_turn || in_first_half(i)) {
+                program.step("pretrain", i == 0);
+            }
+            if (in_turn || in_second_half(i)) {
+                program.step("tune", i == (in_turn ? 0 : steps / 2));
+            }
+            program.run.alloc(512, program.run.line("log"));
+            program.run.step();
+        }
+        return program.unused();
+    };
+    ASSERT_EQ(fused(false).size(), 1u);
+    EXPECT_EQ(fused(false)[0].steps, 20u);
+    EXPECT_EQ(fused(false)[0].later_steps, 20u);
+    EXPECT_TRUE(fused(true).empty()) << "two networks that are trained in turn";
 }
 
 TEST(ExplainUnusedOptimizers, AreOneIfTheyStepAtOneLine) {
