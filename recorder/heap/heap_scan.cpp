@@ -188,7 +188,10 @@ int HeapScan::visit(void* object, void* context) noexcept {
     auto& scan = *static_cast<HeapScan*>(context);
     const auto address = reinterpret_cast<Address>(object);
     try {
-        if ((is_tracked(address) || scan.kinds_.of(address).reference != 0) && scan.visited_.insert(address)) {
+        const ObjectKind& kind = scan.kinds_.of(address);
+        // Most objects of a module are empty tables of hooks.
+        const bool is_empty = kind.is_plain_container && read(address, container_size) == 0;
+        if (!is_empty && (is_tracked(address) || kind.reference != 0) && scan.visited_.insert(address)) {
             scan.add(address, scan.visiting_);
         }
     } catch (const std::bad_alloc&) {  // an exception must not pass through Python's code

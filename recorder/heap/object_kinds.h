@@ -21,6 +21,7 @@ struct ObjectKind {
     uint32_t distance = 1;  ///< from an object that refers to it
     size_t reference = 0;   ///< offset of the only reference, if the garbage collector does not know the type
     bool is_tensor = false;
+    bool is_plain_container = false;
 };
 
 /// Not thread-safe. Reads each type once, since a heap has far fewer types than objects.
@@ -55,6 +56,7 @@ private:
     ObjectKind kind_of(Address type) const {
         ObjectKind kind;
         kind.is_tensor = tensor_type_ != 0 && is_a(type, tensor_type_);
+        kind.is_plain_container = is_plain_container(type);
         for (const tidemark_heap_type& each : types_) {
             if (is_a(type, each.type)) {
                 kind.distance = static_cast<uint32_t>(each.distance);

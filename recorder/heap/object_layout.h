@@ -21,10 +21,12 @@ using CountReference = void (*)(void* object);  ///< Py_IncRef or Py_DecRef
 
 constexpr size_t object_references = 0, object_type = 8;
 constexpr size_t type_flags = 168, type_traverse = 184, type_is_tracked = 328;
-constexpr size_t list_size = 16, list_items = 24;
+constexpr size_t container_size = 16, list_size = 16, list_items = 24;
 constexpr uint64_t flag_tracked = uint64_t{1} << 14;  ///< Py_TPFLAGS_HAVE_GC
 
-constexpr uint64_t flag_tuple = uint64_t{1} << 26;  ///< Py_TPFLAGS_TUPLE_SUBCLASS
+constexpr uint64_t flag_tuple = uint64_t{1} << 26;                                        ///< Py_TPFLAGS_TUPLE_SUBCLASS
+constexpr uint64_t flags_container = uint64_t{1} << 25 | flag_tuple | uint64_t{1} << 29;  ///< of lists, tuples, dicts
+constexpr uint64_t flag_heap_type = uint64_t{1} << 9;  ///< Py_TPFLAGS_HEAPTYPE: a class of Python code, for example
 
 template <class T = uint64_t>
 T read(Address address, size_t offset) {
@@ -39,6 +41,13 @@ inline bool is_tracked(Address object) {
     }
     const auto is_tracked_instance = read<IsTracked>(type, type_is_tracked);
     return is_tracked_instance == nullptr || is_tracked_instance(reinterpret_cast<void*>(object)) != 0;
+}
+
+/// Returns whether a type is list, tuple, dict or another of C like them: their instances have a size, at the same
+/// offset in all of them, and no attributes.
+inline bool is_plain_container(Address type) {
+    const auto flags = read(type, type_flags);
+    return (flags & flags_container) != 0 && (flags & flag_heap_type) == 0;
 }
 
 inline bool is_tuple(Address object) { return (read(read(object, object_type), type_flags) & flag_tuple) != 0; }
