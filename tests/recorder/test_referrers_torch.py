@@ -192,6 +192,31 @@ class WithTorch(unittest.TestCase):
         )
         self.assertEqual(lines, ["scan out of memory", "local:inside", "scan asked", "exception:, local:inside"])
 
+    def test_one_tensor_of_each_optimizer_has_a_path(self):
+        lines = self.lines_of(
+            "class Trainer:\n"
+            "    pass\n"
+            "def main():\n"
+            "    trainer, weights = Trainer(), [torch.ones(2, requires_grad=True) for _ in range(3)]\n"
+            "    trainer.optimizer = torch.optim.AdamW(weights)\n"
+            "    for weight in weights:\n"
+            "        weight.grad = torch.ones(2)\n"
+            "    trainer.optimizer.step(); graph.optimizer_stepped(trainer.optimizer)\n"
+            "    for state in trainer.optimizer.state.values():\n"
+            "        made(state['exp_avg']); made(state['exp_avg_sq'])\n"
+            "    del state, weight, weights\n"
+            "    graph.scan(); print_messages()\n"
+            "main()\n"
+        )
+        self.assertEqual(
+            lines,
+            [
+                "scan asked",
+                "local:trainer, attribute:optimizer of Trainer, attribute:state of AdamW, item:Tensor, "
+                "item:'exp_avg_sq'",
+            ],
+        )
+
     def test_labels(self):
         lines = self.lines_of(
             "graph._poller.stop(); plugin.updates = 0\n"

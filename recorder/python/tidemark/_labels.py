@@ -37,9 +37,14 @@ class Labels:
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._labeled: dict[int, Any] = {}  # id: (weak reference, name)
         self._optimizers: dict[int, Any] = {}  # id: (weak reference, size of its state)
+        self._examples: dict[int, Any] = {}  # id of an optimizer: weak reference to a tensor of its state
 
     def __contains__(self, tensor: Any) -> bool:
         return id(tensor) in self._labeled
+
+    def examples(self) -> set[int]:
+        """Returns the id of one tensor of each optimizer's state: what retains it retains the optimizer."""
+        return {id(tensor) for example in list(self._examples.values()) if (tensor := example()) is not None}
 
     def find_new(self) -> None:
         """Labels parameters and buffers of the modules that are new or changed."""
@@ -63,6 +68,7 @@ class Labels:
         if known() is not optimizer or shape != before:
             self._optimizers[id(optimizer)] = weakref.ref(optimizer), shape
             self._label_optimizer(state, parameters)
+            self._keep_example(optimizer, state)
         self._label_history(state)
 
     def _label_optimizer(self, state: Any, groups: list[Any]) -> None:
@@ -74,6 +80,15 @@ class Labels:
             if _introspect.is_a(values, dict):
                 for name, value in list(dict.items(values)):
                     self._label_state(value, name, parameter)
+
+    def _keep_example(self, optimizer: Any, state: dict[Any, Any]) -> None:
+        values = itertools.chain.from_iterable(
+            dict.values(each) for each in list(dict.values(state))[:1] if _introspect.is_a(each, dict)
+        )
+        # The first one may be the number of steps, which is in host memory.
+        for value in values:
+            if _introspect.is_tensor(value) and has_memory(value):
+                self._examples[id(optimizer)] = weakref.ref(value)
 
     def _label_history(self, state: dict[Any, Any]) -> None:
         """Labels the lists of tensors that an optimizer keeps for its first parameter, as L-BFGS does for all of them:

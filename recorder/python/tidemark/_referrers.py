@@ -335,13 +335,14 @@ class Referrers:
     ) -> tuple[list[Any], list[list[_Target]]]:
         """Returns the tensors to search for, and what each of them is the path of."""
         tensors, targets = [], []
+        examples = set() if only_growing else self._labels.examples()
         with self._torch._C.DisableTorchFunction():
             while all_tensors:
                 tensor = all_tensors.pop()
                 if not _labels.has_memory(tensor):
                     continue
                 is_labeled = tensor in self._labels
-                blocks = growing if only_growing or is_labeled else None
+                blocks = growing if only_growing or (is_labeled and id(tensor) not in examples) else None
                 of_tensor = self._targets_of(tensor, blocks, with_nodes=not is_labeled)
                 if of_tensor:
                     tensors.append(tensor)
