@@ -45,7 +45,7 @@ GpuLibrary library_of_object(std::string_view name) {
     return found == objects.end() ? GpuLibrary::none : found->library;
 }
 
-Fix fix(std::string text, std::string code, int64_t bytes, int64_t per_iteration) {
+Fix fix(std::string text, std::string code, int64_t bytes, std::optional<int64_t> per_iteration) {
     return {std::move(text), std::move(code), bytes, per_iteration};
 }
 
