@@ -19,8 +19,8 @@ bool belongs(const LeakSuspect& suspect, const GraphContext& graph, AllocationRe
         return false;
     }
     const EventNumber made = graph.index.trace().devices[allocation.device].allocations.alloc_event[allocation.index];
-    return !suspect.referrer || suspect.is_model || made >= sure_before || graph.referrers.in_python(allocation) ||
-           !graph.state.retainers(allocation).empty();
+    return !suspect.referrer || suspect.has_unknown_parts || suspect.is_model || made >= sure_before ||
+           graph.referrers.in_python(allocation) || !graph.state.retainers(allocation).empty();
 }
 
 /// Returns the state before which the heap scan could find allocations: one iteration before the scan.

@@ -19,6 +19,7 @@
 #include "storage/explain/grown_memory.h"
 #include "storage/explain/grown_part.h"
 #include "storage/explain/growth_end.h"
+#include "storage/explain/joined_suspects.h"
 #include "storage/explain/model_bound.h"
 #include "storage/explain/paused_details.h"
 #include "storage/explain/shared_lifetimes.h"
@@ -60,6 +61,42 @@ void update_retention(LeakSuspect& suspect, const SampledRetention& sampled) {
         suspect.example = sampled.allocation;
     }
     suspect.calls = std::max(suspect.calls, sampled.calls);
+}
+
+/// Returns whether both rise alike: their levels stay in proportion.
+bool rise_alike(const Site& a, const Site& b) {
+    constexpr double tolerance = 0.05;
+    constexpr size_t fewest_slices = 4;
+    if (a.level.size() != b.level.size() || a.level.size() < fewest_slices || a.level.back() <= 0 ||
+        b.level.back() <= 0) {
+        return false;
+    }
+    const auto part = [](const Site& site, size_t slice) {
+        return static_cast<double>(site.level[slice]) / static_cast<double>(site.level.back());
+    };
+    for (size_t i = 0; i < a.level.size(); ++i) {
+        if (std::abs(part(a, i) - part(b, i)) > tolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Leaves of the paths what leads to the outermost container: its elements have parts whose paths are unknown.
+void cut_to_container(ReferrerGroup& paths) {
+    const size_t end = container_end(paths.links);
+    if (end < paths.links.size()) {
+        paths.links.resize(end + 1);
+        paths.varying = end;
+        paths.last_index = paths.first_index;
+    }
+}
+
+/// Returns whether a path leads into the container to which other paths were cut.
+bool leads_into(const std::vector<PathLink>& links, const ReferrerGroup& cut) {
+    const size_t length = container_end(cut.links);
+    return links.size() > length && container_end(links) == length && length < cut.links.size() &&
+           std::equal(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(length), cut.links.begin());
 }
 
 /// Returns whether the site's tensors are as large as ever, although its memory rises: there are more of them. Each
@@ -128,6 +165,9 @@ public:
         divide_unknown();
         for (auto& [key, suspect] : by_key_) {
             finish(suspect);
+        }
+        join_containers();
+        for (auto& [key, suspect] : by_key_) {
             all.suspects.push_back(std::move(suspect));
         }
     }
@@ -211,6 +251,7 @@ private:
         suspect.growth = growth;
         // A tensor that becomes larger is no further part of a model.
         suspect.is_model = sampled.key == model_key && growth == Growth::of_count;
+        suspect.has_unknown_parts |= sampled.is_of_few;
         add_site(suspect, site, interval_.surviving.iterations_per_slice());
         update_retention(suspect, sampled);
     }
@@ -319,6 +360,23 @@ private:
         std::transform(site.level.begin(), site.level.end(), total.begin(), total.begin(), std::plus<>());
     }
 
+    /// Joins suspects whose paths were cut to the same container with all others that lead into it.
+    void join_containers() {
+        for (auto& [key, suspect] : by_key_) {
+            if (!suspect.has_unknown_parts || suspect.sites.empty()) {
+                continue;
+            }
+            for (auto& [other_key, other] : by_key_) {
+                if (&other != &suspect && !other.sites.empty() && other.growth == suspect.growth &&
+                    leads_into(other.paths.links, suspect.paths)) {
+                    join(suspect, other);
+                    other.sites.clear();
+                }
+            }
+        }
+        std::erase_if(by_key_, [](const auto& item) { return item.second.sites.empty(); });
+    }
+
     /// Divides memory without a known referrer by the line that allocated it, unless autocast's cache or graphs of
     /// derivatives retain it.
     void divide_unknown() {
@@ -330,6 +388,11 @@ private:
         const bool is_cache = graph_ && count_autocast_copies(trace_, device_, sites) > 0;
         const bool is_graph = graph_ && are_of_derivative_graphs(*graph_, device_, sites);
         for (const GrowingSite& unknown : unknown_) {
+            if (LeakSuspect* known = is_graph || is_cache ? nullptr : suspect_with_parts(unknown)) {
+                add_site(*known, *unknown.site, interval_.surviving.iterations_per_slice());
+                known->has_unknown_parts = true;
+                continue;
+            }
             const FrameId line = trace_.stacks.site(unknown.site->stack);
             const std::string key = is_graph    ? std::string("derivatives")
                                     : is_cache  ? std::string("autocast")
@@ -337,6 +400,28 @@ private:
                                                 : fmt::format("stack {}", unknown.site->stack);
             add(key, *unknown.site, unknown.growth, unknown.sampled);
         }
+    }
+
+    /// Returns the suspect whose container retains other memory of the same line that rises alike: the parts of a
+    /// result, of which a scan with limits finds some. nullptr if there is none.
+    LeakSuspect* suspect_with_parts(const GrowingSite& unknown) {
+        const FrameId line = trace_.stacks.site(unknown.site->stack);
+        if (!graph_ || line == 0 || unknown.growth != Growth::of_count || unknown.sampled.retention.native) {
+            return nullptr;
+        }
+        const auto is_part = [&](const Site* site) {
+            return trace_.stacks.site(site->stack) == line && rise_alike(*site, *unknown.site);
+        };
+        for (auto& [key, suspect] : by_key_) {
+            const Retention& retention = suspect.retention;
+            if (suspect.growth == Growth::of_count && !suspect.is_model && retention.referrer &&
+                !retention.through_graph && has_name(*retention.referrer) &&
+                !container_key(*graph_, retention).empty() &&
+                std::any_of(suspect.sites.begin(), suspect.sites.end(), is_part)) {
+                return &suspect;
+            }
+        }
+        return nullptr;
     }
 
     void finish(LeakSuspect& suspect) const {
@@ -354,6 +439,9 @@ private:
         suspect.referrer = suspect.retention.referrer;
         if (suspect.referrer) {
             suspect.paths = growth_paths(*graph_, suspect.sites, *suspect.referrer, position_);
+            if (suspect.has_unknown_parts) {
+                cut_to_container(suspect.paths);
+            }
         }
         for (const Site* site : suspect.sites) {
             const GrownMemory grown = grown_at(*site, suspect, interval_.iterations, graph_, trace_, position_, now_);

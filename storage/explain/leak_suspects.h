@@ -35,6 +35,7 @@ struct LeakSuspect {
     size_t since = 0;                          ///< position of the first iteration of the growth
     std::optional<Rises> rises;                ///< if it grows once in several iterations
     Pace pace = Pace::steady;                  ///< of a growing number of tensors
+    bool has_unknown_parts = false;            ///< of `sites`, some have the line of another one and no known referrer
     bool through_graph() const { return retention.through_graph; }
 };
 

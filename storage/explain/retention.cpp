@@ -100,6 +100,31 @@ std::vector<AllocationIndex> sample(const Site& site, const GraphContext* graph,
     return selected;
 }
 
+/// Returns an allocation whose path leads into the container in which scans found most of the site's allocations;
+/// nothing if they found few in any. Scans with limits find a part of them: that the others are unknown says nothing
+/// then.
+std::optional<SampledRetention> known_in_container(const Site& site, const GraphContext& graph, uint32_t device) {
+    constexpr size_t fewest_in_container = 3;
+    std::map<std::string, std::vector<AllocationIndex>> known;
+    for (const AllocationIndex a : site.now) {
+        const Referrer* referrer = graph.referrers.in_python(AllocationRef{device, a});
+        if (referrer && has_name(*referrer)) {
+            Retention retention;
+            retention.referrer = referrer;
+            known[container_key(graph, retention)].push_back(a);
+        }
+    }
+    known.erase("");  // variables
+    const auto most = std::max_element(known.begin(), known.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    if (most == known.end() || most->second.size() < fewest_in_container) {
+        return std::nullopt;
+    }
+    const AllocationRef allocation{device, most->second[most->second.size() / 2]};
+    Retention retention = retention_of(graph, allocation);
+    return SampledRetention{allocation, retention, key_of(retention, graph, allocation), 0, true};
+}
+
 /// Returns whether both paths have the same referrer_key().
 bool lead_alike(const Referrer& a, const Referrer& b) {
     const auto links_of_a = links_to_tensor(a), links_of_b = links_to_tensor(b);
@@ -326,8 +351,12 @@ SampledRetention typical_retention(const Site& site, Growth growth, const GraphC
     const auto most = std::max_element(
         all.begin(), all.end(),
         [&](const SampledRetention& a, const SampledRetention& b) { return votes[a.key] < votes[b.key]; });
-    // Selects one from the middle, because both ends are less typical.
     const std::string key = most->key;
+    if (const auto known =
+            key.empty() && growth == Growth::of_count ? known_in_container(site, *graph, device) : std::nullopt) {
+        return *known;
+    }
+    // Selects one from the middle, because both ends are less typical.
     const auto alike =
         std::stable_partition(all.begin(), all.end(), [&](const SampledRetention& one) { return one.key == key; });
     SampledRetention& typical = all[static_cast<size_t>((alike - all.begin()) / 2)];

@@ -76,6 +76,7 @@ struct SampledRetention {
     Retention retention;
     std::string key;    ///< equal for all memory that one variable, container, exception or model retains; "": unknown
     int64_t calls = 0;  ///< at least 3: a variable of this many unfinished calls of one function retains such memory
+    bool is_of_few = false;  ///< scans found the container of few of the site's allocations, and nothing of the others
 };
 
 /// Returns how most of a few allocations of the site are retained: allocations spread over the site's lifetime, without

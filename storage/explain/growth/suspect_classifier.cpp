@@ -134,8 +134,14 @@ std::vector<Fix> fixes_of_stored_exceptions(const StoredException& stored, int64
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding;
     finding.severity = Severity::leak;
-    finding.confidence = suspect.referrer && suspect.pace == Pace::steady ? Confidence::certain : Confidence::likely;
+    const bool is_known = suspect.referrer && suspect.pace == Pace::steady && !suspect.has_unknown_parts;
+    finding.confidence = is_known ? Confidence::certain : Confidence::likely;
     finding.basis = basis(context, suspect, words);
+    if (suspect.has_unknown_parts) {
+        finding.unknowns.push_back(
+            words("The heap scans found the referrer of a part of these tensors. The others were allocated at the same "
+                  "lines, and rise alike."));
+    }
     finding.bytes = suspect.bytes;
     finding.per_iteration = suspect.per_iteration;
     finding.count = suspect.count;
