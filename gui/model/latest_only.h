@@ -7,12 +7,12 @@
 #include <QFutureWatcher>
 #include <QObject>
 #include <QPromise>
-#include <QThreadPool>
 #include <QtConcurrentRun>
 #include <atomic>
 #include <functional>
 #include <memory>
 
+#include "gui/model/worker_threads.h"
 #include "storage/base/progress.h"
 
 namespace tidemark::gui {
@@ -36,7 +36,7 @@ public:
     using Deliver = std::function<void(Result)>;
 
     LatestOnly(QObject* owner, OnNewerRequest policy, Deliver deliver,
-               QThreadPool* pool = QThreadPool::globalInstance())
+               QThreadPool* pool = worker_threads())
         : owner_(owner), policy_(policy), deliver_(std::move(deliver)), pool_(pool) {}
     ~LatestOnly() { abandon(); }
     LatestOnly(const LatestOnly&) = delete;

@@ -85,7 +85,7 @@ private slots:
             gate->started.acquire();
         }
         gate->may_end.release();
-        QVERIFY(QThreadPool::globalInstance()->waitForDone(5000));
+        QVERIFY(worker_threads()->waitForDone(5000));
         QCoreApplication::processEvents();
         QVERIFY(delivered_.empty());
     }
@@ -99,7 +99,7 @@ private slots:
         latest.reset();
         owner.reset();
         gate->may_end.release();
-        QVERIFY(QThreadPool::globalInstance()->waitForDone(5000));
+        QVERIFY(worker_threads()->waitForDone(5000));
         QCoreApplication::processEvents();
         QVERIFY(delivered_.empty());
     }
