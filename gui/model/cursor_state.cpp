@@ -4,6 +4,7 @@
 #include "gui/model/cursor_state.h"
 
 #include <QElapsedTimer>
+#include <utility>
 
 namespace tidemark::gui {
 
@@ -93,9 +94,11 @@ void CursorState::compute_now() {
 }
 
 void CursorState::take(const std::shared_ptr<const Answer>& answer) {
-    state_ = std::shared_ptr<const MemoryState>(answer, &answer->state);
+    auto before = std::exchange(state_, std::shared_ptr<const MemoryState>(answer, &answer->state));
     last_milliseconds_ = answer->milliseconds;
     emit changed();
+    // Giving a million blocks back to the system takes a quarter of a frame.
+    worker_threads()->start([before = std::move(before)]() mutable { before.reset(); });
 }
 
 }  // namespace tidemark::gui
