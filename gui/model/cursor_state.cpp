@@ -11,6 +11,7 @@ namespace tidemark::gui {
 namespace {
 // Leaves most of a 16 ms frame for painting all panes.
 constexpr double most_milliseconds_on_gui_thread = 4;
+constexpr uint32_t most_lasting_on_gui_thread = 50'000;  // allocations that are never freed
 }  // namespace
 
 CursorState::CursorState(QObject* parent)
@@ -61,7 +62,7 @@ void CursorState::refresh() {
     if (!active_ || scheduled_) {
         return;
     }
-    if (last_milliseconds_ <= most_milliseconds_on_gui_thread) {
+    if (is_small()) {
         // Several moves between two frames cost one computation.
         scheduled_ = true;
         QMetaObject::invokeMethod(
@@ -79,6 +80,13 @@ void CursorState::refresh() {
     task_.start([analysis = session_->shared_analysis(), point = session_->selection().state().time_point](Progress&) {
         return compute(*analysis, point);
     });
+}
+
+/// The cursor may jump to where much more is alive than before.
+bool CursorState::is_small() const {
+    const EventNumber event = session_->selection().state().time_point.event;
+    return last_milliseconds_ <= most_milliseconds_on_gui_thread &&
+           session_->analysis().live().lasting_until(event) <= most_lasting_on_gui_thread;
 }
 
 std::shared_ptr<const CursorState::Answer> CursorState::compute(const Analysis& analysis, const TimePoint& point) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The worker of which only the newest request matters.
+#include <QImage>
+#include <QPainter>
 #include <QSemaphore>
 #include <QTest>
 #include <stdexcept>
@@ -51,6 +53,24 @@ private slots:
         QTRY_VERIFY(!latest.busy());
         QCOMPARE(delivered_, (std::vector<int>{1, 5}));
         QCOMPARE(gate.most_running.load(), 1);
+    }
+
+    /// QPainter of Qt 6.4 waits for the threads of Qt's global pool.
+    void painting_does_not_wait_for_jobs() {
+        Gate gate;
+        std::vector<std::unique_ptr<LatestOnly<int>>> jobs;
+        for (int i = 0; i < worker_threads()->maxThreadCount(); ++i) {
+            jobs.push_back(std::make_unique<LatestOnly<int>>(this, OnNewerRequest::finish_running, collect()));
+            jobs.back()->start(gate.job(i));
+        }
+        gate.started.acquire(worker_threads()->maxThreadCount());
+        QCOMPARE(QThreadPool::globalInstance()->activeThreadCount(), 0);
+        QImage image(2000, 2000, QImage::Format_ARGB32_Premultiplied);
+        image.fill(Qt::white);
+        QPainter(&image).fillRect(image.rect(), QColor(0, 0, 0, 100));
+        QVERIFY(image.pixelColor(1000, 1000).red() < 255);
+        gate.may_end.release(worker_threads()->maxThreadCount());
+        QTRY_COMPARE(delivered_.size(), jobs.size());
     }
 
     void a_newer_request_cancels_the_running_job() {
