@@ -3,11 +3,17 @@
 
 #include "gui/model/worker_threads.h"
 
+#include <unistd.h>
+
 #include <QCoreApplication>
 
 namespace tidemark::gui {
 
 namespace {
+
+// Of three threads on two cores the GUI thread would get two thirds of one, in slices as long as a frame; a job with
+// this niceness gets a tenth of a core that the GUI thread needs, and all of one that nobody else needs.
+constexpr int niceness = 10;
 
 struct Threads {
     QThreadPool workers, painters;
@@ -30,5 +36,9 @@ Threads& threads() {
 QThreadPool* worker_threads() { return &threads().workers; }
 
 QThreadPool* picture_threads() { return &threads().painters; }
+
+void let_gui_thread_run_first() {
+    [[maybe_unused]] thread_local const int lowered = nice(niceness);  // on Linux of this thread only
+}
 
 }  // namespace tidemark::gui

@@ -14,4 +14,7 @@ QThreadPool* worker_threads();
 /// The threads that paint pictures. Long computations do not delay a picture.
 QThreadPool* picture_threads();
 
+/// Makes the calling thread wait for the GUI thread where both want the same core. Call it in each job.
+void let_gui_thread_run_first();
+
 }  // namespace tidemark::gui

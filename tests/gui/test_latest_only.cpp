@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The worker of which only the newest request matters.
+#include <sys/resource.h>
+
 #include <QImage>
 #include <QPainter>
 #include <QSemaphore>
@@ -71,6 +73,17 @@ private slots:
         QVERIFY(image.pixelColor(1000, 1000).red() < 255);
         gate.may_end.release(worker_threads()->maxThreadCount());
         QTRY_COMPARE(delivered_.size(), jobs.size());
+    }
+
+    void the_gui_thread_runs_before_jobs() {
+        const int here = getpriority(PRIO_PROCESS, 0);
+        LatestOnly<int> latest(this, OnNewerRequest::finish_running, collect());
+        for (int job = 0; job < 3; ++job) {  // of one thread mostly
+            latest.start([](Progress&) { return std::make_shared<const int>(getpriority(PRIO_PROCESS, 0)); });
+            QTRY_VERIFY(!latest.busy());
+        }
+        QCOMPARE(getpriority(PRIO_PROCESS, 0), here);
+        QCOMPARE(delivered_, std::vector<int>(3, std::min(here + 10, 19)));
     }
 
     void a_newer_request_cancels_the_running_job() {
