@@ -11,9 +11,9 @@ namespace tidemark::gui {
 
 namespace {
 
-// Of three threads on two cores the GUI thread would get two thirds of one, in slices as long as a frame; a job with
-// this niceness gets a tenth of a core that the GUI thread needs, and all of one that nobody else needs.
-constexpr int niceness = 10;
+// Of three threads on two cores the GUI thread would get two thirds of one, in slices as long as a frame. A job with
+// this niceness gets a quarter of a core that another thread needs too: enough to go on beside other programs.
+constexpr int niceness = 5;
 
 struct Threads {
     QThreadPool workers, painters;

@@ -76,9 +76,8 @@ void Legend::count_bytes() {
     if (!entries_.empty()) {
         Column cursor;
         cursor.time_point = session_->selection().state().time_point;
-        const std::vector<int64_t> bytes =
-            stacked_bytes(session_->device(), session_->analysis().live(), std::span(&cursor, 1), groups_->grouping,
-                          groups_->lasting);
+        const std::vector<int64_t> bytes = stacked_bytes(session_->device(), session_->analysis().live(),
+                                                         std::span(&cursor, 1), groups_->grouping, groups_->lasting);
         for (Entry& entry : entries_) {
             entry.bytes = bytes[static_cast<size_t>(entry.group)];
         }

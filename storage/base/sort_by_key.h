@@ -18,8 +18,8 @@ namespace tidemark {
 /// Below so many items comparisons take less time.
 constexpr size_t fewest_items_to_distribute = 1 << 10;
 
-/// Sorts by key(item), an unsigned number; equal ones keep their order. A pass over all items sorts by 11 bits, and bits
-/// that no two keys differ in cost nothing. `T` must have a default constructor.
+/// Sorts by key(item), an unsigned number; equal ones keep their order. Each pass over all items sorts by 11 bits; bits
+/// below and above those in which keys differ cost nothing. `T` must have a default constructor.
 template <class T, class KeyOf>
 void sort_by_key(std::vector<T>& items, KeyOf key) {
     if (items.size() < fewest_items_to_distribute) {

@@ -6,6 +6,7 @@
 
 #include <QImage>
 #include <QPainter>
+#include <QScopeGuard>
 #include <QSemaphore>
 #include <QTest>
 #include <stdexcept>
@@ -61,18 +62,21 @@ private slots:
     void painting_does_not_wait_for_jobs() {
         Gate gate;
         std::vector<std::unique_ptr<LatestOnly<int>>> jobs;
-        for (int i = 0; i < worker_threads()->maxThreadCount(); ++i) {
+        const int threads = worker_threads()->maxThreadCount();
+        const auto end = qScopeGuard([&] {
+            gate.may_end.release(threads);
+            worker_threads()->waitForDone();
+        });
+        for (int i = 0; i < threads; ++i) {
             jobs.push_back(std::make_unique<LatestOnly<int>>(this, OnNewerRequest::finish_running, collect()));
             jobs.back()->start(gate.job(i));
         }
-        gate.started.acquire(worker_threads()->maxThreadCount());
+        gate.started.acquire(threads);
         QCOMPARE(QThreadPool::globalInstance()->activeThreadCount(), 0);
         QImage image(2000, 2000, QImage::Format_ARGB32_Premultiplied);
         image.fill(Qt::white);
         QPainter(&image).fillRect(image.rect(), QColor(0, 0, 0, 100));
         QVERIFY(image.pixelColor(1000, 1000).red() < 255);
-        gate.may_end.release(worker_threads()->maxThreadCount());
-        QTRY_COMPARE(delivered_.size(), jobs.size());
     }
 
     void the_gui_thread_runs_before_jobs() {
@@ -83,7 +87,7 @@ private slots:
             QTRY_VERIFY(!latest.busy());
         }
         QCOMPARE(getpriority(PRIO_PROCESS, 0), here);
-        QCOMPARE(delivered_, std::vector<int>(3, std::min(here + 10, 19)));
+        QCOMPARE(delivered_, std::vector<int>(3, std::min(here + 5, 19)));
     }
 
     void a_newer_request_cancels_the_running_job() {
