@@ -14,6 +14,7 @@
 #include "gui/app/application.h"
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
+#include "gui/model/worker_threads.h"
 
 namespace tidemark::gui {
 
@@ -70,7 +71,10 @@ void JobWindow::load() {
     if (stack_->currentWidget() == message_) {
         message_->setText(tr("Reading the traces of %1 …").arg(shown_file_name(folder_)));
     }
-    watcher_.setFuture(QtConcurrent::run([folder = folder_, this] { return load_job(folder, progress_); }));
+    watcher_.setFuture(QtConcurrent::run(worker_threads(), [folder = folder_, this] {
+        let_gui_thread_run_first();
+        return load_job(folder, progress_);
+    }));
 }
 
 void JobWindow::show_loaded() {

@@ -7,7 +7,6 @@
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QPainter>
-#include <QThreadPool>
 #include <QTimer>
 #include <algorithm>
 #include <map>
@@ -16,7 +15,7 @@
 #include "gui/app/job_window.h"
 #include "gui/app/main_window.h"
 #include "gui/model/file_name.h"
-#include "gui/widgets/picture_worker.h"
+#include "gui/model/worker_threads.h"
 #include "storage/job/job.h"
 #include "storage/timeline/time_point.h"
 
@@ -57,8 +56,7 @@ void wait_for_panes() {
     clock.start();
     int quiet = 0;
     QObject::connect(&timer, &QTimer::timeout, &loop, [&] {
-        const bool idle =
-            QThreadPool::globalInstance()->activeThreadCount() == 0 && picture_threads()->activeThreadCount() == 0;
+        const bool idle = worker_threads()->activeThreadCount() == 0 && picture_threads()->activeThreadCount() == 0;
         quiet = idle ? quiet + 1 : 0;
         if (quiet == quiet_checks || clock.elapsed() > longest_wait) {
             loop.quit();

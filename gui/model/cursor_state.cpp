@@ -4,12 +4,14 @@
 #include "gui/model/cursor_state.h"
 
 #include <QElapsedTimer>
+#include <utility>
 
 namespace tidemark::gui {
 
 namespace {
 // Leaves most of a 16 ms frame for painting all panes.
 constexpr double most_milliseconds_on_gui_thread = 4;
+constexpr uint32_t most_lasting_on_gui_thread = 50'000;  // allocations that are never freed
 }  // namespace
 
 CursorState::CursorState(QObject* parent)
@@ -60,7 +62,7 @@ void CursorState::refresh() {
     if (!active_ || scheduled_) {
         return;
     }
-    if (last_milliseconds_ <= most_milliseconds_on_gui_thread) {
+    if (is_small()) {
         // Several moves between two frames cost one computation.
         scheduled_ = true;
         QMetaObject::invokeMethod(
@@ -80,6 +82,13 @@ void CursorState::refresh() {
     });
 }
 
+/// The cursor may jump to where much more is alive than before.
+bool CursorState::is_small() const {
+    const EventNumber event = session_->selection().state().time_point.event;
+    return last_milliseconds_ <= most_milliseconds_on_gui_thread &&
+           session_->analysis().live().lasting_until(event) <= most_lasting_on_gui_thread;
+}
+
 std::shared_ptr<const CursorState::Answer> CursorState::compute(const Analysis& analysis, const TimePoint& point) {
     QElapsedTimer timer;
     timer.start();
@@ -93,9 +102,11 @@ void CursorState::compute_now() {
 }
 
 void CursorState::take(const std::shared_ptr<const Answer>& answer) {
-    state_ = std::shared_ptr<const MemoryState>(answer, &answer->state);
+    auto before = std::exchange(state_, std::shared_ptr<const MemoryState>(answer, &answer->state));
     last_milliseconds_ = answer->milliseconds;
     emit changed();
+    // Giving a million blocks back to the system takes a quarter of a frame.
+    worker_threads()->start([before = std::move(before)]() mutable { before.reset(); });
 }
 
 }  // namespace tidemark::gui

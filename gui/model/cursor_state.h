@@ -36,6 +36,7 @@ signals:
 private:
     void refresh();
     void compute_now();
+    bool is_small() const;
     struct Answer {
         MemoryState state;
         double milliseconds;

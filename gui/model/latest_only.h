@@ -7,12 +7,12 @@
 #include <QFutureWatcher>
 #include <QObject>
 #include <QPromise>
-#include <QThreadPool>
 #include <QtConcurrentRun>
 #include <atomic>
 #include <functional>
 #include <memory>
 
+#include "gui/model/worker_threads.h"
 #include "storage/base/progress.h"
 
 namespace tidemark::gui {
@@ -35,8 +35,7 @@ public:
     using Job = std::function<Result(Progress&)>;
     using Deliver = std::function<void(Result)>;
 
-    LatestOnly(QObject* owner, OnNewerRequest policy, Deliver deliver,
-               QThreadPool* pool = QThreadPool::globalInstance())
+    LatestOnly(QObject* owner, OnNewerRequest policy, Deliver deliver, QThreadPool* pool = worker_threads())
         : owner_(owner), policy_(policy), deliver_(std::move(deliver)), pool_(pool) {}
     ~LatestOnly() { abandon(); }
     LatestOnly(const LatestOnly&) = delete;
@@ -81,6 +80,7 @@ private:
         watcher_ = std::make_unique<QFutureWatcher<Result>>();
         QObject::connect(watcher_.get(), &QFutureWatcherBase::finished, owner_, [this] { finish(); });
         watcher_->setFuture(QtConcurrent::run(pool_, [running, job = std::move(job)](QPromise<Result>& promise) {
+            let_gui_thread_run_first();
             promise.addResult(job(running->progress));
         }));
     }

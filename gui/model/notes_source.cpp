@@ -111,18 +111,30 @@ bool NotesSource::is_shown(const Note& note) const {
 }
 
 /// Notes of earlier versions have the end of the event's state as their time.
-TimePoint NotesSource::point_of(const Note& note) const {
-    const DeviceHistory& device = session_->device();
+TimePoint NotesSource::point_of(const Note& note) const { return point_of(note, session_->device()); }
+
+TimePoint NotesSource::point_of(const Note& note, const DeviceHistory& device) const {
     const EventNumber event = std::clamp<EventNumber>(note.event, 0, device.event_count());
     const bool is_event = event < device.event_count() && note.time == device.time_until(event, note.time);
     const TimePoint point = time_point_at(session_->trace(), device, note.time);
     return point.repeated || (point.between && point.event == event && !is_event) ? point : TimePoint(event);
 }
 
+QString NotesSource::place_of(const Note& note) const {
+    const auto device = device_of(note);
+    return device == session_->trace().devices.end() ? time_point_text(note.time)
+                                                     : point_text(session_->trace(), *device, point_of(note, *device));
+}
+
+std::vector<DeviceHistory>::const_iterator NotesSource::device_of(const Note& note) const {
+    const auto& devices = session_->trace().devices;
+    return std::find_if(devices.begin(), devices.end(),
+                        [&](const DeviceHistory& device) { return device.device == note.device; });
+}
+
 void NotesSource::go_to(const Note& note) {
     const auto& devices = session_->trace().devices;
-    const auto device =
-        std::find_if(devices.begin(), devices.end(), [&](const DeviceHistory& d) { return d.device == note.device; });
+    const auto device = device_of(note);
     if (device == devices.end()) {
         return;
     }

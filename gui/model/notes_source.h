@@ -43,6 +43,8 @@ public:
     bool is_shown(const Note& note) const;
     /// Returns the point in time of a bookmark on the selected device.
     TimePoint point_of(const Note& note) const;
+    /// Returns the point in time of a bookmark in words.
+    QString place_of(const Note& note) const;
     /// Moves the cursor to a bookmark; its device is selected, too. Does nothing if the trace has no such device.
     void go_to(const Note& note);
 
@@ -59,6 +61,9 @@ private:
     /// Makes the fingerprint of the trace, which takes time.
     NoteFile file();
     void take(Result<std::vector<Note>> notes);
+    TimePoint point_of(const Note& note, const DeviceHistory& device) const;
+    /// Returns the end of the devices if the trace has not that of the note.
+    std::vector<DeviceHistory>::const_iterator device_of(const Note& note) const;
 
     QPointer<Session> session_;
     QString folder_ = QString::fromStdString(notes_folder());

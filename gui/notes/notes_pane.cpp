@@ -81,7 +81,7 @@ void NotesPane::set_notes(NotesSource* notes, Session* session) {
 QString NotesPane::place_text_of(const Note& note) const {
     QString place;
     if (note.is_bookmark()) {
-        place = tr("event %1 · %2").arg(count_text(note.event), time_point_text(note.time));
+        place = notes_->place_of(note);
     } else {
         place = tr("finding: %1").arg(to_qstring(note.finding));
     }

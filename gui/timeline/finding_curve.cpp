@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "storage/explain/finding_memory.h"
-#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -33,8 +32,9 @@ const Finding& FindingCurve::finding() const { return explained_->explanation.fi
 EventNumber FindingCurve::state_at(const Session& session, double position) const {
     const TimeView& view = session.time_view();
     const DeviceHistory& device = explained_->context->device();
-    if (&explained_->context->trace() == &session.trace()) {
-        return last_state(device, view.point_at(position));
+    // Events have distinct numbers, but may share a time.
+    if (view.axis() == TimeAxis::event_index && &explained_->context->trace() == &session.trace()) {
+        return view.point_at(position).event;
     }
     return device.events_until(view.time_at(position));
 }

@@ -44,9 +44,12 @@ ReservedPlot::ReservedPlot(QWidget* parent) : TimePlot(parent) {
 
 void ReservedPlot::show_replay(std::shared_ptr<const ShownReplay> replay) {
     replay_ = std::move(replay);
-    if (replay_ && replay_->recorded) {
-        const int64_t asked = replay_->asked ? replay_->asked->figures.peak_reserved : 0;
-        const int64_t peak = std::max(replay_->recorded->recorded.figures.peak_reserved, asked);
+    if (has_data()) {
+        int64_t peak = session()->analysis().curves().peak(Series::reserved).max;
+        if (replay_ && replay_->recorded) {
+            const int64_t asked = replay_->asked ? replay_->asked->figures.peak_reserved : 0;
+            peak = std::max(replay_->recorded->recorded.figures.peak_reserved, asked);
+        }
         set_whole_bytes(static_cast<double>(peak) * headroom);
     }
     repaint_picture();

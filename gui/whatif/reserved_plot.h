@@ -16,7 +16,7 @@ class ReservedPlot : public TimePlot {
     Q_OBJECT
 public:
     explicit ReservedPlot(QWidget* parent = nullptr);
-    /// Null: nothing to draw. The replay is of the session's device.
+    /// Null: nothing to draw yet, on the scale of the recorded memory. The replay is of the session's device.
     void show_replay(std::shared_ptr<const ShownReplay> replay);
     QSize sizeHint() const override { return {500, 140}; }
 

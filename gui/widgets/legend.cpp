@@ -15,7 +15,7 @@
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/base/units.h"
-#include "storage/replay/active_walk.h"
+#include "storage/timeline/columns.h"
 
 namespace tidemark::gui {
 
@@ -73,14 +73,13 @@ void Legend::follow_cursor() {
 }
 
 void Legend::count_bytes() {
-    for (Entry& entry : entries_) {
-        entry.bytes = 0;
-    }
     if (!entries_.empty()) {
-        const Allocations& all = session_->device().allocations;
-        for (const auto& [a, state] : active_allocations(session_->device(), session_->analysis().live(),
-                                                         session_->selection().state().time_point)) {
-            entries_[groups_->grouping.group_at(a, state)].bytes += static_cast<int64_t>(all.block_size[a]);
+        Column cursor;
+        cursor.time_point = session_->selection().state().time_point;
+        const std::vector<int64_t> bytes = stacked_bytes(session_->device(), session_->analysis().live(),
+                                                         std::span(&cursor, 1), groups_->grouping, groups_->lasting);
+        for (Entry& entry : entries_) {
+            entry.bytes = bytes[static_cast<size_t>(entry.group)];
         }
     }
     update();

@@ -5,12 +5,10 @@
 #pragma once
 
 #include "gui/model/latest_only.h"
+#include "gui/model/worker_threads.h"
 #include "gui/widgets/picture.h"
 
 namespace tidemark::gui {
-
-/// The threads that paint pictures. Long work in the global pool does not delay a picture.
-QThreadPool* picture_threads();
 
 /// Paints the newest request. A running picture is finished and delivered, so that a plot changes while the view
 /// moves. `paint` must be a pure function of its request.

@@ -3799,10 +3799,6 @@
         <translation>文本</translation>
     </message>
     <message>
-        <source>event %1 · %2</source>
-        <translation>事件 %1 · %2</translation>
-    </message>
-    <message>
         <source>finding: %1</source>
         <translation>发现：%1</translation>
     </message>

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "storage/base/sort_by_key.h"
+
 namespace tidemark {
 
 namespace {
@@ -149,8 +151,7 @@ std::vector<PlacedBlock> placed_blocks(const DeviceHistory& device, const AliveI
         std::transform(active.begin(), active.end(), std::back_inserter(blocks),
                        [&](const ActiveAllocation& one) { return block_of(device.allocations, one); });
     }
-    std::sort(blocks.begin(), blocks.end(),
-              [](const PlacedBlock& a, const PlacedBlock& b) { return a.address < b.address; });
+    sort_by_key(blocks, [](const PlacedBlock& block) { return block.address; });
     return blocks;
 }
 

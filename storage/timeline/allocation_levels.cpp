@@ -9,27 +9,31 @@ namespace tidemark {
 
 std::vector<AllocationLevel> levels_of(const DeviceHistory& device, std::span<const AllocationIndex> allocations) {
     const Allocations& all = device.allocations;
-    std::vector<AllocationLevel> changes;
-    changes.reserve(2 * allocations.size());
+    // Changes first, which become levels in place: a leak has a million of them.
+    std::vector<AllocationLevel> levels;
+    levels.reserve(2 * allocations.size());
     for (const AllocationIndex a : allocations) {
         const auto bytes = static_cast<int64_t>(all.block_size[a]);
-        changes.push_back({std::max<EventNumber>(all.alloc_event[a] + 1, 0), bytes, 1});
+        levels.push_back({std::max<EventNumber>(all.alloc_event[a] + 1, 0), bytes, 1});
         if (all.free_event[a] != never) {
-            changes.push_back({all.free_event[a] + 1, -bytes, -1});
+            levels.push_back({all.free_event[a] + 1, -bytes, -1});
         }
     }
-    std::sort(changes.begin(), changes.end(),
-              [](const AllocationLevel& a, const AllocationLevel& b) { return a.state < b.state; });
-    std::vector<AllocationLevel> levels;
+    const auto earlier = [](const AllocationLevel& a, const AllocationLevel& b) { return a.state < b.state; };
+    if (!std::is_sorted(levels.begin(), levels.end(), earlier)) {
+        std::sort(levels.begin(), levels.end(), earlier);
+    }
+    size_t kept = 0;
     AllocationLevel level;
-    for (size_t i = 0; i < changes.size(); ++i) {
-        level = {changes[i].state, level.bytes + changes[i].bytes, level.count + changes[i].count};
-        const bool is_last_of_state = i + 1 == changes.size() || changes[i + 1].state != level.state;
-        const AllocationLevel before = levels.empty() ? AllocationLevel{} : levels.back();
+    for (size_t i = 0; i < levels.size(); ++i) {
+        level = {levels[i].state, level.bytes + levels[i].bytes, level.count + levels[i].count};
+        const bool is_last_of_state = i + 1 == levels.size() || levels[i + 1].state != level.state;
+        const AllocationLevel before = kept == 0 ? AllocationLevel{} : levels[kept - 1];
         if (is_last_of_state && (level.bytes != before.bytes || level.count != before.count)) {
-            levels.push_back(level);
+            levels[kept++] = level;
         }
     }
+    levels.resize(kept);
     return levels;
 }
 

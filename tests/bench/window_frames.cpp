@@ -8,6 +8,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QTextStream>
+#include <QThread>
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -72,6 +73,33 @@ QJsonObject measure(Session& session, Gesture gesture, const std::function<void(
         gesture(session, frame);
         paint();
         times.push_back(milliseconds(clock));
+        thread_times.push_back(cpu_milliseconds(CLOCK_THREAD_CPUTIME_ID) - cpu);
+    }
+    QJsonObject result = percentiles(std::move(times));
+    result["gui_thread_cpu_p95_ms"] = percentiles(std::move(thread_times))["p95_ms"];
+    return result;
+}
+
+/// Moves the cursor 60 times a second, as a mouse does, so that what workers compute arrives between moves. Measures
+/// the longest time of each frame in which the GUI thread did not react.
+QJsonObject measure_paced_scrub(Session& session) {
+    constexpr double period = 1000.0 / 60;
+    std::vector<double> times, thread_times;
+    for (int frame = 0; frame < frames; ++frame) {
+        const double cpu = cpu_milliseconds(CLOCK_THREAD_CPUTIME_ID);
+        QElapsedTimer clock, busy;
+        clock.start();
+        busy.start();
+        scrub_frame(session, frame);
+        QApplication::processEvents();
+        double longest = milliseconds(busy);
+        while (milliseconds(clock) < period) {
+            QThread::usleep(100);
+            busy.restart();
+            QApplication::processEvents();
+            longest = std::max(longest, milliseconds(busy));
+        }
+        times.push_back(longest);
         thread_times.push_back(cpu_milliseconds(CLOCK_THREAD_CPUTIME_ID) - cpu);
     }
     QJsonObject result = percentiles(std::move(times));
@@ -149,6 +177,17 @@ Result<QJsonObject> measure_comparison(Session& session, const QString& trace, Q
     return measure_pane<ChangesPane>(session, size, [&](ChangesPane& pane) { pane.compare_with(other->session); });
 }
 
+QJsonObject measure_gestures(Session& session) {
+    const auto interactive = [&] { QApplication::processEvents(); };
+    QJsonObject result;
+    result["zoom_interactive"] = measure(session, zoom_frame, interactive);
+    result["pan_interactive"] = measure(session, pan_frame, interactive);
+    session.time_view().show_all();
+    result["scrub_interactive"] = measure(session, scrub_frame, interactive);
+    return result;
+}
+
+/// Measures the window while the explanation is made, and afterwards, when it shows a finding's memory too.
 QJsonObject measure_window(Application& application, const std::shared_ptr<Session>& session, QSize size) {
     MainWindow window(application);
     window.setAttribute(Qt::WA_DontShowOnScreen);
@@ -156,12 +195,14 @@ QJsonObject measure_window(Application& application, const std::shared_ptr<Sessi
     window.show();
     window.show_session(session, {});
     QApplication::processEvents();
-    const auto interactive = [&] { QApplication::processEvents(); };
-    QJsonObject result;
-    result["zoom_interactive"] = measure(*session, zoom_frame, interactive);
-    result["pan_interactive"] = measure(*session, pan_frame, interactive);
-    session->time_view().show_all();
-    result["scrub_interactive"] = measure(*session, scrub_frame, interactive);
+    QJsonObject result = measure_gestures(*session);
+    while (session->explanation_source().state() == ExplanationSource::State::working) {
+        QApplication::processEvents(QEventLoop::AllEvents, 5);
+    }
+    QApplication::processEvents();
+    QJsonObject explained = measure_gestures(*session);
+    explained["scrub_at_60_hz"] = measure_paced_scrub(*session);
+    result["explained"] = explained;
     return result;
 }
 

@@ -400,7 +400,7 @@ private slots:
         table.export_rows(wanted.path);
         table.cancel_export();
         QVERIFY(!table.is_exporting());
-        QVERIFY(QThreadPool::globalInstance()->waitForDone(5000));
+        QVERIFY(worker_threads()->waitForDone(5000));
         QCoreApplication::processEvents();
         QCOMPARE(finished.size(), 0);
     }

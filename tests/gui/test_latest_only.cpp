@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The worker of which only the newest request matters.
+#include <sys/resource.h>
+
+#include <QImage>
+#include <QPainter>
+#include <QScopeGuard>
 #include <QSemaphore>
 #include <QTest>
 #include <stdexcept>
@@ -53,6 +58,38 @@ private slots:
         QCOMPARE(gate.most_running.load(), 1);
     }
 
+    /// QPainter of Qt 6.4 waits for the threads of Qt's global pool.
+    void painting_does_not_wait_for_jobs() {
+        Gate gate;
+        std::vector<std::unique_ptr<LatestOnly<int>>> jobs;
+        const int threads = worker_threads()->maxThreadCount();
+        const auto end = qScopeGuard([&] {
+            gate.may_end.release(threads);
+            worker_threads()->waitForDone();
+        });
+        for (int i = 0; i < threads; ++i) {
+            jobs.push_back(std::make_unique<LatestOnly<int>>(this, OnNewerRequest::finish_running, collect()));
+            jobs.back()->start(gate.job(i));
+        }
+        gate.started.acquire(threads);
+        QCOMPARE(QThreadPool::globalInstance()->activeThreadCount(), 0);
+        QImage image(2000, 2000, QImage::Format_ARGB32_Premultiplied);
+        image.fill(Qt::white);
+        QPainter(&image).fillRect(image.rect(), QColor(0, 0, 0, 100));
+        QVERIFY(image.pixelColor(1000, 1000).red() < 255);
+    }
+
+    void the_gui_thread_runs_before_jobs() {
+        const int here = getpriority(PRIO_PROCESS, 0);
+        LatestOnly<int> latest(this, OnNewerRequest::finish_running, collect());
+        for (int job = 0; job < 3; ++job) {  // of one thread mostly
+            latest.start([](Progress&) { return std::make_shared<const int>(getpriority(PRIO_PROCESS, 0)); });
+            QTRY_VERIFY(!latest.busy());
+        }
+        QCOMPARE(getpriority(PRIO_PROCESS, 0), here);
+        QCOMPARE(delivered_, std::vector<int>(3, std::min(here + 5, 19)));
+    }
+
     void a_newer_request_cancels_the_running_job() {
         Gate gate;
         LatestOnly<int> latest(this, OnNewerRequest::cancel_running, collect());
@@ -85,7 +122,7 @@ private slots:
             gate->started.acquire();
         }
         gate->may_end.release();
-        QVERIFY(QThreadPool::globalInstance()->waitForDone(5000));
+        QVERIFY(worker_threads()->waitForDone(5000));
         QCoreApplication::processEvents();
         QVERIFY(delivered_.empty());
     }
@@ -99,7 +136,7 @@ private slots:
         latest.reset();
         owner.reset();
         gate->may_end.release();
-        QVERIFY(QThreadPool::globalInstance()->waitForDone(5000));
+        QVERIFY(worker_threads()->waitForDone(5000));
         QCoreApplication::processEvents();
         QVERIFY(delivered_.empty());
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The shared axis, the selection, the groups and the colors.
+#include <QSemaphore>
 #include <QSignalSpy>
 #include <QTest>
 #include <QUrl>
@@ -274,6 +275,30 @@ private slots:
         selection.set_time_point(session->device().event_count());
         cursor.ensure_current();
         QVERIFY(place_text(selection.state().time_point.repeated).isEmpty());
+    }
+
+    /// A jump from nothing to a large state would stop the window.
+    void large_states_come_from_a_worker() {
+        const auto session =
+            gui::test::synthetic_session({.steps = 8000, .leaked_per_step = 8, .spike_step = -1, .oom = false});
+        const EventNumber end = session->device().event_count();
+        session->selection().set_time_point(0);
+        CursorState cursor;
+        cursor.set_session(session.get());
+        QTRY_VERIFY(cursor.state());
+        const auto may_end = std::make_shared<QSemaphore>();
+        const int threads = worker_threads()->maxThreadCount();
+        auto release = std::make_unique<QSemaphoreReleaser>(*may_end, threads);
+        for (int i = 0; i < threads; ++i) {
+            worker_threads()->start([may_end] { may_end->acquire(); });
+        }
+        session->selection().set_time_point(end);
+        QCoreApplication::processEvents();
+        QCOMPARE(cursor.state()->point.event, 0);
+        release.reset();
+        QTRY_COMPARE(cursor.state()->point.event, end);
+        QCOMPARE(cursor.state()->allocated,
+                 static_cast<uint64_t>(session->analysis().curves().value(Series::allocated, end)));
     }
 
     void selecting_an_allocation_moves_the_cursor_into_its_lifetime() {

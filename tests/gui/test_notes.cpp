@@ -15,6 +15,7 @@
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
 #include "gui/model/explained.h"
+#include "gui/model/text.h"
 #include "gui/notes/note_dialog.h"
 #include "gui/story/finding_card.h"
 #include "gui/widgets/text_block.h"
@@ -110,6 +111,9 @@ private slots:
             open.session().selection().set_time_point(between);
             open.press("notes.add");
             open.write(QStringLiteral("between"), {});
+            const QString place = open.table().item(0, 0)->text();
+            QCOMPARE(place, point_text(open.session().trace(), device, between));
+            QVERIFY2(place.contains(QStringLiteral(" after event ")), qPrintable(place));
             open.window->close_trace();
         }
         const Shown again(application, trace_);

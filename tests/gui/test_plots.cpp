@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // Coordinates and plots, above all that a plot shows the peak.
+#include <QApplication>
 #include <QBuffer>
+#include <QHelpEvent>
 #include <QImage>
+#include <QRegularExpression>
 #include <QSet>
 #include <QSvgGenerator>
 #include <QTest>
+#include <QToolTip>
 #include <cmath>
 
 #include "gui/timeline/allocations_plot.h"
@@ -16,6 +20,7 @@
 #include "gui/timeline/timeline_plot.h"
 #include "gui/widgets/column_canvas.h"
 #include "gui/widgets/coordinates.h"
+#include "gui/widgets/legend.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;
@@ -50,6 +55,25 @@ int colors_in(const QImage& image) {
         }
     }
     return static_cast<int>(colors.size());
+}
+
+/// Returns the sum of the bytes that the tips of all entries say.
+qint64 bytes_shown(Legend& legend) {
+    static const QRegularExpression exact(QStringLiteral("\\(([\\d,]+) bytes?\\)"));
+    QSet<QString> tips;
+    for (int y = 2; y < legend.height(); y += 4) {
+        for (int x = 2; x < legend.width(); x += 4) {
+            QHelpEvent help(QEvent::ToolTip, {x, y}, legend.mapToGlobal(QPoint(x, y)));
+            QToolTip::showText({}, QStringLiteral("none"));
+            QApplication::sendEvent(&legend, &help);
+            tips.insert(QToolTip::text());
+        }
+    }
+    qint64 bytes = 0;
+    for (const QString& tip : tips) {
+        bytes += exact.match(tip).captured(1).remove(u',').toLongLong();
+    }
+    return bytes;
 }
 
 template <class Plot>
@@ -222,6 +246,28 @@ private slots:
             allocations.set_color_by(by);
             QVERIFY(colors_in(picture(allocations, {900, 300})) > 4);
         }
+    }
+
+    void the_legend_shows_the_bytes_at_the_cursor() {
+        const auto session = gui::test::synthetic_session();
+        Legend legend;
+        legend.resize(1200, 60);
+        legend.set_session(session.get());
+        const EventNumber end = session->device().event_count();
+        for (const EventNumber event : {end, end / 2, end / 3, 7, 0}) {
+            session->selection().set_time_point(event);
+            QCOMPARE(bytes_shown(legend), session->analysis().curves().value(Series::active, event));
+        }
+    }
+
+    void steps_have_a_row_with_their_numbers() {
+        Trace trace;
+        trace.steps.push_back({7, StepSource::user, 100, 200});
+        trace.steps.push_back({1234, StepSource::user, 200, 300});
+        const AnnotationRows rows = lay_out_annotations(trace, 0);
+        QCOMPARE(rows.rows.size(), size_t{1});
+        QCOMPARE(rows.rows[0][0]->name, std::string("step 7"));
+        QCOMPARE(rows.rows[0][1]->name, std::string("step 1234"));
     }
 
     void stretches_of_repeated_steps_have_a_row() {

@@ -120,7 +120,7 @@ private slots:
         QVERIFY(!dialog.busy());
         QVERIFY(dialog.status_text().startsWith(QStringLiteral("Canceled")));
         QVERIFY(dialog.findChild<QPushButton*>(QStringLiteral("share"))->isEnabled());
-        QThreadPool::globalInstance()->waitForDone();
+        worker_threads()->waitForDone();
         QCoreApplication::processEvents();
         QCOMPARE(shared.size(), 0);
     }

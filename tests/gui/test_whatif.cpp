@@ -103,6 +103,19 @@ private slots:
         QTRY_VERIFY(!pane_->busy() && !pane_->shown()->error);
     }
 
+    void the_axis_fits_the_recorded_memory_before_the_replay() {
+        const auto session = recorded_session("streams");
+        if (!session) {
+            QSKIP("no recorded snapshots");
+        }
+        WhatIfPane pane;
+        pane.set_session(session.get());
+        QVERIFY(!pane.shown());
+        const double top = pane.findChild<ReservedPlot*>()->yAxis->range().upper;
+        const auto peak = static_cast<double>(session->analysis().curves().peak(Series::reserved).max);
+        QVERIFY(top > peak && top < 2 * peak);
+    }
+
     void the_plot_draws_both_curves() {
         open("varlen_expandable");
         auto* plot = pane_->findChild<ReservedPlot*>();
