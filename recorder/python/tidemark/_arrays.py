@@ -110,13 +110,13 @@ class Arrays:
 
     @staticmethod
     def _loaded() -> list[tuple[_Library, type]]:
-        found = []
+        loaded = []
         for library in LIBRARIES:
             module = sys.modules.get(library.module)
-            array_class = module and _introspect.module_attributes(module).get(library.name)
-            if _introspect.is_a(array_class, type):
-                found.append((library, array_class))
-        return found
+            found = None if module is None else vars(module).get(library.name)
+            if _introspect.is_a(found, type):
+                loaded.append((library, typing.cast(type, found)))
+        return loaded
 
     def _place_of(self, memory: Memory | None) -> Place | None:
         """Returns the place of the memory among the events of its device; None: it has none."""
