@@ -6,6 +6,7 @@
 
 #include "storage/explain/gpu_library.h"
 #include "tests/unit/explained.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark {
 namespace {
@@ -86,6 +87,51 @@ TEST(ExplainOtherPrograms, GrowthHasTheFixesOfItsLibrary) {
         EXPECT_NE(text_of(explanation).find(code), std::string::npos) << file << "\n" << text_of(explanation);
         expect_no_word_of_pytorch(text_of(explanation));
     }
+}
+
+/// Every round adds an array of a library to what these links lead to; "#": the number of the round.
+Explanation of_retained_arrays(const std::string& library_file, const std::vector<PathLinkKind>& kinds,
+                               const std::vector<std::string>& names) {
+    OtherProgram run;
+    test::GraphBuilder graph;
+    const StackId stack = run.called_through(library_file);
+    for (int i = 0; i < 40; ++i) {
+        const AllocationIndex kept = run.take(8 * MiB, stack);
+        std::vector<PathLink> links;
+        for (size_t at = 0; at < kinds.size(); ++at) {
+            const std::string name = names[at] == "#" ? std::to_string(i) : names[at];
+            links.push_back({kinds[at], graph.text(name), 0, graph.text("/home/anna/sim.py"), 0});
+        }
+        graph.tables.referrers.push_back({0, no_node, {0, kept}, links});
+    }
+    graph.tables.scans = {{run.now(), ScanReason::growing_sites, 10, 100, 40}};
+    return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+}
+
+TEST(ExplainOtherPrograms, TheContainerOfItsArraysIsNamed) {
+    using Kind = PathLinkKind;
+    const std::vector<std::pair<std::string, std::string>> copies{
+        {"cupy/_creation/basic.py", "array.get()"}, {"numba/cuda/cudadrv/devicearray.py", "array.copy_to_host()"}};
+    for (const auto& [file, copy] : copies) {
+        const Explanation explanation =
+            of_retained_arrays(file, {Kind::global, Kind::attribute, Kind::item}, {"tracker", "maps of Tracker", "#"});
+        ASSERT_EQ(test::leaks_of(explanation), "growing-container") << text_of(explanation);
+        const Finding& finding = explanation.findings[0];
+        EXPECT_EQ(finding.confidence, Confidence::certain);
+        EXPECT_NE(finding.referrer.find("`tracker.maps`"), std::string::npos) << finding.referrer;
+        EXPECT_NE(finding.title.find("40 allocations retained by"), std::string::npos) << finding.title;
+        EXPECT_EQ(finding.fixes[0].code, "tracker.maps[key] = " + copy);
+        EXPECT_EQ(explanation.shares[0].name, "allocated from the driver") << "arrays have no categories";
+        expect_no_word_of_pytorch(text_of(explanation));
+    }
+    const Explanation cache = of_retained_arrays("cupy/_creation/basic.py", {Kind::global, Kind::attribute},
+                                                 {"transfer", "cache of transfer"});
+    ASSERT_EQ(test::leaks_of(cache), "growing-container") << text_of(cache);
+    EXPECT_EQ(cache.findings[0].fixes[0].code, "@functools.lru_cache(maxsize=16)");
+    expect_no_word_of_pytorch(text_of(cache));
+    const Explanation of_unknown = of_retained_arrays("mylib/gpu.py", {Kind::global, Kind::index}, {"results", "#"});
+    ASSERT_EQ(test::leaks_of(of_unknown), "growing-container");
+    EXPECT_EQ(of_unknown.findings[0].fixes[0].code, "") << "no code of another library";
 }
 
 TEST(ExplainOtherPrograms, EveryOtherRoundOfACppProgramIsALeak) {
