@@ -538,6 +538,30 @@ main()
         "found False",
         "True",
     ),
+    "arrays that share the memory of tensors": (
+        """
+core.scans_wanted = int; gc.collect()  # the function before refers to variables of another case
+class DLPackMemory: pass
+class MemoryPointer: device_id = mem = None
+class Array:
+    def __init__(self, address):
+        self.data = MemoryPointer()
+        self.data.__dict__.update(ptr=address, device_id=0, mem=DLPackMemory())
+sys.modules["cupy"] = types.SimpleNamespace(ndarray=Array)
+graph._referrers._kinds[1]._sequences = lambda: [7]
+def main():
+    maps = {5: Array(grow().data_ptr())}
+    addresses = list(blocks); show()
+    blocks.extend(addresses); show(graph._referrers.scan_all_growing)
+    print({record.referrer.sequence for record, _ in messages if record.kind == _abi.REFERRER})
+main()
+del sys.modules["cupy"]
+""",
+        "found False",
+        "found None",
+        "local:maps, item:5",
+        "{7}",
+    ),
     "requests within the budget": (
         """
 reasons, scan = [], graph._referrers.scan_growing
