@@ -17,9 +17,9 @@ _MODULES = ("cupy", "numba.cuda")
 
 
 def when_imported(call: Callable[[], None]) -> None:
-    """Calls call() now, or once the import of the first such library begins."""
+    """Calls call() now, or once the import of the first such library begins. Raises nothing."""
     if any(module in sys.modules for module in _MODULES):
-        call()
+        _call_safely(call)
     else:
         sys.meta_path.insert(0, _Finder(call))
 
@@ -33,8 +33,12 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if name in _MODULES and self in sys.meta_path:
             sys.meta_path.remove(self)
-            try:
-                self._call()
-            except Exception as failure:  # no failure of the recorder may end the program
-                _console.notify(Sentence("not recording: {failure}", failure=failure))
+            _call_safely(self._call)
         return None
+
+
+def _call_safely(call: Callable[[], None]) -> None:
+    try:
+        call()
+    except Exception as failure:  # no failure of the recorder may end the program
+        _console.notify(Sentence("not recording: {failure}", failure=failure))

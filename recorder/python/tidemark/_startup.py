@@ -82,8 +82,12 @@ def _report(progress: str) -> None:
 
 
 def _wait_for_cuda(torch: Any) -> None:
+    def begin() -> None:
+        _report("cuda")
+        _begin()
+
     _report("torch")
-    _torch_import.when_cuda_is_ready(torch, _begin)
+    _torch_import.when_cuda_is_ready(torch, begin)
 
 
 def _wait_for_driver() -> None:
@@ -102,7 +106,6 @@ def _wait_for_driver() -> None:
 def _begin() -> None:
     from tidemark import _api, _console
 
-    _report("cuda")
     try:
         if _api.current() is None and _is_selected():  # programs set their rank after they have started, too
             _api.start_from_environment()
