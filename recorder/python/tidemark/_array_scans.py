@@ -13,6 +13,8 @@ from tidemark._core import Core
 from tidemark._failures import reports_failures
 from tidemark._sentence import Sentence
 
+_GROWTH = 1.5  # factor by which the number of driver events grows before the next scan
+
 
 class ArrayScans:
     """The scans of one recording, from the time on when driver allocations are the events. Any thread may call every
@@ -27,6 +29,7 @@ class ArrayScans:
             lambda details: Sentence("referrers of arrays are not recorded: {details}", details=details),
         )
         self._scans: _scans.Scans | None = None
+        self._events_at_scan = 0
         self._ended = False
         self._poller = _poller.Poller(self._poll)
 
@@ -58,6 +61,14 @@ class ArrayScans:
             self._scans.serve_full_request(self.scan)
             if not self._core.details_paused():
                 self._scans.serve_request()
+                self._scan_if_memory_grows(self._scans)
+
+    def _scan_if_memory_grows(self, scans: _scans.Scans) -> None:
+        """Scans a program whose peak may be soon, however short it is. Such scans become fewer."""
+        events = sum(self._core.driver_events())
+        has_grown = events > 0 and events >= _GROWTH * self._events_at_scan
+        if has_grown and scans.scan_if_affordable("memory grows", _scans.FIRST_SCAN_S, _scans.MOST_FOR_RETAINED_S):
+            self._events_at_scan = events
 
     def _begin_if_due(self) -> None:
         if self._scans is not None or not self._core.driver_owns_events():

@@ -37,7 +37,6 @@ from tidemark._failures import reports_failures
 from tidemark._plugin import Plugin
 from tidemark._sentence import Sentence
 
-_MOST_FOR_RETAINED_S = 0.04  # of a scan since memory grows: the rest is for growing sites, which say more
 _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
 _GROWTH = 1.5  # factor by which retained bytes grow before the next scan
@@ -242,7 +241,7 @@ class Graph:
         if alive >= max(_FEWEST_NODES, 2 * (self._nodes_at_scan or 0)) or retained >= max(
             _FEWEST_BYTES, _GROWTH * self._bytes_at_scan
         ):
-            self._scan_if_affordable("memory grows", math.inf, _MOST_FOR_RETAINED_S)
+            self._scan_if_affordable("memory grows", math.inf, _scans.MOST_FOR_RETAINED_S)
 
     def _allocated_bytes(self) -> int:
         cuda = self._torch.cuda

@@ -19,6 +19,7 @@ from tidemark._parts import Limits
 
 LONGEST_PART_S = 0.03  # of a scan that nobody asked for
 FIRST_SCAN_S = 0.04  # expected
+MOST_FOR_RETAINED_S = 0.04  # of a scan since memory grows: the rest is for growing sites, which say more
 LONGEST_WAIT_S = 5.0  # for a scan of another thread
 _SHARE = 0.01  # of the program's time for scans that nobody asked for
 _FIRST_GROWTH_SCAN_S = 0.02  # expected: a scan since memory grows, as while a model is loaded, must leave time for it
