@@ -13,7 +13,7 @@ from typing import Any, Callable
 from tidemark import _console
 from tidemark._sentence import Sentence
 
-_MODULES = ("cupy", "numba.cuda")
+_MODULES = ("cupy", "numba.cuda", "jaxlib")
 
 
 def when_imported(call: Callable[[], None]) -> None:

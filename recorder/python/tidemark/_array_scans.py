@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 import threading
+import time
 from types import TracebackType
 
-from tidemark import _arrays, _callbacks, _failures, _heap, _pauses, _poller, _referrers, _scans
+from tidemark import _arrays, _callbacks, _failures, _heap, _jax_arrays, _pauses, _poller, _referrers, _scans
 from tidemark._core import Core
 from tidemark._failures import reports_failures
 from tidemark._sentence import Sentence
 
-_GROWTH = 1.5  # factor by which the number of driver events grows before the next scan
+# Factor by which the number of driver events grows before the next scan. The arrays of JAX cause no events: then it is
+# that of the time since the begin.
+_GROWTH = 1.5
+_FIRST_SCAN_FOR_JAX_S = 1.0
 
 
 class ArrayScans:
@@ -29,6 +33,10 @@ class ArrayScans:
             lambda details: Sentence("referrers of arrays are not recorded: {details}", details=details),
         )
         self._scans: _scans.Scans | None = None
+        self._jax = _jax_arrays.JaxArrays()
+        self._began = time.monotonic()
+        self._next_scan_for_jax = _FIRST_SCAN_FOR_JAX_S
+        self._expected_s = _scans.FIRST_SCAN_S
         self._events_at_scan = 0
         self._ended = False
         self._poller = _poller.Poller(self._poll)
@@ -65,10 +73,16 @@ class ArrayScans:
 
     def _scan_if_memory_grows(self, scans: _scans.Scans) -> None:
         """Scans a program whose peak may be soon, however short it is. Such scans become fewer."""
-        events = sum(self._core.driver_events())
+        events, passed = sum(self._core.driver_events()), time.monotonic() - self._began
         has_grown = events > 0 and events >= _GROWTH * self._events_at_scan
-        if has_grown and scans.scan_if_affordable("memory grows", _scans.FIRST_SCAN_S, _scans.MOST_FOR_RETAINED_S):
+        may_have_grown = passed >= self._next_scan_for_jax and bool(self._jax.classes())
+        if not has_grown and not may_have_grown:
+            return
+        began = time.thread_time()
+        if scans.scan_if_affordable("memory grows", self._expected_s, _scans.MOST_FOR_RETAINED_S):
             self._events_at_scan = events
+            self._next_scan_for_jax = max(_FIRST_SCAN_FOR_JAX_S, _GROWTH * passed)
+            self._expected_s = time.thread_time() - began + _scans.FIRST_GROWTH_SCAN_S
 
     def _begin_if_due(self) -> None:
         if self._scans is not None or not self._core.driver_owns_events():
@@ -79,5 +93,5 @@ class ArrayScans:
             self._poller.stop()  # it would fail again
             raise
         _callbacks.watch()
-        referrers = _referrers.Referrers(self._core, heap, [_arrays.Arrays(self._core)])
+        referrers = _referrers.Referrers(self._core, heap, [_arrays.Arrays(self._core), self._jax])
         self._scans = _scans.Scans(self._core, referrers, self._pauses)

@@ -22,7 +22,8 @@ from typing import Any
 from tidemark import _heap, _links, _paths, _records, _roots
 from tidemark._core import Core
 from tidemark._parts import Limits, Parts, whole_parts
-from tidemark._targets import MOST_TARGETS, Choice, Kind, KnownByMemory, Target, Wanted
+from tidemark._pools import Pools
+from tidemark._targets import MOST_TARGETS, NO_PLACE, Choice, Kind, KnownByMemory, Target, Wanted
 
 _LONGEST_WALK_S = 0.004  # of a part that lists objects
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
@@ -229,11 +230,16 @@ class Referrers:
         duration = time.perf_counter_ns() - parts.began
         longest = 0 if reason == "end" else parts.longest()  # the program has ended: nothing waits
         self._core.push(_records.heap_scan(reason, duration, longest, visited, targets))
+        pools = Pools()
         for target, links in found:
+            if target.pooled is not None:
+                pools.add(links or [_links.Link("native", "")], target.pooled)
             # A tensor that only C++ retains is worth a record only if it belongs to the graph.
-            if links or target.place.node != 0:
+            elif links or target.place.node != 0:
                 own = [*(links or [_links.Link("native", "")]), *_last_links(target)]
                 self._core.push(_records.referrer(target.place[:4], own))
+        for path in pools.paths():
+            self._core.push(_records.referrer(NO_PLACE[:4], path))
 
 
 def _last_links(target: Target) -> Iterator[_links.Link]:

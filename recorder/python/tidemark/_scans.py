@@ -22,7 +22,7 @@ FIRST_SCAN_S = 0.04  # expected
 MOST_FOR_RETAINED_S = 0.04  # of a scan since memory grows: the rest is for growing sites, which say more
 LONGEST_WAIT_S = 5.0  # for a scan of another thread
 _SHARE = 0.01  # of the program's time for scans that nobody asked for
-_FIRST_GROWTH_SCAN_S = 0.02  # expected: a scan since memory grows, as while a model is loaded, must leave time for it
+FIRST_GROWTH_SCAN_S = 0.02  # expected: a scan since memory grows, as while a model is loaded, must leave time for it
 _GROWTH_REASON = "allocation sites grow"  # as in facts.cpp: the recorder waits for it
 
 
@@ -35,7 +35,7 @@ class Scans:
         self._pauses = pauses
         self._scanning = threading.Lock()
         self._budget = _budget.Budget(_SHARE)
-        self._last_growth_scan_s = _FIRST_GROWTH_SCAN_S
+        self._last_growth_scan_s = FIRST_GROWTH_SCAN_S
         self._requests_served = core.scans_wanted()
         self._full_scans_served = core.full_scans_wanted()
         self._growth_is_unexplained = False  # by a scan for growing sites

@@ -10,6 +10,7 @@ import typing
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
+import tidemark._abi as _abi
 from tidemark import _heap
 
 MOST_TARGETS = 20_000
@@ -27,11 +28,25 @@ class Place(typing.NamedTuple):
     bytes: int = 0
 
 
+NO_PLACE = Place(0, 0, 0, _abi.NO_DEVICE)
+
+
+class Pooled(typing.NamedTuple):
+    """An array in a pool whose parts are no allocations. The rest: where the program made it."""
+
+    bytes: int
+    function: str = ""
+    file: str = ""
+    line: int = 0
+
+
 class Target(typing.NamedTuple):
-    """Memory whose path is that of an object. is_gradient: it belongs to the tensor's .grad, which C++ retains."""
+    """Memory whose path is that of an object. is_gradient: it belongs to the tensor's .grad, which C++ retains.
+    pooled: the memory has no place of its own."""
 
     place: Place
     is_gradient: bool = False
+    pooled: Pooled | None = None
 
 
 class Wanted(typing.NamedTuple):
