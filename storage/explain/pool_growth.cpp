@@ -19,7 +19,7 @@ namespace tidemark {
 namespace {
 
 constexpr int64_t least_bytes = 1 << 20;
-constexpr int64_t least_fraction = 20;  ///< 1 / 20 of the allocated memory
+constexpr int64_t least_fraction = 20;  ///< 1 / 20 of all arrays that the last scan found
 constexpr size_t fewest_scans = 3;      ///< in a row that find more and more
 /// The first of these scans finds at most so much of what the last one finds: 7 / 8.
 constexpr int64_t most_before = 7, of_parts = 8;
@@ -77,13 +77,29 @@ Sightings growing_part(const Sightings& all) {
                                              : Sightings(all.begin() + static_cast<std::ptrdiff_t>(begin), all.end());
 }
 
-bool grows(const AnalysisContext& context, const Sightings& part, int64_t last_scan) {
-    if (part.empty() || part.back().time != last_scan || 2 * last_scan < context.now_time()) {
+/// What the last scan found in all containers. By default, JAX allocates most of the GPU at its start, so the size of
+/// its pool says nothing.
+struct LastScan {
+    int64_t time = 0, bytes = 0;
+};
+
+LastScan last_scan_of(const std::map<std::string, Sightings>& containers) {
+    LastScan last;
+    for (const auto& [key, sightings] : containers) {
+        last.time = std::max(last.time, sightings.back().time);
+    }
+    for (const auto& [key, sightings] : containers) {
+        last.bytes += sightings.back().time == last.time ? sightings.back().arrays.bytes : 0;
+    }
+    return last;
+}
+
+bool grows(const Sightings& part, const LastScan& last) {
+    if (part.empty() || part.back().time != last.time) {
         return false;
     }
     const int64_t bytes = part.back().arrays.bytes;
-    const int64_t allocated = context.curves().value(Series::allocated, context.now());
-    return bytes >= std::max(least_bytes, allocated / least_fraction) &&
+    return bytes >= std::max(least_bytes, last.bytes / least_fraction) &&
            part.front().arrays.bytes / most_before <= bytes / of_parts;
 }
 
@@ -97,7 +113,9 @@ ReferrerGroup container_group(const GraphTables& tables, const Sightings& part) 
     for (const Sighting& sighting : part) {
         by_age.push_back(&sighting.path);
     }
-    return growth_group(tables, by_age);
+    ReferrerGroup group = growth_group(tables, by_age);
+    group.last_index = group.first_index;  // the elements that the scans named are examples
+    return group;
 }
 
 void set_maker(Finding& finding, const AnalysisContext& context, const PathLink& maker) {
@@ -176,13 +194,13 @@ Findings pool_growth(const AnalysisContext& context, const Words& words) {
         return findings;
     }
     const auto containers = sightings_of(context);
-    int64_t last_scan = 0;
-    for (const auto& [key, sightings] : containers) {
-        last_scan = std::max(last_scan, sightings.back().time);
+    const LastScan last = last_scan_of(containers);
+    if (2 * last.time < context.now_time()) {
+        return findings;  // what grew then may have ended
     }
     for (const auto& [key, sightings] : containers) {
         const Sightings part = growing_part(sightings);
-        if (grows(context, part, last_scan)) {
+        if (grows(part, last)) {
             findings.push_back(finding_of(context, part, words));
         }
     }

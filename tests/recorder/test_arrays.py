@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Arrays of CuPy and Numba as targets of heap scans, with modules that look like these libraries."""
+"""Arrays of CuPy, Numba and JAX as targets of heap scans, with modules that look like these libraries."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ import unittest.mock
 import weakref
 
 sys.path.insert(0, os.path.join(os.environ["TIDEMARK_HOME"], "python"))
-from tidemark import _abi, _array_imports, _arrays, _heap, _introspect, _referrers
+from tidemark import _abi, _array_imports, _arrays, _heap, _introspect, _jax_arrays, _referrers
 from tidemark._parts import Limits
 from tidemark._targets import Place
 
@@ -167,6 +167,71 @@ class Arrays(unittest.TestCase):
         self.assertEqual(len(kept), 2)
 
 
+class Device:
+    def __init__(self, platform):
+        self.platform = platform
+
+
+class JaxArray:
+    """Stores what JAX's own C++ code returns."""
+
+    def __init__(self, *shape, platform="cuda", is_deleted=False, file="/home/anna/train.py"):
+        self.aval = Part(shape=shape, dtype=Part(itemsize=4))
+        self.is_deleted, self._sharding = is_deleted, Part(_device=Device(platform))
+        library = Part(file_name=unittest.__file__, function_name="dispatch", line_num=3)
+        self.traceback = Part(frames=[library, Part(file_name=file, function_name="step", line_num=62)])
+
+
+class Run:
+    pass
+
+
+@unittest.mock.patch.dict(sys.modules, {"jaxlib._jax": types.SimpleNamespace(ArrayImpl=JaxArray)})
+class JaxArrays(unittest.TestCase):
+    def scan(self):
+        core = Core()
+        _referrers.Referrers(core, HEAP, [_jax_arrays.JaxArrays()]).scan("memory grows")
+        return core
+
+    def test_arrays_are_summed_up_by_what_retains_them(self):
+        run = Run()
+        run.history = [{"loss": JaxArray(), "features": JaxArray(256, 4)} for _ in range(12)]
+        run.state = {"w": JaxArray(10), "b": JaxArray(2)}
+        alone = JaxArray(7)
+        found = self.scan().found()
+        self.assertEqual([place for place, _ in found], [(0, _abi.NO_DEVICE)] * 3)
+        self.assertEqual(
+            [links for _, links in found],
+            [
+                "local:alone arrays:1 of 28",
+                "local:run attribute:history of Run index:11 arrays:24 of 49200",
+                "local:run attribute:state of Run item:'b' arrays:2 of 48",
+            ],
+        )
+        self.assertIsNotNone(alone)
+
+    def test_the_last_link_says_where_the_largest_array_was_made(self):
+        kept = [JaxArray(3), JaxArray(9, file="/home/anna/other.py")]
+        core = self.scan()
+        payload = next(payload for record, payload in core.messages if record.kind == _abi.REFERRER)
+        self.assertEqual(payload.decode().split("\0")[-5:-1], ["2 of 48", "step", "/home/anna/other.py", "62"])
+        self.assertEqual(len(kept), 2)
+
+    def test_arrays_without_memory_on_a_gpu_do_not_count(self):
+        kept = [JaxArray(4, platform="cpu"), JaxArray(4, is_deleted=True), JaxArray("n"), JaxArray(0)]
+        self.assertEqual(self.scan().found(), [])
+        self.assertEqual(len(kept), 4)
+
+    def test_a_growth_scan_counts_them_too(self):
+        kept = [JaxArray(4)]
+        core = Core(blocks=(5000,))
+        _referrers.Referrers(core, HEAP, [_jax_arrays.JaxArrays()]).scan_growing(
+            "allocation sites grow", Limits(1.0, 1.0)
+        )
+        self.assertEqual([links for _, links in core.found()], ["local:kept index:0 arrays:1 of 16"])
+        self.assertEqual(len(kept), 1)
+
+
 class Attributes(unittest.TestCase):
     def test_what_an_object_stores_is_read_without_running_code(self):
         class Slots:
@@ -188,7 +253,7 @@ class Imports(unittest.TestCase):
 
     def test_the_first_import_is_noticed(self):
         with unittest.mock.patch.dict(sys.modules):
-            for name in "cupy", "numba.cuda", "numba", "torch":
+            for name in "cupy", "numba.cuda", "numba", "torch", "jaxlib":
                 sys.modules.pop(name, None)
             _array_imports.when_imported(lambda: self.calls.append("import"))
             self.assertEqual(self.calls, [])

@@ -134,6 +134,52 @@ TEST(ExplainOtherPrograms, TheContainerOfItsArraysIsNamed) {
     EXPECT_EQ(of_unknown.findings[0].fixes[0].code, "") << "no code of another library";
 }
 
+/// Heap scans of a program of JAX with one driver allocation: each finds these numbers of arrays of 1 MiB in a list.
+Explanation of_pooled_arrays(const std::vector<int64_t>& found, int64_t other_bytes = 0) {
+    OtherProgram run;
+    test::GraphBuilder graph;
+    run.take(GiB, run.called_through("jax/_src/array.py"));
+    const auto add = [&](const std::string& variable, const std::string& element, int64_t count, int64_t bytes) {
+        const std::string sums = std::to_string(count) + " of " + std::to_string(bytes);
+        std::vector<PathLink> links{
+            {PathLinkKind::local, graph.text(variable), graph.text("main"), graph.text("/home/anna/sim.py"), 40},
+            {PathLinkKind::index, graph.text(element), 0, 0, 0},
+            {PathLinkKind::arrays, graph.text(sums), graph.text("step"), graph.text("/home/anna/sim.py"), 12}};
+        graph.tables.referrers.push_back({static_cast<uint32_t>(graph.tables.scans.size()), no_node, {}, links});
+    };
+    for (const int64_t count : found) {
+        for (int i = 0; i < 40; ++i) {
+            run.give_back(run.take(MiB, run.line("evaluate", "/home/anna/sim.py")));
+        }
+        add("history", std::to_string(count), count, count * MiB);
+        add("weights", "3", 12, 12 * MiB + other_bytes);
+        graph.tables.scans.push_back({run.now(), ScanReason::memory_grows, 10, 100, 40});
+    }
+    return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+}
+
+TEST(ExplainOtherPrograms, AListThatFillsWithArraysOfAPoolIsALeak) {
+    const Explanation explanation = of_pooled_arrays({5, 20, 28, 42, 64});
+    ASSERT_EQ(test::leaks_of(explanation), "growing-container") << text_of(explanation);
+    const Finding& finding = explanation.findings[0];
+    EXPECT_EQ(finding.title, "64 arrays retained by list `history` (variable of main, sim.py:40)");
+    EXPECT_EQ(finding.text[0],
+              "Of the memory in the library's pool, 64.0 MiB in 64 arrays are retained by list `history` (variable of "
+              "main, sim.py:40). 4.00 s before, they were 5.00 MiB in 5 arrays: with each heap scan, they are more.");
+    EXPECT_EQ(finding.line, "sim.py:12 step");
+    EXPECT_EQ(finding.bytes, 64 * MiB);
+    EXPECT_EQ(finding.fixes[0].code, "history.append(jax.device_get(array))");
+    EXPECT_EQ(finding.evidence.size(), 3u);
+    expect_no_word_of_pytorch(text_of(explanation));
+}
+
+TEST(ExplainOtherPrograms, ArraysOfAPoolThatStayTheSameAreNoLeak) {
+    EXPECT_EQ(test::leaks_of(of_pooled_arrays({5, 20, 64, 64})), "") << "a cache that is full";
+    EXPECT_EQ(test::leaks_of(of_pooled_arrays({64, 20, 28})), "") << "two scans are too few";
+    EXPECT_EQ(test::leaks_of(of_pooled_arrays({60, 62, 64})), "") << "it hardly grows";
+    EXPECT_EQ(test::leaks_of(of_pooled_arrays({5, 20, 28, 42, 64}, 8 * GiB)), "") << "too few of all arrays";
+}
+
 TEST(ExplainOtherPrograms, EveryOtherRoundOfACppProgramIsALeak) {
     OtherProgram run;
     const StackId site = run.line("Solver::take()", "/home/anna/solver.cu");
