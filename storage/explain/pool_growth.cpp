@@ -43,14 +43,19 @@ std::string container_of(const Referrer& path) {
     return key;
 }
 
-/// Returns what the scans up to the context's time point found, by container and time. The scan at the end comes after
-/// the functions whose variables retain arrays.
+/// Returns the time until which scans count. The context's time point is that of an event, and the pool may cause none.
+int64_t end_of(const AnalysisContext& context) {
+    return context.has_chosen_time_point() ? context.now_time() : context.trace().duration;
+}
+
+/// Returns what the scans up to that time found, by container and time. The scan at the end comes after the functions
+/// whose variables retain arrays.
 std::map<std::string, Sightings> sightings_of(const AnalysisContext& context) {
     const GraphTables& tables = context.graph()->tables();
     std::map<std::string, Sightings> found;
     for (const Referrer& referrer : tables.referrers) {
         const HeapScan& scan = tables.scans[referrer.scan];
-        if (!retains_pooled_arrays(referrer) || scan.reason == ScanReason::end || scan.time > context.now_time()) {
+        if (!retains_pooled_arrays(referrer) || scan.reason == ScanReason::end || scan.time > end_of(context)) {
             continue;
         }
         const PathLink& sums = referrer.links.back();
@@ -195,7 +200,7 @@ Findings pool_growth(const AnalysisContext& context, const Words& words) {
     }
     const auto containers = sightings_of(context);
     const LastScan last = last_scan_of(containers);
-    if (2 * last.time < context.now_time()) {
+    if (2 * last.time < end_of(context)) {
         return findings;  // what grew then may have ended
     }
     for (const auto& [key, sightings] : containers) {

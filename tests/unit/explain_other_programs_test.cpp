@@ -165,7 +165,7 @@ TEST(ExplainOtherPrograms, AListThatFillsWithArraysOfAPoolIsALeak) {
     EXPECT_EQ(finding.title, "64 arrays retained by list `history` (variable of main, sim.py:40)");
     EXPECT_EQ(finding.text[0],
               "Of the memory in the library's pool, 64.0 MiB in 64 arrays are retained by list `history` (variable of "
-              "main, sim.py:40). 4.00 s before, they were 5.00 MiB in 5 arrays: with each heap scan, they are more.");
+              "main, sim.py:40). 800 ms before, they were 5.00 MiB in 5 arrays: with each heap scan, they are more.");
     EXPECT_EQ(finding.line, "sim.py:12 step");
     EXPECT_EQ(finding.bytes, 64 * MiB);
     EXPECT_EQ(finding.fixes[0].code, "history.append(jax.device_get(array))");
