@@ -222,6 +222,14 @@ class JaxArrays(unittest.TestCase):
         self.assertEqual(self.scan().found(), [])
         self.assertEqual(len(kept), 4)
 
+    def test_sums_of_a_part_of_the_arrays_are_not_sent(self):
+        kept = [JaxArray(4) for _ in range(100)]
+        for limits, count in ((Limits(60.0, 60.0), 1), (Limits(1e-9, 60.0), 0), (Limits(60.0, 1e-9), 0)):
+            core = Core()
+            _referrers.Referrers(core, HEAP, [_jax_arrays.JaxArrays()]).scan("memory grows", None, limits)
+            self.assertEqual(len(core.found()), count, limits)
+        self.assertEqual(len(kept), 100)
+
     def test_a_growth_scan_counts_them_too(self):
         kept = [JaxArray(4)]
         core = Core(blocks=(5000,))

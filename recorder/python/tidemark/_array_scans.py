@@ -18,6 +18,7 @@ from tidemark._sentence import Sentence
 # that of the time since the begin.
 _GROWTH = 1.5
 _FIRST_SCAN_FOR_JAX_S = 1.0
+_MOST_FOR_JAX_S = 0.08  # of a scan: a sum needs all arrays, and its heap is large
 
 
 class ArrayScans:
@@ -79,7 +80,8 @@ class ArrayScans:
         if not has_grown and not may_have_grown:
             return
         began = time.thread_time()
-        if scans.scan_if_affordable("memory grows", self._expected_s, _scans.MOST_FOR_RETAINED_S):
+        most_s = _MOST_FOR_JAX_S if self._jax.classes() else _scans.MOST_FOR_RETAINED_S
+        if scans.scan_if_affordable("memory grows", self._expected_s, most_s):
             self._events_at_scan = events
             self._next_scan_for_jax = max(_FIRST_SCAN_FOR_JAX_S, _GROWTH * passed)
             self._expected_s = time.thread_time() - began + _scans.FIRST_GROWTH_SCAN_S

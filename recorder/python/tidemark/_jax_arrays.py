@@ -45,6 +45,7 @@ class JaxArrays:
                 size = _bytes_of(array)
                 if size:
                     choice.add(array, [Target(NO_PLACE, pooled=Pooled(size, *self._maker_of(array)))])
+            choice.is_cut = choice.is_cut or bool(arrays)
             arrays.clear()
 
     def _maker_of(self, array: Any) -> tuple[str, str, int]:
@@ -66,8 +67,9 @@ def _bytes_of(array: Any) -> int:
     try:
         if _native(array, "is_deleted") or _is_on_cpu(array):
             return 0
-        shape = _introspect.attribute(_native(array, "aval"), "shape")
-        itemsize = _introspect.attribute(_introspect.attribute(_native(array, "aval"), "dtype"), "itemsize")
+        abstract = _native(array, "aval")
+        shape = _introspect.attribute(abstract, "shape")
+        itemsize = _introspect.attribute(_introspect.attribute(abstract, "dtype"), "itemsize")
     except Exception:  # of JAX: the array is being deleted
         return 0
     is_known = type(shape) is tuple and all(type(size) is int for size in shape) and type(itemsize) is int

@@ -11,7 +11,7 @@ import math
 import sys
 import time
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 _SHORTEST_SEARCH_S = 0.005
 _SHARE_OF_SEARCH = 0.6  # of the time that is left: what a search has found needs names
@@ -34,6 +34,7 @@ class Parts:
         self._cpu_began = time.thread_time()
         self._longest = 0
         self._limits = limits
+        self.is_cut = False  # whether the time was too short for what the scan began to do
 
     @property
     def are_limited(self) -> bool:
@@ -44,12 +45,12 @@ class Parts:
         self._longest = self.longest()
         time.sleep(0)  # releases the interpreter lock
         self._part_began = time.perf_counter_ns()
-        return self._left_in_total() > 0
+        return self._has_time()
 
     def next_if_long(self) -> bool:
         """Ends a part that has taken long. Returns whether there is time for more. While a part lasts, the program
         drops nothing that the scan retains, so small scans delay none of its frees."""
-        return self._left_in_total() > 0 if self._passed_s() < LONGEST_NAMING_S else self.next()
+        return self._has_time() if self._passed_s() < LONGEST_NAMING_S else self.next()
 
     def left(self) -> float:
         """Returns the time in s for a search in this part; 0: unlimited."""
@@ -58,6 +59,14 @@ class Parts:
         longest_s = min(self._limits.part_s - self._passed_s(), _SHARE_OF_SEARCH * self._left_in_total())
         return max(longest_s, _SHORTEST_SEARCH_S)
 
+    def search(self, search_for: Callable[[float], int]) -> int:
+        """Calls a search with the time in s that it may take; 0: unlimited. Returns what it returns: how much it did
+        not find."""
+        longest_s, began = self.left(), time.perf_counter()
+        missing = search_for(longest_s)
+        self.is_cut = self.is_cut or bool(missing and 0 < longest_s <= time.perf_counter() - began)
+        return missing
+
     def is_over(self) -> bool:
         """Returns whether this part has taken its time."""
         return self._limits is not None and self._passed_s() > self._limits.part_s
@@ -65,6 +74,11 @@ class Parts:
     def longest(self) -> int:
         """Returns the duration of the longest part so far, in ns."""
         return max(self._longest, time.perf_counter_ns() - self._part_began)
+
+    def _has_time(self) -> bool:
+        has_time = self._left_in_total() > 0
+        self.is_cut = self.is_cut or not has_time
+        return has_time
 
     def _passed_s(self) -> float:
         return (time.perf_counter_ns() - self._part_began) / 1e9

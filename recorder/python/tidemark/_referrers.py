@@ -10,6 +10,7 @@ after a while, and sends the paths that it has found.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import threading
 import time
@@ -95,7 +96,9 @@ def _search_all(
     )
     for stage in stages:
         found = stage()
-        missing = search.search_from([root.for_search() for root in found], parts.left())
+        search_for = functools.partial(search.search_from, [root.for_search() for root in found])
+        # What the program's own variables retain must be whole; what further roots retain matters less.
+        missing = search_for(parts.left()) if roots else parts.search(search_for)
         if missing and not roots and not parts.are_limited:
             parts.next()
             missing = search.drop_unreferenced()
@@ -207,6 +210,9 @@ class Referrers:
             for target in of_object
             if links is not None or result.is_complete
         ]
+        if choice.is_cut or parts.is_cut:
+            # The sums of a part of the arrays would rise and fall with the time that the scan had.
+            found = [(target, links) for target, links in found if target.pooled is None]
         self._send(reason, parts, result.objects, len(result.links), found)
         if len(result.links) == MOST_TARGETS:
             self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TARGETS} tensors"))

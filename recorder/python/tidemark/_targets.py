@@ -65,6 +65,7 @@ class Choice:
         self.objects: list[Any] = []
         self.targets: list[list[Target]] = []
         self.autograd_contexts: list[Any] = []
+        self.is_cut = False  # whether objects were left out since the choice was full
         self._is_late = is_late
 
     def add(self, item: Any, targets: list[Target]) -> None:
