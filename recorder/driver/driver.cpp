@@ -281,4 +281,18 @@ TIDEMARK_EXPORT int tidemark_driver_resume(void) {
     return listener != nullptr && (listener->listening || listen(*listener).empty());
 }
 
+TIDEMARK_EXPORT int tidemark_driver_place_of(uint64_t address, tidemark_driver_place* place) {
+    DriverCalls* calls = nullptr;
+    {
+        const std::lock_guard lock(listener_mutex);
+        calls = listener == nullptr ? nullptr : listener->calls;
+    }
+    const auto found = calls == nullptr ? std::nullopt : calls->place_of(address);
+    if (!found || found->block.device < 0) {
+        return 0;
+    }
+    *place = {found->block.address, found->events, static_cast<uint32_t>(found->block.device)};
+    return 1;
+}
+
 }  // extern "C"

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +42,15 @@ void tidemark_driver_pause(void);
 /* Subscribes again after tidemark_driver_pause(); may be repeated. Returns 1 when it is subscribed, and 0 if another
  * tool is still subscribed or the driver part never was. */
 int tidemark_driver_resume(void);
+
+/* Memory whose allocation is an event of its device in the running recording. */
+struct tidemark_driver_place {
+    uint64_t address;  /* of its events */
+    uint64_t sequence; /* events of its device so far */
+    uint32_t device;
+};
+/* Finds the memory that contains an address of the GPU. Returns 1, or 0 if none is known. */
+int tidemark_driver_place_of(uint64_t address, struct tidemark_driver_place* place);
 
 #ifdef __cplusplus
 }

@@ -288,6 +288,14 @@ void DriverCalls::number(DriverChanges& changes) const {
     }
 }
 
+std::optional<DriverCalls::Place> DriverCalls::place_of(uint64_t address) {
+    const std::lock_guard lock(mutex_);
+    memory_.set_recording(core_.recording());
+    const auto block = memory_.block_at(address);
+    return block ? std::optional(Place{*block, core_.driver_events(static_cast<uint32_t>(block->device))})
+                 : std::nullopt;
+}
+
 DriverChanges DriverCalls::on_resource(uint32_t id, const ResourceData& data) {
     DriverChanges changes;
     DriverChange change{TIDEMARK_DRIVER_CONTEXT_CREATED,

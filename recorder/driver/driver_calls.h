@@ -5,6 +5,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "recorder/core/core.h"
@@ -27,6 +28,13 @@ public:
 
     /// Handles a callback of CUPTI. Returns the changes of memory. Throws std::bad_alloc.
     DriverChanges on_callback(cupti::Domain domain, uint32_t id, const void* data);
+
+    struct Place {
+        DriverMemory::Block block;
+        uint64_t events = 0;  ///< of its device so far
+    };
+    /// Returns the device memory that contains an address, if its allocation is an event of the running recording.
+    std::optional<Place> place_of(uint64_t address);
 
 private:
     DriverChanges on_resource(uint32_t id, const cupti::ResourceData& data);

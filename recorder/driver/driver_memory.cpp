@@ -20,6 +20,21 @@ bool has_address(tidemark_memory memory) {
     return memory != TIDEMARK_MEMORY_ARRAY && memory != TIDEMARK_MEMORY_PHYSICAL;
 }
 
+bool takes_device_memory(tidemark_memory memory) {
+    return memory == TIDEMARK_MEMORY_DEVICE || memory == TIDEMARK_MEMORY_ASYNC || memory == TIDEMARK_MEMORY_MANAGED;
+}
+
+/// Returns the range (with a size, by its first address) that contains an address; nullptr: none.
+template <class Ranges>
+const typename Ranges::value_type* containing(const Ranges& ranges, uint64_t address) {
+    const auto next = ranges.upper_bound(address);
+    if (next == ranges.begin()) {
+        return nullptr;
+    }
+    const auto& before = *std::prev(next);
+    return address - before.first < before.second.size ? &before : nullptr;
+}
+
 }  // namespace
 
 DriverChange DriverMemory::change_of(tidemark_driver_action action, uint64_t address, const Allocation& allocation) {
@@ -160,6 +175,20 @@ void DriverMemory::pool_destroyed(uint64_t pool, DriverChanges& changes) {
         set_pool_bytes(pool, 0, found->second.device, changes);
         pools_.erase(pool);
     }
+}
+
+std::optional<DriverMemory::Block> DriverMemory::block_at(uint64_t address) const {
+    if (const auto* found = containing(allocations_, address);
+        found != nullptr && takes_device_memory(found->second.place.memory)) {
+        return block_of(found->first, found->second);
+    }
+    const auto* mapping = containing(mappings_, address);
+    const auto physical = mapping == nullptr ? physical_.end() : physical_.find(mapping->second.handle);
+    return physical == physical_.end() ? std::nullopt : block_of(physical->second.made_address, physical->second);
+}
+
+std::optional<DriverMemory::Block> DriverMemory::block_of(uint64_t address, const Allocation& allocation) const {
+    return allocation.recording == recording_ ? std::optional(Block{allocation.place.device, address}) : std::nullopt;
 }
 
 void DriverMemory::context_destroyed(const void* context, DriverChanges& changes) {

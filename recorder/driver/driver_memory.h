@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -63,6 +64,13 @@ public:
     void set_pool_bytes(uint64_t pool, uint64_t bytes, int device, DriverChanges& changes);
     void pool_destroyed(uint64_t pool, DriverChanges& changes);
 
+    struct Block {
+        int device = 0;
+        uint64_t address = 0;  ///< of its events
+    };
+    /// Returns the device memory of the running recording that contains an address.
+    std::optional<Block> block_at(uint64_t address) const;
+
     /// Ends the memory of a destroyed context.
     void context_destroyed(const void* context, DriverChanges& changes);
 
@@ -86,6 +94,7 @@ private:
     using Allocations = std::map<uint64_t, Allocation>;
     Allocation made(const Place& place, uint64_t size);
     static DriverChange change_of(tidemark_driver_action action, uint64_t address, const Allocation& allocation);
+    std::optional<Block> block_of(uint64_t address, const Allocation& allocation) const;
     void end(Allocations::iterator allocation, DriverChanges& changes);
     void end_overlapped(uint64_t address, uint64_t size, DriverChanges& changes);
     void report_if_freed(uint64_t handle, DriverChanges& changes);

@@ -69,6 +69,11 @@ std::string doing_of(const Trace& trace, const Words& words, uint32_t origin) {
     return about.empty() ? what.op : words("{op} ({about})", with("op", what.op), with("about", words.list(about)));
 }
 
+std::string objects_words(const AnalysisContext& context, int64_t count, const Words& words) {
+    return context.has_pytorch() ? words.plural(count, "{n} tensor", "{n} tensors")
+                                 : words.plural(count, "{n} allocation", "{n} allocations");
+}
+
 std::string iteration_name(const Iterations& iterations, const Words& words, int64_t position) {
     const auto last = static_cast<int64_t>(iterations.size()) - 1;
     return last < 0 ? std::string()

@@ -22,6 +22,9 @@ std::string phase_words(const AnalysisContext& context, StackId stack, const Wor
 /// Returns the operation, module and phase of an allocation's origin, "aten::mul (module `net.0`, forward)"; "" if none
 /// is known.
 std::string doing_of(const Trace& trace, const Words& words, uint32_t origin);
+/// Returns "12 tensors", or "12 allocations" of a program without PyTorch: a library's pool may put several arrays into
+/// one.
+std::string objects_words(const AnalysisContext& context, int64_t count, const Words& words);
 /// Returns "step 12" or "iteration 12".
 std::string iteration_name(const Iterations& iterations, const Words& words, int64_t position);
 /// Returns "step" or "iteration".

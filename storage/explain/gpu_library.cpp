@@ -3,6 +3,8 @@
 
 #include "storage/explain/gpu_library.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -100,6 +102,17 @@ std::vector<Fix> fixes_of_driver_growth(GpuLibrary library, int64_t bytes, int64
                               "in each iteration."),
                         "cudaFree(area);", bytes, per_iteration)};
     }
+}
+
+std::string host_copy_of(GpuLibrary library, std::string_view expression) {
+    switch (library) {
+        case GpuLibrary::cupy: return fmt::format("{}.get()", expression);
+        case GpuLibrary::numba: return fmt::format("{}.copy_to_host()", expression);
+        case GpuLibrary::jax: return fmt::format("jax.device_get({})", expression);
+        case GpuLibrary::pytorch: return fmt::format("{}.detach().cpu()", expression);
+        case GpuLibrary::none: break;
+    }
+    return {};
 }
 
 std::string preallocation_note(const Trace& trace, const DeviceHistory& device, const Words& words) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,9 @@ bool has_pytorch(const Trace& trace);
 
 /// Returns the fixes of memory that `stack` allocates from the driver again and again, and that is not freed.
 std::vector<Fix> fixes_of_driver_growth(GpuLibrary library, int64_t bytes, int64_t per_iteration, const Words& words);
+
+/// Returns the code that copies a tensor or an array to host memory: "element.detach().cpu()"; "" of no known library.
+std::string host_copy_of(GpuLibrary library, std::string_view expression);
 
 /// Says that arrays are invisible in a block that JAX allocated at its start; empty if there is no such block.
 /// `device`: with its total bytes.

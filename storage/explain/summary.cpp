@@ -39,12 +39,12 @@ void add_part(Parts& parts, std::string name, int64_t bytes, ComponentKind compo
 }
 
 /// Adds the program's tensors by category; the requested bytes of the blocks add up to the component. Without a graph,
-/// only categories that stacks prove are known.
+/// only categories that stacks prove are known. Arrays of other libraries have none.
 void add_categories(const AnalysisContext& context, const Words& words, const Component& component, Parts& parts) {
     int64_t known = 0;
     const auto by_stack = categories_by_stack(context);
     const auto category_of = [&](AllocationIndex a) -> std::optional<Category> {
-        if (context.graph()) {
+        if (context.graph() && context.has_pytorch()) {
             return context.graph()->categories.at({context.device_position(), a}, context.now_time());
         }
         const auto found = by_stack.find(a);

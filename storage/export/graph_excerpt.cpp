@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "storage/graph/categories.h"
+#include "storage/graph/pooled_arrays.h"
 
 namespace tidemark {
 namespace {
@@ -126,7 +127,7 @@ void GraphCutter::cut_referrers() {
     for (const Referrer& referrer : from_.referrers) {
         const NodeIndex node = referrer.node == no_node ? no_node : place_[referrer.node];
         const AllocationRef allocation = moved_(referrer.allocation);
-        if (scans[referrer.scan] != left_out && (node != no_node || allocation)) {
+        if (scans[referrer.scan] != left_out && (node != no_node || allocation || retains_pooled_arrays(referrer))) {
             to_.referrers.push_back({scans[referrer.scan], node, allocation, referrer.links});
         }
     }

@@ -56,7 +56,7 @@ bool is_numbered_context(std::string_view text) {
     return text.find_first_not_of("0123456789/_ []") == text.npos && text.find_first_of("0123456789") != text.npos;
 }
 
-/// "40 of 4000": the bytes of a view and of its storage.
+/// "40 of 4000": the bytes of a view and of its storage, or the number and the bytes of arrays.
 bool are_sizes(std::string_view text) {
     constexpr std::string_view of = " of ";
     const size_t at = text.find(of);
@@ -245,7 +245,7 @@ std::string TextRules::attribute(const std::string& text) {
 
 std::string TextRules::variable(const std::string& text, const Fact<PathLinkKind>& kind) {
     const bool is_ours = (kind == PathLinkKind::index && is_number(text)) ||
-                         (kind == PathLinkKind::view && are_sizes(text)) ||
+                         ((kind == PathLinkKind::view || kind == PathLinkKind::arrays) && are_sizes(text)) ||
                          (kind == PathLinkKind::callback && text == "atexit");
     if (is_ours || is_public_library(text)) {
         return allow(text);

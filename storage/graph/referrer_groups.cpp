@@ -11,6 +11,8 @@
 #include <set>
 #include <span>
 
+#include "storage/graph/pooled_arrays.h"
+
 namespace tidemark {
 namespace {
 
@@ -134,6 +136,9 @@ Latest latest_of(const GraphTables& tables, uint32_t last_scan) {
     Latest latest;
     for (uint32_t h = 0; h < tables.referrers.size() && tables.referrers[h].scan <= last_scan; ++h) {
         const Referrer& referrer = tables.referrers[h];
+        if (retains_pooled_arrays(referrer)) {
+            continue;
+        }
         latest.scan[key_of(referrer)] = referrer.scan;
         if (has_name(referrer) && referrer.links.size() > 1) {
             latest.named[key_of(referrer)] = h;
@@ -208,6 +213,9 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
     const Latest latest = latest_of(index.tables(), *scan_);
     const auto& referrers = index.tables().referrers;
     for (uint32_t h = 0; h < referrers.size() && referrers[h].scan <= *scan_; ++h) {
+        if (retains_pooled_arrays(referrers[h])) {
+            continue;  // of no tensor
+        }
         const uint64_t key = key_of(referrers[h]);
         const bool is_missed = referrers[h].scan < complete;
         if (referrers[h].scan != latest.scan.at(key) ||

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 
+#include "storage/graph/pooled_arrays.h"
+
 namespace tidemark {
 namespace {
 
@@ -290,6 +292,10 @@ std::string link_words(const GraphTables& tables, const Words& words, const Path
         case PathLinkKind::native: return words("native code, invisible to Python");
         case PathLinkKind::callback: return words("a function registered with {name}", name);
         case PathLinkKind::view: return words("a view of {name} bytes", name);
+        case PathLinkKind::arrays: {
+            const auto arrays = pooled_arrays_of(text);
+            return words.plural(arrays ? arrays->count : 0, "{n} array in a pool", "{n} arrays in a pool");
+        }
         case PathLinkKind::unknown: return text.empty() ? link.kind.text : link.kind.text + ' ' + text;
     }
     return {};

@@ -14,7 +14,7 @@ constexpr FactWord<PathLinkKind> path_link_words[]{
     {PathLinkKind::hook, "hook"},           {PathLinkKind::ctx, "ctx"},
     {PathLinkKind::cycle, "cycle"},         {PathLinkKind::native, "native"},
     {PathLinkKind::callback, "callback"},   {PathLinkKind::view, "view"},
-    {PathLinkKind::unknown, "", true},
+    {PathLinkKind::arrays, "arrays"},       {PathLinkKind::unknown, "", true},
 };
 
 constexpr FactWord<DriverMemoryKind> driver_memory_words[]{

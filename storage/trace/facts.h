@@ -31,7 +31,9 @@ enum class PathLinkKind : uint8_t {
     cycle,     ///< a reference cycle that the garbage collector will free
     native,    ///< only C++ refers to the tensor
     callback,  ///< a function registered with the interpreter; the text is where: "atexit"
-    view,  ///< the last link: the tensor is a view; the text is "4096 of 1048576": its bytes and those of the storage
+    view,    ///< the last link: the tensor is a view; the text is "4096 of 1048576": its bytes and those of the storage
+    arrays,  ///< the last link of a referrer without memory: arrays in a library's pool that the path retains, and
+             ///< where the largest was made; the text is "201 of 1717986918": their number and their bytes
     unknown,
 };
 

@@ -50,6 +50,36 @@ TEST_F(DriverEvents, NumbersTheEventsOfDeviceMemoryPerDevice) {
                                                                       "d0 free 4+3", "d0 free 7+3", "d1 free 2+3"));
 }
 
+/// Returns "d0 1000 after 2" for the memory that contains an address; "": none.
+std::string place_at(uint64_t address) {
+    tidemark_driver_place place{};
+    return tidemark_driver_place_of(address, &place) == 0
+               ? ""
+               : "d" + std::to_string(place.device) + " " + std::to_string(place.address) + " after " +
+                     std::to_string(place.sequence);
+}
+
+TEST_F(DriverEvents, FindsTheMemoryThatContainsAnAddress) {
+    attach();
+    allocate(1000, 200);
+    allocate(2000, 300, cupti::cuMemHostAlloc);
+    allocate(3000, 400, cupti::cuMemAllocManaged, 1);
+    create(9, 2048);
+    map(100'000, 2048, 9);
+    EXPECT_EQ(place_at(999), "");
+    EXPECT_EQ(place_at(1000), "d0 1000 after 4");
+    EXPECT_EQ(place_at(1199), "d0 1000 after 4");
+    EXPECT_EQ(place_at(1200), "");
+    EXPECT_EQ(place_at(2000), "") << "host memory";
+    EXPECT_EQ(place_at(3100), "d1 3000 after 2");
+    EXPECT_EQ(place_at(100'500), "d0 " + std::to_string(DriverMemory::first_made_address) + " after 4")
+        << "as the event of the physical memory";
+    free(1000);
+    EXPECT_EQ(place_at(1000), "");
+    stub_core().recording = 2;
+    EXPECT_EQ(place_at(3100), "") << "it is no event of this recording";
+}
+
 TEST_F(DriverEvents, MemoryOfAnotherRecordingHasNoEvents) {
     attach();
     allocate(1000, 200);

@@ -22,7 +22,7 @@ import weakref
 HOME = os.environ["TIDEMARK_HOME"]
 sys.path.insert(0, os.path.join(HOME, "python"))
 
-from tidemark import _abi, _heap, _links, _loops, _referrers
+from tidemark import _abi, _heap, _links, _loops, _parts, _referrers
 
 HEAP = _heap.Heap()
 
@@ -558,23 +558,23 @@ class Limits(unittest.TestCase):
         self.assertTrue(_referrers.find(HEAP, [Thing()]).is_complete)
 
     def test_parts_leave_time_for_a_search(self):
-        self.assertEqual(_referrers._Parts().left(), 0.0)
+        self.assertEqual(_parts.Parts().left(), 0.0)
         self.assertGreater(limited(60.0, 60.0).left(), 30.0)
         self.assertLess(limited(60.0, 60.0).left(), 45.0, "what a search has found needs names")
         for parts in limited(1e-9, 60.0), limited(60.0, 1e-9):
             self.assertGreater(parts.left(), 1e-9)
         self.assertTrue(limited(1e-9, 60.0).is_over())
-        self.assertFalse(limited(60.0, 60.0).is_over() or _referrers._Parts().is_over())
-        self.assertTrue(limited(1e-9, 60.0).next() and _referrers._Parts().next())
+        self.assertFalse(limited(60.0, 60.0).is_over() or _parts.Parts().is_over())
+        self.assertTrue(limited(1e-9, 60.0).next() and _parts.Parts().next())
         self.assertFalse(limited(60.0, 0.0).next())
 
     def test_other_threads_wait_for_whole_parts(self):
         before = sys.getswitchinterval()
-        with _referrers._whole_parts():
-            self.assertGreater(sys.getswitchinterval(), 2 * _referrers._LONGEST_NAMING_S - 0.01)
+        with _parts.whole_parts():
+            self.assertGreater(sys.getswitchinterval(), 2 * _parts.LONGEST_NAMING_S - 0.01)
         self.assertEqual(sys.getswitchinterval(), before)
         try:
-            with _referrers._whole_parts():
+            with _parts.whole_parts():
                 sys.setswitchinterval(0.001)  # by the program
             self.assertAlmostEqual(sys.getswitchinterval(), 0.001)
         finally:
@@ -592,7 +592,7 @@ class Limits(unittest.TestCase):
 
 
 def limited(part_s, total_s):
-    return _referrers._Parts(_referrers.Limits(part_s, total_s))
+    return _parts.Parts(_parts.Limits(part_s, total_s))
 
 
 @unittest.skipIf(

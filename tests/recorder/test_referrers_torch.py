@@ -32,6 +32,8 @@ class Core:
         pass
     def scans_wanted(self):
         return 0
+    def driver_owns_events(self):
+        return False
     def growing_blocks(self):
         return []
 
@@ -39,6 +41,8 @@ class Plugin:
     made, labels, updates, alive, details = {}, [], 0, 0, 1
     def identify(self, cdata):
         return _plugin.Place(self.made.get(cdata, 0), 0, 0, 255)
+    def sequences(self):
+        return []
     def gradient_of(self, cdata):
         return 0
     def label(self, cdata, category, name):

@@ -22,7 +22,7 @@ import asyncio, atexit, collections, contextvars, dataclasses, functools, gc, lo
 import threading, time, types, weakref
 import torch
 import tidemark
-from tidemark import _abi, _budget, _referrers
+from tidemark import _abi, _budget, _parts
 
 recording = tidemark.record(sys.argv[1], force=True, parts=["graph"])
 graph, core, blocks, messages = recording._graph, recording.core, [], []
@@ -36,7 +36,7 @@ def grow(*size):
     blocks.append(tensor.data_ptr())
     return tensor
 
-def show(scan=graph._referrers.scan_growing, limits=_referrers.Limits(0.04, 1.0)):
+def show(scan=graph._referrers.scan_growing, limits=_parts.Limits(0.04, 1.0)):
     del messages[:]
     print("found", scan("allocation sites grow", limits))
     for record, payload in messages:
@@ -502,13 +502,12 @@ graph._labels.find_new = find_new
     "scans of marks and of further searches run on the polling thread": (
         """
 scans = []
-referrers, graph._referrers = graph._referrers, types.SimpleNamespace(
-    polling_thread=0,
+referrers, graph._scans._referrers = graph._referrers, types.SimpleNamespace(
     scan=lambda reason, _, limits: scans.append((reason, limits.total_s)),
     scan_growing=lambda reason, limits: scans.append(("growing", limits.total_s)),
     scan_all_growing=lambda reason, limits: scans.append(("all", limits.total_s)),
 )
-graph._budget._spent.clear()
+graph._scans._budget._spent.clear()
 graph._newest_at_marks.extend((-1, -1)); graph._newest_at_steps.clear()
 x = torch.ones(3, requires_grad=True) * 2
 graph._newest_at_marks.extend((0, 0)); graph._plugin.live_nodes, live = (lambda: (9, 5)), graph._plugin.live_nodes
@@ -516,7 +515,8 @@ graph.marked("m"); print(scans)
 core.scans_wanted = lambda: 200
 graph._serve_request(); print(scans)
 graph._poll(); print([(reason, limit > 0.05) for reason, limit in scans[1:]])
-graph._plugin.live_nodes = live; graph._referrers = referrers
+graph._plugin.live_nodes = live; graph._scans._referrers = referrers
+graph._scans.polling_thread = graph._tensors.polling_thread = 0
 """,
         "[]",
         "[('growing', 0.03)]",
@@ -538,19 +538,43 @@ main()
         "found False",
         "True",
     ),
+    "arrays that share the memory of tensors": (
+        """
+core.scans_wanted = int; gc.collect()  # the function before refers to variables of another case
+class DLPackMemory: pass
+class MemoryPointer: device_id = mem = None
+class Array:
+    def __init__(self, address):
+        self.data = MemoryPointer()
+        self.data.__dict__.update(ptr=address, device_id=0, mem=DLPackMemory())
+sys.modules["cupy"] = types.SimpleNamespace(ndarray=Array)
+graph._referrers._kinds[1]._sequences = lambda: [7]
+def main():
+    maps = {5: Array(grow().data_ptr())}
+    addresses = list(blocks); show()
+    blocks.extend(addresses); show(graph._referrers.scan_all_growing)
+    print({record.referrer.sequence for record, _ in messages if record.kind == _abi.REFERRER})
+main()
+del sys.modules["cupy"]
+""",
+        "found False",
+        "found None",
+        "local:maps, item:5",
+        "{7}",
+    ),
     "requests within the budget": (
         """
 reasons, scan = [], graph._referrers.scan_growing
 def work(reason, limits):
-    reasons.append(limits); graph._budget._spent.append((time.monotonic(), 0.035)); return True
+    reasons.append(limits); graph._scans._budget._spent.append((time.monotonic(), 0.035)); return True
 graph._referrers.scan_growing = work
-graph._budget = _budget.Budget(share=0.01)
+graph._scans._budget = _budget.Budget(share=0.01)
 for wanted in range(1, 6):
     core.scans_wanted = lambda: wanted
-    graph._last_growth_scan_s = 0.04
+    graph._scans._last_growth_scan_s = 0.04
     graph.step_ended(); graph.step_ended()
 print(len(reasons), {limits.total_s for limits in reasons} == {0.03})
-graph._budget._spent.clear(); graph.step_ended(); print(len(reasons))
+graph._scans._budget._spent.clear(); graph.step_ended(); print(len(reasons))
 graph.step_ended(); print(len(reasons))
 graph._referrers.scan_growing = scan
 """,
@@ -562,7 +586,7 @@ graph._referrers.scan_growing = scan
         """
 reasons, scan = [], graph._referrers.scan_growing
 graph._referrers.scan_growing = lambda reason, limits: reasons.append(reason) or True
-graph._budget._spent.clear(); graph._newest_at_steps.clear()
+graph._scans._budget._spent.clear(); graph._newest_at_steps.clear()
 core.scans_wanted = lambda: 100
 graph.backward_begins(); graph.backward_ends()
 graph._serve_request(); print(len(reasons))

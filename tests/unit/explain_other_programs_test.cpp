@@ -6,6 +6,7 @@
 
 #include "storage/explain/gpu_library.h"
 #include "tests/unit/explained.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark {
 namespace {
@@ -86,6 +87,97 @@ TEST(ExplainOtherPrograms, GrowthHasTheFixesOfItsLibrary) {
         EXPECT_NE(text_of(explanation).find(code), std::string::npos) << file << "\n" << text_of(explanation);
         expect_no_word_of_pytorch(text_of(explanation));
     }
+}
+
+/// Every round adds an array of a library to what these links lead to; "#": the number of the round.
+Explanation of_retained_arrays(const std::string& library_file, const std::vector<PathLinkKind>& kinds,
+                               const std::vector<std::string>& names) {
+    OtherProgram run;
+    test::GraphBuilder graph;
+    const StackId stack = run.called_through(library_file);
+    for (int i = 0; i < 40; ++i) {
+        const AllocationIndex kept = run.take(8 * MiB, stack);
+        std::vector<PathLink> links;
+        for (size_t at = 0; at < kinds.size(); ++at) {
+            const std::string name = names[at] == "#" ? std::to_string(i) : names[at];
+            links.push_back({kinds[at], graph.text(name), 0, graph.text("/home/anna/sim.py"), 0});
+        }
+        graph.tables.referrers.push_back({0, no_node, {0, kept}, links});
+    }
+    graph.tables.scans = {{run.now(), ScanReason::growing_sites, 10, 100, 40}};
+    return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+}
+
+TEST(ExplainOtherPrograms, TheContainerOfItsArraysIsNamed) {
+    using Kind = PathLinkKind;
+    const std::vector<std::pair<std::string, std::string>> copies{
+        {"cupy/_creation/basic.py", "array.get()"}, {"numba/cuda/cudadrv/devicearray.py", "array.copy_to_host()"}};
+    for (const auto& [file, copy] : copies) {
+        const Explanation explanation =
+            of_retained_arrays(file, {Kind::global, Kind::attribute, Kind::item}, {"tracker", "maps of Tracker", "#"});
+        ASSERT_EQ(test::leaks_of(explanation), "growing-container") << text_of(explanation);
+        const Finding& finding = explanation.findings[0];
+        EXPECT_EQ(finding.confidence, Confidence::certain);
+        EXPECT_NE(finding.referrer.find("`tracker.maps`"), std::string::npos) << finding.referrer;
+        EXPECT_NE(finding.title.find("40 allocations retained by"), std::string::npos) << finding.title;
+        EXPECT_EQ(finding.fixes[0].code, "tracker.maps[key] = " + copy);
+        EXPECT_EQ(explanation.shares[0].name, "allocated from the driver") << "arrays have no categories";
+        expect_no_word_of_pytorch(text_of(explanation));
+    }
+    const Explanation cache = of_retained_arrays("cupy/_creation/basic.py", {Kind::global, Kind::attribute},
+                                                 {"transfer", "cache of transfer"});
+    ASSERT_EQ(test::leaks_of(cache), "growing-container") << text_of(cache);
+    EXPECT_EQ(cache.findings[0].fixes[0].code, "@functools.lru_cache(maxsize=16)");
+    expect_no_word_of_pytorch(text_of(cache));
+    const Explanation of_unknown = of_retained_arrays("mylib/gpu.py", {Kind::global, Kind::index}, {"results", "#"});
+    ASSERT_EQ(test::leaks_of(of_unknown), "growing-container");
+    EXPECT_EQ(of_unknown.findings[0].fixes[0].code, "") << "no code of another library";
+}
+
+/// Heap scans of a program of JAX with one driver allocation: each finds these numbers of arrays of 1 MiB in a list.
+Explanation of_pooled_arrays(const std::vector<int64_t>& found, int64_t other_bytes = 0) {
+    OtherProgram run;
+    test::GraphBuilder graph;
+    run.take(GiB, run.called_through("jax/_src/array.py"));
+    const auto add = [&](const std::string& variable, const std::string& element, int64_t count, int64_t bytes) {
+        const std::string sums = std::to_string(count) + " of " + std::to_string(bytes);
+        std::vector<PathLink> links{
+            {PathLinkKind::local, graph.text(variable), graph.text("main"), graph.text("/home/anna/sim.py"), 40},
+            {PathLinkKind::index, graph.text(element), 0, 0, 0},
+            {PathLinkKind::arrays, graph.text(sums), graph.text("step"), graph.text("/home/anna/sim.py"), 12}};
+        graph.tables.referrers.push_back({static_cast<uint32_t>(graph.tables.scans.size()), no_node, {}, links});
+    };
+    for (const int64_t count : found) {
+        for (int i = 0; i < 40; ++i) {
+            run.give_back(run.take(MiB, run.line("evaluate", "/home/anna/sim.py")));
+        }
+        add("history", std::to_string(count), count, count * MiB);
+        add("weights", "3", 12, 12 * MiB + other_bytes);
+        graph.tables.scans.push_back({run.now(), ScanReason::memory_grows, 10, 100, 40});
+    }
+    return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+}
+
+TEST(ExplainOtherPrograms, AListThatFillsWithArraysOfAPoolIsALeak) {
+    const Explanation explanation = of_pooled_arrays({5, 20, 28, 42, 64});
+    ASSERT_EQ(test::leaks_of(explanation), "growing-container") << text_of(explanation);
+    const Finding& finding = explanation.findings[0];
+    EXPECT_EQ(finding.title, "64 arrays retained by list `history` (variable of main, sim.py:40)");
+    EXPECT_EQ(finding.text[0],
+              "Of the memory in the library's pool, 64.0 MiB in 64 arrays are retained by list `history` (variable of "
+              "main, sim.py:40). 800 ms before, they were 5.00 MiB in 5 arrays: with each heap scan, they are more.");
+    EXPECT_EQ(finding.line, "sim.py:12 step");
+    EXPECT_EQ(finding.bytes, 64 * MiB);
+    EXPECT_EQ(finding.fixes[0].code, "history.append(jax.device_get(array))");
+    EXPECT_EQ(finding.evidence.size(), 3u);
+    expect_no_word_of_pytorch(text_of(explanation));
+}
+
+TEST(ExplainOtherPrograms, ArraysOfAPoolThatStayTheSameAreNoLeak) {
+    EXPECT_EQ(test::leaks_of(of_pooled_arrays({5, 20, 64, 64})), "") << "a cache that is full";
+    EXPECT_EQ(test::leaks_of(of_pooled_arrays({64, 20, 28})), "") << "two scans are too few";
+    EXPECT_EQ(test::leaks_of(of_pooled_arrays({60, 62, 64})), "") << "it hardly grows";
+    EXPECT_EQ(test::leaks_of(of_pooled_arrays({5, 20, 28, 42, 64}, 8 * GiB)), "") << "too few of all arrays";
 }
 
 TEST(ExplainOtherPrograms, EveryOtherRoundOfACppProgramIsALeak) {

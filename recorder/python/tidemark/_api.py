@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Callable
@@ -24,6 +25,7 @@ DETAILS = ("adaptive", "full")
 WAIT_FOR_MOVE_MS = 600_000
 
 _current: Recording | None = None
+_joining = threading.RLock()
 _ending: tuple[int, str] | None = None  # (an _abi.END_ value, sentence) after an uncaught exception
 _has_end_hooks = False
 _core_of_process: _core.Core | None = None
@@ -32,11 +34,17 @@ _core_of_process: _core.Core | None = None
 def current() -> Recording | None:
     """Returns the running recording, or None. Joins a recording that CUDA's driver has started."""
     if _current is None and os.environ.get("TIDEMARK_RECORD") == "1" and _records_already():
-        try:
-            start_from_environment()
-        except OSError as failure:
-            _console.notify(Sentence("not recording: {failure}", failure=failure))
+        _join()
     return _current if _current is not None and _current.running() else None
+
+
+def _join() -> None:
+    with _joining:
+        if _current is None:  # another thread may have joined it
+            try:
+                start_from_environment()
+            except OSError as failure:
+                _console.notify(Sentence("not recording: {failure}", failure=failure))
 
 
 def _records_already() -> bool:

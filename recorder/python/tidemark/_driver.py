@@ -14,6 +14,7 @@ import sys
 
 import tidemark._abi as _abi
 from tidemark import _core
+from tidemark._targets import Place
 
 _LIBRARY = "libtidemark_driver.so"
 
@@ -54,6 +55,22 @@ def cuda_is_loaded() -> bool:
     except OSError:
         return False
     return True
+
+
+class Memory:
+    """The memory that the driver part knows. The constructor raises OSError when the part is missing."""
+
+    def __init__(self) -> None:
+        # Keeps the interpreter lock: no array may be freed while a scan asks for its memory.
+        path = os.path.join(_core.home(), _LIBRARY)
+        self._library = _core.declare(ctypes.PyDLL(path), _abi.DRIVER_FUNCTIONS)
+
+    def place_of(self, address: int) -> Place | None:
+        """Returns the place of the memory that contains an address; None: it is no event of the running recording."""
+        found = _abi.DriverPlace()
+        if not self._library.tidemark_driver_place_of(address, ctypes.byref(found)):
+            return None
+        return Place(0, found.address, found.sequence, found.device)
 
 
 class Driver:

@@ -72,6 +72,19 @@ def slots(instance: Any) -> Iterator[tuple[str, Any]]:
                     pass
 
 
+def attribute(instance: Any, name: str) -> Any:
+    """Returns the value of an attribute that the object stores: in its __dict__, in a slot or in a member of a class of
+    C. Returns None if it stores no such attribute: a property would run code."""
+    for base in type_bases(type(instance)):
+        member = type_attributes(base).get(name)
+        if is_exactly(member, types.MemberDescriptorType, types.GetSetDescriptorType):
+            try:
+                return member.__get__(instance)
+            except AttributeError:
+                return None
+    return attributes(instance).get(name)
+
+
 def name_of(key: Any) -> str:
     """Returns the key itself if it is a string, else text_of(key)."""
     return key if type(key) is str else text_of(key)

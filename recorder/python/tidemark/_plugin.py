@@ -6,24 +6,12 @@
 from __future__ import annotations
 
 import ctypes
-import typing
 from typing import Any
 
 import tidemark._abi as _abi
 from tidemark import _build, _core
 from tidemark._sentence import Sentence
-
-
-class Place(typing.NamedTuple):
-    """A tensor's memory. node: id of the node that created the tensor, or 0. sequence: the device's events so far.
-    device: _abi.NO_DEVICE if the memory is not on a GPU. bytes: of the tensor itself."""
-
-    node: int
-    address: int
-    sequence: int
-    device: int
-    storage_bytes: int = 0
-    bytes: int = 0
+from tidemark._targets import Place
 
 
 class Plugin:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Callable
 
 import tidemark._abi as _abi
-from tidemark import _console, _core, _hooks, _modules, _pauses, _records, _torch_import
+from tidemark import _array_imports, _console, _core, _hooks, _modules, _pauses, _records, _torch_import
 from tidemark._sentence import Sentence
 
 PARTS = ("stacks", "ops", "modules", "graph", "driver", "nvml")
@@ -45,6 +45,7 @@ class Recording:
         self._frames: Any = None
         self._fallback: Any = None
         self._graph: Any = None
+        self._arrays: Any = None  # scans for arrays, until there is a graph
         self._modules = _modules.Modules()
         self._pauses = _pauses.Pauses(core)
         self._named: set[int] = set()  # addresses of live modules that have a name
@@ -116,6 +117,8 @@ class Recording:
                 self._record_driver()
         self._prepare_stacks()
         _torch_import.when_imported(self._on_torch_import)
+        if "graph" in self.parts:
+            _array_imports.when_imported(self._scan_for_arrays)
 
     def _on_torch_import(self, torch: Any) -> None:
         _hooks.install(torch)
@@ -258,9 +261,18 @@ class Recording:
             parts = self._parts_of_plugin() & ~_abi.PLUGIN_LIGHT_STEPS
             self._plugin.attach(torch, self.core.table, parts | _abi.PLUGIN_DRIVER)
 
+    def _scan_for_arrays(self) -> None:
+        from tidemark import _array_scans
+
+        if self._graph is None and self.running():
+            self._arrays = _array_scans.ArrayScans(self.core, self._pauses, self.report_gap)
+
     def _record_graph(self, torch: Any) -> None:
         from tidemark import _graph
 
+        if self._arrays:
+            self._arrays.close()
+            self._arrays = None
         try:
             self._graph = _graph.Graph(torch, self._plugin, self.core, self._modules, self._pauses, self.report_gap)
         except OSError as failure:
@@ -410,14 +422,14 @@ class Recording:
             self._graph.out_of_memory()
 
     def scan_heap(self) -> None:
-        """Scans the heap for referrers of tensors. Returns when the scan is complete."""
-        if self._graph:
-            self._graph.scan()
+        """Scans the heap for referrers. Returns when the scan is complete."""
+        if scans := self._graph or self._arrays:
+            scans.scan()
 
     def last_scan(self, traceback: TracebackType | None = None) -> None:
         """Scans the heap for the last time. traceback: of the exception that ends the program; its frames are roots."""
-        if self._graph:
-            self._graph.ends(traceback)
+        if scans := self._graph or self._arrays:
+            scans.ends(traceback)
 
     def pause_driver(self) -> None:
         """Releases CUPTI until resume_driver()."""
@@ -466,8 +478,8 @@ class Recording:
         _hooks.report_to(None)
         self._name_new_modules()
         self.last_scan()
-        if self._graph:
-            self._graph.close()
+        if scans := self._graph or self._arrays:
+            scans.close()
         if self._records_allocator:
             self._plugin.check()
         if self._plugin:

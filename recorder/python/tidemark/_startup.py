@@ -7,7 +7,7 @@ import os
 import threading
 from typing import Any
 
-from tidemark import _core, _torch_import
+from tidemark import _array_imports, _core, _poller, _torch_import
 from tidemark._sentence import Sentence
 
 
@@ -28,6 +28,7 @@ def arm() -> None:
     if register is not None:
         register(_end_before_cleanup)
     _torch_import.when_imported(_wait_for_cuda)
+    _array_imports.when_imported(_wait_for_driver)
 
 
 def _is_selected() -> bool:
@@ -81,14 +82,30 @@ def _report(progress: str) -> None:
 
 
 def _wait_for_cuda(torch: Any) -> None:
+    def begin() -> None:
+        _report("cuda")
+        _begin()
+
     _report("torch")
-    _torch_import.when_cuda_is_ready(torch, _begin)
+    _torch_import.when_cuda_is_ready(torch, begin)
+
+
+def _wait_for_driver() -> None:
+    """Joins the recording that the driver part starts when a program without PyTorch uses the GPU: heap scans need
+    Python. PyTorch's own start comes first."""
+
+    def join_when_due() -> None:
+        if core.driver_owns_events() and not _torch_import.is_under_way():
+            poller.stop()
+            _begin()
+
+    core = _core.Core()
+    poller = _poller.Poller(join_when_due)
 
 
 def _begin() -> None:
     from tidemark import _api, _console
 
-    _report("cuda")
     try:
         if _api.current() is None and _is_selected():  # programs set their rank after they have started, too
             _api.start_from_environment()

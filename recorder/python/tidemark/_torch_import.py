@@ -24,6 +24,12 @@ def when_imported(call: Callable[[Any], None]) -> None:
         sys.meta_path.insert(0, _TorchFinder(call))
 
 
+def is_under_way() -> bool:
+    """Returns whether a thread imports torch now."""
+    spec = getattr(sys.modules.get("torch"), "__spec__", None)
+    return bool(getattr(spec, "_initializing", False))
+
+
 def when_cuda_is_ready(torch: Any, call: Callable[[], None]) -> None:
     """Calls call() once CUDA is initialized: now if it is, or if this call is part of the initialization."""
     if hasattr(torch.cuda._tls, "is_initializing"):  # torch holds its lock now

@@ -4,15 +4,18 @@
 // Leak suspects: memory that grows from iteration to iteration. The first classifier that recognizes the cause reports
 // it.
 #include <algorithm>
+#include <iterator>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/ended_growth.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/gpu_library.h"
 #include "storage/explain/growth/repeated_hooks.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/joined_suspects.h"
 #include "storage/explain/library_advice.h"
+#include "storage/explain/pool_growth.h"
 #include "storage/explain/private_pools.h"
 #include "storage/trace/stack_search.h"
 
@@ -222,6 +225,18 @@ void add_ended(const AnalysisContext& context, const Words& words, Findings& fin
     }
 }
 
+/// Adds containers of arrays in JAX's pool. They explain why the pool grew.
+void add_pool_growth(const AnalysisContext& context, const Words& words, Findings& findings) {
+    Findings in_pool = pool_growth(context, words);
+    if (!in_pool.empty()) {
+        std::erase_if(findings, [&](const Finding& finding) {
+            return finding.kind == FindingKind::unexplained_growth &&
+                   gpu_library_of(context.trace(), finding.stack) == GpuLibrary::jax;
+        });
+    }
+    std::move(in_pool.begin(), in_pool.end(), std::back_inserter(findings));
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     std::vector<Classified> all;
     for (const LeakSuspect& suspect : context.suspects()) {
@@ -235,6 +250,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         findings.push_back(std::move(one.finding));
     }
     add_ended(context, words, findings);
+    add_pool_growth(context, words, findings);
 }
 
 }  // namespace

@@ -38,9 +38,7 @@ std::string rise_sentence(const AnalysisContext& context, const LateMemory& late
         return iteration_name(context.iterations(), words, static_cast<int64_t>(position));
     };
     const auto bytes = with("bytes", format_bytes(late.bytes));
-    const auto tensors =
-        with("tensors", context.has_pytorch() ? words.plural(late.count, "{n} tensor", "{n} tensors")
-                                              : words.plural(late.count, "{n} allocation", "{n} allocations"));
+    const auto tensors = with("tensors", objects_words(context, late.count, words));
     const bool is_at_once = late.end - late.begin <= context.surviving_allocations().iterations_per_slice();
     return is_at_once ? words(
                             "Memory rose by {bytes} in {iteration}, after the warm-up, and stays at that level "

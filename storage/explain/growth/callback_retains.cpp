@@ -37,7 +37,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", objects_words(context, suspect.count, words));
     finding.title =
         words("{tensors} retained by registered functions: {referrer}", tensors, with("referrer", finding.referrer));
     finding.text = {

@@ -14,7 +14,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", objects_words(context, suspect.count, words));
     finding.title = words("{tensors} retained by stored exceptions", tensors);
     finding.text = {
         words("An exception refers to its traceback, the traceback to the frames of all functions on the way, and each "

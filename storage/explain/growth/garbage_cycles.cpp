@@ -25,7 +25,7 @@ bool is_frozen(const AnalysisContext& context, const LeakSuspect& suspect) {
 
 Finding frozen_cycles(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", objects_words(context, suspect.count, words));
     finding.confidence = Confidence::likely;
     finding.title = words("{tensors} from {line} stay in reference cycles that gc.freeze() hides from the collector",
                           tensors, with("line", finding.line));
@@ -53,7 +53,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", objects_words(context, suspect.count, words));
     const auto line = with("line", finding.line);
     const bool has_one_line = std::all_of(suspect.sites.begin(), suspect.sites.end(), [&](const Site* site) {
         return line_of(context.trace(), site->stack) == finding.line;

@@ -34,7 +34,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const std::string& function = tables.texts[paths.links[*variable].function];
     const std::string& name = tables.texts[paths.links[*variable].name];
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", objects_words(context, suspect.count, words));
     finding.title = words("{tensors} retained by suspended calls of `{function}`: {referrer}", tensors,
                           with("function", function), with("referrer", finding.referrer));
     finding.text = {

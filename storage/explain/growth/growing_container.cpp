@@ -6,6 +6,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/gpu_library.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
@@ -56,15 +57,30 @@ Element element_of(const LeakSuspect& suspect) {
     return depth <= 1 ? Element::tensor : is_assignable ? Element::with_it : Element::opaque;
 }
 
+/// What the elements are: tensors of PyTorch, or arrays of another library.
+struct Contents {
+    GpuLibrary library = GpuLibrary::pytorch;
+    bool are_tensors = true;
+
+    std::string copy() const { return host_copy_of(library, are_tensors ? "tensor" : "array"); }
+};
+
+Contents contents_of(const AnalysisContext& context, StackId stack) {
+    return context.has_pytorch() ? Contents() : Contents{gpu_library_of(context.trace(), stack), false};
+}
+
 /// Returns the code that stores values in host memory, between `target` and `closing`; "" if it is unknown.
-std::string code_to_keep(const GraphTables& tables, const LeakSuspect& suspect, std::string_view target,
-                         std::string_view closing) {
+std::string code_to_keep(const GraphTables& tables, const LeakSuspect& suspect, const Contents& contents,
+                         std::string_view target, std::string_view closing) {
+    if (contents.library == GpuLibrary::none) {
+        return {};
+    }
     switch (element_of(suspect)) {
-        case Element::tensor: return fmt::format("{}tensor.detach().cpu(){}", target, closing);
+        case Element::tensor: return fmt::format("{}{}{}", target, contents.copy(), closing);
         case Element::with_it: {
             const std::string part =
                 "element" + object_expression(tables, {suspect.referrer->links[position_of_element(suspect) + 1]}, 1);
-            return fmt::format("{0} = {0}.detach().cpu()\n{1}element{2}", part, target, closing);
+            return fmt::format("{} = {}\n{}element{}", part, host_copy_of(contents.library, part), target, closing);
         }
         case Element::opaque: break;
     }
@@ -72,20 +88,25 @@ std::string code_to_keep(const GraphTables& tables, const LeakSuspect& suspect, 
 }
 
 /// Returns the advice for a dict, for another container, or for an attribute.
-Advice advice_for(const GraphContext& graph, const LeakSuspect& suspect, const std::string& expression,
-                  const Words& words) {
+Advice advice_for(const GraphContext& graph, const LeakSuspect& suspect, const Contents& contents,
+                  const std::string& expression, const Words& words) {
     const Referrer& referrer = *suspect.referrer;
     const size_t end = position_of_element(suspect);
     const auto container = with("referrer", "`" + expression + "`");
     const std::string clear = words("Or clear {referrer} after its contents were used.", container);
-    const std::string keep = words("If only the values are needed: keep them in host memory, without their graph.");
+    const std::string keep =
+        contents.are_tensors ? words("If only the values are needed: keep them in host memory, without their graph.")
+                             : words("If the GPU no longer needs the arrays: keep them in host memory.");
     if (is_function_cache(referrer, expression)) {
         const std::string function = expression.substr(0, expression.size() - cache_of_function.size());
-        return {words("Limit the cache. A tensor as argument is a new key each time."),
+        return {contents.are_tensors ? words("Limit the cache. A tensor as argument is a new key each time.")
+                                     : words("Limit the cache: it keeps the result of each call with new arguments."),
                 "@functools.lru_cache(maxsize=16)", clear, fmt::format("{}.cache_clear()", function)};
     }
     if (end == referrer.links.size()) {
-        return {keep, fmt::format("{} = tensor.detach().cpu()", expression), clear, fmt::format("del {}", expression)};
+        const std::string copy = contents.copy();
+        return {keep, copy.empty() ? copy : fmt::format("{} = {}", expression, copy), clear,
+                fmt::format("del {}", expression)};
     }
     if (referrer.links[end].kind == PathLinkKind::item) {
         const std::string remove =
@@ -97,10 +118,10 @@ Advice advice_for(const GraphContext& graph, const LeakSuspect& suspect, const s
                           container),
                     "key = tensor.item()", remove, code_to_remove};
         }
-        return {keep, code_to_keep(graph.tables(), suspect, fmt::format("{}[key] = ", expression), ""), remove,
-                code_to_remove};
+        return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}[key] = ", expression), ""),
+                remove, code_to_remove};
     }
-    return {keep, code_to_keep(graph.tables(), suspect, fmt::format("{}.append(", expression), ")"), clear,
+    return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}.append(", expression), ")"), clear,
             fmt::format("{}.clear()", expression)};
 }
 
@@ -109,17 +130,28 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", objects_words(context, suspect.count, words));
     const auto referrer = with("referrer", finding.referrer);
     finding.title = words("{tensors} retained by {referrer}", tensors, referrer);
-    finding.text = {words(
-        "Every {iteration} adds {bytes} of GPU tensors from {line}, and none is freed: {total} in {tensors} so far.",
-        with("iteration", iteration_words(suspect.iterations->source(), words)),
-        with("bytes", format_bytes(suspect.per_iteration)), with("line", finding.line), tensors,
-        with("total", format_bytes(suspect.bytes)))};
+    const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
+    const auto bytes = with("bytes", format_bytes(suspect.per_iteration));
+    const auto line = with("line", finding.line);
+    const auto total = with("total", format_bytes(suspect.bytes));
+    const Contents contents = contents_of(context, finding.stack);
+    finding.text = {
+        contents.are_tensors
+            ? words("Every {iteration} adds {bytes} of GPU tensors from {line}, and none is freed: {total} in "
+                    "{tensors} so far.",
+                    iteration, bytes, line, tensors, total)
+            : words("Every {iteration} adds {bytes} of GPU arrays from {line}, and none is freed: {total} in "
+                    "{tensors} so far.",
+                    iteration, bytes, line, tensors, total)};
+    if (std::string note = pool_note(contents.library, words); !note.empty()) {
+        finding.text.push_back(std::move(note));
+    }
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
-    const Advice advice = advice_for(*context.graph(), suspect, expression, words);
-    const bool is_tensor = element_of(suspect) == Element::tensor;
+    const Advice advice = advice_for(*context.graph(), suspect, contents, expression, words);
+    const bool is_tensor = contents.are_tensors && element_of(suspect) == Element::tensor;
     finding.fixes = {{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration,
                       is_tensor ? append_value_diff(context.trace(), finding.stack, expression) : std::string(), true},
                      {advice.release, advice.code_to_release, suspect.bytes, suspect.per_iteration, {}, true}};

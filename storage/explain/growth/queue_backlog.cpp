@@ -4,6 +4,7 @@
 // A queue whose consumer is slower than its producer retains what waits.
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/gpu_library.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/text/referrer_words.h"
 
@@ -53,17 +54,20 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         return std::nullopt;
     }
     Finding finding = suspect_finding(context, suspect, words);
-    const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
+    const auto tensors = with("tensors", objects_words(context, suspect.count, words));
     const auto referrer = with("referrer", finding.referrer);
     finding.title = words("{tensors} wait in a queue: {referrer}", tensors, referrer);
     finding.text = {
         words("The consumer of the queue is slower than its producer, and no limit stops the producer: what "
               "nobody has taken out yet stays on the GPU."),
         retained_so_far(suspect, words)};
+    const std::string copy = context.has_pytorch()
+                                 ? host_copy_of(GpuLibrary::pytorch, "tensor")
+                                 : host_copy_of(gpu_library_of(context.trace(), finding.stack), "array");
+    const std::string put = copy.empty() ? copy : fmt::format("queue.put({})", copy);
     finding.fixes = {{words("Limit the queue: with maxsize, the producer waits for the consumer."),
                       "queue.Queue(maxsize=4)", suspect.bytes, suspect.per_iteration},
-                     {words("Or put values in host memory into the queue."), "queue.put(tensor.detach().cpu())",
-                      suspect.bytes, suspect.per_iteration},
+                     {words("Or put values in host memory into the queue."), put, suspect.bytes, suspect.per_iteration},
                      {words("Or make the consumer faster: several workers, or several elements at once."), "", {}, {}}};
     return finding;
 }

@@ -70,14 +70,26 @@ std::string basis(const AnalysisContext& context, const LeakSuspect& suspect, co
         return words("The allocator's events of {iterations} iterations show the growth; referrers were not recorded.",
                      iterations);
     }
+    const bool has_pytorch = context.has_pytorch();
     if (suspect.referrer) {
         const std::string found =
-            words("The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
-                  iterations);
+            has_pytorch
+                ? words(
+                      "The allocator's events of {iterations} iterations show the growth; a heap scan found the "
+                      "referrer.",
+                      iterations)
+                : words("The driver calls of {iterations} iterations show the growth; a heap scan found the referrer.",
+                        iterations);
         return with_doubt(found, suspect.pace, words);
     }
-    return words("The allocator's events of {iterations} iterations show the growth; no referring variable was found.",
-                 iterations);
+    return has_pytorch ? words(
+                             "The allocator's events of {iterations} iterations show the growth; no referring "
+                             "variable was found.",
+                             iterations)
+                       : words(
+                             "The driver calls of {iterations} iterations show the growth; no referring variable was "
+                             "found.",
+                             iterations);
 }
 
 /// Returns the time of the first memory that stays, if it is of the iteration in which the growth begins: the first

@@ -27,7 +27,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
             finding.text.push_back(std::move(note));
         }
         finding.fixes = fixes_of_driver_growth(library, suspect.bytes, suspect.per_iteration, words);
-        finding.unknowns = {words("What refers to the memory was not recorded.")};
+        const bool was_scanned = context.graph() && (library == GpuLibrary::cupy || library == GpuLibrary::numba);
+        finding.unknowns = {was_scanned ? words("The heap scan found no referrer of these arrays.")
+                                        : words("What refers to the memory was not recorded.")};
     } else if (!context.graph()) {
         finding.unknowns = {words("The referrers of these tensors were not recorded; `tidemark record` finds them.")};
     } else {
