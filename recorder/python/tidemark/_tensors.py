@@ -17,8 +17,8 @@ from tidemark._targets import Choice, Target, Wanted
 
 
 class Tensors:
-    """A _targets.KnownByMemory. Not thread-safe. Labeled tensors are left out, but one of each optimizer's state, unless
-    they belong to an allocation site that grows. modules: gets the modules that a scan finds."""
+    """A _targets.KnownByMemory. Not thread-safe. Labeled tensors are left out, except one of each optimizer's state,
+    unless they belong to an allocation site that grows. modules: gets the modules that a scan finds."""
 
     def __init__(self, torch: Any, plugin: Plugin, modules: _modules.Modules, labels: _labels.Labels) -> None:
         self._torch = torch
