@@ -14,10 +14,11 @@ from tidemark._core import Core
 from tidemark._failures import reports_failures
 from tidemark._sentence import Sentence
 
-# Factor by which the number of driver events grows before the next scan. The arrays of JAX cause no events: then it is
-# that of the time since the begin.
-_GROWTH = 1.5
-_FIRST_SCAN_FOR_JAX_S = 1.0
+_GROWTH = 1.5  # of the number of driver events before the next scan
+# The arrays of JAX cause no events: then time passes before the next scan, at least as long, and by this factor. A leak
+# is known after three scans in a row, and the import and the first compilations take seconds.
+_PAUSE_FOR_JAX_S = 1.0
+_GROWTH_FOR_JAX = 1.2
 _MOST_FOR_JAX_S = 0.08  # of a scan: a sum needs all arrays, and its heap is large
 
 
@@ -36,7 +37,7 @@ class ArrayScans:
         self._scans: _scans.Scans | None = None
         self._jax = _jax_arrays.JaxArrays()
         self._began = time.monotonic()
-        self._next_scan_for_jax = _FIRST_SCAN_FOR_JAX_S
+        self._next_scan_for_jax = _PAUSE_FOR_JAX_S
         self._expected_s = _scans.FIRST_SCAN_S
         self._events_at_scan = 0
         self._ended = False
@@ -83,7 +84,7 @@ class ArrayScans:
         most_s = _MOST_FOR_JAX_S if self._jax.classes() else _scans.MOST_FOR_RETAINED_S
         if scans.scan_if_affordable("memory grows", self._expected_s, most_s):
             self._events_at_scan = events
-            self._next_scan_for_jax = max(_FIRST_SCAN_FOR_JAX_S, _GROWTH * passed)
+            self._next_scan_for_jax = max(passed + _PAUSE_FOR_JAX_S, _GROWTH_FOR_JAX * passed)
             self._expected_s = time.thread_time() - began + _scans.FIRST_GROWTH_SCAN_S
 
     def _begin_if_due(self) -> None:
