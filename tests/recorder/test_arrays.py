@@ -173,10 +173,10 @@ class Device:
 
 
 class JaxArray:
-    """Stores what JAX's own C++ code returns."""
+    """Stores what JAX's own C++ code returns. shape: of blocks of 1 KiB."""
 
     def __init__(self, *shape, platform="cuda", is_deleted=False, file="/home/anna/train.py"):
-        self.aval = Part(shape=shape, dtype=Part(itemsize=4))
+        self.aval = Part(shape=shape, dtype=Part(itemsize=1024))
         self.is_deleted, self._sharding = is_deleted, Part(_device=Device(platform))
         library = Part(file_name=unittest.__file__, function_name="dispatch", line_num=3)
         self.traceback = Part(frames=[library, Part(file_name=file, function_name="step", line_num=62)])
@@ -195,7 +195,7 @@ class JaxArrays(unittest.TestCase):
 
     def test_arrays_are_summed_up_by_what_retains_them(self):
         run = Run()
-        run.history = [{"loss": JaxArray(), "features": JaxArray(256, 4)} for _ in range(12)]
+        run.history = [{"loss": JaxArray(), "features": JaxArray(2, 4)} for _ in range(12)]
         run.state = {"w": JaxArray(10), "b": JaxArray(2)}
         alone = JaxArray(7)
         found = self.scan().found()
@@ -203,9 +203,9 @@ class JaxArrays(unittest.TestCase):
         self.assertEqual(
             [links for _, links in found],
             [
-                "local:alone arrays:1 of 28",
-                "local:run attribute:history of Run index:11 arrays:24 of 49200",
-                "local:run attribute:state of Run item:'b' arrays:2 of 48",
+                "local:alone arrays:1 of 7168",
+                "local:run attribute:history of Run index:11 arrays:24 of 110592",
+                "local:run attribute:state of Run item:'b' arrays:2 of 12288",
             ],
         )
         self.assertIsNotNone(alone)
@@ -214,13 +214,14 @@ class JaxArrays(unittest.TestCase):
         kept = [JaxArray(3), JaxArray(9, file="/home/anna/other.py")]
         core = self.scan()
         payload = next(payload for record, payload in core.messages if record.kind == _abi.REFERRER)
-        self.assertEqual(payload.decode().split("\0")[-5:-1], ["2 of 48", "step", "/home/anna/other.py", "62"])
+        self.assertEqual(payload.decode().split("\0")[-5:-1], ["2 of 12288", "step", "/home/anna/other.py", "62"])
         self.assertEqual(len(kept), 2)
 
-    def test_arrays_without_memory_on_a_gpu_do_not_count(self):
-        kept = [JaxArray(4, platform="cpu"), JaxArray(4, is_deleted=True), JaxArray("n"), JaxArray(0)]
+    def test_small_arrays_and_those_without_memory_on_a_gpu_do_not_count(self):
+        kept = [JaxArray(4, platform="cpu"), JaxArray(4, is_deleted=True), JaxArray("n"), JaxArray(0), JaxArray()]
+        kept[-1].aval = Part(shape=(255,), dtype=Part(itemsize=4))
         self.assertEqual(self.scan().found(), [])
-        self.assertEqual(len(kept), 4)
+        self.assertEqual(len(kept), 5)
 
     def test_sums_of_a_part_of_the_arrays_are_not_sent(self):
         kept = [JaxArray(4) for _ in range(100)]
@@ -236,7 +237,7 @@ class JaxArrays(unittest.TestCase):
         _referrers.Referrers(core, HEAP, [_jax_arrays.JaxArrays()]).scan_growing(
             "allocation sites grow", Limits(1.0, 1.0)
         )
-        self.assertEqual([links for _, links in core.found()], ["local:kept index:0 arrays:1 of 16"])
+        self.assertEqual([links for _, links in core.found()], ["local:kept index:0 arrays:1 of 4096"])
         self.assertEqual(len(kept), 1)
 
 

@@ -19,6 +19,9 @@ from tidemark._targets import NO_PLACE, Choice, Pooled, Target, Wanted
 
 MODULES = ("jaxlib._jax", "jaxlib.xla_extension")  # of new and old versions
 _MOST_MAKERS = 10_000
+# Smaller arrays, such as losses, are most of those that a program keeps, and least of their bytes: a scan that has no
+# time for all records no sums.
+_LEAST_BYTES = 1024
 _UNKNOWN = "", "", 0
 
 
@@ -43,7 +46,7 @@ class JaxArrays:
             while arrays and not choice.is_full():
                 array = arrays.pop()
                 size = _bytes_of(array)
-                if size:
+                if size >= _LEAST_BYTES:
                     choice.add(array, [Target(NO_PLACE, pooled=Pooled(size, *self._maker_of(array)))])
             choice.is_cut = choice.is_cut or bool(arrays)
             arrays.clear()
