@@ -27,8 +27,8 @@ def heat_of(model, frame):
 def main():
     model = torch.nn.Conv2d(3, 4, 5, padding=2).cuda().eval()
     tracker, total = Tracker(), 0.0
-    for index in range(80):
-        total += tracker.push(index, heat_of(model, torch.rand(3, 1024, 1024, device="cuda")))
+    for index in range(240):
+        total += tracker.push(index, heat_of(model, torch.rand(3, 512, 512, device="cuda")))
         torch.cuda.synchronize()
         time.sleep(0.05)
     print(total)
