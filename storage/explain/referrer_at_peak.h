@@ -12,9 +12,9 @@
 
 namespace tidemark {
 
-/// Returns what retained these allocations at the peak, as the heap scan that describes it found: a container of several
-/// of them, or what retained most of their bytes. `by_age`: all of one line, oldest first. Returns "" if no scan found
-/// that.
+/// Returns what retained these allocations at the peak, as the heap scan that describes it found: a container of
+/// several of them, or what retained most of their bytes. `by_age`: all of one line, oldest first. Returns "" if no
+/// scan found that.
 std::string referrer_at_peak(const AnalysisContext& context, std::span<const AllocationIndex> by_age,
                              const Words& words);
 
