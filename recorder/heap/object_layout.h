@@ -21,7 +21,7 @@ using CountReference = void (*)(void* object);  ///< Py_IncRef or Py_DecRef
 
 constexpr size_t object_references = 0, object_type = 8;
 constexpr size_t type_flags = 168, type_traverse = 184, type_is_tracked = 328;
-constexpr size_t container_size = 16, list_size = 16, list_items = 24;
+constexpr size_t container_size = 16, list_items = 24;
 constexpr uint64_t flag_tracked = uint64_t{1} << 14;  ///< Py_TPFLAGS_HAVE_GC
 
 constexpr uint64_t flag_tuple = uint64_t{1} << 26;                                        ///< Py_TPFLAGS_TUPLE_SUBCLASS
@@ -64,7 +64,7 @@ inline void for_each_child(Address object, Visit visit, void* context) {
 inline uint32_t references_to(Address object) { return read<uint32_t>(object, object_references); }
 
 inline std::span<const Address> items_of_list(Address list) {
-    return {read<const Address*>(list, list_items), read(list, list_size)};
+    return {read<const Address*>(list, list_items), read(list, container_size)};
 }
 
 }  // namespace tidemark::heap

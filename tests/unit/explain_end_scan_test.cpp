@@ -5,6 +5,8 @@
 // is known by the variables that earlier scans found.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/unit/explained.h"
 #include "tests/unit/program_builder.h"
 
@@ -91,6 +93,50 @@ TEST(ExplainEndScan, AShortProgramSaysWhatRetainedItsPeak) {
         << answer_after_results(3);
     EXPECT_EQ(answer_after_results(0).find("was retained"), std::string::npos)
         << "a variable of the newest result explains nothing";
+}
+
+/// Each step, one line makes a result of two parts in functions of a library, and a list keeps it. `rest`: bytes of the
+/// second part, of which no scan finds the referrer; of the first part, scans find it for four.
+Findings results_of_two_parts(const std::function<int64_t(int)>& rest) {
+    Program program;
+    const auto called_in = [&](const std::string& function) {
+        return test::stack_of(program.run.trace.stacks,
+                              {{"/venv/lib/python3.12/site-packages/transformers/generation.py", function},
+                               {"/home/anna/project/train.py", "reply"}});
+    };
+    const StackId states = called_in("states"), cache = called_in("cache");
+    std::vector<AllocationIndex> known;
+    for (int i = 0; i < 40; ++i) {
+        program.run.free(program.run.alloc(4 * MiB, program.run.line("work")));
+        known.push_back(program.run.alloc(MiB, states));
+        program.run.alloc(static_cast<uint64_t>(rest(i)), cache);
+        program.run.step();
+    }
+    program.graph.tables.scans = {{program.run.now(), ScanReason::growing_sites, 0, 100, 20}};
+    for (size_t i = 0; i < 4; ++i) {
+        program.add_referrer(known[4 * i], "turns", std::to_string(4 * i));
+    }
+    const auto context = program.run.make_context(std::make_shared<const GraphTables>(program.graph.tables));
+    return test::explained(*context).findings;
+}
+
+TEST(ExplainEndScan, PartsOfOneResultAreInItsContainer) {
+    const Findings findings = results_of_two_parts([](int) { return 3 * MiB; });
+    ASSERT_FALSE(findings.empty());
+    EXPECT_EQ(findings[0].referrer, "list `turns` (global variable, train.py:3)");
+    EXPECT_EQ(findings[0].bytes, 160 * MiB);
+    EXPECT_EQ(findings[0].count, 80);
+    EXPECT_EQ(findings[0].confidence, Confidence::likely) << "scans found few of them";
+    EXPECT_FALSE(findings[0].unknowns.empty());
+}
+
+TEST(ExplainEndScan, MemoryOfTheSameLineThatRisesOtherwiseIsNotInTheContainer) {
+    const Findings findings = results_of_two_parts([](int step) { return (step < 20 ? 1 : 9) * MiB; });
+    const auto of_list = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+        return finding.referrer == "list `turns` (global variable, train.py:3)";
+    });
+    ASSERT_NE(of_list, findings.end());
+    EXPECT_EQ(of_list->bytes, 40 * MiB);
 }
 
 }  // namespace
