@@ -28,7 +28,8 @@ std::optional<uint64_t> word(Address address, size_t offset) {
 /// Returns whether the list, its type and its items have the expected layout.
 bool list_is_readable(const tidemark_heap_known& known) {
     const auto items = word(known.list, list_items);
-    if (word(known.list, object_type) != known.list_type || word(known.list, container_size) != known.item_count || !items) {
+    if (word(known.list, object_type) != known.list_type || word(known.list, container_size) != known.item_count ||
+        !items) {
         return false;
     }
     for (uint64_t i = 0; i < known.item_count; ++i) {

@@ -29,9 +29,7 @@ std::map<std::string, Retained> retained_by(const AnalysisContext& context, std:
         if (referrer == nullptr || !has_name(*referrer)) {
             continue;
         }
-        Retention retention;
-        retention.referrer = referrer;
-        const std::string container = container_key(graph, retention);
+        const std::string container = container_key(graph, *referrer);
         Retained& retained = found[container.empty() ? referrer_words(graph.tables(), words, *referrer) : container];
         retained.by_age.push_back(referrer);
         retained.bytes += static_cast<int64_t>(context.device().allocations.block_size[a]);

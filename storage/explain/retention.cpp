@@ -109,9 +109,7 @@ std::optional<SampledRetention> known_in_container(const Site& site, const Graph
     for (const AllocationIndex a : site.now) {
         const Referrer* referrer = graph.referrers.in_python(AllocationRef{device, a});
         if (referrer && has_name(*referrer)) {
-            Retention retention;
-            retention.referrer = referrer;
-            known[container_key(graph, retention)].push_back(a);
+            known[container_key(graph, *referrer)].push_back(a);
         }
     }
     known.erase("");  // variables
@@ -300,11 +298,12 @@ bool is_alias(const GraphContext& graph, StackId stack, const Referrer& referrer
 }
 
 std::string container_key(const GraphContext& graph, const Retention& retention) {
-    if (!retention.referrer) {
-        return {};
-    }
-    const std::string name = container_name(graph, *retention.referrer);
-    return name.empty() || name.find(" of ") != std::string::npos ? name : referrer_key(*retention.referrer);
+    return retention.referrer ? container_key(graph, *retention.referrer) : std::string();
+}
+
+std::string container_key(const GraphContext& graph, const Referrer& referrer) {
+    const std::string name = container_name(graph, referrer);
+    return name.empty() || name.find(" of ") != std::string::npos ? name : referrer_key(referrer);
 }
 
 ReferrerGroup growth_paths(const GraphContext& graph, std::span<const Site* const> sites, const Referrer& typical,

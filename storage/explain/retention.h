@@ -39,6 +39,7 @@ inline constexpr std::string_view native_key = "native";
 /// Returns the same text for all paths that lead into one container, whatever variable they start at: "windows of
 /// Memory" for `memory.windows[3]` and `self.windows[4]`. "" if the path leads into none.
 std::string container_key(const GraphContext& graph, const Retention& retention);
+std::string container_key(const GraphContext& graph, const Referrer& referrer);
 
 /// Returns the link of the variable that each unfinished call, or each context, has for itself: the first one if it is
 /// a variable of a function, or a context variable. nullptr if the path has none.
