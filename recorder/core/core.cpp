@@ -14,10 +14,12 @@
 #include <string>
 
 #include "recorder/core/environment.h"
+#include "recorder/core/pause.h"
 #include "recorder/core/rank.h"
 #include "recorder/core/recording.h"
 
 using tidemark::recorder::environment;
+using tidemark::recorder::is_paused;
 using tidemark::recorder::Recording;
 using tidemark::recorder::recording_is_requested;
 using tidemark::recorder::ThreadRing;
@@ -88,22 +90,17 @@ ThreadRing* ring_of_this_thread() {
 tidemark_ring* this_thread() { return ring_of_this_thread(); }
 
 int push_record(tidemark_ring* ring, tidemark_record* record, const void* payload, uint32_t bytes) {
-    Recording* recording = active_recording();
-    return recording != nullptr && recording->push(*static_cast<ThreadRing*>(ring), *record, payload, bytes);
+    auto& own = *static_cast<ThreadRing*>(ring);
+    return own.recording->push(own, *record, payload, bytes);
 }
 
 uint32_t text_id(tidemark_ring* ring, const char* text, size_t length) {
-    Recording* recording = active_recording();
-    return recording == nullptr ? 0 : recording->text(*static_cast<ThreadRing*>(ring), std::string_view(text, length));
-}
-
-int details_paused() {
-    const Recording* recording = active_recording();
-    return recording != nullptr && recording->details_paused();
+    auto& own = *static_cast<ThreadRing*>(ring);
+    return own.recording->text(own, std::string_view(text, length));
 }
 
 uint32_t stack_id(tidemark_ring* ring, uint16_t* lines) {
-    if (details_paused()) {
+    if (is_paused(*ring)) {
         return 0;
     }
     const auto walk = walk_stack.load(std::memory_order_relaxed);
@@ -158,8 +155,7 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            driver_events,
                            driver_owns_events,
                            attribute,
-                           set_attribution,
-                           details_paused};
+                           set_attribution};
 
 void report(const std::string& sentence, char* buffer, size_t size) {
     if (buffer != nullptr && size > 0) {
@@ -238,7 +234,10 @@ TIDEMARK_EXPORT int tidemark_growing_blocks(uint64_t* addresses, int capacity) {
                : static_cast<int>(recording->growing_blocks({addresses, static_cast<size_t>(capacity)}));
 }
 
-TIDEMARK_EXPORT int tidemark_details_paused(void) { return details_paused(); }
+TIDEMARK_EXPORT int tidemark_details_paused(void) {
+    const Recording* recording = active_recording();
+    return recording != nullptr && recording->details_paused();
+}
 
 TIDEMARK_EXPORT uint32_t tidemark_full_scans_wanted(void) {
     const Recording* recording = active_recording();

@@ -18,15 +18,16 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_CORE_VERSION 3u
+#define TIDEMARK_CORE_VERSION 4u
 
 /* The libraries export nothing else, since they are loaded into other programs. */
 #define TIDEMARK_EXPORT __attribute__((visibility("default")))
 
-/* A thread's ring. The members after `serial` are private to core. */
+/* A thread's ring. The members after these are private to core. */
 typedef struct tidemark_ring {
     uint16_t
         serial; /* of its thread, for tidemark_record.event.stack_thread; 0: other threads cannot name its stacks */
+    const uint32_t* details_paused; /* not 0 while the user has paused the details; another process writes it */
 } tidemark_ring;
 
 struct tidemark_options {
@@ -89,7 +90,8 @@ struct tidemark_api {
     /* Returns the id of a text in this thread's namespace and defines it if it is new; 0: that failed. */
     uint32_t (*text)(tidemark_ring* ring, const char* text, size_t length);
     /* Returns the id of this thread's Python stack in its namespace; 0: none, or stacks are not recorded. Stores a hash
-     * of the stack's lines, which does not depend on the modules in it, unless `lines` is NULL. */
+     * of the stack's lines, which does not depend on the modules in it, unless `lines` is NULL. Returns 0 while the
+     * user has paused the details. */
     uint32_t (*stack)(tidemark_ring* ring, uint16_t* lines);
     /* Asks the recorder for an NVML sample and waits up to `wait_ms` for it. Returns 1 when it was taken. */
     int (*sample_now)(uint32_t wait_ms);
@@ -105,8 +107,6 @@ struct tidemark_api {
     void (*attribute)(tidemark_ring* ring, struct tidemark_record* record);
     /* Sets the function that does this better than the stack walker. It runs on the thread itself. NULL: none. */
     void (*set_attribution)(void (*attribute)(tidemark_ring* ring, struct tidemark_record* record));
-    /* Returns 1 while the user has paused the details; `stack` then returns 0. */
-    int (*details_paused)(void);
 };
 
 /* Returns the table; NULL if core has another version. */

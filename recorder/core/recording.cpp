@@ -194,6 +194,8 @@ ThreadRing* Recording::claim_ring() {
             header.native_thread = static_cast<int64_t>(syscall(SYS_gettid));
             auto* ring = new ThreadRing;
             ring->serial = static_cast<uint16_t>(header.serial);
+            ring->details_paused = reinterpret_cast<const uint32_t*>(&region_.header().details_paused);
+            ring->recording = this;
             ring->header = &header;
             ring->slots = region_.slots(i);
             ring->capacity = region_.header().ring_capacity;

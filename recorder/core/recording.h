@@ -19,8 +19,11 @@
 
 namespace tidemark::recorder {
 
+class Recording;
+
 /// A thread's ring with the state that only its thread uses.
 struct ThreadRing : tidemark_ring {
+    Recording* recording = nullptr;  ///< never destroyed
     RingHeader* header = nullptr;
     tidemark_record* slots = nullptr;
     uint64_t capacity = 0;

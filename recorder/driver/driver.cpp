@@ -16,6 +16,7 @@
 #include "recorder/core/callback_cost.h"
 #include "recorder/core/core.h"
 #include "recorder/core/environment.h"
+#include "recorder/core/pause.h"
 #include "recorder/core/rank.h"
 #include "recorder/driver/call_stack.h"
 #include "recorder/driver/cuda_driver.h"
@@ -93,7 +94,7 @@ void record(const tidemark_api& core, const DriverChanges& changes) {
     if (ring == nullptr) {
         return;
     }
-    const CallStack* stack = core.details_paused() != 0 ? nullptr : &CallStack::here();
+    const CallStack* stack = is_paused(*ring) ? nullptr : &CallStack::here();
     const std::string_view source = stack == nullptr ? std::string_view() : stack->source();
     const uint32_t source_id = source.empty() ? 0 : core.text(ring, source.data(), source.size());
     for (const DriverChange& change : changes) {

@@ -85,11 +85,16 @@ bool describe(const TraceEntry& entry, uint16_t thread, EventShape& shape) {
     return true;
 }
 
-void note_memory_of_op(const TraceEntry& entry, const DeviceAddress& memory, const PlaceKeys& place, OpMemory& known) {
+/// Nobody asks for the memory of an op that is not observed.
+void note_memory_of_op(const TraceEntry& entry, const DeviceAddress& memory, const PlaceKeys& place,
+                       ThreadState& state) {
+    if (!state.is_in_op()) {
+        return;
+    }
     if (entry.action_ == TraceEntry::ALLOC) {
-        known.allocated({memory, place});
+        state.op_memory().allocated({memory, place});
     } else if (entry.action_ == TraceEntry::FREE_REQUESTED) {
-        known.freed(memory);
+        state.op_memory().freed(memory);
     }
 }
 
@@ -107,14 +112,14 @@ EventOrigin origin_of(const Event& event, ThreadState& state, tidemark_ring* rin
     if (has_stack(entry.action_)) {
         const Caller caller = state.caller();
         if (entry.action_ == TraceEntry::ALLOC && !caller.is_evaluating) {
-            allocates_in_forward();
+            allocates_in_forward(state.wish);
         }
         origin.stack = caller.stack.id;
         origin.stack_thread = caller.stack.thread;
         origin.lines = caller.stack.lines;
         const EventOp op = state.op_of_event(static_cast<uint8_t>(entry.action_), caller);
         const DeviceAddress memory{static_cast<uint64_t>(entry.addr_), static_cast<uint8_t>(event.device)};
-        note_memory_of_op(entry, memory, op.place, state.op_memory());
+        note_memory_of_op(entry, memory, op.place, state);
         state.note_event(caller, op.place, event.number, memory);
         origin.op = op.op;
         origin.category = op.category;
@@ -187,6 +192,7 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     if (ring == nullptr) {
         return;  // the recorder detects the gap in the sequence
     }
+    follow_pause(*ring);
     const EventOrigin origin = find_origin({entry, device, sequence}, state, ring);
     tidemark_record record{};
     record.kind = TIDEMARK_EVENT;
@@ -233,7 +239,6 @@ void on_event(const TraceEntry& entry) noexcept {
     if (!events.armed.load(std::memory_order_relaxed)) {
         return;
     }
-    follow_pause();
     if (steps_may_be_light()) {
         end_steps(events);
     }

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "recorder/torch/thread_state.h"
+#include "recorder/core/pause.h"
 
 namespace tidemark::plugin {
 
@@ -48,8 +48,8 @@ void begin_with_details(void (*observe)(bool details)) {
     observer = observe;
 }
 
-void follow_pause() {
-    const bool pause = core() != nullptr && core()->details_paused() != 0;
+void follow_pause(const tidemark_ring& ring) {
+    const bool pause = recorder::is_paused(ring);
     if (pause == are_details_paused()) {
         return;
     }

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "recorder/core/core.h"
+
 namespace tidemark::plugin {
 
 /// Returns false in light steps and in a pause: ops and the graph are not observed. In a light step, an event gets the
@@ -19,7 +21,7 @@ bool are_details_paused();
 bool were_details_paused();
 /// Begins or ends such a pause when the user has done so. Does nothing without an observer. May be called under an
 /// allocator lock.
-void follow_pause();
+void follow_pause(const tidemark_ring& ring);
 
 /// Registers what begins (true) and ends (false) to observe details, and records all of them from now on. nullptr: the
 /// level does not change any more. `observe` runs while a lock is held. It must not allocate GPU memory.

@@ -63,7 +63,8 @@ public:
         if (records_details() && number_ != 0 && recording_ == current_recording.load(std::memory_order_relaxed)) {
             ThreadState& state = ThreadState::here();
             const MeasuredCallback measured(state);
-            node_begins(runs_python_ || c10::GradMode::is_enabled());  // which creates a graph of derivatives
+            // Gradients are enabled while a graph of derivatives is created.
+            node_begins(runs_python_ || c10::GradMode::is_enabled(), state.wish);
             state.enter_node();
             ExecutedNode executed{number_, torch::autograd::get_current_graph_task_id(),
                                   torch::autograd::get_current_graph_task_keep_graph()};

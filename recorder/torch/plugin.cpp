@@ -175,6 +175,12 @@ void begin_step() {
     }
 }
 
+void follow_pause_here() {
+    if (const tidemark_ring* ring = core() == nullptr ? nullptr : ThreadState::here().ring()) {
+        follow_pause(*ring);
+    }
+}
+
 c10::TensorImpl* tensor_at(uint64_t address) {
     return reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(address));
 }
@@ -236,7 +242,7 @@ void tidemark_plugin_phase(uint32_t phase) { set_named_phase(phase); }
 void tidemark_plugin_optimizer(int inside) { ThreadState::here().set_in_optimizer(inside != 0); }
 
 void tidemark_plugin_step_ended(void) {
-    follow_pause();
+    follow_pause_here();
     step_ends();
     begin_step();
 }
@@ -253,7 +259,7 @@ void tidemark_plugin_end_step(int source, uint64_t number) {
 }
 
 int tidemark_plugin_records_details(void) {
-    follow_pause();
+    follow_pause_here();
     return records_details();
 }
 

@@ -65,16 +65,9 @@ bool is_inner = false;             ///< such work runs now
 int nodes_to_observe = 0;          ///< that run now
 std::atomic<uint64_t> skipped{0};  ///< number of the work that is not observed now; 0: it is
 uint64_t last_skipped = 0;
-std::atomic<const void*> forward_thread{nullptr};
-std::atomic<bool> several_threads{false};  ///< have allocated in forward since the last work
-bool several_in_step = false;              ///< in this one, before the last work
-
-/// What the calling thread wishes in the skipped work of this number.
-struct Wish {
-    uint64_t work = 0;
-    bool observes_node = false;
-};
-thread_local Wish wish;
+std::atomic<const Wish*> forward_thread{nullptr};  ///< that of its wish
+std::atomic<bool> several_threads{false};          ///< have allocated in forward since the last work
+bool several_in_step = false;                      ///< in this one, before the last work
 
 Repeated& repeated(Work work) { return work == Work::forward ? forward : inner_work[static_cast<size_t>(work)]; }
 
@@ -131,12 +124,12 @@ void step_begins(bool may_repeat) {
     follow();
 }
 
-bool ops_are_observed() {
+bool ops_are_observed(const Wish& wish) {
     const uint64_t work = skipped.load(std::memory_order_relaxed);
     return work == 0 || (wish.work == work && wish.observes_node);
 }
 
-void node_begins(bool runs_python) {
+void node_begins(bool runs_python, Wish& wish) {
     const uint64_t work = skipped.load(std::memory_order_relaxed);
     if (work == 0 || runs_python == (wish.work == work && wish.observes_node)) {
         return;
@@ -168,10 +161,9 @@ void observe_next_forward() {
     }
 }
 
-void allocates_in_forward() {
-    const void* here = &wish;
-    if (forward_thread.load(std::memory_order_relaxed) != here &&
-        forward_thread.exchange(here, std::memory_order_relaxed) != nullptr) {
+void allocates_in_forward(const Wish& wish) {
+    if (forward_thread.load(std::memory_order_relaxed) != &wish &&
+        forward_thread.exchange(&wish, std::memory_order_relaxed) != nullptr) {
         several_threads.store(true, std::memory_order_relaxed);
     }
 }

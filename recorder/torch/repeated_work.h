@@ -32,19 +32,26 @@ bool work_ends(Work work);
 /// no memory of the last step stays: the graph that retains such memory may be one that no backward pass finds.
 void step_begins(bool may_repeat);
 
-/// Returns whether ops that begin now on this thread are observed.
-bool ops_are_observed();
+/// What a thread wishes in the work of this number, which is not observed.
+struct Wish {
+    uint64_t work = 0;
+    bool observes_node = false;
+};
 
-/// Observes the node that begins on this thread, if it `runs_python`, until the next one begins.
-void node_begins(bool runs_python);
+/// Returns whether ops that begin now on the thread with this wish are observed.
+bool ops_are_observed(const Wish& wish);
+
+/// Observes the node that begins on the thread with this wish, if it `runs_python`, until the next one begins.
+void node_begins(bool runs_python, Wish& wish);
 /// Observes the rest of the work that runs now, because something was not seen before. May be called under an
 /// allocator lock.
 void observe_rest_of_work();
 /// Observes the next forward pass, because something in this one was not seen before.
 void observe_next_forward();
 
-/// Handles an allocation outside backward passes. If several threads allocate, all work is observed: otherwise the ops
-/// of one thread would not be observed during the work of another. May be called under an allocator lock.
-void allocates_in_forward();
+/// Handles an allocation outside backward passes, on the thread with this wish. If several threads allocate, all work
+/// is observed: otherwise the ops of one thread would not be observed during the work of another. May be called under
+/// an allocator lock.
+void allocates_in_forward(const Wish& wish);
 
 }  // namespace tidemark::plugin

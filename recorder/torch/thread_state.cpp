@@ -64,19 +64,15 @@ void ThreadState::set_in_optimizer(bool inside) {
 
 ThreadState& ThreadState::here() { return recorder::PerThread<ThreadState>::here(); }
 
-tidemark_ring* ThreadState::ring() {
-    const tidemark_api* api = core();
-    tidemark_ring* ring = api->this_thread();
-    if (ring != ring_ || (ring != nullptr && ring->serial != serial_)) {
-        ring_ = ring;
-        serial_ = ring == nullptr ? 0 : ring->serial;
-        paths_ = {};
-        pools_.clear();
-        learned_ops_.clear();
-        forward_nodes_.clear();
-        leave_all();
-    }
-    return ring;
+/// Forgets the ids of the ring before.
+void ThreadState::begin_ring(tidemark_ring* ring) {
+    ring_ = ring;
+    serial_ = ring == nullptr ? 0 : ring->serial;
+    paths_ = {};
+    pools_.clear();
+    learned_ops_.clear();
+    forward_nodes_.clear();
+    leave_all();
 }
 
 /// Forgets what is open. It may be that of a thread that has ended.
@@ -138,7 +134,7 @@ StackRef ThreadState::caller_of_op() {
 
 void ThreadState::enter_node() {
     stack_at_node_ = ring() == nullptr ? 0 : own_stack().id;
-    node_is_observed_ = ops_are_observed();
+    node_is_observed_ = ops_are_observed(wish);
     events_ = {};
 }
 
@@ -202,13 +198,13 @@ EventOp ThreadState::op_of_event(uint8_t action, const Caller& caller) {
     }
     const bool is_optimizer = in_optimizer_ && !caller.is_evaluating && !c10::GradMode::is_enabled();
     if (caller.derivative == nullptr && !is_optimizer && !is_in_forward(caller)) {
-        if (!ops_are_observed()) {
+        if (!ops_are_observed(wish)) {
             observe_rest_of_work();  // Python code in a node or in a closure of an optimizer may do anything
         }
         return {current_};
     }
     const PlaceKeys place = PlaceKeys::of(place_of_event(action, caller));
-    if (caller.derivative != nullptr ? node_is_observed_ : ops_are_observed()) {
+    if (caller.derivative != nullptr ? node_is_observed_ : ops_are_observed(wish)) {
         learned_ops_.learn(place, current_);
         return {current_, TIDEMARK_CATEGORY_NONE, place};
     }
@@ -306,12 +302,6 @@ uint16_t ThreadState::pool(int64_t first, int64_t second) {
     }
     pools_.push_back({first, second});
     return static_cast<uint16_t>(record.define.id);
-}
-
-MeasuredCallback::~MeasuredCallback() {
-    if (state_.cost.leave()) {
-        send_cost(state_);
-    }
 }
 
 void send_cost(ThreadState& state) {

@@ -62,7 +62,13 @@ public:
 
     /// Returns this thread's ring in the current recording, or nullptr. Forgets the ids of an earlier ring, and what
     /// was open. Every call from PyTorch calls this first.
-    tidemark_ring* ring();
+    tidemark_ring* ring() {
+        tidemark_ring* ring = core()->this_thread();
+        if (ring != ring_ || (ring != nullptr && ring->serial != serial_)) {
+            begin_ring(ring);
+        }
+        return ring;
+    }
 
     /// Begins or ends an observed op or node. They nest.
     void enter_op(const char* name, uint8_t scope);
@@ -120,6 +126,7 @@ public:
     bool in_optimizer() const { return in_optimizer_; }
 
     recorder::CallbackCost cost;
+    Wish wish;
 
 private:
     struct OpenOp {
@@ -138,6 +145,7 @@ private:
         std::array<uint16_t, 16> counts{};
     };
 
+    void begin_ring(tidemark_ring* ring);
     void leave_all();
     StackRef own_stack();
     /// Returns the parent of an op that begins: the op around it, or a node that was not observed from its begin.
@@ -178,20 +186,24 @@ void begin_work(Work work);
 /// Records the executed nodes of all threads that no other node followed. No backward pass runs.
 void report_last_executed_nodes();
 
+/// Sends what the callbacks of this thread have cost since the last time, if it is known.
+void send_cost(ThreadState& state);
+
 /// Measures one callback from PyTorch, from its begin to the end of this object's scope.
 class MeasuredCallback {
 public:
     explicit MeasuredCallback(ThreadState& state) : state_(state) { state_.cost.enter(); }
     MeasuredCallback(const MeasuredCallback&) = delete;
     MeasuredCallback& operator=(const MeasuredCallback&) = delete;
-    ~MeasuredCallback();
+    ~MeasuredCallback() {
+        if (state_.cost.leave()) {
+            send_cost(state_);
+        }
+    }
 
 private:
     ThreadState& state_;
 };
-
-/// Sends what the callbacks of this thread have cost since the last time, if it is known.
-void send_cost(ThreadState& state);
 
 /// Sets the user's phase for the whole process; 0: none.
 void set_named_phase(uint32_t phase);

@@ -12,7 +12,7 @@ namespace {
 std::mutex mutex;
 StubCore stub;
 
-tidemark_ring the_ring{1};
+tidemark_ring the_ring{1, &stub.details_paused};
 tidemark_ring* ring() { return &the_ring; }
 
 int recording() { return stub.recording; }
@@ -41,7 +41,6 @@ void attribute(tidemark_ring*, tidemark_record* record) { record->driver.stack =
 void set_attribution(void (*)(tidemark_ring*, tidemark_record*)) {}
 int sample_now(uint32_t) { return 0; }
 void set_stack_walker(uint32_t (*)(tidemark_ring*, uint16_t*)) {}
-int details_paused() { return stub.details_paused; }
 
 constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            recording,
@@ -55,8 +54,7 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            driver_events,
                            driver_owns_events,
                            attribute,
-                           set_attribution,
-                           details_paused};
+                           set_attribution};
 
 }  // namespace
 

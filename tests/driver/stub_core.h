@@ -16,7 +16,7 @@ struct StubCore {
         std::string payload;
     };
     int recording = 1;
-    bool details_paused = false;
+    uint32_t details_paused = 0;
     bool starts = false;  ///< whether a start from the environment succeeds
     std::string start_error;
     uint32_t stack = 77;  ///< the Python stack of every thread; 0: none

@@ -23,7 +23,8 @@ FILE* log_file() {
     return file;
 }
 
-tidemark_ring the_ring{1};
+constexpr uint32_t not_paused = 0;
+tidemark_ring the_ring{1, &not_paused};
 tidemark_ring* ring() { return &the_ring; }
 
 int push(tidemark_ring*, tidemark_record* record, const void* payload, uint32_t bytes) {
@@ -65,8 +66,7 @@ constexpr tidemark_api api{TIDEMARK_CORE_VERSION,
                            [](uint32_t) { return uint64_t{0}; },
                            [] { return 0; },
                            [](tidemark_ring*, tidemark_record*) {},
-                           [](void (*)(tidemark_ring*, tidemark_record*)) {},
-                           [] { return 0; }};
+                           [](void (*)(tidemark_ring*, tidemark_record*)) {}};
 
 }  // namespace
 

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "recorder/torch/op_observer.h"
 
 namespace tidemark::plugin {
@@ -47,6 +45,8 @@ protected:
         }
         return observed;
     }
+
+    Wish wish, other;  ///< of two threads
 };
 
 TEST_F(RepeatedWork, TheFirstPassesAndEvery64thAreObserved) {
@@ -77,18 +77,16 @@ TEST_F(RepeatedWork, NodesThatRunPythonAreObserved) {
     observed_of(3);
     work_begins(Work::backward);
     EXPECT_TRUE(is_suspended);
-    EXPECT_FALSE(ops_are_observed());
-    node_begins(true);
+    EXPECT_FALSE(ops_are_observed(wish));
+    node_begins(true, wish);
     EXPECT_FALSE(is_suspended);
-    EXPECT_TRUE(ops_are_observed());
-    std::thread([] {
-        EXPECT_FALSE(ops_are_observed()) << "for certain";
-        node_begins(false);
-    }).join();
+    EXPECT_TRUE(ops_are_observed(wish));
+    EXPECT_FALSE(ops_are_observed(other)) << "for certain";
+    node_begins(false, other);
     EXPECT_FALSE(is_suspended) << "a node of another thread does not matter";
-    node_begins(false);
+    node_begins(false, wish);
     EXPECT_TRUE(is_suspended);
-    node_begins(true);
+    node_begins(true, wish);
     work_ends(Work::backward);
     EXPECT_FALSE(is_suspended);
     work_begins(Work::backward);
@@ -109,12 +107,12 @@ TEST_F(RepeatedWork, NestedPassesEndWithTheOuterOne) {
 
 TEST_F(RepeatedWork, WhileSeveralThreadsAllocateAllIsObserved) {
     observed_of(3);
-    allocates_in_forward();
+    allocates_in_forward(wish);
     EXPECT_EQ(observed_of(2), 0);
-    std::thread([] { allocates_in_forward(); }).join();
+    allocates_in_forward(other);
     EXPECT_TRUE(is_observed());
     EXPECT_EQ(observed_of(2), 0);
-    allocates_in_forward();
+    allocates_in_forward(wish);
     EXPECT_TRUE(is_observed());
 }
 
@@ -125,7 +123,7 @@ TEST_F(RepeatedWork, ForwardPassesOfStepsAreNotObservedOnceTheyRepeat) {
     }
     step_begins(true);
     EXPECT_TRUE(is_suspended);
-    EXPECT_FALSE(ops_are_observed());
+    EXPECT_FALSE(ops_are_observed(wish));
     work_begins(Work::backward);
     EXPECT_FALSE(is_suspended) << "this is the first backward pass";
     work_ends(Work::backward);
@@ -163,8 +161,8 @@ TEST_F(RepeatedWork, NoForwardPassIsLeftOutAfterAStepInWhichSeveralThreadsAlloca
     for (int step = 0; step < 4; ++step) {
         step_begins(true);
     }
-    allocates_in_forward();
-    std::thread([] { allocates_in_forward(); }).join();
+    allocates_in_forward(wish);
+    allocates_in_forward(other);
     work_begins(Work::optimizer);
     work_ends(Work::optimizer);
     step_begins(true);

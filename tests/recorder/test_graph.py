@@ -40,7 +40,7 @@ class Core:
     def __init__(self):
         self.nodes, self.runs, self.destroyed, self.labels, self.texts = {}, [], [], [], {"": 0}
         self.costs, self.ops, self.lines = [], {}, {}
-        self._ring = _abi.Ring(1)
+        self._ring = _abi.Ring(1, ctypes.pointer(ctypes.c_uint32(0)))
         # A callback cannot return a typed pointer, so this one returns an address.
         ring = ctypes.addressof(self._ring)
         self._this_thread = ctypes.PYFUNCTYPE(ctypes.c_void_p)(lambda: ring)
@@ -57,7 +57,6 @@ class Core:
             driver_events=types["driver_events"](lambda device: 0),
             driver_owns_events=types["driver_owns_events"](lambda: 0),
             set_attribution=types["set_attribution"](lambda attribute: None),
-            details_paused=types["details_paused"](lambda: 0),
         )
         self.table = ctypes.pointer(self._api)
 
