@@ -120,7 +120,7 @@ enum tidemark_end {
 
 enum tidemark_node_flags {
     TIDEMARK_NODE_ACCUMULATES = 1, /* AccumulateGrad: `number` is the identity of its variable, `address` its memory */
-    TIDEMARK_NODE_LATE = 2         /* created before the recording: its time, op and line are unknown */
+    TIDEMARK_NODE_LATE = 2         /* found some time after its creation, which may be before the recording */
 };
 enum tidemark_saved_flags {
     TIDEMARK_SAVED_VIEW = 1,  /* covers only a part of the memory */

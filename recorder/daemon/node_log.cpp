@@ -96,12 +96,10 @@ NodeLog::Pending NodeLog::read_creation(const tidemark_record& record, const Thr
     node.row.type = thread.text(created.type);
     node.row.created = is_late ? before_recording : node.seen;
     node.row.sequence = accumulates || created.number > INT64_MAX ? -1 : static_cast<int64_t>(created.number);
-    if (!is_late) {
-        node.thread = &thread;
-        node.op = thread.op(created.op);
-        node.stack = created.stack;
-        node.stack_thread = created.stack_thread;
-    }
+    node.thread = &thread;
+    node.op = thread.op(created.op);
+    node.stack = created.stack;
+    node.stack_thread = created.stack_thread;
     node.arrived = commit_;
     node.step = node.last_step = steps_;
     return node;

@@ -25,6 +25,7 @@
 #include "recorder/torch/detail_level.h"
 #include "recorder/torch/forward_links.h"
 #include "recorder/torch/labels.h"
+#include "recorder/torch/light_steps.h"
 #include "recorder/torch/node_types.h"
 #include "recorder/torch/repeated_work.h"
 
@@ -258,7 +259,7 @@ private:
             place = describe_leaf(static_cast<AccumulateGrad&>(node), record);
         } else {
             events = describe_creation(node, type, place, record);
-            record.node.flags = is_of_pause(record, is_root) ? TIDEMARK_NODE_LATE : 0;
+            record.node.flags = is_found_late(record, is_root, events) ? TIDEMARK_NODE_LATE : 0;
         }
         record.node.address = place.address;
         record.node.device = place.device;
@@ -321,11 +322,17 @@ private:
         return place_of(*variable);
     }
 
-    /// Returns whether a node that is found now may have been created while the details were paused. The result of an
-    /// op that ends now is new.
-    static bool is_of_pause(const tidemark_record& record, bool is_root) {
+    /// Returns whether a node was created some time before now, when it is found: in a pause or a light step, whose ops
+    /// are not observed. The result of an op that ends now is new. `events`: of the pass before the end of its op.
+    bool is_found_late(const tidemark_record& record, bool is_root, std::optional<size_t> events) const {
+        if (are_details_paused()) {
+            return true;
+        }
+        if (!state_->is_in_op()) {
+            return !events;
+        }
         const bool is_result = is_root && record.node.op != 0;
-        return are_details_paused() || (were_details_paused() && record.node.stack == 0 && !is_result);
+        return (were_details_paused() || steps_may_be_light()) && record.node.stack == 0 && !is_result;
     }
 
     void collect_edges(Node& node, const NodeType& type) {

@@ -155,15 +155,17 @@ std::vector<const Referrer*> paths_by_age(const GraphContext& graph, const Site&
 }
 
 /// Returns the links from the variable of a call or of a context on, if they lead to one tensor of each: by indices and
-/// attributes. Elements of sets have no names, and keys of a dict may print alike. Otherwise returns nothing.
-std::span<const PathLink> links_to_one_target(const Referrer& referrer) {
+/// attributes. Elements of sets and results in the cache of a function have no names, and keys of a dict may print
+/// alike. Otherwise returns nothing.
+std::span<const PathLink> links_to_one_target(const GraphContext& graph, const Referrer& referrer) {
     const PathLink* variable = variable_of_call(referrer);
     if (!variable) {
         return {};
     }
     const auto links = std::span(referrer.links).subspan(static_cast<size_t>(variable - referrer.links.data()));
-    const bool is_one = std::all_of(links.begin() + 1, links.end(), [](const PathLink& link) {
-        return link.kind == PathLinkKind::index || link.kind == PathLinkKind::attribute;
+    const bool is_one = std::all_of(links.begin() + 1, links.end(), [&](const PathLink& link) {
+        return link.kind == PathLinkKind::index ||
+               (link.kind == PathLinkKind::attribute && !is_cache_of_function(graph.tables(), link));
     });
     return is_one ? links : std::span<const PathLink>();
 }
@@ -172,13 +174,14 @@ std::span<const PathLink> links_to_one_target(const Referrer& referrer) {
 /// found as many tensors by exactly the same path from a variable of the function or from a context variable. 0 if
 /// there are few.
 int64_t count_calls(const Site& site, const GraphContext& graph, uint32_t device, const Referrer& like) {
-    const std::span<const PathLink> links = links_to_one_target(like);
+    const std::span<const PathLink> links = links_to_one_target(graph, like);
     if (links.empty()) {
         return 0;
     }
     const int64_t count = std::count_if(site.now.begin(), site.now.end(), [&](AllocationIndex a) {
         const Referrer* referrer = graph.referrers.of(AllocationRef{device, a});
-        return referrer && referrer->scan == like.scan && std::ranges::equal(links_to_one_target(*referrer), links);
+        return referrer && referrer->scan == like.scan &&
+               std::ranges::equal(links_to_one_target(graph, *referrer), links);
     });
     return count < fewest_calls ? 0 : count;
 }

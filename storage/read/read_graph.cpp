@@ -13,6 +13,7 @@
 
 #include "storage/read/damage.h"
 #include "storage/read/database.h"
+#include "storage/read/late_nodes.h"
 #include "storage/read/row_source.h"
 #include "storage/read/trace_connection.h"
 #include "storage/trace/limits.h"
@@ -103,6 +104,7 @@ Status GraphReader::read() {
     TIDEMARK_TRY(read_edges());
     drop_edges_in_cycles();
     TIDEMARK_TRY(read_saved());
+    date_late_nodes(tables_, trace_);
     TIDEMARK_TRY(read_labels());
     TIDEMARK_TRY(read_referrers());
     TIDEMARK_TRY(read_links());

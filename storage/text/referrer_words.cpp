@@ -205,6 +205,10 @@ std::string owner_of(const GraphTables& tables, const PathLink& link) {
 
 bool is_context_variable(const PathLink& link) { return link.kind == PathLinkKind::global && link.function != 0; }
 
+bool is_cache_of_function(const GraphTables& tables, const PathLink& link) {
+    return link.kind == PathLinkKind::attribute && tables.texts[link.name].starts_with(cache_of_function);
+}
+
 bool is_object_of_method(const GraphTables& tables, const PathLink& link) {
     return link.kind == PathLinkKind::attribute && tables.texts[link.name].starts_with(self_of_method);
 }

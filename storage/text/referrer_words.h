@@ -45,6 +45,9 @@ std::string owner_of(const GraphTables& tables, const PathLink& link);
 /// Returns whether the link leads from a context to the value of a context variable (contextvars). Its function is that
 /// of the task whose context it is, and has a file, or "Context" if the context is of no task.
 bool is_context_variable(const PathLink& link);
+/// Returns whether the link leads from a function to the results that functools.lru_cache stores, one of which has the
+/// same path as another.
+bool is_cache_of_function(const GraphTables& tables, const PathLink& link);
 /// Returns whether the link leads from a bound method to its object.
 bool is_object_of_method(const GraphTables& tables, const PathLink& link);
 /// Returns whether the link leads into another function than the links before: a suspended one, a closure, a bound

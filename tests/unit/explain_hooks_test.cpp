@@ -58,6 +58,15 @@ TEST(ExplainRepeatedHooks, AreALeakAlthoughTheirMemoryIsFreed) {
     EXPECT_NE(summary.find("The peaks of memory rise."), std::string::npos) << summary;
 }
 
+TEST(ExplainRepeatedHooks, MayHaveBeenRegisteredBeforeTheFirstCall) {
+    const Explanation explanation = hooked([](int epoch) { return epoch + 3; });
+    ASSERT_EQ(test::leaks_of(explanation), "hook-retains-activations");
+    const std::string text = test::joined(explanation.findings[0].text);
+    EXPECT_NE(text.find("ran the hook train.py:10 Monitor.observe 3 times at first, and now runs it 10 times"),
+              std::string::npos)
+        << text;
+}
+
 TEST(ExplainRepeatedHooks, ExplainTheGrowthOfTheirLine) {
     RunBuilder run;
     run.segment(1 << 30);

@@ -108,6 +108,20 @@ TEST(ExplainContainer, ACacheOfAFunctionIsLimited) {
     EXPECT_EQ(explanation.findings[0].fixes[1].code, "propagation.cache_clear()");
 }
 
+/// All results in the cache have the same path, whatever variable it starts at.
+TEST(ExplainContainer, ResultsOfACachedFunctionAreNoUnfinishedCalls) {
+    Program program = collecting();
+    for (const AllocationIndex a : retained_by(program)) {
+        program.add_referrer(a, "self", "0");
+        std::vector<PathLink>& links = program.graph.tables.referrers.back().links;
+        links.front().kind = PathLinkKind::local;
+        links.front().function = program.graph.text("Model.fit");
+        links.back() = {PathLinkKind::attribute, program.graph.text("kernel of Model"), 0, 0, 0};
+        links.push_back({PathLinkKind::attribute, program.graph.text("cache of Model.kernel"), 0, 0, 0});
+    }
+    EXPECT_EQ(test::leaks_of(explained(*program.make_context())), "growing-container");
+}
+
 /// Several calls of one function have each a variable of the same name.
 TEST(ExplainContainer, TensorsWithOnePathBelongToUnfinishedCalls) {
     for (const bool is_element : {false, true}) {

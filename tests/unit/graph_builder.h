@@ -154,22 +154,34 @@ private:
         }
     }
 
+    int64_t created_after(const std::vector<NodeIndex>& children, const std::vector<AllocationRef>& saved) {
+        int64_t time = random_time();
+        for (const NodeIndex child : children) {
+            time = std::max(time, builder.tables.nodes.created[child]);
+        }
+        for (const AllocationRef memory : saved) {
+            time = std::max(time, memory ? trace.devices[0].alloc_time(memory.index) : 0);
+        }
+        return time;
+    }
+
     void make_graph() {
         const char* types[] = {"MmBackward0", "AddBackward0", "AccumulateGrad", "SecretBackward"};
         for (NodeIndex n = 0; n < 300; ++n) {
-            GraphBuilder::Lifetime lifetime;
-            lifetime.created = below(20) == 0 ? before_recording : random_time();
-            lifetime.executed = below(2) == 0 ? std::max(lifetime.created, random_time()) : never_happened;
-            lifetime.released = below(2) == 0 ? lifetime.executed : never_happened;
-            lifetime.destroyed = below(3) == 0 ? never_happened : std::max(lifetime.created, random_time());
+            const bool is_older = below(20) == 0;  // than the recording
             std::vector<NodeIndex> children;
-            for (uint32_t i = below(3); n > 0 && i > 0; --i) {
+            for (uint32_t i = below(3); n > 0 && i > 0 && !is_older; --i) {
                 children.push_back(n - 1 - below(std::min(n, 30u)));
             }
             std::vector<AllocationRef> saved;
-            for (uint32_t i = below(4); i > 0; --i) {
+            for (uint32_t i = below(4); i > 0 && !is_older; --i) {
                 saved.push_back(below(8) == 0 ? AllocationRef{} : random_allocation());
             }
+            GraphBuilder::Lifetime lifetime;
+            lifetime.created = is_older ? before_recording : created_after(children, saved);
+            lifetime.executed = below(2) == 0 ? std::max(lifetime.created, random_time()) : never_happened;
+            lifetime.released = below(2) == 0 ? lifetime.executed : never_happened;
+            lifetime.destroyed = below(3) == 0 ? never_happened : std::max(lifetime.created, random_time());
             builder.node(types[below(4)], children, saved, lifetime,
                          below(2) == 0 ? random_allocation() : AllocationRef{}, below(2));
             builder.tables.nodes.origin[n] = below(3);

@@ -133,7 +133,7 @@ TEST(ReadGraph, DropsInvalidReferences) {
         "INSERT INTO autograd_node(id, type, sequence, origin, stack, variable, output, created_time, destroyed_time) "
         "  VALUES(-5, 999999, 1, -4, 12345678, -1, 1234567890123, 9223372036854775807, -9223372036854775807),"
         "        (9000, 1, NULL, 99999, -1, 1, -1, NULL, NULL);"
-        "INSERT INTO autograd_edge VALUES(-5, 0, 9000, 0), (-5, -3, 5, 99999999), (9000, 0, -5, -1), (9000, 1, "
+        "INSERT INTO autograd_edge VALUES(-5, 0, 9000, 0), (-5, -3, 1, 99999999), (9000, 0, -5, -1), (9000, 1, "
         "9000, 0),"
         "  (9000, 2, 123456, 0), (555555, 0, 1, 0), (1, 60000, 9000, 0), (9000, 70000, 1, 0);"
         "INSERT INTO saved_tensor(node, name, allocation, byte_offset, bytes, version, is_view, is_packed) VALUES"

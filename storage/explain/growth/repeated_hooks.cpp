@@ -74,20 +74,24 @@ std::map<Hook, HookRuns> runs_of_hooks(const AnalysisContext& context) {
     return runs;
 }
 
-/// Returns whether the counts rise in levels. The last call may have been cut short.
-bool rise_in_levels(std::vector<int64_t> counts) {
+/// Returns the allocations of one hook, if the counts of the calls rise in levels: by as much each time, or by
+/// multiples of the first one. Otherwise 0. The last call may have been cut short.
+int64_t allocations_of_one(std::vector<int64_t> counts) {
     counts.pop_back();
-    if (counts.empty()) {
-        return false;
-    }
-    size_t levels = 1;
+    std::vector<int64_t> rises;
     for (size_t i = 1; i < counts.size(); ++i) {
-        if (counts[i] < counts[i - 1] || counts[i] % counts.front() != 0) {
-            return false;
+        if (counts[i] != counts[i - 1]) {
+            rises.push_back(counts[i] - counts[i - 1]);
         }
-        levels += counts[i] > counts[i - 1];
     }
-    return levels >= fewest_levels;
+    if (rises.size() + 1 < fewest_levels || *std::min_element(rises.begin(), rises.end()) < 0) {
+        return 0;
+    }
+    const int64_t first = counts.front(), rise = rises.front();
+    if (first % rise == 0 && std::all_of(rises.begin(), rises.end(), [&](int64_t each) { return each == rise; })) {
+        return rise;
+    }
+    return std::all_of(rises.begin(), rises.end(), [&](int64_t each) { return each % first == 0; }) ? first : 0;
 }
 
 /// Returns the highest bytes of these allocations that existed at once.
@@ -106,7 +110,8 @@ int64_t most_at_once(const AnalysisContext& context, const std::vector<Allocatio
     return most;
 }
 
-Finding make_finding(const AnalysisContext& context, const HookRuns& hook, const Words& words) {
+/// `one`: the allocations of one hook.
+Finding make_finding(const AnalysisContext& context, const HookRuns& hook, int64_t one, const Words& words) {
     const Allocations& allocations = context.device().allocations;
     const AllocationIndex newest = hook.made.back();
     Finding finding;
@@ -115,7 +120,7 @@ Finding make_finding(const AnalysisContext& context, const HookRuns& hook, const
     finding.confidence = Confidence::likely;
     finding.basis = words("The hook's allocations in each call of the module were counted.");
     finding.bytes = most_at_once(context, hook.made);
-    finding.count = hook.counts[hook.counts.size() - 2] / hook.counts.front();
+    finding.count = hook.counts[hook.counts.size() - 2] / one;
     finding.component = ComponentKind::requested;
     set_line(finding, context, allocations.stack[newest]);
     if (context.graph()) {
@@ -123,15 +128,17 @@ Finding make_finding(const AnalysisContext& context, const HookRuns& hook, const
                                                       allocations.stack[newest], context.now_time());
         finding.referrer = referrer ? referrer_words(context.graph()->tables(), words, *referrer) : std::string();
     }
-    const auto module = with("module", context.trace().origins[allocations.origin[newest]].module);
+    const std::string& name = context.trace().origins[allocations.origin[newest]].module;
+    const auto module = with("module", name.empty() ? words("a module") : words("module `{name}`", with("name", name)));
     const auto line = with("line", finding.line);
     const auto times = with("times", words.plural(finding.count, "{n} time", "{n} times"));
-    finding.title = words("one call of module `{module}` runs the hook {line} {times}", module, line, times);
+    finding.title = words("one call of {module} runs the hook {line} {times}", module, line, times);
+    const auto first = with("first", words.plural(hook.counts.front() / one, "{n} time", "{n} times"));
     finding.text = {
-        words("A call of module `{module}` ran the hook {line} once at first, and now runs it {times}: it is "
+        words("A call of {module} ran the hook {line} {first} at first, and now runs it {times}: it is "
               "registered again and again, and never removed. Every run allocates, so the peak rises even if "
               "the memory is freed in between: at most {bytes} of it existed at once.",
-              module, line, times, with("bytes", format_bytes(finding.bytes)))};
+              module, line, first, times, with("bytes", format_bytes(finding.bytes)))};
     finding.evidence = {at_allocation(context, words("The first run of the hook"), hook.made.front()),
                         at_allocation(context, words("The last run of the hook"), newest)};
     finding.fixes = {{words("Remove the hook before it is registered again, or register it only once."),
@@ -145,8 +152,8 @@ Finding make_finding(const AnalysisContext& context, const HookRuns& hook, const
 std::vector<Finding> repeated_hooks(const AnalysisContext& context, const Words& words) {
     std::vector<Finding> findings;
     for (const auto& [hook, runs] : runs_of_hooks(context)) {
-        if (rise_in_levels(runs.counts)) {
-            findings.push_back(make_finding(context, runs, words));
+        if (const int64_t one = allocations_of_one(runs.counts); one > 0) {
+            findings.push_back(make_finding(context, runs, one, words));
         }
     }
     return findings;
