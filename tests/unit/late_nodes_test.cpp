@@ -24,7 +24,7 @@ protected:
         for (AllocationRef& memory : memory_) {
             memory = {0, run_.alloc(512)};
         }
-        run_.trace.duration = 1'000'000;
+        run_.trace.duration = 1'000'000'000;
     }
 
     int64_t time_of(size_t i) { return run_.trace.devices[0].alloc_time(memory_[i].index); }
