@@ -491,8 +491,8 @@ class Meter:
         self.update, self.values = self.add, [grow()]
     def add(self): pass
 find_new = graph._labels.find_new
-graph._labels.find_new = lambda: gc.isenabled() and gc.collect()
-Meter(); show_all(); print(gc.isenabled())
+graph._labels.find_new = lambda: gc.get_threshold()[0] and gc.collect()
+Meter(); show_all(); print(gc.get_threshold()[0] > 0)
 graph._labels.find_new = find_new
 """,
         "found None",
@@ -557,10 +557,51 @@ def main():
 main()
 del sys.modules["cupy"]
 """,
-        "found False",
+        "found True",
+        "local:maps, item:5",
         "found None",
         "local:maps, item:5",
         "{7}",
+    ),
+    "owners stand for what they own": (
+        """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+class Wrapper(torch.nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+identify = graph._plugin.identify
+graph._plugin.identify = lambda impl: identify(impl)._replace(device=0)  # as if it were on a GPU
+def show_owners():
+    graph._labels.find_new(); del blocks[:]
+    show(lambda reason, limits: graph._referrers.scan("memory grows", None, limits))
+def main():
+    zoo, first = [Net() for _ in range(2)], Net()
+    optimizer = torch.optim.SGD(zoo[0].parameters(), momentum=0.9)
+    zoo[0].body[1](torch.ones(2)).sum().backward()
+    optimizer.step(); graph.optimizer_stepped(optimizer); optimizer.zero_grad()
+    show_owners()
+    wrapped, first, optimizer = Wrapper(first), None, None
+    zoo[1].body[2].bias.data = grow()
+    show()
+    del wrapped; zoo.clear(); gc.collect(); show_owners()
+main(); graph._plugin.identify = identify
+""",
+        "found None",
+        "local:optimizer, attribute:state of SGD, item:Parameter, item:'momentum_buffer'",
+        "local:zoo, index:0, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "local:zoo, index:1, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "local:first, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "found True",
+        "local:zoo, index:0, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "local:zoo, index:1, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "local:wrapped, attribute:net of Wrapper, attribute:body of Net, attribute:1 of Sequential, "
+        "attribute:weight of Linear",
+        "local:zoo, index:1, attribute:body of Net, attribute:2 of Sequential, attribute:bias of Linear",
+        "found None",
     ),
     "requests within the budget": (
         """

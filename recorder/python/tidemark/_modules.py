@@ -26,6 +26,12 @@ def registered(module: Any, registry: str) -> list[tuple[Any, Any]]:
     return [(name, value) for name, value in items if value is not None]
 
 
+def path_over(module: Any, owners: list[tuple[Any, Any]]) -> str:
+    """Returns Modules.path(module) of what Modules.owners(module) returns."""
+    outermost = owners[-1][0] if owners else module
+    return ".".join([_introspect.class_of(outermost), *(_introspect.name_of(name) for _, name in reversed(owners))])
+
+
 class Modules:
     """The program's live modules and their names. Any thread may call every method.
 
@@ -74,15 +80,19 @@ class Modules:
         modules = (self.at(address) for address in changed)
         return [module for module in modules if module is not None]
 
-    def path(self, module: Any) -> str:
-        """Returns the class of the outermost module followed by the names of its parts."""
-        names: list[str] = []
+    def owners(self, module: Any) -> list[tuple[Any, Any]]:
+        """Returns (owner, name there) of the module, of its owner and so on, up to the outermost module."""
+        owners: list[tuple[Any, Any]] = []
         passed: set[int] = set()
         while id(module) not in passed and (found := self._owner(module)) is not None:
             passed.add(id(module))
-            module, name = found
-            names.append(_introspect.name_of(name))
-        return ".".join([_introspect.class_of(module), *reversed(names)])
+            owners.append(found)
+            module = found[0]
+        return owners
+
+    def path(self, module: Any) -> str:
+        """Returns the class of the outermost module followed by the names of its parts."""
+        return path_over(module, self.owners(module))
 
     def _remember(self, module: Any) -> None:
         key = id(module)
