@@ -603,6 +603,25 @@ main(); graph._plugin.identify = identify
         "local:zoo, index:1, attribute:body of Net, attribute:2 of Sequential, attribute:bias of Linear",
         "found None",
     ),
+    "what stays is searched for again when time has passed": (
+        """
+scans = []
+referrers, graph._scans._referrers = graph._referrers, types.SimpleNamespace(
+    scan=lambda reason, _, limits: scans.append((reason, round(limits.total_s, 2)))
+)
+graph._scans._budget = _budget.Budget(share=0.01)
+graph._scans._budget._spent.append((time.monotonic(), 0.05))  # such as that of a scan while a model was loaded
+graph._bytes_at_scan, graph._allocated_bytes = 0, lambda: 10 << 20
+for _ in range(5):
+    graph._poll()
+print(scans); graph._began -= graph._next_scan_s
+graph._poll(); graph._poll(); print(len(scans))
+graph._scans._referrers, graph._tensors.polling_thread, graph._scans.polling_thread = referrers, 0, 0
+del graph._allocated_bytes; graph._allocated.clear()
+""",
+        "[('memory grows', 0.04)]",
+        "2",
+    ),
     "requests within the budget": (
         """
 reasons, scan = [], graph._referrers.scan_growing
