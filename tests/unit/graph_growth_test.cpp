@@ -165,18 +165,6 @@ TEST(ReferrerIndex, AddsWhatScansForGrowingMemoryFound) {
     EXPECT_EQ(later.scan()->reason, ScanReason::growing_sites);
 }
 
-TEST(ReferrerIndex, UsesWhatScansWithLimitsFoundBeforeACompleteOneThatMissedIt) {
-    for (const ScanReason earlier : {ScanReason::memory_grows, ScanReason::asked}) {
-        ListOfOutputs list;
-        list.builder.tables.scans.front().reason = earlier;
-        list.retention(no_node, memory(0), "of a function that has returned", -1, 0);
-        const Graph graph(list.trace, list.builder.tables);
-        const ReferrerIndex referrers(graph.index, 30000);
-        EXPECT_EQ(referrers.of(memory(0)) != nullptr, earlier == ScanReason::memory_grows);
-        EXPECT_EQ(graph.index.tables().texts[referrers.of(memory(199))->links.front().name], "last");
-    }
-}
-
 TEST(ReferrerIndex, UsesTheLastScanThatBeganBeforeATimeOrElseTheNext) {
     const ListOfOutputs list;
     const Graph graph(list.trace, list.builder.tables);
