@@ -225,7 +225,7 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
         const uint64_t key = key_of(referrers[h]);
         const bool is_missed = referrers[h].scan < complete;
         if (referrers[h].scan != latest.scan.at(key) ||
-            (is_missed && !(is_limited(scans[referrers[h].scan]) && is_alive(referrers[h], time)))) {
+            (is_missed && !(counts_if_missed(referrers[h]) && is_alive(referrers[h], time)))) {
             continue;
         }
         // A hook retains the tensor whatever variable referred to it, too, while its function ran.
@@ -233,6 +233,12 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
         const auto better = is_whole ? latest.named.end() : latest.named.find(key);
         use(better == latest.named.end() ? h : better->second);
     }
+}
+
+/// A complete scan finds what only C++ or a cycle retains, unless the program has frozen it since then.
+bool ReferrerIndex::counts_if_missed(const Referrer& referrer) const {
+    const HeapScan& scan = index_.tables().scans[referrer.scan];
+    return scan.reason == ScanReason::growing_sites || (is_limited(scan) && has_name(referrer));
 }
 
 bool ReferrerIndex::is_alive(const Referrer& referrer, int64_t time) const {

@@ -59,6 +59,7 @@ private:
     }
 
     void use(uint32_t referrer);
+    bool counts_if_missed(const Referrer& referrer) const;
     bool is_alive(const Referrer& referrer, int64_t time) const;
 
     const GraphIndex& index_;

@@ -106,6 +106,8 @@ TEST(ReferrerPaths, OfScansWithLimitsCountForAliveMemoryThatALaterScanMissed) {
         EXPECT_EQ(scans.name_of(Scans::freed, 400), "collected");
         EXPECT_EQ(scans.name_of(0), "") << "a complete scan that no longer finds it is right";
         EXPECT_EQ(scans.name_of(2), "model");
+        scans.builder.tables.referrers[1].links[0].kind = PathLinkKind::cycle;
+        EXPECT_EQ(scans.name_of(1), limited == ScanReason::growing_sites ? "collected" : "") << "not frozen";
     }
 }
 
