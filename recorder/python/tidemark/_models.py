@@ -6,6 +6,7 @@ tensors, so a heap scan need not search for each of them. Runs no code of the mo
 
 from __future__ import annotations
 
+import functools
 import weakref
 from typing import Any
 
@@ -24,25 +25,29 @@ class Models:
 
     def add(self, module: Any, owners: list[tuple[Any, Any]]) -> None:
         """Adds the model to which a module belongs. owners: of the module."""
-        outermost = id(owners[-1][0] if owners else module)
-        nearest, distance = self._nearest.get(outermost, (None, 0))
+        key = id(owners[-1][0] if owners else module)
+        nearest, distance = self._nearest.get(key, (None, 0))
         is_nearer = nearest is None or nearest() is None or len(owners) < distance
         if is_nearer and _tensor_of(module) is not None:
-            self._nearest[outermost] = weakref.ref(module), len(owners)
+            self._nearest[key] = weakref.ref(module, functools.partial(self._destroyed, key)), len(owners)
+
+    def _destroyed(self, key: int, reference: weakref.ref[Any]) -> None:
+        nearest, _ = self._nearest.get(key, (None, 0))
+        if nearest is reference:
+            self._nearest.pop(key, None)
 
     def outermost(self) -> list[Any]:
         """Returns the outermost module of each model, from old ones to new ones, evenly chosen if there are many."""
-        alive: dict[int, Any] = {}
-        for key, (nearest, distance) in list(self._nearest.items()):
-            self._nearest.pop(key, None)
-            module = nearest()
-            if module is not None:
+        chosen: dict[int, Any] = {}
+        for key in list(self._nearest)[:: len(self._nearest) // _MOST_MODELS + 1]:
+            nearest, distance = self._nearest.pop(key, (None, 0))
+            module = None if nearest is None else nearest()
+            if nearest is not None and module is not None:
                 owners = self._modules.owners(module)
                 outermost = owners[-1][0] if owners else module
-                alive.setdefault(id(outermost), outermost)
                 self._nearest.setdefault(id(outermost), (nearest, distance))
-        step = -(-len(alive) // _MOST_MODELS) or 1
-        return list(alive.values())[::step]
+                chosen.setdefault(id(outermost), outermost)
+        return list(chosen.values())
 
     def example_of(self, outermost: Any) -> tuple[Any, tuple[_links.Link, ...]] | None:
         """Returns a tensor of a model that outermost() has returned, and the links to it; None: it has no tensor."""

@@ -111,26 +111,30 @@ def _search_all(
 
 
 class _Paths:
-    """The paths of a search that have no names yet."""
+    """The paths of a search as it finds them."""
 
     def __init__(self, heap: _heap.Heap, search: _heap.Search) -> None:
         self._search = search
         self._places = _links.Places(heap)
         self._roots: list[_roots.Root] = []
-        self._named: set[int] = set()
+        self._known: set[int] = set()  # numbers
 
-    def named(self, roots: list[_roots.Root], parts: Parts) -> Iterator[tuple[int, Any, list[_links.Link]]]:
-        """Yields (number, target, links) of those found since the last call, as far as there is time. roots: from which
-        the search has searched since then."""
+    def found(self, roots: list[_roots.Root], parts: Parts) -> Iterator[tuple[int, _heap.Path]]:
+        """Yields (number of the target, path) of those found since the last call, as far as there is time. roots: from
+        which the search has searched since then."""
         self._roots += roots
         for number in range(self._search.targets()):
-            path = None if number in self._named else self._search.path_to(number)
+            path = None if number in self._known else self._search.path_to(number)
             if path is not None:
-                self._named.add(number)
-                yield number, path.objects[-1], _paths.links(self._places, path, self._roots)
+                self._known.add(number)
+                yield number, path
             del path  # the program runs
             if not parts.next_if_long():
                 return
+
+    def links(self, path: _heap.Path) -> list[_links.Link]:
+        """Returns the links of a path."""
+        return _paths.links(self._places, path, self._roots)
 
 
 class Referrers:
@@ -183,7 +187,7 @@ class Referrers:
         has found."""
         modules, count = _roots.namespaces(), len(owners)
         others = [each for kind in self._kinds if kind is not self._tensors for each in kind.classes()]
-        recognized = recognized._replace(types=others)
+        recognized, blocks = recognized._replace(types=others), set(recognized.blocks) or None
         stages = (
             lambda: _roots.nearest(modules, given.traceback, given.thread),
             lambda: _roots.of_loops(self._heap) + _roots.furthest(modules),
@@ -198,9 +202,11 @@ class Referrers:
                     break
                 missing = search.search_from([root.for_search() for root in roots], parts.left())
                 # Before the search continues: what is near is worth most.
-                for number, item, links in paths.named(roots, parts):
-                    blocks = set(recognized.blocks) if number >= count and recognized.blocks else None
-                    found += [(target, links) for target in self._targets_of(item, blocks)]
+                for number, path in paths.found(roots, parts):
+                    if targets := self._targets_of(path.objects[-1], None if number < count else blocks):
+                        links = paths.links(path)
+                        found += [(target, links) for target in targets]
+                    del path  # the program runs
                 if not missing:
                     break
             self._send(reason, parts, search.objects(), len(recognized.blocks) or search.targets(), found)
