@@ -47,26 +47,6 @@ std::optional<Referrer> path_by_optimizer(const AnalysisContext& context, const 
     return 2 * by_optimizer > found ? path : std::nullopt;
 }
 
-/// Returns the shortest path up to the model by which a scan found one of its tensors.
-std::optional<Referrer> path_to_model(const AnalysisContext& context, const std::string& model) {
-    std::optional<Referrer> path;
-    for (const AllocationIndex a : allocated_at(context, context.now())) {
-        const AllocationRef allocation{context.device_position(), a};
-        const Referrer* referrer = context.graph()->categories.name(allocation).starts_with(model + ".")
-                                       ? context.graph()->referrers.in_python(allocation)
-                                       : nullptr;
-        if (!referrer || !has_name(*referrer)) {
-            continue;
-        }
-        const size_t links = links_to_model(context.graph()->tables(), referrer->links, model);
-        if (links < (path ? path->links.size() : referrer->links.size())) {
-            path = *referrer;
-            path->links.resize(links);
-        }
-    }
-    return path;
-}
-
 /// Sets the referrer of the finding to this path, which a scan found.
 void set_referrer(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect, const Referrer& path,
                   const Words& words) {
@@ -134,7 +114,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         std::vector<Fix> fixes = fixes_of_optimizer(context, suspect, *path, finding.referrer, words);
         finding.fixes.insert(finding.fixes.begin(), std::make_move_iterator(fixes.begin()),
                              std::make_move_iterator(fixes.end()));
-    } else if (const std::optional<Referrer> to_model = path_to_model(context, parts.model)) {
+    } else if (const std::optional<Referrer> to_model =
+                   path_to_model(context, allocated_at(context, context.now()), parts.model)) {
         set_referrer(finding, context, suspect, *to_model, words);
         finding.text.push_back(words("The model is retained by {referrer}.", with("referrer", finding.referrer)));
     }
