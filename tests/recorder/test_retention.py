@@ -515,12 +515,14 @@ graph.marked("m"); print(scans)
 core.scans_wanted = lambda: 200
 graph._serve_request(); print(scans)
 graph._poll(); print([(reason, limit > 0.05) for reason, limit in scans[1:]])
+graph._poll(); graph._poll(); print([reason for reason, _ in scans[3:]])
 graph._plugin.live_nodes = live; graph._scans._referrers = referrers
 graph._scans.polling_thread = graph._tensors.polling_thread = 0
 """,
         "[]",
         "[('growing', 0.03)]",
-        "[('all', True), ('mark m', True)]",
+        "[('growing', True), ('mark m', True)]",
+        "['all']",
     ),
     "the end of a search": (
         """
