@@ -587,7 +587,7 @@ def main():
     optimizer.step(); graph.optimizer_stepped(optimizer); optimizer.zero_grad()
     show_owners()
     wrapped, first, optimizer = Wrapper(first), None, None
-    zoo[1].body[2].bias.data = grow()
+    zoo[1].body[2].bias.data, zoo[1].body[2] = grow(), Wrapper(zoo[1].body[2])  # a part gets another owner
     show()
     del wrapped; zoo.clear(); gc.collect(); show_owners()
 main(); graph._plugin.identify = identify
@@ -602,7 +602,8 @@ main(); graph._plugin.identify = identify
         "local:zoo, index:1, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
         "local:wrapped, attribute:net of Wrapper, attribute:body of Net, attribute:1 of Sequential, "
         "attribute:weight of Linear",
-        "local:zoo, index:1, attribute:body of Net, attribute:2 of Sequential, attribute:bias of Linear",
+        "local:zoo, index:1, attribute:body of Net, attribute:2 of Sequential, attribute:net of Wrapper, "
+        "attribute:bias of Linear",
         "found None",
     ),
     "what stays is searched for again when time has passed": (
