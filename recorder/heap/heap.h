@@ -75,6 +75,7 @@ struct tidemark_heap_type {
     uint64_t type;
     int32_t distance;  /* from an object that refers to one of this type, at most TIDEMARK_HEAP_FURTHEST; others: 1 */
     int32_t reference; /* offset of the only reference of an object that the garbage collector does not know; else 0 */
+    int32_t is_noted;  /* whether the search notes them on its way */
 };
 #define TIDEMARK_HEAP_FURTHEST 63
 
@@ -86,11 +87,14 @@ struct tidemark_heap_plan {
     const uint64_t* blocks;
     int64_t block_count;
     uint64_t tensor_type;
-    uint64_t block_of; /* address of tidemark_plugin_block_of() */
-    /* In addition, if there are blocks, the nearest tensors that a node of the graph created: it may retain blocks. */
-    uint64_t has_node; /* address of tidemark_plugin_has_node() */
-    int64_t most_with_node;
+    uint64_t block_of;   /* address of tidemark_plugin_block_of() */
     int64_t impl_offset; /* of the address of its TensorImpl in a tensor object */
+    /* In addition, the nearest tensors that the search notes on its way, without those that are known already, and the
+     * nearest objects of noted types. */
+    uint64_t notes_tensor; /* address of a function like tidemark_plugin_has_node(); 0: of none */
+    const uint64_t* known_tensors;
+    int64_t known_tensor_count;
+    int64_t most_noted;
     /* Their references are followed only if they are roots. */
     const uint64_t* barriers;
     int64_t barrier_count;
@@ -121,11 +125,12 @@ typedef struct tidemark_heap_scan tidemark_heap_scan;
 /* Begins a search, which the caller ends. Returns NULL if out of memory. */
 tidemark_heap_scan* tidemark_heap_begin(const struct tidemark_heap_plan* plan);
 
-/* The next three functions return the number of targets and blocks without a path, or -1 if out of memory. A path never
- * changes once it is found. */
+/* The next three functions return how much is missing, or -1 if out of memory: the number of blocks without a path; if
+ * there are no blocks, that of targets without one and of objects that the search has yet to note. A path never changes
+ * once it is found. */
 
-/* Searches from the roots, for at most longest_ns (0: any time). Of several paths, it selects that of the smallest
- * distance; of equally distant ones, that of the earlier root. */
+/* Searches from the roots until nothing is missing, for at most longest_ns (0: any time). Of several paths, it selects
+ * that of the smallest distance; of equally distant ones, that of the earlier root. */
 int64_t tidemark_heap_search_from(tidemark_heap_scan* scan, const struct tidemark_heap_root* roots, int64_t count,
                                   int64_t longest_ns);
 /* Drops targets that no object of the garbage collector refers to. */
@@ -133,7 +138,7 @@ int64_t tidemark_heap_drop_unreferenced(tidemark_heap_scan* scan);
 /* Searches among the objects that no root reaches. */
 int64_t tidemark_heap_search_unreachable(tidemark_heap_scan* scan);
 
-/* Returns the number of targets: those of the plan, then one for each block or tensor with a node found. */
+/* Returns the number of targets: those of the plan, then one for each block found or object noted. */
 int64_t tidemark_heap_targets(const tidemark_heap_scan* scan);
 /* Returns the path to target number `target` and stores at most `capacity` of its objects, which are alive until the
  * search ends. */

@@ -41,11 +41,10 @@ int mark_target(void* object, void* context) noexcept {
 
 HeapScan::HeapScan(const FrameLayout& layout, IsSubtype is_subtype, const tidemark_heap_plan& plan)
     : layout_(layout),
-      kinds_(is_subtype, {plan.types, static_cast<size_t>(plan.type_count)},
-             plan.block_count > 0 ? plan.tensor_type : 0),
+      kinds_(is_subtype, {plan.types, static_cast<size_t>(plan.type_count)}, plan.tensor_type),
       block_of_(reinterpret_cast<uint64_t (*)(uint64_t)>(plan.block_of)),
-      has_node_(reinterpret_cast<int (*)(uint64_t)>(plan.has_node)),
-      left_with_node_(plan.has_node == 0 ? 0 : plan.most_with_node),
+      notes_tensor_(reinterpret_cast<int (*)(uint64_t)>(plan.notes_tensor)),
+      left_to_note_(static_cast<size_t>(plan.most_noted)),
       impl_offset_(static_cast<size_t>(plan.impl_offset)),
       missing_(0) {
     for (const Address target : span_of(plan.targets, plan.target_count)) {
@@ -56,6 +55,9 @@ HeapScan::HeapScan(const FrameLayout& layout, IsSubtype is_subtype, const tidema
         blocks_.insert(block);
     }
     blocks_missing_ = blocks_.size();
+    for (const Address tensor : span_of(plan.known_tensors, plan.known_tensor_count)) {
+        known_tensors_.insert(tensor);
+    }
     for (const Address barrier : span_of(plan.barriers, plan.barrier_count)) {
         barriers_.insert(barrier);
         visited_.insert(barrier);
@@ -112,12 +114,9 @@ void HeapScan::add(Address object, uint32_t parent) {
 }
 
 void HeapScan::note_target(Address object, uint32_t node) {
-    if (blocks_missing_ > 0 && kinds_.of(object).is_tensor && !is_target(object)) {
-        const auto impl = read(object, impl_offset_);
-        if (impl != 0 && (is_wanted_block(impl) || is_wanted_root(impl))) {
-            add_target(object);
-            ++missing_;
-        }
+    if (!is_target(object) && is_wanted(object)) {
+        add_target(object);
+        ++missing_;
     }
     if (is_target(object)) {
         const size_t target = target_numbers_.at(object);
@@ -129,6 +128,19 @@ void HeapScan::note_target(Address object, uint32_t node) {
     }
 }
 
+/// Returns whether the search recognizes the object as a target.
+bool HeapScan::is_wanted(Address object) {
+    const ObjectKind& kind = kinds_.of(object);
+    const Address impl = kind.is_tensor ? read(object, impl_offset_) : 0;
+    if (impl != 0 && blocks_missing_ > 0 && is_wanted_block(impl)) {
+        return true;
+    }
+    const bool is_noted =
+        left_to_note_ > 0 && (kind.is_noted || (impl != 0 && notes_tensor_ != nullptr && notes(object, impl)));
+    left_to_note_ -= is_noted;
+    return is_noted;
+}
+
 /// Returns whether this is the first tensor found for a wanted block.
 bool HeapScan::is_wanted_block(Address impl) {
     const uint64_t block = block_of_(impl);
@@ -137,11 +149,8 @@ bool HeapScan::is_wanted_block(Address impl) {
     return is_first;
 }
 
-/// Returns whether the tensor may be the root of a graph that retains blocks.
-bool HeapScan::is_wanted_root(Address impl) {
-    const bool is_wanted = left_with_node_ > 0 && has_node_(impl) != 0;
-    left_with_node_ -= is_wanted;
-    return is_wanted;
+bool HeapScan::notes(Address tensor, Address impl) const {
+    return !known_tensors_.contains(tensor) && notes_tensor_(impl) != 0;
 }
 
 void HeapScan::expand(std::span<const tidemark_heap_root> roots) {

@@ -29,7 +29,7 @@ public:
     void drop_unreferenced(std::span<const Address> objects);
     void search_unreachable(std::span<const Address> objects);
 
-    size_t missing() const { return missing_ + blocks_missing_; }
+    size_t missing() const { return blocks_.size() > 0 ? blocks_missing_ : missing_ + left_to_note_; }
     size_t targets() const { return paths_.size(); }
     size_t objects() const { return objects_; }
     const tidemark_heap_path& path(size_t target) const { return paths_[target].description; }
@@ -60,8 +60,9 @@ private:
     void start(Address object, int32_t root, int32_t variable);
     void add(Address object, uint32_t parent);
     void note_target(Address object, uint32_t node);
+    bool is_wanted(Address object);
     bool is_wanted_block(Address impl);
-    bool is_wanted_root(Address impl);
+    bool notes(Address tensor, Address impl) const;
     void add_target(Address object);
     void expand(std::span<const tidemark_heap_root> roots);
     void expand_node(uint32_t node);
@@ -74,10 +75,10 @@ private:
     const FrameLayout& layout_;
     ObjectKinds kinds_;
     AddressSet targets_, barriers_, visited_;
-    AddressSet blocks_, blocks_found_;
+    AddressSet blocks_, blocks_found_, known_tensors_;
     uint64_t (*block_of_)(uint64_t impl);
-    int (*has_node_)(uint64_t impl);
-    int64_t left_with_node_;
+    int (*notes_tensor_)(uint64_t impl);
+    size_t left_to_note_;
     size_t impl_offset_;
     Deadline deadline_;
     std::unordered_map<Address, size_t> target_numbers_;

@@ -21,6 +21,7 @@ struct ObjectKind {
     uint32_t distance = 1;  ///< from an object that refers to it
     size_t reference = 0;   ///< offset of the only reference, if the garbage collector does not know the type
     bool is_tensor = false;
+    bool is_noted = false;
     bool is_plain_container = false;
 };
 
@@ -61,6 +62,7 @@ private:
             if (is_a(type, each.type)) {
                 kind.distance = static_cast<uint32_t>(each.distance);
                 kind.reference = static_cast<size_t>(each.reference);
+                kind.is_noted = each.is_noted != 0;
                 break;
             }
         }

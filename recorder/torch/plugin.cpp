@@ -295,6 +295,11 @@ uint64_t tidemark_plugin_block_of(uint64_t tensor) { return place_of(*tensor_at(
 
 int tidemark_plugin_has_node(uint64_t tensor) { return node_of(*tensor_at(tensor)) != nullptr; }
 
+int tidemark_plugin_is_recorded(uint64_t tensor) {
+    const c10::TensorImpl& impl = *tensor_at(tensor);
+    return node_of(impl) != nullptr || place_of(impl).device != TIDEMARK_NO_DEVICE;
+}
+
 uint64_t tidemark_plugin_gradient_of(uint64_t tensor) {
     return reinterpret_cast<uintptr_t>(gradient_of(*tensor_at(tensor)));
 }

@@ -80,6 +80,8 @@ void tidemark_plugin_identify(uint64_t tensor, struct tidemark_tensor* out);
 uint64_t tidemark_plugin_block_of(uint64_t tensor);
 /* Returns whether a node created the tensor. */
 int tidemark_plugin_has_node(uint64_t tensor);
+/* Returns whether a node created the tensor, or its memory is on a GPU. */
+int tidemark_plugin_is_recorded(uint64_t tensor);
 /* Returns the tensor in .grad, read from the field; of a sparse one its values. 0: none. No other thread may replace
  * the gradient. */
 uint64_t tidemark_plugin_gradient_of(uint64_t tensor);

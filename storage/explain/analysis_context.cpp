@@ -127,8 +127,8 @@ EventNumber begin_of_last_iterations(const Iterations& iterations) {
 }
 
 /// Returns the time of the heap scan that describes `now` best: the last scan before it. The scan after it is better
-/// only if it found at least as many referrers, because functions may have returned by then and released their
-/// variables.
+/// only if it found anything, and at least as many referrers, because functions may have returned by then and released
+/// their variables.
 int64_t time_of_scan(const GraphTables& tables, int64_t now) {
     const auto after = std::partition_point(tables.scans.begin(), tables.scans.end(),
                                             [&](const HeapScan& scan) { return scan.time < now; });
@@ -137,7 +137,9 @@ int64_t time_of_scan(const GraphTables& tables, int64_t now) {
     }
     const auto position = static_cast<size_t>(after - tables.scans.begin());
     const std::vector<size_t> found = found_by_scans(tables);
-    return position == 0 || found[position] >= found[position - 1] ? after->time : now;
+    const bool has_referrers = std::any_of(tables.referrers.begin(), tables.referrers.end(),
+                                           [&](const Referrer& referrer) { return referrer.scan == position; });
+    return position == 0 || (has_referrers && found[position] >= found[position - 1]) ? after->time : now;
 }
 
 /// Returns whether the program worked for long after its last iteration, with no more memory at the end: for half of

@@ -126,6 +126,12 @@ uint64_t key_of(const Referrer& referrer) {
     return referrer.allocation ? memory_key(referrer.allocation) : ~uint64_t{referrer.node};
 }
 
+/// Returns whether the scan had limits, so that it may have missed what there was.
+bool is_limited(const HeapScan& scan) {
+    return scan.reason == ScanReason::mark || scan.reason == ScanReason::memory_grows ||
+           scan.reason == ScanReason::growing_sites;
+}
+
 /// What the scans found last, by key_of().
 struct Latest {
     std::unordered_map<uint64_t, uint32_t> scan;   ///< the last scan that found the tensor
@@ -207,7 +213,7 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
                                         [](int64_t t, const HeapScan& scan) { return t < scan.began(); });
     scan_ = static_cast<uint32_t>(after == scans.begin() ? 0 : after - scans.begin() - 1);
     uint32_t complete = *scan_;
-    while (complete > 0 && scans[complete].reason == ScanReason::growing_sites) {
+    while (complete > 0 && is_limited(scans[complete])) {
         --complete;
     }
     const Latest latest = latest_of(index.tables(), *scan_);
@@ -219,8 +225,7 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
         const uint64_t key = key_of(referrers[h]);
         const bool is_missed = referrers[h].scan < complete;
         if (referrers[h].scan != latest.scan.at(key) ||
-            (is_missed &&
-             !(scans[referrers[h].scan].reason == ScanReason::growing_sites && is_alive(referrers[h], time)))) {
+            (is_missed && !(counts_if_missed(referrers[h]) && is_alive(referrers[h], time)))) {
             continue;
         }
         // A hook retains the tensor whatever variable referred to it, too, while its function ran.
@@ -228,6 +233,12 @@ ReferrerIndex::ReferrerIndex(const GraphIndex& index, int64_t time) : index_(ind
         const auto better = is_whole ? latest.named.end() : latest.named.find(key);
         use(better == latest.named.end() ? h : better->second);
     }
+}
+
+/// A complete scan finds what only C++ or a cycle retains, unless the program has frozen it since then.
+bool ReferrerIndex::counts_if_missed(const Referrer& referrer) const {
+    const HeapScan& scan = index_.tables().scans[referrer.scan];
+    return scan.reason == ScanReason::growing_sites || (is_limited(scan) && has_name(referrer));
 }
 
 bool ReferrerIndex::is_alive(const Referrer& referrer, int64_t time) const {

@@ -31,14 +31,14 @@ bool is_view(const Referrer& referrer);
 /// Returns whether the path leads through the traceback of an exception.
 bool leads_through_exception(const Referrer& referrer);
 
-/// The referrers found by the last complete heap scan and by the later ones that looked for growing memory only, by
-/// node and by memory. A scan at the end of a program comes too late for variables of functions that have returned: for
-/// what it missed, or reached only from C++ or through a reference cycle, what an earlier scan found counts. Keeps a
-/// reference to the index. Immutable. Thread: any.
+/// The referrers found by the last complete heap scan and by all scans with limits, by node and by memory. A scan at
+/// the end of a program comes too late for variables of functions that have returned: for what it missed, or reached
+/// only from C++ or through a reference cycle, what an earlier scan found counts. Keeps a reference to the index.
+/// Immutable. Thread: any.
 class ReferrerIndex {
 public:
-    /// Uses the last complete scan that began at or before `time`, and what later scans up to then found instead or in
-    /// addition; if there is none, the first scan after it.
+    /// Uses the last complete scan that began at or before `time`, and what scans with limits up to then found instead
+    /// or in addition; if there is none, the first scan after it.
     ReferrerIndex(const GraphIndex& index, int64_t time);
 
     /// Returns the latest of these scans; nullptr if the heap was never scanned.
@@ -59,6 +59,7 @@ private:
     }
 
     void use(uint32_t referrer);
+    bool counts_if_missed(const Referrer& referrer) const;
     bool is_alive(const Referrer& referrer, int64_t time) const;
 
     const GraphIndex& index_;

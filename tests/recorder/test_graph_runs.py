@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
@@ -240,6 +241,33 @@ class Runs(unittest.TestCase):
         )
         self.assertGreaterEqual(len(paths), 10)
         self.assertEqual(paths[-1][0][: len("local scores > index ")], "local scores > index ")
+
+    def test_a_program_that_leaves_without_cleanup_is_scanned(self):
+        self.run_program(
+            "import gc, os\n"
+            "class Meter:\n"
+            "    def __init__(self, loss):\n"
+            "        self.update, self.losses = self.add, [loss]\n"
+            "    def add(self): pass\n"
+            "def main():\n"
+            "    weight = torch.ones(2, requires_grad=True)\n"
+            "    kept = [weight * 2]\n"
+            "    gc.disable(); Meter(weight * 3)\n"
+            "    os._exit(0)\n"
+            "main()\n"
+        )
+        while not os.path.exists(self.path) or not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'seal'"):
+            time.sleep(0.1)
+        while not self.rows("SELECT 1 FROM seal"):
+            time.sleep(0.1)
+        paths = self.rows(
+            "SELECT group_concat(kind || ' ' || text, ' > ') FROM (SELECT * FROM path_link ORDER BY referrer, position)"
+            " JOIN referrer ON referrer.id = referrer JOIN string ON string.id = name GROUP BY referrer"
+        )
+        self.assertEqual(
+            sorted(path for (path,) in paths),
+            ["cycle Meter → method → Meter > attribute losses of Meter > index 0", "local kept > index 0"],
+        )
 
 
 if __name__ == "__main__":

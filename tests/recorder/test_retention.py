@@ -491,8 +491,8 @@ class Meter:
         self.update, self.values = self.add, [grow()]
     def add(self): pass
 find_new = graph._labels.find_new
-graph._labels.find_new = lambda: gc.isenabled() and gc.collect()
-Meter(); show_all(); print(gc.isenabled())
+graph._labels.find_new = lambda: gc.get_threshold()[0] and gc.collect()
+Meter(); show_all(); print(gc.get_threshold()[0] > 0)
 graph._labels.find_new = find_new
 """,
         "found None",
@@ -515,12 +515,14 @@ graph.marked("m"); print(scans)
 core.scans_wanted = lambda: 200
 graph._serve_request(); print(scans)
 graph._poll(); print([(reason, limit > 0.05) for reason, limit in scans[1:]])
+graph._poll(); graph._poll(); print([reason for reason, _ in scans[3:]])
 graph._plugin.live_nodes = live; graph._scans._referrers = referrers
 graph._scans.polling_thread = graph._tensors.polling_thread = 0
 """,
         "[]",
         "[('growing', 0.03)]",
-        "[('all', True), ('mark m', True)]",
+        "[('growing', True), ('mark m', True)]",
+        "['all']",
     ),
     "the end of a search": (
         """
@@ -557,10 +559,71 @@ def main():
 main()
 del sys.modules["cupy"]
 """,
-        "found False",
+        "found True",
+        "local:maps, item:5",
         "found None",
         "local:maps, item:5",
         "{7}",
+    ),
+    "owners stand for what they own": (
+        """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+class Wrapper(torch.nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+identify = graph._plugin.identify
+graph._plugin.identify = lambda impl: identify(impl)._replace(device=0)  # as if it were on a GPU
+def show_owners():
+    graph._labels.find_new(); del blocks[:]
+    show(lambda reason, limits: graph._referrers.scan("memory grows", None, limits))
+def main():
+    zoo, first = [Net() for _ in range(2)], Net()
+    optimizer = torch.optim.SGD(zoo[0].parameters(), momentum=0.9)
+    zoo[0].body[1](torch.ones(2)).sum().backward()
+    optimizer.step(); graph.optimizer_stepped(optimizer); optimizer.zero_grad()
+    show_owners()
+    wrapped, first, optimizer = Wrapper(first), None, None
+    zoo[1].body[2].bias.data, zoo[1].body[2] = grow(), Wrapper(zoo[1].body[2])  # a part gets another owner
+    show()
+    del wrapped; zoo.clear(); gc.collect(); show_owners()
+main(); graph._plugin.identify = identify
+""",
+        "found None",
+        "local:optimizer, attribute:state of SGD, item:Parameter, item:'momentum_buffer'",
+        "local:zoo, index:0, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "local:zoo, index:1, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "local:first, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "found True",
+        "local:zoo, index:0, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "local:zoo, index:1, attribute:body of Net, attribute:1 of Sequential, attribute:weight of Linear",
+        "local:wrapped, attribute:net of Wrapper, attribute:body of Net, attribute:1 of Sequential, "
+        "attribute:weight of Linear",
+        "local:zoo, index:1, attribute:body of Net, attribute:2 of Sequential, attribute:net of Wrapper, "
+        "attribute:bias of Linear",
+        "found None",
+    ),
+    "what stays is searched for again when time has passed": (
+        """
+scans = []
+referrers, graph._scans._referrers = graph._referrers, types.SimpleNamespace(
+    scan=lambda reason, _, limits: scans.append((reason, round(limits.total_s, 2)))
+)
+graph._scans._budget = _budget.Budget(share=0.01)
+graph._scans._budget._spent.append((time.monotonic(), 0.05))  # such as that of a scan while a model was loaded
+graph._bytes_at_scan, graph._allocated_bytes = 0, lambda: 10 << 20
+for _ in range(5):
+    graph._poll()
+print(scans); graph._began -= graph._next_scan_s
+graph._poll(); graph._poll(); print(len(scans))
+graph._scans._referrers, graph._tensors.polling_thread, graph._scans.polling_thread = referrers, 0, 0
+del graph._allocated_bytes; graph._allocated.clear()
+""",
+        "[('memory grows', 0.04)]",
+        "2",
     ),
     "requests within the budget": (
         """

@@ -92,19 +92,55 @@ TEST(ExplainRetainedModels, ACacheOfAMethodIsNamed) {
     EXPECT_EQ(finding.fixes[1].code, "Net.bias.cache_clear()");
 }
 
-TEST(ExplainRetainedModels, LayersOfOneModelAreNoModels) {
-    Program program;
-    for (int i = 0; i < 12; ++i) {
-        program.run.free(program.run.alloc(4 * MiB, program.run.line("train")));
-        program.labeled(MiB, "add_adapter", Category::parameter, "Linear.weight");
-        for (const char* layer : {"q", "k", "v"}) {
-            program.labeled(MiB, "add_adapter", Category::parameter, fmt::format("Peft.{}.user_{}.weight", layer, i));
+/// A model that gets adapters, until the function with the model returns.
+struct Adapters : Program {
+    Adapters() : base(labeled(MiB, "build", Category::parameter, "Peft.base.weight")) {
+        std::vector<AllocationIndex> all{base};
+        for (int i = 0; i < 12; ++i) {
+            run.free(run.alloc(4 * MiB, run.line("train")));
+            all.push_back(labeled(MiB, "add_adapter", Category::parameter, "Linear.weight"));
+            for (const char* layer : {"q", "k", "v"}) {
+                all.push_back(
+                    labeled(MiB, "add_adapter", Category::parameter, fmt::format("Peft.{}.user_{}.weight", layer, i)));
+            }
+            run.step();
         }
-        program.run.step();
+        const int64_t time = run.now() - 1;
+        for (const AllocationIndex a : all) {
+            run.free(a);
+        }
+        graph.tables.scans = {{time - 1, ScanReason::memory_grows, 1, 100, 20},
+                              {time, ScanReason::growing_sites, 1, 100, 20},
+                              {run.now(), ScanReason::end, 1, 100, 20}};
     }
-    const Explanation explanation = explained(*program.make_context());
+
+    Explanation explanation() {
+        return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+    }
+
+    AllocationIndex base;
+};
+
+TEST(ExplainRetainedModels, LayersOfOneModelAreNoModels) {
+    const Explanation explanation = Adapters().explanation();
     EXPECT_EQ(test::leaks_of(explanation), "parameters-grow");
     EXPECT_NE(explanation.findings.front().title.find("`Peft`"), std::string::npos);
+    EXPECT_EQ(explanation.findings.front().referrer, "");
+}
+
+/// The scans found one tensor of the model, which is none of those that were added.
+TEST(ExplainRetainedModels, WhatRetainsAModelThatGetsLayersIsNamed) {
+    Adapters program;
+    program.graph.tables.referrers.push_back(
+        {0,
+         no_node,
+         Program::memory(program.base),
+         {{Kind::local, program.graph.text("model"), program.graph.text("main"), program.graph.text("train.py"), 3},
+          {Kind::attribute, program.graph.text("base of Peft"), 0, 0, 0},
+          {Kind::attribute, program.graph.text("weight of Linear"), 0, 0, 0}}});
+    const Explanation explanation = program.explanation();
+    ASSERT_EQ(test::leaks_of(explanation), "parameters-grow");
+    EXPECT_EQ(explanation.findings.front().referrer, "`model` (variable of main, train.py:3)");
 }
 
 /// Loads ever smaller models, whose embeddings are larger, and evicts the oldest ones if they exceed the limit.

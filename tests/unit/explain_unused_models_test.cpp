@@ -64,6 +64,24 @@ TEST(ExplainUnusedModels, AreReportedAsWaste) {
     EXPECT_EQ(findings[0].line, "train.py:10 load");
 }
 
+TEST(ExplainUnusedModels, AreReleasedFromWhatRefersToTheModel) {
+    using Kind = PathLinkKind;
+    Distillation program([](int step) { return step < 4; });
+    auto& graph = program.graph;
+    graph.tables.referrers.push_back(
+        {0,
+         no_node,
+         Program::memory(2),  // of the student
+         {{Kind::local, graph.text("trainer"), graph.text("main"), graph.text("train.py"), 3},
+          {Kind::attribute, graph.text("net of Trainer"), 0, 0, 0},
+          {Kind::attribute, graph.text("student of Net"), 0, 0, 0},
+          {Kind::attribute, graph.text("weight of Linear"), 0, 0, 0}}});
+    const Findings findings = program.diagnose(diagnoses::unused_model);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].referrer, "`trainer.net` of class Trainer (variable of main, train.py:3)");
+    EXPECT_EQ(findings[0].fixes.at(0).code, "trainer.net.teacher = None");
+}
+
 TEST(ExplainUnusedModels, AreNoneIfTheyMayRunAgain) {
     EXPECT_TRUE(Distillation([](int) { return true; }).unused().empty());
     EXPECT_TRUE(Distillation([](int step) { return step % 15 == 0; }).unused().empty());  // a rare evaluation

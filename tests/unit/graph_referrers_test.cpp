@@ -94,17 +94,21 @@ TEST(ReferrerPaths, OfAGrowthScanAddToThoseOfTheCompleteScanBefore) {
     EXPECT_EQ(scans.name_of(3, 150), "");
 }
 
-TEST(ReferrerPaths, OfGrowthScansCountForAliveMemoryThatALaterScanMissed) {
-    Scans scans{ScanReason::mark, ScanReason::growing_sites, ScanReason::end};
-    scans.found(0, 0, PathLinkKind::global, "of a complete scan");
-    scans.found(1, 1, PathLinkKind::global, "collected");
-    scans.found(1, Scans::freed, PathLinkKind::global, "collected");
-    scans.found(2, 2, PathLinkKind::global, "model");
-    EXPECT_EQ(scans.name_of(1), "collected");
-    EXPECT_EQ(scans.name_of(Scans::freed), "") << "freed in the meantime";
-    EXPECT_EQ(scans.name_of(Scans::freed, 400), "collected");
-    EXPECT_EQ(scans.name_of(0), "") << "a complete scan that no longer finds it is right";
-    EXPECT_EQ(scans.name_of(2), "model");
+TEST(ReferrerPaths, OfScansWithLimitsCountForAliveMemoryThatALaterScanMissed) {
+    for (const ScanReason limited : {ScanReason::growing_sites, ScanReason::memory_grows, ScanReason::mark}) {
+        Scans scans{ScanReason::asked, limited, ScanReason::end};
+        scans.found(0, 0, PathLinkKind::global, "of a complete scan");
+        scans.found(1, 1, PathLinkKind::global, "collected");
+        scans.found(1, Scans::freed, PathLinkKind::global, "collected");
+        scans.found(2, 2, PathLinkKind::global, "model");
+        EXPECT_EQ(scans.name_of(1), "collected");
+        EXPECT_EQ(scans.name_of(Scans::freed), "") << "freed in the meantime";
+        EXPECT_EQ(scans.name_of(Scans::freed, 400), "collected");
+        EXPECT_EQ(scans.name_of(0), "") << "a complete scan that no longer finds it is right";
+        EXPECT_EQ(scans.name_of(2), "model");
+        scans.builder.tables.referrers[1].links[0].kind = PathLinkKind::cycle;
+        EXPECT_EQ(scans.name_of(1), limited == ScanReason::growing_sites ? "collected" : "") << "not frozen";
+    }
 }
 
 /// Two outputs, which a list may retain, and the root that joins them, to which only C++ refers.

@@ -10,6 +10,7 @@ import contextlib
 import os
 import sys
 import threading
+import typing
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Callable
@@ -216,8 +217,8 @@ def _report_early_end() -> None:
 
 
 def _install_end_hooks() -> None:
-    """Installs the hooks that end the recording with the interpreter. At an uncaught exception, scans the heap while
-    the variables of its frames are alive."""
+    """Installs the hooks that end the recording with the interpreter. At an uncaught exception and at os._exit(), scans
+    the heap while the variables of functions are alive."""
     global _has_end_hooks
     if _has_end_hooks:
         return
@@ -231,7 +232,17 @@ def _install_end_hooks() -> None:
             recording.last_scan(traceback)
         previous(kind, value, traceback)
 
+    leave = os._exit
+
+    def scan_and_leave(status: int) -> typing.NoReturn:
+        try:
+            if recording := current():
+                recording.last_scan()
+        finally:
+            leave(status)
+
     sys.excepthook = on_uncaught
+    os._exit = scan_and_leave
     atexit.register(end_at_exit)
 
 

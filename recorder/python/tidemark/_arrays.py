@@ -13,7 +13,7 @@ import ctypes
 import sys
 import typing
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from tidemark import _driver, _introspect
@@ -100,13 +100,17 @@ class Arrays:
 
     def choose(self, listed: list[list[Any]], wanted: Wanted, choice: Choice) -> None:
         """Implements _targets.Kind."""
-        for (library, _), arrays in zip(self._loaded(), listed):
+        for arrays in listed:
             while arrays and not choice.is_full():
                 array = arrays.pop()
-                place = self._place_of(_memory(library, array))
-                if place is not None and (not wanted.only_blocks or place.address in wanted.blocks):
-                    choice.add(array, [Target(place)])
+                choice.add(array, self.targets_of(array, wanted.blocks if wanted.only_blocks else None))
             arrays.clear()
+
+    def targets_of(self, item: Any, blocks: Collection[int] | None) -> list[Target]:
+        """Implements _targets.Kind."""
+        library = next(library for library, array_class in self._loaded() if _introspect.is_a(item, array_class))
+        place = self._place_of(_memory(library, item))
+        return [Target(place)] if place is not None and (blocks is None or place.address in blocks) else []
 
     @staticmethod
     def _loaded() -> list[tuple[_Library, type]]:

@@ -39,7 +39,8 @@ from tidemark._sentence import Sentence
 
 _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
-_GROWTH = 1.5  # factor by which retained bytes grow before the next scan
+_GROWTH = 1.5  # factor by which retained bytes, or the time of the recording, grow before the next scan
+_SHORTEST_PAUSE_S = 5.0  # before a scan since time has passed
 _POLLS = 3  # retained bytes are the minimum over this number of polls
 _POLLS_OF_NODES = 16  # and retained nodes, once there was a scan, over this one: nodes come and go in each step
 _POLLS_WITHOUT_STEP = 2  # before polls update the labels, as steps do
@@ -95,6 +96,8 @@ class Graph:
         self._core = core
         self._nodes_at_scan: int | None = None  # none: there was no scan
         self._bytes_at_scan = 0
+        self._began = time.monotonic()
+        self._next_scan_s = _SHORTEST_PAUSE_S  # since then, unless more memory is retained before
         self._allocated: collections.deque[int] = collections.deque(maxlen=_POLLS)
         self._alive: collections.deque[int] = collections.deque(maxlen=_POLLS_OF_NODES)  # nodes
         # Ids of the newest nodes at the last two steps, and at the last two marks.
@@ -238,10 +241,13 @@ class Graph:
             alive = min(self._alive) if len(self._alive) == _POLLS_OF_NODES else 0
         self._allocated.append(self._allocated_bytes())
         retained = min(self._allocated) if len(self._allocated) == _POLLS else 0
-        if alive >= max(_FEWEST_NODES, 2 * (self._nodes_at_scan or 0)) or retained >= max(
+        has_grown = alive >= max(_FEWEST_NODES, 2 * (self._nodes_at_scan or 0)) or retained >= max(
             _FEWEST_BYTES, _GROWTH * self._bytes_at_scan
-        ):
-            self._scan_if_affordable("memory grows", math.inf, _scans.MOST_FOR_RETAINED_S)
+        )
+        # What a phase of the program leaves behind stays without growing.
+        is_due = retained >= _FEWEST_BYTES and time.monotonic() - self._began >= self._next_scan_s
+        if has_grown or is_due:
+            self._scan_if_affordable("memory grows", _scans.MOST_FOR_RETAINED_S, _scans.MOST_FOR_RETAINED_S)
 
     def _allocated_bytes(self) -> int:
         cuda = self._torch.cuda
@@ -270,12 +276,17 @@ class Graph:
     def _scan(self, reason: str, traceback: TracebackType | None = None, wait_s: float = 0.0) -> None:
         retained = self._retained()
         if self._scans.scan(reason, traceback, wait_s):
-            self._nodes_at_scan, self._bytes_at_scan = retained
+            self._scanned(*retained)
 
     def _scan_if_affordable(self, reason: str, expected_s: float, most_s: float = math.inf) -> None:
         retained = self._retained()
         if self._scans.scan_if_affordable(reason, expected_s, most_s):
-            self._nodes_at_scan, self._bytes_at_scan = retained
+            self._scanned(*retained)
+
+    def _scanned(self, nodes: int, retained_bytes: int) -> None:
+        self._nodes_at_scan, self._bytes_at_scan = nodes, retained_bytes
+        passed = time.monotonic() - self._began
+        self._next_scan_s = max(passed + _SHORTEST_PAUSE_S, _GROWTH * passed)
 
     def _retained(self) -> tuple[int, int]:
         """Returns the numbers of nodes and bytes that are retained."""

@@ -14,7 +14,7 @@ import sys
 import types
 import typing
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -23,7 +23,7 @@ from tidemark import _core
 from tidemark._sentence import Sentence
 
 _LONGEST_PATH = 256
-_MOST_WITH_NODE = 256
+_MOST_NOTED = 256
 _OLDEST = 2  # generation of the garbage collector
 _BASE_OF_ARRAY = 48  # offset of PyArrayObject.base, the same in all versions of NumPy
 
@@ -39,14 +39,17 @@ class Path(typing.NamedTuple):
     objects: list[Any]
 
 
-class Blocks(typing.NamedTuple):
-    """Blocks of memory whose tensors a search looks for. It also finds tensors that a node of the graph created."""
+class Recognized(typing.NamedTuple):
+    """What a search recognizes on its way: one tensor of each block of memory, and of other objects the nearest ones.
+    With blocks, it ends when it has found these."""
 
-    addresses: Sequence[int]
     tensor_type: type
-    block_of: int  # address of tidemark_plugin_block_of()
-    has_node: int  # address of tidemark_plugin_has_node(); 0: no graph is recorded
     offset: int  # of the address of its TensorImpl in a tensor object
+    notes: int  # address of a function that returns whether to note a tensor, tidemark_plugin_has_node() or like it
+    blocks: Sequence[int] = ()
+    block_of: int = 0  # address of tidemark_plugin_block_of()
+    known: Collection[int] = ()  # ids of tensors that are not noted
+    types: Sequence[type] = ()  # whose objects are noted, too
 
 
 class Root(typing.NamedTuple):
@@ -199,11 +202,15 @@ class Heap:
         return list(addresses)
 
     @contextlib.contextmanager
-    def search(self, targets: Sequence[Any], barriers: Sequence[Any], blocks: Blocks | None = None) -> Iterator[Search]:
-        """Yields a Search for paths to `targets`, to one tensor of each of `blocks`, and with `blocks` to the nearest
-        tensors that a node created. It follows references of `barriers` only if they are roots. Raises MemoryError."""
+    def search(
+        self, targets: Sequence[Any], barriers: Sequence[Any], recognized: Recognized | None = None
+    ) -> Iterator[Search]:
+        """Yields a Search for paths to `targets` and to what is recognized on the way. It follows references of
+        `barriers` only if they are roots. Raises MemoryError."""
         wanted, shut = (_addresses(map(id, items)) for items in (targets, barriers))
-        kinds = [_abi.HeapType(id(kind), distance, reference) for kind, distance, reference in _kinds()]
+        noted = () if recognized is None else recognized.types
+        kinds = [_abi.HeapType(id(kind), 1, 0, 1) for kind in noted]
+        kinds += [_abi.HeapType(id(kind), distance, reference, 0) for kind, distance, reference in _kinds()]
         plan = _abi.HeapPlan(
             targets=wanted,
             target_count=len(wanted),
@@ -212,10 +219,12 @@ class Heap:
             types=(_abi.HeapType * len(kinds))(*kinds),
             type_count=len(kinds),
         )
-        if blocks is not None:
-            plan.blocks, plan.block_count = _addresses(blocks.addresses), len(blocks.addresses)
-            plan.tensor_type, plan.block_of, plan.impl_offset = id(blocks.tensor_type), blocks.block_of, blocks.offset
-            plan.has_node, plan.most_with_node = blocks.has_node, _MOST_WITH_NODE
+        if recognized is not None:
+            plan.blocks, plan.block_count = _addresses(recognized.blocks), len(recognized.blocks)
+            plan.known_tensors, plan.known_tensor_count = _addresses(recognized.known), len(recognized.known)
+            plan.tensor_type, plan.impl_offset = id(recognized.tensor_type), recognized.offset
+            plan.block_of, plan.notes_tensor = recognized.block_of, recognized.notes
+            plan.most_noted = _MOST_NOTED
         handle = self._library.tidemark_heap_begin(ctypes.byref(plan))
         if not handle:
             raise MemoryError
@@ -227,12 +236,13 @@ class Heap:
 
 
 class Search:
-    """A search in progress. Its calls return how many targets have no path yet, and raise MemoryError."""
+    """A search in progress. Its calls return how much has no path yet, and raise MemoryError."""
 
     def __init__(self, library: Any, handle: int) -> None:
         self._library = library
         self._handle = handle
         self._addresses = (ctypes.c_uint64 * _LONGEST_PATH)()
+        self._objects = (ctypes.py_object * _LONGEST_PATH).from_buffer(self._addresses)
 
     def search_from(self, roots: Sequence[Root], longest_s: float = 0.0) -> int:
         """Searches from roots, the nearest objects first, for at most longest_s; 0: any time."""
@@ -256,7 +266,7 @@ class Search:
         return count
 
     def targets(self) -> int:
-        """Returns the number of targets: those given, then one for each block found."""
+        """Returns the number of targets: those given, then those recognized."""
         return self._library.tidemark_heap_targets(self._handle)
 
     def path_to(self, target: int) -> Path | None:
@@ -264,8 +274,7 @@ class Search:
         found = self._library.tidemark_heap_path_to(self._handle, target, self._addresses, _LONGEST_PATH)
         if found.start == _abi.HEAP_UNREFERENCED:
             return None
-        addresses = self._addresses[: min(found.length, _LONGEST_PATH)]
-        objects = [ctypes.cast(address, ctypes.py_object).value for address in addresses]
+        objects = self._objects[: min(found.length, _LONGEST_PATH)]
         return Path(found.start, found.root, found.variable, found.cycle_length, found.omitted, objects)
 
     def objects(self) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import sys
 import typing
+from collections.abc import Collection
 from typing import Any
 
 from tidemark import _introspect, _roots
@@ -45,11 +46,14 @@ class JaxArrays:
         for arrays in listed:
             while arrays and not choice.is_full():
                 array = arrays.pop()
-                size = _bytes_of(array)
-                if size >= _LEAST_BYTES:
-                    choice.add(array, [Target(NO_PLACE, pooled=Pooled(size, *self._maker_of(array)))])
+                choice.add(array, self.targets_of(array, None))
             choice.is_cut = choice.is_cut or bool(arrays)
             arrays.clear()
+
+    def targets_of(self, item: Any, blocks: Collection[int] | None) -> list[Target]:
+        """Implements _targets.Kind."""
+        size = _bytes_of(item)
+        return [Target(NO_PLACE, pooled=Pooled(size, *self._maker_of(item)))] if size >= _LEAST_BYTES else []
 
     def _maker_of(self, array: Any) -> tuple[str, str, int]:
         """Returns (function, file, line) of the program that made the array; ("", "", 0): unknown."""

@@ -14,11 +14,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import tidemark._abi as _abi
-from tidemark import _introspect, _modules
+from tidemark import _introspect, _models, _modules
 from tidemark._plugin import Plugin
 
 MOST_IN_HISTORY = 1000  # tensors per list, so that a step costs little
 
+_REGISTRIES = (("_parameters", _abi.CATEGORY_PARAMETER), ("_buffers", _abi.CATEGORY_BUFFER))
 _WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")
 
 
@@ -28,7 +29,7 @@ def has_memory(tensor: Any) -> bool:
 
 
 class Labels:
-    """The labels of one recording. Any thread may call every method."""
+    """The labels of one recording. Any thread may call every method. `models`: those with labeled tensors."""
 
     def __init__(self, torch: Any, plugin: Plugin, modules: _modules.Modules) -> None:
         self._torch = torch
@@ -37,23 +38,29 @@ class Labels:
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
         self._labeled: dict[int, Any] = {}  # id: (weak reference, name)
         self._optimizers: dict[int, Any] = {}  # id: (weak reference, size of its state)
-        self._examples: dict[int, Any] = {}  # id of an optimizer: weak reference to a tensor of its state
+        self._states: dict[int, Any] = {}  # id of an optimizer: weak reference to a tensor of its state
+        self.models = _models.Models(modules)
 
     def __contains__(self, tensor: Any) -> bool:
         return id(tensor) in self._labeled
 
-    def examples(self) -> set[int]:
-        """Returns the id of one tensor of each optimizer's state: what retains it retains the optimizer."""
-        return {id(tensor) for example in list(self._examples.values()) if (tensor := example()) is not None}
+    def tensors(self) -> list[int]:
+        """Returns the ids of all labeled tensors."""
+        return list(self._labeled)
+
+    def states(self) -> list[Any]:
+        """Returns one tensor of each optimizer's state: what retains it retains the optimizer."""
+        return [tensor for state in list(self._states.values()) if (tensor := state()) is not None]
 
     def find_new(self) -> None:
         """Labels parameters and buffers of the modules that are new or changed."""
         for module in self._modules.take_changed():
-            path = self._modules.path(module)
-            for name, tensor in _modules.registered(module, "_parameters"):
-                self._label(tensor, _abi.CATEGORY_PARAMETER, f"{path}.{_introspect.name_of(name)}", module)
-            for name, tensor in _modules.registered(module, "_buffers"):
-                self._label(tensor, _abi.CATEGORY_BUFFER, f"{path}.{_introspect.name_of(name)}", module)
+            owners = self._modules.owners(module)
+            path = _modules.path_over(module, owners)
+            for registry, category in _REGISTRIES:
+                for name, tensor in _modules.registered(module, registry):
+                    self._label(tensor, category, f"{path}.{_introspect.name_of(name)}", module)
+            self.models.add(module, owners)
 
     def optimizer_stepped(self, optimizer: Any) -> None:
         """Labels the optimizer's state when its size changed."""
@@ -68,7 +75,7 @@ class Labels:
         if known() is not optimizer or shape != before:
             self._optimizers[id(optimizer)] = weakref.ref(optimizer), shape
             self._label_optimizer(state, parameters)
-            self._keep_example(optimizer, state)
+            self._keep_state(optimizer, state)
         self._label_history(state)
 
     def _label_optimizer(self, state: Any, groups: list[Any]) -> None:
@@ -81,14 +88,14 @@ class Labels:
                 for name, value in list(dict.items(values)):
                     self._label_state(value, name, parameter)
 
-    def _keep_example(self, optimizer: Any, state: dict[Any, Any]) -> None:
+    def _keep_state(self, optimizer: Any, state: dict[Any, Any]) -> None:
         values = itertools.chain.from_iterable(
             dict.values(each) for each in list(dict.values(state))[:1] if _introspect.is_a(each, dict)
         )
         # The first one may be the number of steps, which is in host memory.
         for value in values:
             if _introspect.is_tensor(value) and has_memory(value):
-                self._examples[id(optimizer)] = weakref.ref(value)
+                self._states[id(optimizer)] = weakref.ref(value)
 
     def _label_history(self, state: dict[Any, Any]) -> None:
         """Labels the lists of tensors that an optimizer keeps for its first parameter, as L-BFGS does for all of them:

@@ -153,7 +153,7 @@ def _of_sequence(places, owner, rest, at):
         return None
     fields = _introspect.type_attributes(type(owner)).get("_fields", ())
     if type(fields) is tuple and position[0] < len(fields):
-        return _attribute(owner, fields[position[0]]), at + 1
+        return attribute(owner, fields[position[0]]), at + 1
     container = "deque" if _introspect.is_a(owner, collections.deque) else ""
     return Link("index", str(position[0]), container), at + 1
 
@@ -221,7 +221,7 @@ def _of_thread_local(places, owner, rest, at):
     if len(rest) < 3 or not all(_introspect.is_exactly(each, dict) for each in rest[:2]):
         return None
     key = places.key(rest[1], rest[2])  # from the table of threads to one thread's attributes
-    return None if key is None else (_attribute(owner, key[0]), at + 3)
+    return None if key is None else (attribute(owner, key[0]), at + 3)
 
 
 def _of_context(places, owner, rest, at):
@@ -257,7 +257,7 @@ def _of_traceback(places, owner, rest, at):
 def _of_exception(places, owner, rest, at):
     if _introspect.is_a(rest[0], (types.TracebackType, BaseException)):
         return None, at + 1
-    return (_attribute(owner, "args"), at + 1) if rest[0] is _arguments_of_exception(owner) else None
+    return (attribute(owner, "args"), at + 1) if rest[0] is _arguments_of_exception(owner) else None
 
 
 def _of_class(places, owner, rest, at):
@@ -296,16 +296,16 @@ def _of_instance(places, owner, rest, at):
     if _introspect.is_tensor(owner) and _introspect.is_a(rest[0], dict) and len(rest) > 1:
         return Link("hook", f"gradient hook of {_introspect.class_of(owner)}"), at + 2
     if _introspect.is_tensor(owner) and _introspect.is_context(rest[0]):
-        return _attribute(owner, "grad_fn"), at + 1
+        return attribute(owner, "grad_fn"), at + 1
     return _of_attribute_in_c(owner, rest[0]), at + 1
 
 
 def _of_attribute_in_c(owner, value):
     """Returns the link of a reference that a type of C hides, by the types of both ends."""
     if _introspect.class_of(owner) == "ndarray":
-        return _attribute(owner, "base")
+        return attribute(owner, "base")
     if _introspect.class_of(value).endswith("EventLoop"):
-        return _attribute(owner, "_loop")
+        return attribute(owner, "_loop")
     return Link("attribute", f"part of {_introspect.class_of(owner)}")
 
 
@@ -317,11 +317,12 @@ def _of_attribute(places, owner, name, values, at):
     if is_dict and name in _ITEMS_OF_MODULES:
         key = places.key(values[0], values[1])
         if key is not None:
-            return _attribute(owner, key[0]), at + 1
-    return _attribute(owner, name), at
+            return attribute(owner, key[0]), at + 1
+    return attribute(owner, name), at
 
 
-def _attribute(owner, name):
+def attribute(owner: Any, name: Any) -> Link:
+    """Returns the link from an object to the value of its attribute."""
     owner_name = _introspect.class_of(owner)
     if _introspect.is_context(owner):  # torch derives the name of its class from the function's
         return Link("ctx", f"{_introspect.name_of(name)} of {owner_name.removesuffix('Backward')}")

@@ -26,6 +26,12 @@ def registered(module: Any, registry: str) -> list[tuple[Any, Any]]:
     return [(name, value) for name, value in items if value is not None]
 
 
+def path_over(module: Any, owners: list[tuple[Any, Any]]) -> str:
+    """Returns Modules.path(module) of what Modules.owners(module) returns."""
+    outermost = owners[-1][0] if owners else module
+    return ".".join([_introspect.class_of(outermost), *(_introspect.name_of(name) for _, name in reversed(owners))])
+
+
 class Modules:
     """The program's live modules and their names. Any thread may call every method.
 
@@ -34,7 +40,7 @@ class Modules:
 
     def __init__(self) -> None:
         self._known: dict[int, weakref.ref[Any]] = {}  # by id
-        self._owners: dict[int, tuple[weakref.ref[Any], Any]] = {}  # id of a part: (its owner, name there)
+        self._owners: dict[int, list[tuple[weakref.ref[Any], Any]]] = {}  # id of a part: (an owner, name there)
         self._changed: dict[int, None] = {}  # ids, in order
 
     def at(self, address: int) -> Any | None:
@@ -63,9 +69,11 @@ class Modules:
             self._changed[module_id] = None
 
     def got_part(self, module: Any, name: Any, part: Any) -> None:
-        """Handles that a module gets this part. The first owner of a part names it."""
-        if self._owner(part) is None:
-            self._owners[id(part)] = weakref.ref(module), name
+        """Handles that a module gets this part. The first owner of a part that still has it names it."""
+        owners = [each for each in self._owners.get(id(part), ()) if _has_part(each[0](), each[1], part)]
+        if all(owner() is not module for owner, _ in owners):
+            owners.append((weakref.ref(module), name))
+        self._owners[id(part)] = owners
         self.add([module, part])
 
     def take_changed(self) -> list[Any]:
@@ -74,15 +82,19 @@ class Modules:
         modules = (self.at(address) for address in changed)
         return [module for module in modules if module is not None]
 
-    def path(self, module: Any) -> str:
-        """Returns the class of the outermost module followed by the names of its parts."""
-        names: list[str] = []
+    def owners(self, module: Any) -> list[tuple[Any, Any]]:
+        """Returns (owner, name there) of the module, of its owner and so on, up to the outermost module."""
+        owners: list[tuple[Any, Any]] = []
         passed: set[int] = set()
         while id(module) not in passed and (found := self._owner(module)) is not None:
             passed.add(id(module))
-            module, name = found
-            names.append(_introspect.name_of(name))
-        return ".".join([_introspect.class_of(module), *reversed(names)])
+            owners.append(found)
+            module = found[0]
+        return owners
+
+    def path(self, module: Any) -> str:
+        """Returns the class of the outermost module followed by the names of its parts."""
+        return path_over(module, self.owners(module))
 
     def _remember(self, module: Any) -> None:
         key = id(module)
@@ -96,8 +108,13 @@ class Modules:
     def _owner(self, part: Any) -> tuple[Any, Any] | None:
         """Returns the module of which this one is a part, and its name there; None if there is none, or not any more.
         A part that is replaced, or that no module has got yet, has no owner."""
-        reference, name = self._owners.get(id(part), (None, None))
-        owner = None if reference is None else reference()
-        parts: Any = None if owner is None else _introspect.attributes(owner).get("_modules")
-        is_there = _introspect.is_a(parts, dict) and type(name) is str and dict.get(parts, name) is part
-        return (owner, name) if is_there else None
+        for reference, name in self._owners.get(id(part), ()):
+            owner = reference()
+            if _has_part(owner, name, part):
+                return owner, name
+        return None
+
+
+def _has_part(owner: Any, name: Any, part: Any) -> bool:
+    parts: Any = None if owner is None else _introspect.attributes(owner).get("_modules")
+    return _introspect.is_a(parts, dict) and type(name) is str and dict.get(parts, name) is part

@@ -48,6 +48,8 @@ def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]
 def _with_short_chains(links: list[Link]) -> list[Link]:
     """Returns the links with each chain of objects, such as a linked list, as a container that it is: its first link,
     then an element."""
+    if len(set(links)) == len(links):
+        return links
     short: list[Link] = []
     at = 0
     while at < len(links):

@@ -70,6 +70,10 @@ class Plugin:
         """Returns the address of the function that returns whether a node created a tensor."""
         return ctypes.cast(self._library.tidemark_plugin_has_node, ctypes.c_void_p).value or 0
 
+    def is_recorded(self) -> int:
+        """Returns the address of the function that returns whether a tensor is of the graph or on a GPU."""
+        return ctypes.cast(self._library.tidemark_plugin_is_recorded, ctypes.c_void_p).value or 0
+
     def live_nodes(self) -> tuple[int, int]:
         """Returns (number of nodes alive, id of the newest)."""
         alive, newest = ctypes.c_uint64(), ctypes.c_uint64()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Iterable, Sequence
 
@@ -87,8 +88,12 @@ def referrer(place: tuple[int, int, int, int], links: Iterable[tuple]) -> Messag
     record = _record(_abi.REFERRER)
     body = record.referrer
     body.node, body.address, body.sequence, body.device = place
-    texts = (str(text).replace("\0", "") + "\0" for link in links for text in link)
-    return record, _encode("".join(texts))
+    return record, b"".join(map(_texts_of, links))
+
+
+@functools.lru_cache(maxsize=4096)  # most paths of one scan share links
+def _texts_of(link: tuple) -> bytes:
+    return _encode("".join(str(text).replace("\0", "") + "\0" for text in link))
 
 
 def _encode(text: str) -> bytes:

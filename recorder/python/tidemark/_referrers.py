@@ -9,9 +9,7 @@ after a while, and sends the paths that it has found.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
 import threading
 import time
 import typing
@@ -20,11 +18,11 @@ from contextvars import Context
 from types import TracebackType
 from typing import Any
 
-from tidemark import _heap, _links, _paths, _records, _roots
+from tidemark import _heap, _introspect, _links, _paths, _records, _roots
 from tidemark._core import Core
-from tidemark._parts import Limits, Parts, whole_parts
+from tidemark._parts import Limits, Parts, no_collections, whole_parts
 from tidemark._pools import Pools
-from tidemark._targets import MOST_TARGETS, NO_PLACE, Choice, Kind, KnownByMemory, Target, Wanted
+from tidemark._targets import MOST_TARGETS, NO_PLACE, Choice, Kind, Recognizable, Target, Wanted
 
 _LONGEST_WALK_S = 0.004  # of a part that lists objects
 _VIEW_MATTERS = 2  # a view is worth a link if its storage is larger by this factor
@@ -112,27 +110,40 @@ def _search_all(
     return roots, not parts.are_limited
 
 
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keeps garbage alive until a scan has found what retains its targets: the scan's own objects would begin a
-    collection in the midst of it."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+class _Paths:
+    """The paths of a search as it finds them."""
+
+    def __init__(self, heap: _heap.Heap, search: _heap.Search) -> None:
+        self._search = search
+        self._places = _links.Places(heap)
+        self._roots: list[_roots.Root] = []
+        self._known: set[int] = set()  # numbers
+
+    def found(self, roots: list[_roots.Root], parts: Parts) -> Iterator[tuple[int, _heap.Path]]:
+        """Yields (number of the target, path) of those found since the last call, as far as there is time. roots: from
+        which the search has searched since then."""
+        self._roots += roots
+        for number in range(self._search.targets()):
+            path = None if number in self._known else self._search.path_to(number)
+            if path is not None:
+                self._known.add(number)
+                yield number, path
+            del path  # the program runs
+            if not parts.next_if_long():
+                return
+
+    def links(self, path: _heap.Path) -> list[_links.Link]:
+        """Returns the links of a path."""
+        return _paths.links(self._places, path, self._roots)
 
 
 class Referrers:
     """Scans the heap for one recording. Not thread-safe.
 
-    kinds: of the targets. tensors: of these, the kind that a search can recognize by its memory; None: not among
-    them."""
+    kinds: of the targets. tensors: of these, the kind that a search can recognize on its way; None: not among them."""
 
     def __init__(
-        self, core: Core, heap: _heap.Heap, kinds: Sequence[Kind], tensors: KnownByMemory | None = None
+        self, core: Core, heap: _heap.Heap, kinds: Sequence[Kind], tensors: Recognizable | None = None
     ) -> None:
         self._core = core
         self._heap = heap
@@ -140,56 +151,70 @@ class Referrers:
         self._tensors = tensors
 
     def scan(self, reason: str, traceback: TracebackType | None = None, limits: Limits | None = None) -> None:
-        """Records the retention path of each target.
+        """Records the retention path of each target; with limits, those of owners and of the nearest targets that
+        belong to none, as far as the search can recognize them.
 
         traceback: of an exception; the variables of its frames are roots, too."""
         # An error follows from what this thread did; any thread may scan for another reason.
         thread = threading.get_ident() if reason == "out of memory" else None
-        wanted = Wanted(set(self._core.growing_blocks()))
-        self._scan_all(reason, wanted, Roots((), traceback, (), thread), Parts(limits))
+        given, parts = Roots((), traceback, (), thread), Parts(limits)
+        recognized = self._tensors.without_owner() if self._tensors and parts.are_limited else None
+        if self._tensors and recognized:
+            self._search(reason, self._tensors.owners(), recognized, given, parts)
+        else:
+            self._scan_all(reason, Wanted(set(self._core.growing_blocks())), given, parts)
 
     def scan_growing(self, reason: str, limits: Limits) -> bool:
-        """Records the retention paths of the memory of growing allocation sites, and of the nearest tensors whose graph
-        may retain it. Returns False if scan_all_growing() may find more: a part of it has no path of its own yet, since
-        the time was too short, or since nothing that is reachable retains it."""
+        """Records the retention paths of the memory of growing allocation sites, and of what is nearer: owners, and
+        tensors whose graph may retain the memory. Returns False if scan_all_growing() may find more: a part of it has
+        no path of its own yet, since the time was too short, or since nothing that is reachable retains it."""
         if self._tensors is None:
             self.scan_all_growing(reason, limits)
             return True
         blocks = self._core.growing_blocks()
         parts = Parts(limits)
-        tensors = self._tensors.as_blocks(blocks) if blocks else None
-        if tensors is None:
+        recognized = self._tensors.with_memory(blocks) if blocks else None
+        if recognized is None:
             self._send(reason, parts, 0, len(blocks), [])  # the recorder waits for the answer
             return not blocks
-        with whole_parts():
-            return self._search_growing(reason, self._tensors, tensors, parts)
+        found = self._search(reason, self._tensors.owners(), recognized, _NO_MORE_ROOTS, parts)
+        return 2 * len({target.place.address for target in found} & set(blocks)) >= len(blocks)
 
-    def _search_growing(self, reason: str, kind: KnownByMemory, wanted: _heap.Blocks, parts: Parts) -> bool:
-        modules, blocks = _roots.namespaces(), set(wanted.addresses)
-        roots = _roots.nearest(modules, None)
-        with self._heap.search((), _roots.barriers(modules), wanted) as search:
-            parts.next_if_long()
-            if search.search_from([root.for_search() for root in roots], parts.left()) and parts.next_if_long():
-                further = _roots.of_loops(self._heap) + _roots.furthest(modules)
-                search.search_from([root.for_search() for root in further], parts.left())
-                roots += further
-            found = list(self._found(search, roots, kind, blocks, parts))
-            self._send(reason, parts, search.objects(), len(wanted.addresses), found)
-        return 2 * len({target.place.address for target, _ in found} & blocks) >= len(wanted.addresses)
+    def _search(
+        self, reason: str, owners: list[Any], recognized: _heap.Recognized, given: Roots, parts: Parts
+    ) -> list[Target]:
+        """Searches for owners, which it removes from the list, and for what it recognizes on its way. Returns what it
+        has found."""
+        modules, count = _roots.namespaces(), len(owners)
+        others = [each for kind in self._kinds if kind is not self._tensors for each in kind.classes()]
+        recognized, blocks = recognized._replace(types=others), set(recognized.blocks) or None
+        stages = (
+            lambda: _roots.nearest(modules, given.traceback, given.thread),
+            lambda: _roots.of_loops(self._heap) + _roots.furthest(modules),
+        )
+        found: list[tuple[Target, _Links]] = []
+        with whole_parts(), no_collections(), self._heap.search(owners, _roots.barriers(modules), recognized) as search:
+            owners.clear()
+            paths = _Paths(self._heap, search)
+            for stage in stages:
+                roots = stage()
+                if not parts.next_if_long():
+                    break
+                missing = search.search_from([root.for_search() for root in roots], parts.left())
+                # Before the search continues: what is near is worth most.
+                for number, path in paths.found(roots, parts):
+                    if targets := self._targets_of(path.objects[-1], None if number < count else blocks):
+                        links = paths.links(path)
+                        found += [(target, links) for target in targets]
+                    del path  # the program runs
+                if not missing:
+                    break
+            self._send(reason, parts, search.objects(), len(recognized.blocks) or search.targets(), found)
+        return [target for target, _ in found]
 
-    def _found(
-        self, search: _heap.Search, roots: list[_roots.Root], kind: KnownByMemory, blocks: Collection[int], parts: Parts
-    ) -> Iterator[tuple[Target, _Links]]:
-        places = _links.Places(self._heap)
-        for number in range(search.targets()):
-            path = search.path_to(number)
-            if path is not None:
-                links = _paths.links(places, path, roots)
-                for target in kind.targets_of(path.objects[-1], blocks, with_nodes=True):
-                    yield target, links
-            del path  # the program runs
-            if not parts.next_if_long():
-                return
+    def _targets_of(self, item: Any, blocks: Collection[int] | None) -> list[Target]:
+        kind = next(kind for kind in self._kinds if _introspect.is_a(item, kind.classes()))
+        return kind.targets_of(item, blocks)
 
     def scan_all_growing(self, reason: str, limits: Limits | None) -> None:
         """Works as scan_growing(), but lists all objects, and so finds targets of all kinds, and all tensors whose
@@ -198,7 +223,7 @@ class Referrers:
 
     def _scan_all(self, reason: str, wanted: Wanted, given: Roots, parts: Parts) -> None:
         choice = Choice(parts.is_over)
-        with whole_parts(), _no_collection() if not parts.are_limited else contextlib.nullcontext():
+        with whole_parts(), no_collections():
             # No pause from here to the search: a target that the program replaces meanwhile would live longer, without
             # a referrer.
             contexts = self._choose(wanted, choice, parts)
@@ -249,7 +274,6 @@ class Referrers:
 
 
 def _last_links(target: Target) -> Iterator[_links.Link]:
-    if target.is_gradient:
-        yield _links.Link("attribute", "grad of Tensor")
+    yield from target.links
     if 0 < target.place.bytes * _VIEW_MATTERS <= target.place.storage_bytes:
         yield _links.Link("view", f"{target.place.bytes} of {target.place.storage_bytes}")

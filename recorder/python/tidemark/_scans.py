@@ -10,6 +10,7 @@ import contextlib
 import math
 import threading
 import time
+import typing
 from collections.abc import Callable, Iterator
 from types import TracebackType
 
@@ -25,6 +26,8 @@ _SHARE = 0.01  # of the program's time for scans that nobody asked for
 FIRST_GROWTH_SCAN_S = 0.02  # expected: a scan since memory grows, as while a model is loaded, must leave time for it
 _GROWTH_REASON = "allocation sites grow"  # as in facts.cpp: the recorder waits for it
 
+_GrowthScan = typing.Callable[[str, Limits], typing.Optional[bool]]  # returns whether no other scan would find more
+
 
 class Scans:
     """The scans of one recording. Any thread may call every method."""
@@ -38,7 +41,7 @@ class Scans:
         self._last_growth_scan_s = FIRST_GROWTH_SCAN_S
         self._requests_served = core.scans_wanted()
         self._full_scans_served = core.full_scans_wanted()
-        self._growth_is_unexplained = False  # by a scan for growing sites
+        self._further: list[_GrowthScan] = []  # scans that may find what the last request did not
         self.polling_thread = 0  # for whole scans on this thread, no thread of the program waits
         core.serve_scans(1)
 
@@ -86,31 +89,32 @@ class Scans:
                 return
             self._requests_served = wanted
             found = self._referrers.scan_growing(_GROWTH_REASON, self._limits())
-            self._growth_is_unexplained = not found
+            again = [] if self._is_polling() else [self._referrers.scan_growing]
+            self._further = [] if found else [*again, self._referrers.scan_all_growing]
             self._last_growth_scan_s = time.thread_time() - began
 
     def scan_further(self) -> None:
-        """Searches among all objects for the memory of growing sites that the last request did not explain. A thread of
-        the program would have to wait for that."""
-        if self._growth_is_unexplained and self._budget.allows(FIRST_SCAN_S):
-            self._growth_is_unexplained = False
-            self._scan_all_growing(self._limits())
+        """Searches for the memory of growing sites that the last request did not find: once more with time, then among
+        all objects. A thread of the program would have to wait for that."""
+        if self._further and self._budget.allows(FIRST_SCAN_S):
+            with self._budget.spend(), self._exclusively() as is_free:
+                if is_free and self._further and self._further.pop(0)(_GROWTH_REASON, self._limits()):
+                    self._further = []
 
     def scan_before_freeze(self) -> None:
         """Scans for the memory of growing allocation sites as long as garbage among it can be seen."""
         if self._core.growing_blocks() and self._budget.allows(FIRST_SCAN_S):
-            self._scan_all_growing(None)
+            with self._budget.spend(), self._exclusively() as is_free:
+                if is_free:
+                    self._referrers.scan_all_growing(_GROWTH_REASON, None)
 
-    def _scan_all_growing(self, limits: Limits | None) -> None:
-        with self._budget.spend(), self._exclusively() as is_free:
-            if is_free:
-                self._referrers.scan_all_growing(_GROWTH_REASON, limits)
+    def _is_polling(self) -> bool:
+        return threading.get_ident() == self.polling_thread
 
     def _limits(self, most_s: float = math.inf) -> Limits:
         """Returns the limits of a scan that nobody asked for. A thread of the program waits for the whole scan, others
         for a part of it."""
-        is_polling = threading.get_ident() == self.polling_thread
-        longest_s = math.inf if is_polling else LONGEST_PART_S
+        longest_s = math.inf if self._is_polling() else LONGEST_PART_S
         return Limits(LONGEST_PART_S, min(self._budget.left(), most_s, longest_s))
 
     @contextlib.contextmanager

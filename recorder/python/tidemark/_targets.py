@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import tidemark._abi as _abi
 from tidemark import _heap
+from tidemark._links import Link
 
 MOST_TARGETS = 20_000
 
@@ -41,11 +42,11 @@ class Pooled(typing.NamedTuple):
 
 
 class Target(typing.NamedTuple):
-    """Memory whose path is that of an object. is_gradient: it belongs to the tensor's .grad, which C++ retains.
-    pooled: the memory has no place of its own."""
+    """Memory to which the path of an object leads, over `links` from the object on. pooled: the memory has no place of
+    its own."""
 
     place: Place
-    is_gradient: bool = False
+    links: tuple[Link, ...] = ()
     pooled: Pooled | None = None
 
 
@@ -89,13 +90,18 @@ class Kind(Protocol):
         """Adds those of the listed objects that are wanted to the choice. listed: one list per class, which it empties:
         the lists would be referrers themselves."""
 
+    def targets_of(self, item: Any, blocks: Collection[int] | None) -> list[Target]:
+        """Returns what the object is the path of, as far as its memory is among `blocks`. None: any memory."""
 
-class KnownByMemory(Kind, Protocol):
-    """A kind of which a search recognizes those objects that have certain memory, without a list of all objects."""
 
-    def as_blocks(self, addresses: Sequence[int]) -> _heap.Blocks | None:
+class Recognizable(Kind, Protocol):
+    """A kind whose objects a search recognizes on its way, without a list of all objects."""
+
+    def owners(self) -> list[Any]:
+        """Returns objects that own many others of this kind. The path to an owner stands for theirs."""
+
+    def with_memory(self, blocks: Sequence[int]) -> _heap.Recognized | None:
         """Returns how a search recognizes objects with this memory. None: it cannot."""
 
-    def targets_of(self, item: Any, blocks: Collection[int] | None, with_nodes: bool = False) -> list[Target]:
-        """Returns what the object is the path of, as far as its memory is among `blocks`. None: any memory.
-        with_nodes: also if a recorded node created the object."""
+    def without_owner(self) -> _heap.Recognized | None:
+        """Returns how a search recognizes objects that belong to no owner. None: it cannot."""

@@ -11,14 +11,17 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import tidemark._abi as _abi
-from tidemark import _heap, _labels, _modules
+from tidemark import _heap, _introspect, _labels, _modules
+from tidemark._links import Link
 from tidemark._plugin import Plugin
 from tidemark._targets import Choice, Target, Wanted
 
+_GRADIENT = Link("attribute", "grad of Tensor")  # C++ retains it
+
 
 class Tensors:
-    """A _targets.KnownByMemory. Not thread-safe. Labeled tensors are left out, except one of each optimizer's state,
-    unless they belong to an allocation site that grows. modules: gets the modules that a scan finds."""
+    """A _targets.Recognizable. Not thread-safe. Labeled tensors are left out unless they belong to an allocation site
+    that grows: their models and optimizers stand for them. modules: gets the modules that a scan finds."""
 
     def __init__(self, torch: Any, plugin: Plugin, modules: _modules.Modules, labels: _labels.Labels) -> None:
         self._torch = torch
@@ -41,39 +44,66 @@ class Tensors:
         self._modules.add(modules)
         modules.clear()
         self._labels.find_new()
-        examples = set() if wanted.only_blocks else self._labels.examples()
-        with self._torch._C.DisableTorchFunction():
-            while tensors and not choice.is_full():
-                tensor = tensors.pop()
-                if _labels.has_memory(tensor):
-                    is_labeled = tensor in self._labels
-                    is_left_out = is_labeled and id(tensor) not in examples
-                    blocks = wanted.blocks if wanted.only_blocks or is_left_out else None
-                    choice.add(tensor, self.targets_of(tensor, blocks, with_nodes=not is_labeled))
+        owners = [] if wanted.only_blocks else self.owners()
+        for owner in owners:
+            choice.add(owner, self.targets_of(owner, None))
+        added = {id(owner) for owner in owners}
+        del owners
+        while tensors and not choice.is_full():
+            tensor = tensors.pop()
+            if id(tensor) not in added:
+                is_left_out = wanted.only_blocks or tensor in self._labels
+                choice.add(tensor, self.targets_of(tensor, wanted.blocks if is_left_out else None))
         tensors.clear()
 
-    def as_blocks(self, addresses: Sequence[int]) -> _heap.Blocks | None:
-        """Returns how a search recognizes tensors with this memory. None: it cannot."""
+    def owners(self) -> list[Any]:
+        """Returns the models, and one tensor of each optimizer's state, which stands for the optimizer."""
+        return [*self._labels.states(), *self._labels.models.outermost()]
+
+    def with_memory(self, blocks: Sequence[int]) -> _heap.Recognized | None:
+        """Implements _targets.Recognizable. A search also notes tensors that a node created: their graph may retain the
+        memory."""
+        return self._recognized(self._plugin.has_node(), blocks=blocks, block_of=self._plugin.block_of())
+
+    def without_owner(self) -> _heap.Recognized | None:
+        """Implements _targets.Recognizable."""
+        return self._recognized(self._plugin.is_recorded(), known=self._labels.tensors())
+
+    def _recognized(self, notes: int, **others: Any) -> _heap.Recognized | None:
         if self._offset_of_impl == 0:
             return None
-        plugin, tensor_type = self._plugin, self._torch._C.TensorBase
-        return _heap.Blocks(addresses, tensor_type, plugin.block_of(), plugin.has_node(), self._offset_of_impl)
+        return _heap.Recognized(self._torch._C.TensorBase, self._offset_of_impl, notes, **others)
 
-    def targets_of(self, item: Any, blocks: Collection[int] | None, with_nodes: bool = False) -> list[Target]:
-        """Returns the tensor `item` and its gradient, as far as their memory is among `blocks`. None: the tensor, if it
-        is on a GPU or belongs to the graph. with_nodes: the tensor also if a recorded node created it, since the graph
-        behind it retains memory."""
-        with self._torch._C.DisableTorchFunction():
-            impl = self._cdata(item)
+    def targets_of(self, item: Any, blocks: Collection[int] | None) -> list[Target]:
+        """Returns a tensor and its gradient, as far as their memory is among `blocks`, and the tensor if a recorded
+        node created it, since the graph behind it retains memory. None: the tensor, if it is on a GPU or belongs to
+        the graph. Of a model, returns one of its tensors."""
+        if not _introspect.is_tensor(item):
+            return self._targets_of_model(item)
+        if not _labels.has_memory(item):
+            return []
+        impl = self._impl_of(item)
         place = self._plugin.identify(impl)
         if blocks is None:
             return [Target(place)] if place.node != 0 or place.device != _abi.NO_DEVICE else []
-        found = [Target(place)] if place.address in blocks or (with_nodes and place.node != 0) else []
+        is_of_graph = place.node != 0 and item not in self._labels
+        found = [Target(place)] if place.address in blocks or is_of_graph else []
         gradient = self._plugin.gradient_of(impl) if threading.get_ident() != self.polling_thread else 0
         if gradient:
             place = self._plugin.identify(gradient)
-            found += [Target(place, True)] if place.address in blocks else []
+            found += [Target(place, (_GRADIENT,))] if place.address in blocks else []
         return found
+
+    def _targets_of_model(self, outermost: Any) -> list[Target]:
+        example = self._labels.models.example_of(outermost)
+        if example is None or not _labels.has_memory(example[0]):
+            return []
+        place = self._plugin.identify(self._impl_of(example[0]))
+        return [Target(place, example[1])] if place.device != _abi.NO_DEVICE else []
+
+    def _impl_of(self, tensor: Any) -> int:
+        with self._torch._C.DisableTorchFunction():
+            return self._cdata(tensor)
 
 
 def _offset_of_impl(torch: Any, cdata: Any) -> int:

@@ -9,12 +9,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "storage/base/units.h"
+#include "storage/explain/composition.h"
 #include "storage/explain/copied_arguments.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/stacked_models.h"
 #include "storage/explain/unused_optimizers.h"
@@ -24,10 +27,19 @@
 namespace tidemark {
 namespace {
 
-/// Returns "model.teacher" for "Distillation.teacher", and "model" for a whole model.
-std::string expression_of(const std::string& module) {
+/// Returns the path to the model of which this is a part, or all; nothing if no scan found it.
+std::optional<Referrer> path_to(const AnalysisContext& context, const UnusedModel& unused) {
+    const size_t end = unused.module.find('.');
+    return end == unused.module.npos
+               ? path_to_model(context, unused.memory, unused.module)
+               : path_to_model(context, allocated_at(context, context.now()), unused.module.substr(0, end));
+}
+
+/// Returns "model.teacher" for "Distillation.teacher", and "model" for a whole model. model: what refers to the model;
+/// "": unknown.
+std::string expression_of(const std::string& module, const std::string& model) {
     const size_t end = module.find('.');
-    return "model" + (end == module.npos ? std::string() : module.substr(end));
+    return (model.empty() ? "model" : model) + (end == module.npos ? std::string() : module.substr(end));
 }
 
 /// Returns a finding of this memory, most bytes first, with the line of the largest tensor.
@@ -58,11 +70,17 @@ Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, 
               module, with("time", format_time_point(*finding.since)), idle, bytes)};
     finding.evidence = {at_event(context, words("One of its modules runs for the last time"), unused.last_used),
                         at_allocation(context, words("Its largest tensor"), unused.memory.front())};
-    const std::string expression = expression_of(unused.module);
-    const bool is_part = expression.find('.') != expression.npos;
+    std::string model;
+    if (const std::optional<Referrer> path = path_to(context, unused)) {
+        finding.referrer = referrer_words(context.graph()->tables(), words, *path);
+        finding.text.push_back(words("The model is retained by {referrer}.", with("referrer", finding.referrer)));
+        model = referrer_expression(context.graph()->tables(), *path);
+    }
+    const std::string expression = expression_of(unused.module, model);
+    const bool is_variable = expression.find_first_of(".[") == expression.npos;
     finding.fixes = {
         {words("Release it when its work is done."),
-         is_part ? expression + " = None" : "del " + expression,
+         is_variable ? "del " + expression : expression + " = None",
          unused.bytes,
          {}},
         {words("Or move it to host memory until it is needed again."), expression + ".to(\"cpu\")", unused.bytes, {}}};

@@ -116,6 +116,25 @@ size_t links_to_model(const GraphTables& tables, const std::vector<PathLink>& li
     return links.size();
 }
 
+std::optional<Referrer> path_to_model(const AnalysisContext& context, std::span<const AllocationIndex> tensors,
+                                      const std::string& model) {
+    std::optional<Referrer> path;
+    for (const AllocationIndex a : tensors) {
+        const AllocationRef allocation{context.device_position(), a};
+        const bool is_of_model = context.graph()->categories.name(allocation).starts_with(model + ".");
+        const Referrer* referrer = is_of_model ? context.graph()->referrers.in_python(allocation) : nullptr;
+        if (!referrer || !has_name(*referrer)) {
+            continue;
+        }
+        const size_t links = links_to_model(context.graph()->tables(), referrer->links, model);
+        if (links < (path ? path->links.size() : referrer->links.size())) {
+            path = *referrer;
+            path->links.resize(links);
+        }
+    }
+    return path;
+}
+
 const Referrer* referrer_of_models(const AnalysisContext& context, const LeakSuspect& suspect,
                                    const std::string& model) {
     Candidates candidates(context, model);

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// What retains many models of one class.
+// What retains a model, or many models of one class.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 
 #include "storage/explain/analysis_context.h"
@@ -12,6 +14,10 @@ namespace tidemark {
 
 /// Returns the number of links up to what refers to the model; all links if the path does not lead through it.
 size_t links_to_model(const GraphTables& tables, const std::vector<PathLink>& links, const std::string& model);
+
+/// Returns the shortest path up to a model of this class by which a scan found one of these tensors. Needs a graph.
+std::optional<Referrer> path_to_model(const AnalysisContext& context, std::span<const AllocationIndex> tensors,
+                                      const std::string& model);
 
 /// Returns a path to one of the models, by the variable, container or kind of cycle that retains most of them. Paths
 /// that lead through the model come first. A variable of a running function refers to one of many models, so it retains

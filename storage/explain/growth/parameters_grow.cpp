@@ -6,8 +6,10 @@
 #include <iterator>
 
 #include "storage/base/units.h"
+#include "storage/explain/composition.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/model_parts.h"
+#include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/text/referrer_words.h"
 #include "storage/trace/optimizer_spans.h"
@@ -43,6 +45,16 @@ std::optional<Referrer> path_by_optimizer(const AnalysisContext& context, const 
         }
     }
     return 2 * by_optimizer > found ? path : std::nullopt;
+}
+
+/// Sets the referrer of the finding to this path, which a scan found.
+void set_referrer(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect, const Referrer& path,
+                  const Words& words) {
+    finding.referrer = referrer_words(context.graph()->tables(), words, path);
+    const size_t iterations = suspect.iterations->size() - suspect.since;
+    finding.basis =
+        words("The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
+              with("iterations", format_count(static_cast<int64_t>(iterations))));
 }
 
 /// Returns the fixes for parameters that an optimizer retains. Those that only its state retains were replaced: its
@@ -98,14 +110,14 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                       {},
                       true}};
     if (const std::optional<Referrer> path = path_by_optimizer(context, suspect)) {
-        finding.referrer = referrer_words(context.graph()->tables(), words, *path);
-        const size_t iterations = suspect.iterations->size() - suspect.since;
-        finding.basis =
-            words("The allocator's events of {iterations} iterations show the growth; a heap scan found the referrer.",
-                  with("iterations", format_count(static_cast<int64_t>(iterations))));
+        set_referrer(finding, context, suspect, *path, words);
         std::vector<Fix> fixes = fixes_of_optimizer(context, suspect, *path, finding.referrer, words);
         finding.fixes.insert(finding.fixes.begin(), std::make_move_iterator(fixes.begin()),
                              std::make_move_iterator(fixes.end()));
+    } else if (const std::optional<Referrer> to_model =
+                   path_to_model(context, allocated_at(context, context.now()), parts.model)) {
+        set_referrer(finding, context, suspect, *to_model, words);
+        finding.text.push_back(words("The model is retained by {referrer}.", with("referrer", finding.referrer)));
     }
     if (parts.gradient_bytes > 0) {
         finding.fixes.push_back({words("Gradients of parameters that are no longer trained stay, too: release them."),
