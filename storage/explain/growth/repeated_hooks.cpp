@@ -110,6 +110,24 @@ int64_t most_at_once(const AnalysisContext& context, const std::vector<Allocatio
     return most;
 }
 
+/// Returns what refers to the hook's memory: the hooks themselves, as far as a scan found that. A variable for what the
+/// newest one stored is another referrer of a part. nullptr: no scan found any.
+const Referrer* referrer_of(const AnalysisContext& context, const HookRuns& hook) {
+    const GraphContext& graph = *context.graph();
+    const Referrer* newest = nullptr;
+    for (const Referrer& referrer : graph.tables().referrers) {
+        const bool is_by_hook = std::any_of(referrer.links.begin(), referrer.links.end(),
+                                            [](const PathLink& link) { return link.kind == PathLinkKind::hook; });
+        if (is_by_hook && has_name(referrer) && referrer.allocation.device == context.device_position() &&
+            std::binary_search(hook.made.begin(), hook.made.end(), referrer.allocation.index) &&
+            graph.tables().scans[referrer.scan].time <= context.now_time()) {
+            newest = &referrer;
+        }
+    }
+    const StackId stack = context.device().allocations.stack[hook.made.back()];
+    return newest ? newest : outermost_referrer(graph, context.device_position(), stack, context.now_time());
+}
+
 /// `one`: the allocations of one hook.
 Finding make_finding(const AnalysisContext& context, const HookRuns& hook, int64_t one, const Words& words) {
     const Allocations& allocations = context.device().allocations;
@@ -124,8 +142,7 @@ Finding make_finding(const AnalysisContext& context, const HookRuns& hook, int64
     finding.component = ComponentKind::requested;
     set_line(finding, context, allocations.stack[newest]);
     if (context.graph()) {
-        const Referrer* referrer = outermost_referrer(*context.graph(), context.device_position(),
-                                                      allocations.stack[newest], context.now_time());
+        const Referrer* referrer = referrer_of(context, hook);
         finding.referrer = referrer ? referrer_words(context.graph()->tables(), words, *referrer) : std::string();
     }
     const std::string& name = context.trace().origins[allocations.origin[newest]].module;
