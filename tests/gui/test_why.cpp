@@ -26,6 +26,7 @@
 #include "gui/story/walk_bar.h"
 #include "gui/widgets/text_block.h"
 #include "storage/read/read_graph.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
@@ -441,6 +442,27 @@ private slots:
                 QVERIFY(a.number == b.number || !overview.flag_box(a).intersects(overview.flag_box(b)));
             }
         }
+    }
+
+    void a_flag_stands_at_the_time_that_its_card_names() {
+        int between_events = 0;
+        for (const char* name : {"recorded/shapes.tide", "recorded/gan.tide", "../../resources/examples/gpt2.tide"}) {
+            Progress progress;
+            const auto opened = load_trace(QStringLiteral(TIDEMARK_TEST_DATA "/") + QLatin1String(name), progress);
+            QVERIFY(opened);
+            const Session& session = *opened->session;
+            ExplanationSource& source = opened->session->explanation_source();
+            source.request();
+            QTRY_VERIFY_WITH_TIMEOUT(source.state() == ExplanationSource::State::ready, longest_wait);
+            for (const FindingFlag& flag : finding_flags(session)) {
+                const auto& finding = source.explained()->explanation.findings[static_cast<size_t>(flag.finding)];
+                if (finding.since) {
+                    QCOMPARE(time_of(session.device(), flag.begin), *finding.since);
+                    between_events += flag.begin.between ? 1 : 0;
+                }
+            }
+        }
+        QVERIFY(between_events > 0);
     }
 
     void the_memory_of_a_finding_ends_where_the_explanation_does() {
