@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gui/model/explained.h"
+#include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
@@ -18,6 +19,8 @@
 namespace tidemark::gui {
 
 namespace {
+
+const QString usual_answer = QStringLiteral("`code`\n`code`");  // most answers have two lines, with code in them
 
 /// Returns the position of the first finding that is not background; -1: there is none.
 int first_finding(const Explanation& explanation) {
@@ -38,6 +41,9 @@ SummaryBar::SummaryBar(QWidget* parent)
     QFont font = text_->font();
     font.setPointSizeF(font.pointSizeF() * 1.15);
     text_->setFont(font);
+    text_->show_html(rich_text(usual_answer));
+    const QMargins margins = row_->contentsMargins();
+    setMinimumHeight(text_->heightForWidth(text_->sizeHint().width()) + margins.top() + margins.bottom());
     connect(text_, &QTextBrowser::anchorClicked, this,
             [this](const QUrl& link) { emit finding_requested(link.toString().toInt()); });
     hide();
@@ -50,6 +56,7 @@ void SummaryBar::set_session(Session* session) {
     session_ = session;
     if (session_) {
         connect(&session_->explanation_source(), &ExplanationSource::changed, this, &SummaryBar::fill);
+        connect(&session_->explanation_source(), &ExplanationSource::state_changed, this, &SummaryBar::show_state);
     }
     fill();
 }
@@ -58,19 +65,32 @@ QString SummaryBar::plain_text() const { return text_->toPlainText(); }
 
 void SummaryBar::fill() {
     delete std::exchange(mark_, nullptr);
-    const auto explained = session_ ? session_->explanation_source().explained() : nullptr;
-    setVisible(explained != nullptr);
-    if (!explained) {
-        return;
+    if (const auto explained = session_ ? session_->explanation_source().explained() : nullptr) {
+        show_explanation(*explained);
     }
-    const Explanation& explanation = explained->explanation;
+    show_state();
+}
+
+/// The first explanation of a run is awaited in the place of its answer.
+void SummaryBar::show_state() {
+    const bool is_explained = session_ && session_->explanation_source().explained();
+    const bool is_awaited = session_ && session_->explanation_source().state() == ExplanationSource::State::working;
+    if (!is_explained) {
+        text_->show_html(QStringLiteral("<span style=\"color:%1\">%2</span>")
+                             .arg(Theme::current().faint_text.name(), tr("Explaining…").toHtmlEscaped()));
+    }
+    setVisible(is_explained || is_awaited);
+}
+
+void SummaryBar::show_explanation(const Explained& explained) {
+    const Explanation& explanation = explained.explanation;
     QStringList sentences;
     for (const std::string& sentence : explanation.answer) {
         sentences << rich_text(to_qstring(sentence));
     }
     if (const int first = first_finding(explanation); first >= 0) {
         const Severity severity = explanation.findings[static_cast<size_t>(first)].severity;
-        mark_ = new SeverityMark(severity, to_qstring(severity_title(explained->words(), severity)));
+        mark_ = new SeverityMark(severity, to_qstring(severity_title(explained.words(), severity)));
         row_->insertWidget(0, mark_, 0, Qt::AlignVCenter);
         sentences << QStringLiteral("<a href=\"%1\">%2</a>").arg(first).arg(tr("Show the evidence").toHtmlEscaped());
     }

@@ -14,7 +14,11 @@ FindingCurve::FindingCurve(std::shared_ptr<const Explained> explained, int findi
     : explained_(std::move(explained)),
       finding_(static_cast<size_t>(finding)),
       levels_(
-          levels_of(explained_->context->device(), memory_over_time(explained_->context->device(), this->finding()))) {}
+          levels_of(explained_->context->device(), memory_over_time(explained_->context->device(), this->finding()))) {
+    for (const AllocationLevel& level : levels_) {
+        highest_level_ = std::max(highest_level_, level.bytes);
+    }
+}
 
 std::optional<FindingCurve> FindingCurve::of(std::shared_ptr<const Explained> explained, int finding) {
     if (!explained || !explained->context || finding < 0) {
@@ -47,14 +51,12 @@ int64_t FindingCurve::component_at(const Session& session, double position) cons
 int64_t FindingCurve::highest(const Session& session) const {
     constexpr int samples = 400;
     const TimeView& view = session.time_view();
-    int64_t highest = 0;
-    if (is_of_component()) {
-        for (const Column& column : columns(session, view.whole_from(), view.whole_to(), samples)) {
-            highest = std::max(highest, column.highest);
-        }
+    if (!is_of_component()) {
+        return highest_level_;
     }
-    for (const AllocationLevel& level : levels_) {
-        highest = std::max(highest, level.bytes);
+    int64_t highest = 0;
+    for (const Column& column : columns(session, view.whole_from(), view.whole_to(), samples)) {
+        highest = std::max(highest, column.highest);
     }
     return highest;
 }

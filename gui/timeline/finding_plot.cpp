@@ -26,7 +26,8 @@ QString each_text(IterationSource unit, int64_t bytes) {
 
 }  // namespace
 
-FindingPlot::FindingPlot(QWidget* parent) : TimePlot(parent) {
+FindingPlot::FindingPlot(QWidget* parent)
+    : TimePlot(parent), task_(this, OnNewerRequest::cancel_running, [this](const auto& curve) { show_curve(*curve); }) {
     setObjectName(QStringLiteral("finding"));
     setAccessibleName(tr("Memory of the finding over time"));
     set_purpose(tr("Only the memory of the selected finding, on its own scale."));
@@ -58,12 +59,23 @@ void FindingPlot::follow_explanation() {
 void FindingPlot::take_finding() {
     const int finding = has_data() ? finding_shown(*session()) : -1;
     const auto explained = finding >= 0 ? session()->explanation_source().explained() : nullptr;
-    if (finding == shown_ && explained == explained_) {
+    if (finding == finding_ && explained == explained_) {
         return;
     }
-    shown_ = finding;
+    finding_ = finding;
     explained_ = explained;
-    curve_ = FindingCurve::of(explained, finding);
+    if (!explained) {
+        task_.abandon();
+        show_curve(std::nullopt);
+        return;
+    }
+    task_.start([explained, finding](Progress&) {
+        return std::make_shared<const std::optional<FindingCurve>>(FindingCurve::of(explained, finding));
+    });
+}
+
+void FindingPlot::show_curve(std::optional<FindingCurve> curve) {
+    curve_ = std::move(curve);
     if (curve_) {
         set_whole_bytes(static_cast<double>(curve_->highest(*session())) * headroom);
     }
@@ -73,7 +85,7 @@ void FindingPlot::take_finding() {
 
 std::optional<int64_t> FindingPlot::known_until() const {
     const bool is_outdated = curve_ && !source_->is_current() && !curve_->finding().memory.allocations.empty();
-    return is_outdated ? std::optional(explained_->explanation.time) : std::nullopt;
+    return is_outdated ? std::optional(curve_->explained().explanation.time) : std::nullopt;
 }
 
 /// Returns the finding's title with its bytes, which stay complete if there is no room for all.

@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "gui/model/latest_only.h"
 #include "gui/timeline/finding_curve.h"
 #include "gui/widgets/time_plot.h"
 
@@ -16,7 +17,8 @@ class FindingPlot : public TimePlot {
     Q_OBJECT
 public:
     explicit FindingPlot(QWidget* parent = nullptr);
-    /// Returns what is drawn; nothing while the plot is hidden.
+    /// Returns what is drawn; nothing while the plot is hidden. The memory of another finding follows a moment after it
+    /// was selected: a leak may have a million allocations.
     const std::optional<FindingCurve>& curve() const { return curve_; }
     /// Returns the time until which the finding's allocations are known; nothing if the explanation is current.
     std::optional<int64_t> known_until() const;
@@ -32,12 +34,14 @@ protected:
 private:
     void follow_explanation();
     void take_finding();
+    void show_curve(std::optional<FindingCurve> curve);
     QString title(const QFontMetrics& metrics, int width) const;
 
     QPointer<ExplanationSource> source_;
     std::optional<FindingCurve> curve_;
-    int shown_ = -1;                              ///< the finding
+    int finding_ = -1;                            ///< whose curve is drawn or made
     std::shared_ptr<const Explained> explained_;  ///< of it
+    LatestOnly<std::optional<FindingCurve>> task_;
 };
 
 }  // namespace tidemark::gui

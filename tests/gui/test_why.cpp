@@ -7,6 +7,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLabel>
+#include <QLayout>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabWidget>
@@ -196,7 +197,7 @@ private slots:
         Session& session = *open.session;
         FindingPlot& plot = open.window->page().finding_plot();
         const Finding& finding = open.pane().cards().front()->finding();
-        QVERIFY2(plot.isVisible(), "a leak is drawn without a click");
+        QTRY_VERIFY_WITH_TIMEOUT(plot.isVisible(), longest_wait);  // a leak is drawn without a click
         QVERIFY(plot.curve());
         QCOMPARE(&plot.curve()->finding(), &finding);
         QVERIFY2(!session.selection().state().memory, "and nothing is dimmed");
@@ -426,6 +427,35 @@ private slots:
         }
     }
 
+    void the_height_of_a_text_follows_width_words_and_font() {
+        TextBlock block(QStringLiteral("text"));
+        block.show_html(QStringLiteral("a few words that need several lines in a narrow place"));
+        const int low = block.heightForWidth(400), high = block.heightForWidth(100);
+        QVERIFY(high > low);
+        QCOMPARE(block.heightForWidth(400), low);
+        QFont font = block.font();
+        font.setPointSizeF(font.pointSizeF() * 2);
+        block.setFont(font);
+        QVERIFY(block.heightForWidth(100) > high);
+        block.show_html(QStringLiteral("word"));
+        QVERIFY(block.heightForWidth(100) < high);
+    }
+
+    void the_answer_has_its_room_before_it_is_known() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        const SummaryBar& bar = open.window->page().summary_bar();
+        QVERIFY(bar.isVisible());
+        QCOMPARE(bar.plain_text(), QStringLiteral("Explaining…"));
+        const QWidget& below = open.window->page().arrangement();
+        open.window->page().layout()->activate();
+        const int place = below.y();
+        QVERIFY(open.explained());
+        QVERIFY(!bar.plain_text().contains(QStringLiteral("Explaining")));
+        open.window->page().layout()->activate();
+        QCOMPARE(below.y(), place);
+    }
+
     void a_click_on_an_overview_flag_opens_its_finding() {
         Application application(Settings::Storage::in_memory);
         Shown open(application);
@@ -471,7 +501,7 @@ private slots:
         QVERIFY(open.explained());
         Session& session = *open.session;
         const FindingPlot& plot = open.window->page().finding_plot();
-        QVERIFY(plot.curve() && !plot.known_until());
+        QTRY_VERIFY_WITH_TIMEOUT(plot.curve() && !plot.known_until(), longest_wait);
         const auto longer = std::make_shared<const Trace>(session.trace());
         session.grow({longer, Session::analyze(longer)}, session.device_groups());
         QVERIFY(plot.curve());
