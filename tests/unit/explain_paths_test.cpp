@@ -246,7 +246,7 @@ TEST(ExplainGrowthThrough, AttributesOfCtxAreNamedAsTheProgramNamesThem) {
     EXPECT_EQ(finding.kind, FindingKind::ctx_retains_tensors);
     EXPECT_EQ(finding.title, "30 tensors retained by `ctx.x` of custom Function `Swish`");
     ASSERT_FALSE(finding.path.empty());
-    EXPECT_EQ(finding.path.front().text, "`ctx.x` of custom Function `Swish`");
+    EXPECT_EQ(finding.path.front().text, "attribute x of the ctx of custom Function Swish");
 }
 
 TEST(ExplainGrowthThrough, AListOfTensorsWithOneHookEachIsAContainer) {
