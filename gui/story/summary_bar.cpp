@@ -37,7 +37,7 @@ SummaryBar::SummaryBar(QWidget* parent)
     setObjectName(QStringLiteral("summary_bar"));
     row_->setContentsMargins(8, 4, 8, 4);
     row_->setSpacing(10);
-    row_->addWidget(text_, 1);
+    row_->addWidget(text_, 1, Qt::AlignVCenter);
     QFont font = text_->font();
     font.setPointSizeF(font.pointSizeF() * 1.15);
     text_->setFont(font);

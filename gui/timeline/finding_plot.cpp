@@ -99,7 +99,7 @@ QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
     if (const auto time = known_until()) {
         facts << tr("as of %1").arg(duration_text(*time));
     }
-    const QString end = QStringLiteral(" · ") + facts.join(QStringLiteral(", "));
+    const QString end = QStringLiteral(" · ") + facts_text(facts);
     const int left = width - metrics.horizontalAdvance(end);
     return metrics.elidedText(to_qstring(finding.title).remove(QLatin1Char('`')), Qt::ElideRight, std::max(left, 0)) +
            end;

@@ -59,12 +59,11 @@ QString peak_text(const Session& session) {
 }
 
 QString oom_text(const Trace& trace, const OtherEvent& oom) {
-    const QString requested = bytes_text(static_cast<int64_t>(oom.size)),
-                  free = bytes_text(static_cast<int64_t>(oom.address));
+    const QString requested = bytes_text(static_cast<int64_t>(oom.size));
     return segment_size(AllocatorSettings::from_text(trace.settings), oom.size) <= oom.address
-               ? TimelinePlot::tr("out of memory: %1 requested beyond the process's own limit, %2 free")
-                     .arg(requested, free)
-               : TimelinePlot::tr("out of memory: %1 requested, %2 free").arg(requested, free);
+               ? TimelinePlot::tr("out of memory: %1 refused by the process's own limit").arg(requested)
+               : TimelinePlot::tr("out of memory: %1 requested, %2 free")
+                     .arg(requested, bytes_text(static_cast<int64_t>(oom.address)));
 }
 
 /// Returns the place nearest to the anchor, above or below it, where a label covers none of the others; the anchor if

@@ -320,7 +320,7 @@ void TimePlot::paintEvent(QPaintEvent*) {
 }
 
 void TimePlot::resizeEvent(QResizeEvent* event) {
-    xAxis->ticker()->setTickCount(std::max(2, (width() - left_margin - right_margin) / 110));
+    xAxis->ticker()->setTickCount(std::max(2, (width() - left_margin - right_margin) / 90));
     yAxis->ticker()->setTickCount(std::max(2, (height() - top_margin_ - bottom_margin_) / 34));
     QCustomPlot::resizeEvent(event);
     view_changed();
