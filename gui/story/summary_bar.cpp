@@ -5,8 +5,10 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QTextDocument>
 #include <QUrl>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gui/model/explained.h"
@@ -30,20 +32,46 @@ int first_finding(const Explanation& explanation) {
     return first == findings.end() ? -1 : static_cast<int>(first - findings.begin());
 }
 
+/// A text that wants the height of a usual answer at least, and stands in the middle of it.
+class Answer : public TextBlock {
+public:
+    explicit Answer(const QString& name) : TextBlock(name) {
+        // Queued: the height of the new text is known when it is complete.
+        connect(this, &QTextEdit::textChanged, this, &Answer::center, Qt::QueuedConnection);
+    }
+    int heightForWidth(int width) const override { return std::max(TextBlock::heightForWidth(width), usual_height()); }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override {
+        center();
+        TextBlock::resizeEvent(event);
+    }
+
+private:
+    void center() {
+        const int free = height() - TextBlock::heightForWidth(width());
+        setViewportMargins(0, std::max(free / 2, 0), 0, 0);
+    }
+    int usual_height() const {
+        QTextDocument usual;
+        usual.setDocumentMargin(0);
+        usual.setDefaultFont(font());
+        usual.setHtml(rich_text(usual_answer));
+        return static_cast<int>(std::ceil(usual.size().height()));
+    }
+};
+
 }  // namespace
 
 SummaryBar::SummaryBar(QWidget* parent)
-    : QWidget(parent), row_(new QHBoxLayout(this)), text_(new TextBlock(tr("Summary"))) {
+    : QWidget(parent), row_(new QHBoxLayout(this)), text_(new Answer(tr("Summary"))) {
     setObjectName(QStringLiteral("summary_bar"));
     row_->setContentsMargins(8, 4, 8, 4);
     row_->setSpacing(10);
-    row_->addWidget(text_, 1, Qt::AlignVCenter);
+    row_->addWidget(text_, 1);
     QFont font = text_->font();
     font.setPointSizeF(font.pointSizeF() * 1.15);
     text_->setFont(font);
-    text_->show_html(rich_text(usual_answer));
-    const QMargins margins = row_->contentsMargins();
-    setMinimumHeight(text_->heightForWidth(text_->sizeHint().width()) + margins.top() + margins.bottom());
     connect(text_, &QTextBrowser::anchorClicked, this,
             [this](const QUrl& link) { emit finding_requested(link.toString().toInt()); });
     hide();
