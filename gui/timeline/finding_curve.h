@@ -46,7 +46,7 @@ private:
     std::shared_ptr<const Explained> explained_;
     size_t finding_;
     std::vector<AllocationLevel> levels_;
-    int64_t highest_level_ = 0;
+    std::vector<Column> blocks_;  ///< of so many levels each: a column of a long run has a million
 };
 
 /// Returns the finding whose memory the plots show: the selected one, or else the first if it is no mere pattern; -1:

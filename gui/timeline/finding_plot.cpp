@@ -27,7 +27,8 @@ QString each_text(IterationSource unit, int64_t bytes) {
 }  // namespace
 
 FindingPlot::FindingPlot(QWidget* parent)
-    : TimePlot(parent), task_(this, OnNewerRequest::cancel_running, [this](const auto& curve) { show_curve(*curve); }) {
+    : TimePlot(parent),
+      task_(this, OnNewerRequest::cancel_running, [this](ShownCurve shown) { show_curve(std::move(shown)); }) {
     setObjectName(QStringLiteral("finding"));
     setAccessibleName(tr("Memory of the finding over time"));
     set_purpose(tr("Only the memory of the selected finding, on its own scale."));
@@ -66,7 +67,7 @@ void FindingPlot::take_finding() {
     explained_ = explained;
     if (!explained) {
         task_.abandon();
-        show_curve(std::nullopt);
+        show_curve(no_curve());
         return;
     }
     task_.start([explained, finding](Progress&) {
@@ -74,23 +75,23 @@ void FindingPlot::take_finding() {
     });
 }
 
-void FindingPlot::show_curve(std::optional<FindingCurve> curve) {
-    curve_ = std::move(curve);
-    if (curve_) {
-        set_whole_bytes(static_cast<double>(curve_->highest(*session())) * headroom);
+void FindingPlot::show_curve(ShownCurve shown) {
+    shown_ = std::move(shown);
+    if (curve()) {
+        set_whole_bytes(static_cast<double>(curve()->highest(*session())) * headroom);
     }
-    setVisible(curve_.has_value());
+    setVisible(curve().has_value());
     repaint_picture();
 }
 
 std::optional<int64_t> FindingPlot::known_until() const {
-    const bool is_outdated = curve_ && !source_->is_current() && !curve_->finding().memory.allocations.empty();
-    return is_outdated ? std::optional(curve_->explained().explanation.time) : std::nullopt;
+    const bool is_outdated = curve() && !source_->is_current() && !curve()->finding().memory.allocations.empty();
+    return is_outdated ? std::optional(curve()->explained().explanation.time) : std::nullopt;
 }
 
 /// Returns the finding's title with its bytes, which stay complete if there is no room for all.
 QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
-    const Finding& finding = curve_->finding();
+    const Finding& finding = curve()->finding();
     const bool is_component = finding.memory.allocations.empty();
     QStringList facts{is_component ? component_name({*finding.component, {}, 0, 0, 0}) : bytes_text(finding.bytes)};
     if (finding.per_iteration) {
@@ -106,14 +107,14 @@ QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
 }
 
 void FindingPlot::paint_picture(QCPPainter& painter) {
-    if (!curve_) {
+    if (!curve()) {
         return;
     }
     const TimeView& view = session()->time_view();
-    const QColor color = severity_color(theme(), curve_->finding().severity);
+    const QColor color = severity_color(theme(), curve()->finding().severity);
     QColor fill = color;
     fill.setAlpha(theme().dark ? 90 : 70);
-    const auto columns = curve_->columns(*session(), view.from(), view.to(), area().width());
+    const auto columns = curve()->columns(*session(), view.from(), view.to(), area().width());
     const AxisMap y = y_map();
     const double bottom = area().bottom() + 1;
     painter.save();
@@ -139,16 +140,16 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
 }
 
 QString FindingPlot::describe_ends(std::pair<double, double> range) const {
-    const auto bytes = [&](double at) { return bytes_text(curve_->at(*session(), at).bytes); };
-    return curve_ ? tr("%1 → %2").arg(bytes(range.first), bytes(range.second)) : QString();
+    const auto bytes = [&](double at) { return bytes_text(curve()->at(*session(), at).bytes); };
+    return curve() ? tr("%1 → %2").arg(bytes(range.first), bytes(range.second)) : QString();
 }
 
 QString FindingPlot::describe(QPoint point) {
-    if (!curve_) {
+    if (!curve()) {
         return {};
     }
     const double position = position_at(point.x());
-    const FindingCurve::Value value = curve_->at(*session(), position);
+    const FindingCurve::Value value = curve()->at(*session(), position);
     const int64_t time = session()->time_view().time_at(position);
     QString text =
         QStringLiteral("<b>%1</b><br>%2").arg(QString::fromStdString(format_time_point(time)), bytes_text(value.bytes));

@@ -427,6 +427,27 @@ private slots:
         }
     }
 
+    void columns_of_a_finding_have_its_lowest_and_highest_bytes() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        Session& session = *open.session;
+        session.time_view().set_axis(TimeAxis::event_index);
+        const auto curve = FindingCurve::of(session.explanation_source().explained(), 0);
+        QVERIFY(curve);
+        const EventNumber end = session.device().event_count();
+        for (const auto& [from, to] : {std::pair(0, end), std::pair(end / 3, end / 2), std::pair(end - 1, end)}) {
+            int64_t lowest = curve->at(session, from).bytes, highest = lowest;
+            for (EventNumber state = from; state <= to; ++state) {
+                lowest = std::min(lowest, curve->at(session, state).bytes);
+                highest = std::max(highest, curve->at(session, state).bytes);
+            }
+            const FindingCurve::Column column = curve->columns(session, from, to, 1).front();
+            QCOMPARE(column.lowest, lowest);
+            QCOMPARE(column.highest, highest);
+        }
+    }
+
     void the_height_of_a_text_follows_width_words_and_font() {
         TextBlock block(QStringLiteral("text"));
         block.show_html(QStringLiteral("a few words that need several lines in a narrow place"));
