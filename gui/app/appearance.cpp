@@ -29,8 +29,8 @@ public:
     }
 };
 
-/// Fusion with a visible frame around check boxes, which Fusion paints darker than a dark background, and with a
-/// focus frame above the widget: most widgets fill their place.
+/// Fusion with a visible frame around check boxes and fields, which Fusion paints darker than a dark background, and
+/// with a focus frame above the widget: most widgets fill their place.
 class Style : public QProxyStyle {
 public:
     Style() : QProxyStyle(QStringLiteral("Fusion")) { setObjectName(QStringLiteral("tidemark")); }
@@ -41,11 +41,24 @@ public:
     void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                        const QWidget* widget) const override {
         QProxyStyle::drawPrimitive(element, option, painter, widget);
-        if (element == PE_IndicatorCheckBox) {
-            painter->setPen(option->palette.color(QPalette::PlaceholderText));
-            painter->setBrush(Qt::NoBrush);
-            painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+        if (element == PE_IndicatorCheckBox || (element == PE_FrameLineEdit && Theme::current().dark)) {
+            paint_frame(*option, *painter);
         }
+    }
+    void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
+                            const QWidget* widget) const override {
+        QProxyStyle::drawComplexControl(control, option, painter, widget);
+        if (control == CC_SpinBox && Theme::current().dark) {
+            paint_frame(*option, *painter);
+        }
+    }
+
+private:
+    static void paint_frame(const QStyleOption& option, QPainter& painter) {
+        const bool has_focus = option.state & State_HasFocus;
+        painter.setPen(option.palette.color(has_focus ? QPalette::Link : QPalette::PlaceholderText));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(option.rect.adjusted(0, 0, -1, -1));
     }
 };
 
@@ -131,6 +144,8 @@ bool LanguageSwitch::install(const QString& code) {
     const bool known = wanted.startsWith(QLatin1String("en")) ||
                        std::any_of(all.begin(), all.end(), [&](const Language& l) { return l.code == wanted; });
     current_ = known && !wanted.startsWith(QLatin1String("en")) ? wanted : QStringLiteral("en");
+    const QLocale system = QLocale::system(), own(current_);
+    QLocale::setDefault(system.language() == own.language() ? system : own);  // dates in the window's language
     const auto load = [this](const QString& file, const QString& folder) {
         auto translator = std::make_unique<Translator>();
         if (!translator->load(file, folder)) {

@@ -19,7 +19,8 @@ std::vector<PaneCommand> enabled_actions(const Actions& actions) {
     for (const Actions::Entry& entry : actions.entries()) {
         if (entry.action->isEnabled()) {
             commands.push_back({entry.path + QStringLiteral(" › ") + plain_text(*entry.action),
-                                keys_text(*entry.action), [action = entry.action] { action->trigger(); }});
+                                keys_text(*entry.action), [action = entry.action] { action->trigger(); },
+                                entry.action->objectName()});
         }
     }
     return commands;
@@ -56,8 +57,8 @@ CommandPalette::CommandPalette(const Actions& actions, std::vector<PaneCommand> 
 void CommandPalette::fill(const QString& wanted) {
     list_->clear();
     for (size_t i = 0; i < commands_.size(); ++i) {
-        const auto& [name, keys, run] = commands_[i];
-        if (matches(name, wanted)) {
+        const auto& [name, keys, run, english] = commands_[i];
+        if (matches(name + u' ' + english, wanted)) {
             auto* item = new QListWidgetItem(keys.isEmpty() ? name : name + QStringLiteral("   [%1]").arg(keys), list_);
             item->setData(Qt::UserRole, QVariant::fromValue(i));
         }

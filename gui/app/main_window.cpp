@@ -294,6 +294,7 @@ void MainWindow::remember_summary() {
     }
     FileSummary summary;
     summary.headline = headline_of(*explained);
+    summary.language = QLatin1String(language_name(explained->language));
     if (const auto& findings = explained->explanation.findings;
         !findings.empty() && findings.front().severity != Severity::background) {
         summary.severity = QString::fromLatin1(severity_word(findings.front().severity));

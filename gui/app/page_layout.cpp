@@ -3,6 +3,7 @@
 
 #include "gui/app/page_layout.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QSplitter>
 #include <QTabBar>
@@ -66,6 +67,9 @@ void PageLayout::show_story(bool shown) {
     shows_story_ = shown;
     place_story();
     parts_.story->setVisible(shown);
+    if (story_covers_stage() && stage_->isAncestorOf(QApplication::focusWidget())) {
+        parts_.story->setFocus();  // what has the focus may be covered
+    }
     story_strip_->setVisible(!shown || is_narrow_);
     emit changed();
 }

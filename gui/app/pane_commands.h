@@ -18,6 +18,7 @@ struct PaneCommand {
     QString name;               ///< "Table › Columns › Address"
     QString keys;               ///< for display; may be empty
     std::function<void()> run;  ///< without effect if the pane has deleted the command
+    QString english = {};       ///< words that find it in any language: "file.share"; may be empty
 };
 
 /// Returns what can be done now in the visible part of a pane. Menus that are filled when they open are filled.

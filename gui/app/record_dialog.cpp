@@ -258,8 +258,7 @@ void RecordDialog::show_parts(const std::vector<RecordPart>& parts) {
             show_driver(part);
         }
         if (!part.available && !is_driver && !(concerns_program(part) && command_->text().isEmpty())) {
-            missing << QStringLiteral("⚠ ") + (part.title.isEmpty() ? part.name : part.title) + QStringLiteral(": ") +
-                           part.sentence;
+            missing << tr("⚠ %1: %2").arg(part.title.isEmpty() ? part.name : part.title, part.sentence);
         }
     }
     parts_note_->setText(parts.empty()

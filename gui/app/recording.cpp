@@ -12,7 +12,6 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QRegularExpression>
 #include <QStandardPaths>
 
 #include "gui/model/explanation_source.h"
@@ -65,9 +64,11 @@ std::vector<RecordPart> read_parts(const QByteArray& json) {
         const QJsonObject part = value.toObject();
         const auto text = [&](const char* key) { return part.value(QLatin1String(key)).toString(); };
         if (!text("name").isEmpty() && !part.value(QLatin1String("optional")).toBool()) {
-            const QStringList sentences{text("text"), text("fix")};
+            const QString is = text("text"), fix = text("fix");
             parts.push_back({text("name"), text("title"), part.value(QLatin1String("ok")).toBool(true),
-                             sentences.filter(QRegularExpression(QStringLiteral("."))).join(QStringLiteral(". "))});
+                             is.isEmpty()    ? fix
+                             : fix.isEmpty() ? is
+                                             : Recording::tr("%1. %2", "what is there, what to do").arg(is, fix)});
         }
     }
     return parts;

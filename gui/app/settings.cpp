@@ -81,8 +81,12 @@ void Settings::forget_recent_files() { set_recent_files({}); }
 FileSummary Settings::summary_of(const QString& path) const {
     const QVariantMap stored = value(summaries_key).toMap().value(summary_key(path)).toMap();
     const auto text = [&](const char* name) { return stored.value(QLatin1String(name)).toString(); };
-    return {text("headline"), text("severity"), text("device"), stored.value(QStringLiteral("peak_bytes")).toLongLong(),
-            stored.value(QStringLiteral("recorded_time")).toLongLong()};
+    return {text("headline"),
+            text("severity"),
+            text("device"),
+            stored.value(QStringLiteral("peak_bytes")).toLongLong(),
+            stored.value(QStringLiteral("recorded_time")).toLongLong(),
+            text("language")};
 }
 
 void Settings::remember_summary(const QString& path, const FileSummary& summary) {
@@ -95,7 +99,8 @@ void Settings::remember_summary(const QString& path, const FileSummary& summary)
                                                         {QStringLiteral("severity"), summary.severity},
                                                         {QStringLiteral("device"), summary.device},
                                                         {QStringLiteral("peak_bytes"), summary.peak_bytes},
-                                                        {QStringLiteral("recorded_time"), summary.recorded_time}});
+                                                        {QStringLiteral("recorded_time"), summary.recorded_time},
+                                                        {QStringLiteral("language"), summary.language}});
     set(summaries_key, summaries);
 }
 

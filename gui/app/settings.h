@@ -14,11 +14,12 @@ namespace tidemark::gui {
 
 /// What the start page says about a file: of its last explanation.
 struct FileSummary {
-    QString headline;  ///< in the language in which the trace was explained; empty: never explained
+    QString headline;  ///< empty: never explained
     QString severity;  ///< severity_word() of the first finding; empty: no finding but background
     QString device;
     qint64 peak_bytes = 0;     ///< allocated
     qint64 recorded_time = 0;  ///< ms since 1970, UTC; 0: unknown
+    QString language = {};     ///< of the headline: language_name()
     bool operator==(const FileSummary&) const = default;
 };
 

@@ -29,6 +29,7 @@
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "gui/widgets/toolbar.h"
+#include "storage/report/phrases.h"
 
 namespace tidemark::gui {
 
@@ -125,11 +126,20 @@ std::optional<Severity> severity_of_word(const QString& word) {
     return std::nullopt;
 }
 
+/// Returns the headline; in a window of another language only the severity of the first finding.
+QString line_of(const FileSummary& summary) {
+    const Words words = reader_words();
+    const auto severity = severity_of_word(summary.severity);
+    return summary.language == QLatin1String(language_name(words.language())) ? summary.headline
+           : severity ? to_qstring(severity_title(words, *severity))
+                      : QString();
+}
+
 FileCardText card_text(const QString& file, const FileSummary& summary) {
     const QFileInfo info(file);
     FileCardText text{shown_file_name(info.fileName()),
                       shown_file_name(info.absolutePath()),
-                      summary.headline,
+                      line_of(summary),
                       {},
                       severity_of_word(summary.severity),
                       !info.exists()};

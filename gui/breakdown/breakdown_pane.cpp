@@ -122,10 +122,11 @@ QWidget* BreakdownPane::make_table() {
     table_->setItemDelegateForColumn(BreakdownModel::component, new ComponentDelegate(table_));
     table_->setItemDelegateForColumn(BreakdownModel::step, new StepDelegate(table_));
     const int digit = fontMetrics().horizontalAdvance(u'0');
-    table_->setColumnWidth(BreakdownModel::component, digit * 26);
     table_->setColumnWidth(BreakdownModel::bytes, digit * 10);
     table_->setColumnWidth(BreakdownModel::share, digit * 7);
-    table_->horizontalHeader()->setSectionResizeMode(BreakdownModel::step, QHeaderView::Stretch);
+    for (const int wide : {BreakdownModel::component, BreakdownModel::step}) {
+        table_->horizontalHeader()->setSectionResizeMode(wide, QHeaderView::Stretch);
+    }
     table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     table_->setMinimumWidth(digit * 58);
     add_copy_actions(table_);

@@ -94,6 +94,10 @@ QVariant ChangesModel::data(const QModelIndex& index, int role) const {
     switch (role) {
         case Qt::DisplayRole: return cell(group, changes_->by, index.column(), of_range);
         case exact_text_role: return exact_cell(group, index.column(), of_range);
+        case Qt::DecorationRole:
+            return index.column() == name && changes_->by == GroupBy::category
+                       ? QVariant(category_color(Theme::current(), category_from_name(group.name)))
+                       : QVariant();
         case Qt::ToolTipRole:
             return index.column() == name ? tip_text(group_text(changes_->by, group.name)) : QString();
         case Qt::TextAlignmentRole:

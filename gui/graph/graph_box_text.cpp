@@ -41,7 +41,7 @@ QString states_text(const GroupTotals& totals) {
             parts << GraphMap::tr("%1 %2").arg(count_text(count), state_text(state));
         }
     }
-    return parts.join(QStringLiteral(", "));
+    return facts_text(parts);
 }
 
 QString place_text(const GraphIndex& index, NodeIndex node) {

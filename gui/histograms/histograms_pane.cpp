@@ -328,7 +328,7 @@ QString HistogramsPane::brush_name() const {
         const QString text = bin_text(lifetimes_->kind(), lifetime_brush_->first, lifetime_brush_->last);
         parts << (lifetime_brush_->first.never_freed ? text : tr("lifetime %1").arg(text));
     }
-    return parts.join(QStringLiteral(", "));
+    return facts_text(parts);
 }
 
 void HistogramsPane::clear_brush() {

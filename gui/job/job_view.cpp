@@ -219,6 +219,9 @@ void JobView::write_story() {
             html += paragraph(to_qstring(unknown).toHtmlEscaped());
         }
     }
+    if (html.isEmpty()) {
+        html = paragraph(tr("No finding compares these processes."));
+    }
     story_->setHtml(with_whole_units(html));
 }
 

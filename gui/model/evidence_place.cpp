@@ -9,6 +9,7 @@
 #include "gui/model/explained.h"
 #include "gui/model/text.h"
 #include "storage/replay/active_walk.h"
+#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
@@ -119,12 +120,12 @@ ShownBy shown_by(const Session& session, const Finding& finding, const Evidence&
     return ShownBy::any;
 }
 
-EventNumber time_point_of(const DeviceHistory& device, const Explained& explained, const Evidence& evidence) {
+TimePoint time_point_of(const Session& session, const Explained& explained, const Evidence& evidence) {
     if (evidence.event) {
-        return state_now(device, *evidence.event);
+        return state_now(session.device(), *evidence.event);
     }
     const auto time = evidence.until ? evidence.until : evidence.time;
-    return time ? device.events_until(*time) : explained.explanation.event;
+    return time ? time_point_at(session.trace(), session.device(), *time) : explained.explanation.event;
 }
 
 SelectionState selection_of(const Session& session, const std::shared_ptr<const Explained>& explained,
@@ -135,7 +136,7 @@ SelectionState selection_of(const Session& session, const std::shared_ptr<const 
     state.memory = memory_now(session, explained, finding);
     state.memory_name = name_of_memory(state, finding);
     state.time_point = is_retained_memory(finding, evidence) ? state_now(device, finding.memory.event)
-                                                             : time_point_of(device, *explained, evidence);
+                                                             : time_point_of(session, *explained, evidence);
     if (evidence.time && evidence.until) {
         const TimeView& view = session.time_view();
         state.range = std::pair(view.position_of_time(*evidence.time), view.position_of_time(*evidence.until));

@@ -37,7 +37,7 @@ std::optional<SelectionState> selection_of_memory(const Session& session,
 /// Returns the evidence of a finding; for a finding without evidence its title, at the time of the explanation.
 std::vector<Evidence> steps_of(const Explained& explained, const Finding& finding);
 
-/// Returns the state of the device at which the evidence is shown.
-EventNumber time_point_of(const DeviceHistory& device, const Explained& explained, const Evidence& evidence);
+/// Returns the point in time at which the evidence is shown. A time stays what it is: it may lie between two events.
+TimePoint time_point_of(const Session& session, const Explained& explained, const Evidence& evidence);
 
 }  // namespace tidemark::gui

@@ -121,6 +121,8 @@ QString stream_text(const Trace& trace, uint32_t stream) {
     return s.handle == 0 ? Text::tr("stream 0") : Text::tr("stream %1").arg(address_text(s.handle));
 }
 
+QString facts_text(const QStringList& facts) { return facts.join(Text::tr(", ", "between facts about one thing")); }
+
 QString pool_text(const Trace& trace, uint32_t pool) {
     if (trace.event_source == EventSource::driver) {
         return Text::tr("driver");

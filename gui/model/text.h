@@ -65,6 +65,8 @@ QString allocation_text(const DeviceHistory& device, AllocationIndex a);
 QString stack_text(const StackTable& stacks, StackId stack);
 /// Returns the source file of the stack's site; empty if it is no Python code.
 QString site_file(const StackTable& stacks, StackId stack);
+/// Joins facts about one thing: "8 allocations, 105 GiB".
+QString facts_text(const QStringList& facts);
 /// Returns the words for a stack without frames.
 QString no_frames_text();
 QString stream_text(const Trace& trace, uint32_t stream);

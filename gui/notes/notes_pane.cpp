@@ -44,6 +44,7 @@ NotesPane::NotesPane(QWidget* parent) : QWidget(parent), table_(new QTableWidget
     table_->setColumnCount(3);
     table_->setHorizontalHeaderLabels({tr("Place"), tr("Title"), tr("Text")});
     table_->setSelectionMode(QAbstractItemView::SingleSelection);
+    table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     table_->horizontalHeader()->setStretchLastSection(true);
     table_->horizontalHeader()->resizeSection(0, 260);
     table_->horizontalHeader()->resizeSection(1, 300);

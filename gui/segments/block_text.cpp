@@ -42,13 +42,11 @@ QString place_lines(const Session& session, const SegmentState& segment, uint64_
 
 QString summarize_block(const Session& session, const MemoryState& state, BlockRef ref) {
     const Block& block = block_of(state, ref);
-    QString text =
-        QStringLiteral("%1, %2, %3").arg(bytes_text(block.size), state_name(block.state), address_text(block.address));
+    QStringList facts{bytes_text(block.size), state_name(block.state), address_text(block.address)};
     if (block.allocation != no_allocation) {
-        text += QStringLiteral(", ") +
-                stack_text(session.trace().stacks, session.device().allocations.stack[block.allocation]);
+        facts << stack_text(session.trace().stacks, session.device().allocations.stack[block.allocation]);
     }
-    return text;
+    return facts_text(facts);
 }
 
 QString describe_block(const Session& session, const MemoryState& state, BlockRef ref, int others) {

@@ -265,7 +265,7 @@ QString fragmentation_text(const Session& session, const MemoryState& state) {
             "There is no segment for large blocks: any request above 1 MiB needs new memory from the driver.");
     }
     const QString where =
-        QStringLiteral("%1, %2").arg(pool_text(session.trace(), room.pool), stream_text(session.trace(), room.stream));
+        facts_text({pool_text(session.trace(), room.pool), stream_text(session.trace(), room.stream)});
     if (room.largest <= uint64_t{1} << 20) {
         return SegmentMap::tr("Any request above 1 MiB (%1) needs new memory from the driver.").arg(where);
     }

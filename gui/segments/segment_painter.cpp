@@ -64,7 +64,7 @@ QString place_of(const Trace& trace, const PlacedGroup& group) {
 QString figures_of(const Trace& trace, const PlacedGroup& group) {
     if (trace.event_source == EventSource::driver) {
         const QString count = Map::tr("%1 allocation(s)", nullptr, plural(group.count)).arg(count_text(group.count));
-        return QStringLiteral("%1, %2").arg(count, bytes_text(group.size));
+        return facts_text({count, bytes_text(group.size)});
     }
     const QString segments = Map::tr("%1 segment(s)", nullptr, plural(group.count)).arg(count_text(group.count));
     return Map::tr("%1, %2, %3 used")

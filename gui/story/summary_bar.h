@@ -14,9 +14,11 @@ class QHBoxLayout;
 namespace tidemark::gui {
 
 class SeverityMark;
+struct Explained;
 class TextBlock;
 
-/// Hidden while there is no explanation.
+/// Hidden while there is no explanation and none is made. Has room for an answer before that is known, so that the
+/// plots below it stay where they are.
 class SummaryBar : public QWidget {
     Q_OBJECT
 public:
@@ -32,6 +34,8 @@ protected:
 
 private:
     void fill();
+    void show_state();
+    void show_explanation(const Explained& explained);
 
     QPointer<Session> session_;
     QHBoxLayout* row_;

@@ -10,11 +10,29 @@
 
 namespace tidemark::gui {
 
+namespace {
+
+constexpr size_t levels_of_block = 64;
+
+void include(FindingCurve::Column& column, const FindingCurve::Column& part) {
+    column.lowest = std::min(column.lowest, part.lowest);
+    column.highest = std::max(column.highest, part.highest);
+}
+
+}  // namespace
+
 FindingCurve::FindingCurve(std::shared_ptr<const Explained> explained, int finding)
     : explained_(std::move(explained)),
       finding_(static_cast<size_t>(finding)),
       levels_(
-          levels_of(explained_->context->device(), memory_over_time(explained_->context->device(), this->finding()))) {}
+          levels_of(explained_->context->device(), memory_over_time(explained_->context->device(), this->finding()))) {
+    for (size_t i = 0; i < levels_.size(); ++i) {
+        if (i % levels_of_block == 0) {
+            blocks_.push_back({levels_[i].bytes, levels_[i].bytes});
+        }
+        include(blocks_.back(), {levels_[i].bytes, levels_[i].bytes});
+    }
+}
 
 std::optional<FindingCurve> FindingCurve::of(std::shared_ptr<const Explained> explained, int finding) {
     if (!explained || !explained->context || finding < 0) {
@@ -47,16 +65,12 @@ int64_t FindingCurve::component_at(const Session& session, double position) cons
 int64_t FindingCurve::highest(const Session& session) const {
     constexpr int samples = 400;
     const TimeView& view = session.time_view();
-    int64_t highest = 0;
-    if (is_of_component()) {
-        for (const Column& column : columns(session, view.whole_from(), view.whole_to(), samples)) {
-            highest = std::max(highest, column.highest);
-        }
+    Column all;
+    for (const Column& part :
+         is_of_component() ? columns(session, view.whole_from(), view.whole_to(), samples) : blocks_) {
+        include(all, part);
     }
-    for (const AllocationLevel& level : levels_) {
-        highest = std::max(highest, level.bytes);
-    }
-    return highest;
+    return all.highest;
 }
 
 FindingCurve::Value FindingCurve::at(const Session& session, double position) const {
@@ -71,11 +85,17 @@ FindingCurve::Value FindingCurve::at(const Session& session, double position) co
 FindingCurve::Column FindingCurve::column_between(EventNumber from, EventNumber to) const {
     const int64_t begin = level_at(levels_, from).bytes;
     Column column{begin, begin};
-    auto level = std::upper_bound(levels_.begin(), levels_.end(), from,
-                                  [](EventNumber state, const AllocationLevel& each) { return state < each.state; });
-    for (; level != levels_.end() && level->state <= to; ++level) {
-        column.lowest = std::min(column.lowest, level->bytes);
-        column.highest = std::max(column.highest, level->bytes);
+    const auto after = [this](EventNumber at) {
+        const auto found =
+            std::upper_bound(levels_.begin(), levels_.end(), at,
+                             [](EventNumber state, const AllocationLevel& level) { return state < level.state; });
+        return static_cast<size_t>(found - levels_.begin());
+    };
+    const size_t end = after(to);
+    for (size_t i = after(from); i < end;) {
+        const bool is_block = i % levels_of_block == 0 && i + levels_of_block <= end;
+        include(column, is_block ? blocks_[i / levels_of_block] : Column{levels_[i].bytes, levels_[i].bytes});
+        i += is_block ? levels_of_block : 1;
     }
     return column;
 }

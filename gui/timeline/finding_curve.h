@@ -25,10 +25,11 @@ public:
         int64_t lowest = 0, highest = 0;  ///< bytes
     };
 
-    /// Returns nothing if the finding is about neither. `finding`: a position in Explanation::findings.
+    /// Returns nothing if the finding is about neither. `finding`: a position in Explanation::findings. Thread: any.
     static std::optional<FindingCurve> of(std::shared_ptr<const Explained> explained, int finding);
 
     const Finding& finding() const;
+    const Explained& explained() const { return *explained_; }
     /// Returns the most bytes at any time of the run; an estimate for a component.
     int64_t highest(const Session& session) const;
     Value at(const Session& session, double position) const;
@@ -45,6 +46,7 @@ private:
     std::shared_ptr<const Explained> explained_;
     size_t finding_;
     std::vector<AllocationLevel> levels_;
+    std::vector<Column> blocks_;  ///< of so many levels each: a column of a long run has a million
 };
 
 /// Returns the finding whose memory the plots show: the selected one, or else the first if it is no mere pattern; -1:

@@ -9,19 +9,20 @@
 #include "gui/model/explained.h"
 #include "gui/model/text.h"
 #include "gui/widgets/text_block.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark::gui {
 
 namespace {
 
-EventNumber begin_of(const DeviceHistory& device, const Explained& explained, const Finding& finding) {
+TimePoint begin_of(const Session& session, const Explained& explained, const Finding& finding) {
     if (finding.since) {
-        return device.events_until(*finding.since);
+        return time_point_at(session.trace(), session.device(), *finding.since);
     }
     const auto timed = std::find_if(finding.evidence.begin(), finding.evidence.end(),
                                     [](const Evidence& e) { return e.event || e.time; });
-    return timed == finding.evidence.end() ? explained.explanation.event : time_point_of(device, explained, *timed);
+    return timed == finding.evidence.end() ? explained.explanation.event : time_point_of(session, explained, *timed);
 }
 
 }  // namespace
@@ -36,26 +37,24 @@ std::vector<FindingFlag> finding_flags(const Session& session) {
     int number = 0;
     for (size_t i = 0; i < findings.size(); ++i) {
         if (findings[i].severity != Severity::background) {
-            flags.push_back({static_cast<int>(i), ++number, findings[i].severity,
-                             begin_of(session.device(), *explained, findings[i])});
+            flags.push_back(
+                {static_cast<int>(i), ++number, findings[i].severity, begin_of(session, *explained, findings[i])});
         }
     }
     return flags;
 }
 
-std::vector<EventNumber> selected_time_points(const Session& session) {
-    std::vector<EventNumber> time_points;
+std::vector<TimePoint> selected_time_points(const Session& session) {
+    std::vector<TimePoint> time_points;
     const auto explained = session.has_device() ? session.explanation_source().explained() : nullptr;
     const int selected = session.explanation_source().selected();
     if (explained && selected >= 0) {
         for (const Evidence& evidence : explained->explanation.findings[static_cast<size_t>(selected)].evidence) {
             if (evidence.event || evidence.time) {
-                time_points.push_back(time_point_of(session.device(), *explained, evidence));
+                time_points.push_back(time_point_of(session, *explained, evidence));
             }
         }
     }
-    std::sort(time_points.begin(), time_points.end());
-    time_points.erase(std::unique(time_points.begin(), time_points.end()), time_points.end());
     return time_points;
 }
 

@@ -18,14 +18,14 @@ struct FindingFlag {
     int finding = 0;  ///< position in Explanation::findings
     int number = 0;   ///< as on its card
     Severity severity{};
-    EventNumber event = 0;
+    TimePoint begin;  ///< the time that its card names
 };
 
 /// Returns the flags of all findings without those of severity background. Without an explanation: none.
 std::vector<FindingFlag> finding_flags(const Session& session);
 
-/// Returns the states that show the selected finding's evidence in ascending order; empty if none is selected.
-std::vector<EventNumber> selected_time_points(const Session& session);
+/// Returns the points in time that show the selected finding's evidence; empty if none is selected.
+std::vector<TimePoint> selected_time_points(const Session& session);
 
 /// Returns the tooltip of a flag as rich text.
 QString flag_tip(const Session& session, const FindingFlag& flag);

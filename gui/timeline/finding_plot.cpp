@@ -26,7 +26,9 @@ QString each_text(IterationSource unit, int64_t bytes) {
 
 }  // namespace
 
-FindingPlot::FindingPlot(QWidget* parent) : TimePlot(parent) {
+FindingPlot::FindingPlot(QWidget* parent)
+    : TimePlot(parent),
+      task_(this, OnNewerRequest::cancel_running, [this](ShownCurve shown) { show_curve(std::move(shown)); }) {
     setObjectName(QStringLiteral("finding"));
     setAccessibleName(tr("Memory of the finding over time"));
     set_purpose(tr("Only the memory of the selected finding, on its own scale."));
@@ -58,27 +60,38 @@ void FindingPlot::follow_explanation() {
 void FindingPlot::take_finding() {
     const int finding = has_data() ? finding_shown(*session()) : -1;
     const auto explained = finding >= 0 ? session()->explanation_source().explained() : nullptr;
-    if (finding == shown_ && explained == explained_) {
+    if (finding == finding_ && explained == explained_) {
         return;
     }
-    shown_ = finding;
+    finding_ = finding;
     explained_ = explained;
-    curve_ = FindingCurve::of(explained, finding);
-    if (curve_) {
-        set_whole_bytes(static_cast<double>(curve_->highest(*session())) * headroom);
+    if (!explained) {
+        task_.abandon();
+        show_curve(no_curve());
+        return;
     }
-    setVisible(curve_.has_value());
+    task_.start([explained, finding](Progress&) {
+        return std::make_shared<const std::optional<FindingCurve>>(FindingCurve::of(explained, finding));
+    });
+}
+
+void FindingPlot::show_curve(ShownCurve shown) {
+    shown_ = std::move(shown);
+    if (curve()) {
+        set_whole_bytes(static_cast<double>(curve()->highest(*session())) * headroom);
+    }
+    setVisible(curve().has_value());
     repaint_picture();
 }
 
 std::optional<int64_t> FindingPlot::known_until() const {
-    const bool is_outdated = curve_ && !source_->is_current() && !curve_->finding().memory.allocations.empty();
-    return is_outdated ? std::optional(explained_->explanation.time) : std::nullopt;
+    const bool is_outdated = curve() && !source_->is_current() && !curve()->finding().memory.allocations.empty();
+    return is_outdated ? std::optional(curve()->explained().explanation.time) : std::nullopt;
 }
 
 /// Returns the finding's title with its bytes, which stay complete if there is no room for all.
 QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
-    const Finding& finding = curve_->finding();
+    const Finding& finding = curve()->finding();
     const bool is_component = finding.memory.allocations.empty();
     QStringList facts{is_component ? component_name({*finding.component, {}, 0, 0, 0}) : bytes_text(finding.bytes)};
     if (finding.per_iteration) {
@@ -87,21 +100,21 @@ QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
     if (const auto time = known_until()) {
         facts << tr("as of %1").arg(duration_text(*time));
     }
-    const QString end = QStringLiteral(" · ") + facts.join(QStringLiteral(", "));
+    const QString end = QStringLiteral(" · ") + facts_text(facts);
     const int left = width - metrics.horizontalAdvance(end);
     return metrics.elidedText(to_qstring(finding.title).remove(QLatin1Char('`')), Qt::ElideRight, std::max(left, 0)) +
            end;
 }
 
 void FindingPlot::paint_picture(QCPPainter& painter) {
-    if (!curve_) {
+    if (!curve()) {
         return;
     }
     const TimeView& view = session()->time_view();
-    const QColor color = severity_color(theme(), curve_->finding().severity);
+    const QColor color = severity_color(theme(), curve()->finding().severity);
     QColor fill = color;
     fill.setAlpha(theme().dark ? 90 : 70);
-    const auto columns = curve_->columns(*session(), view.from(), view.to(), area().width());
+    const auto columns = curve()->columns(*session(), view.from(), view.to(), area().width());
     const AxisMap y = y_map();
     const double bottom = area().bottom() + 1;
     painter.save();
@@ -127,16 +140,16 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
 }
 
 QString FindingPlot::describe_ends(std::pair<double, double> range) const {
-    const auto bytes = [&](double at) { return bytes_text(curve_->at(*session(), at).bytes); };
-    return curve_ ? tr("%1 → %2").arg(bytes(range.first), bytes(range.second)) : QString();
+    const auto bytes = [&](double at) { return bytes_text(curve()->at(*session(), at).bytes); };
+    return curve() ? tr("%1 → %2").arg(bytes(range.first), bytes(range.second)) : QString();
 }
 
 QString FindingPlot::describe(QPoint point) {
-    if (!curve_) {
+    if (!curve()) {
         return {};
     }
     const double position = position_at(point.x());
-    const FindingCurve::Value value = curve_->at(*session(), position);
+    const FindingCurve::Value value = curve()->at(*session(), position);
     const int64_t time = session()->time_view().time_at(position);
     QString text =
         QStringLiteral("<b>%1</b><br>%2").arg(QString::fromStdString(format_time_point(time)), bytes_text(value.bytes));

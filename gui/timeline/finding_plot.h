@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "gui/model/latest_only.h"
 #include "gui/timeline/finding_curve.h"
 #include "gui/widgets/time_plot.h"
 
@@ -16,8 +17,9 @@ class FindingPlot : public TimePlot {
     Q_OBJECT
 public:
     explicit FindingPlot(QWidget* parent = nullptr);
-    /// Returns what is drawn; nothing while the plot is hidden.
-    const std::optional<FindingCurve>& curve() const { return curve_; }
+    /// Returns what is drawn; nothing while the plot is hidden. The memory of another finding follows a moment after it
+    /// was selected: a leak may have a million allocations.
+    const std::optional<FindingCurve>& curve() const { return *shown_; }
     /// Returns the time until which the finding's allocations are known; nothing if the explanation is current.
     std::optional<int64_t> known_until() const;
     QSize sizeHint() const override { return {400, 110}; }
@@ -30,14 +32,18 @@ protected:
     QString describe_ends(std::pair<double, double> range) const override;
 
 private:
+    using ShownCurve = std::shared_ptr<const std::optional<FindingCurve>>;  ///< not null
+    static ShownCurve no_curve() { return std::make_shared<const std::optional<FindingCurve>>(); }
     void follow_explanation();
     void take_finding();
+    void show_curve(ShownCurve shown);
     QString title(const QFontMetrics& metrics, int width) const;
 
     QPointer<ExplanationSource> source_;
-    std::optional<FindingCurve> curve_;
-    int shown_ = -1;                              ///< the finding
+    ShownCurve shown_ = no_curve();
+    int finding_ = -1;                            ///< whose curve is drawn or made
     std::shared_ptr<const Explained> explained_;  ///< of it
+    LatestOnly<std::optional<FindingCurve>> task_;
 };
 
 }  // namespace tidemark::gui

@@ -221,7 +221,7 @@ std::vector<QRectF> OverviewPlot::flag_boxes() const {
                std::none_of(boxes.begin(), boxes.end(), [&](const QRectF& other) { return other.intersects(box); });
     };
     for (const FindingFlag& flag : flags_) {
-        const double pole = std::round(pixel(session_->time_view().position_of(flag.event)));
+        const double pole = std::round(pixel(session_->time_view().position_of(flag.begin)));
         const QRectF first(std::min(pole, last), area().top() - 5.0, flag_width, flag_height);
         QRectF box = first;
         for (size_t i = 1; !is_free(box) && i < 2 * flags_.size(); ++i) {
@@ -253,7 +253,7 @@ void OverviewPlot::paint_flags(QPainter& painter) const {
     for (size_t i = 0; i < flags_.size(); ++i) {
         const FindingFlag& flag = flags_[i];
         const QRectF& box = boxes[i];
-        const double pole = std::round(pixel(view.position_of(flag.event)));
+        const double pole = std::round(pixel(view.position_of(flag.begin)));
         const bool is_selected = flag.finding == selected;
         painter.setPen(QPen(is_selected ? theme.selection : severity_color(theme, flag.severity), 1.5));
         painter.drawLine(QPointF(pole, box.top()), QPointF(pole, area().bottom()));
@@ -271,7 +271,7 @@ void OverviewPlot::paint_steps(QPainter& painter) const {
     const Theme theme = Theme::current();
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme.selection);
-    for (const EventNumber time_point : selected_time_points(*session_)) {
+    for (const TimePoint& time_point : selected_time_points(*session_)) {
         const double x = std::round(pixel(session_->time_view().position_of(time_point)));
         const double y = area().bottom() + 1.0;
         painter.drawPolygon(QPolygonF({{x, y - 8}, {x + 4, y - 3}, {x, y + 2}, {x - 4, y - 3}}));

@@ -11,6 +11,7 @@
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
 #include "gui/timeline/band_labels.h"
+#include "storage/allocator/rules.h"
 #include "storage/base/units.h"
 
 namespace tidemark::gui {
@@ -55,6 +56,14 @@ QPointF peak_anchor(QPointF peak) { return peak + QPointF(0, -4); }
 QString peak_text(const Session& session) {
     return TimelinePlot::tr("peak %1 allocated")
         .arg(bytes_text(session.analysis().curves().peak(Series::allocated).max));
+}
+
+QString oom_text(const Trace& trace, const OtherEvent& oom) {
+    const QString requested = bytes_text(static_cast<int64_t>(oom.size));
+    return segment_size(AllocatorSettings::from_text(trace.settings), oom.size) <= oom.address
+               ? TimelinePlot::tr("out of memory: %1 refused by the process's own limit").arg(requested)
+               : TimelinePlot::tr("out of memory: %1 requested, %2 free")
+                     .arg(requested, bytes_text(static_cast<int64_t>(oom.address)));
 }
 
 /// Returns the place nearest to the anchor, above or below it, where a label covers none of the others; the anchor if
@@ -155,7 +164,8 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     }
     painter.restore();
     paint_annotations(painter);
-    std::vector<QRectF> labels = paint_band_labels(painter);
+    band_labels_ = paint_band_labels(painter);
+    std::vector<QRectF> labels = band_labels_;
     paint_steps(painter);
     paint_marks(painter);
     if (const auto peak = peak_place()) {
@@ -423,9 +433,7 @@ void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF
         painter.drawPolygon(QPolygonF({{at, top}, {at + 11, top + 5}, {at, top + 10}}));
     }
     if (labeled != nullptr) {
-        const QString text = tr("out of memory: %1 requested, %2 free")
-                                 .arg(bytes_text(static_cast<int64_t>(labeled->size)),
-                                      bytes_text(static_cast<int64_t>(labeled->address)));
+        const QString text = oom_text(session()->trace(), *labeled);
         const QPointF anchor =
             free_anchor(QFontMetrics(painter.font()), area(), QPointF(last, area().center().y()), text, labels);
         paint_label(painter, theme(), area(), anchor, text, theme().oom);

@@ -26,6 +26,7 @@ protected:
     void paint_picture(QCPPainter& painter) override;
     void paint_overlay(QCPPainter& painter) override;
     QRect key_area() const override;
+    std::vector<QRectF> labels() const override { return band_labels_; }
     QString empty_reason() const override;
     QString describe(QPoint point) override;
     QString describe_ends(std::pair<double, double> range) const override;
@@ -51,6 +52,7 @@ private:
     std::vector<int64_t> step_ends_;  ///< ns since trace start, ascending
     TimelinePicture picture_;
     PictureWorker<TimelinePicture> worker_;
+    std::vector<QRectF> band_labels_;  ///< where they are
 };
 
 }  // namespace tidemark::gui

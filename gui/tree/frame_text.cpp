@@ -20,6 +20,8 @@ struct Tree {
     Q_DECLARE_TR_FUNCTIONS(Tree)
 };
 
+const QString separator = QStringLiteral(" › ");
+
 QString frame_function(const StackTable& stacks, FrameId frame) {
     const std::string& function = stacks.string(stacks.frame(frame).function);
     const QString name = name_text(is_python(stacks.role(frame)) ? function : native_name(function));
@@ -137,11 +139,31 @@ QString elided_frame(const QFontMetrics& metrics, const QString& text, int width
     return place.contains(u':') ? function + place : metrics.elidedText(text.left(end), Qt::ElideRight, width);
 }
 
-QString node_tip(const ShownTree& shown, uint32_t n) {
+QString path_text(const ShownTree& shown, uint32_t first, uint32_t n, const QFontMetrics& metrics, int width) {
+    QString text = node_text(shown, n);
+    while (n != first) {
+        n = shown.tree.node(n).parent;
+        const QString longer = node_text(shown, n) + separator + text;
+        // The node itself is the most specific name.
+        const QString shorter = n == first ? longer : QStringLiteral("…") + separator + longer;
+        if (metrics.horizontalAdvance(shorter) > width) {
+            const QString cut = QStringLiteral("…") + separator + text;
+            return metrics.horizontalAdvance(cut) > width ? text : cut;
+        }
+        text = longer;
+    }
+    return text;
+}
+
+QString node_tip(const ShownTree& shown, uint32_t first, uint32_t n) {
     const CallNode& node = shown.tree.node(n);
-    const CallNode& parent = shown.tree.node(node.parent);
+    const CallNode& parent = shown.tree.node(shown.tree.node(first).parent);
     const QString name = node.kind == CallNodeKind::module ? module_path(shown, n) : node_name(shown, node);
     QString html = QStringLiteral("<b>%1</b>").arg(name.toHtmlEscaped());
+    for (uint32_t outer = n; outer != first && node.kind == CallNodeKind::frame;) {
+        outer = shown.tree.node(outer).parent;
+        html.prepend(node_text(shown, outer).toHtmlEscaped() + separator + QStringLiteral("<br>"));
+    }
     if (node.kind == CallNodeKind::frame) {
         if (const QString place = frame_place(shown.stacks(), node.frame); !place.isEmpty()) {
             html += QStringLiteral("<br>") + place.toHtmlEscaped();

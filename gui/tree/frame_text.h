@@ -18,8 +18,12 @@ namespace tidemark::gui {
 QString node_text(const ShownTree& shown, uint32_t node);
 /// Returns the text of a box within `width` pixels: the line number stays readable as long as the function does.
 QString elided_frame(const QFontMetrics& metrics, const QString& text, int width);
-/// Returns the tooltip, as HTML: function, file and line, bytes, allocations, shares.
-QString node_tip(const ShownTree& shown, uint32_t node);
+/// Returns the texts of the nodes from `first` inward to `node`, which share a box. Omits the first of them if not all
+/// have room.
+QString path_text(const ShownTree& shown, uint32_t first, uint32_t node, const QFontMetrics& metrics, int width);
+/// Returns the tooltip, as HTML: function, file and line, bytes, allocations, shares; above it the names of those from
+/// `first` on that share the box.
+QString node_tip(const ShownTree& shown, uint32_t first, uint32_t node);
 /// Returns a sentence for screen readers.
 QString node_summary(const ShownTree& shown, uint32_t node);
 /// Returns the tooltip, as HTML, of the children of a node from `first` on, which are too small to be drawn.

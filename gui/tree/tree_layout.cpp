@@ -88,11 +88,29 @@ std::vector<Tile> tiles_of(const CallTree& tree, uint32_t node, double pixels_pe
     return tiles;
 }
 
+/// Returns the box of a node and of those inside of it that fill it: what is beside them would be too thin to be seen.
+TreeBox shared_box(const CallTree& tree, uint32_t first, const QRectF& rect) {
+    const auto whole = static_cast<double>(tree.node(first).total);
+    const double longer_side = std::max(rect.width(), rect.height());
+    uint32_t last = first;
+    while (last != CallTree::root && last + 1 < tree.node(last).end) {
+        const double beside = (whole - static_cast<double>(tree.node(last + 1).total)) / whole * longer_side;
+        if (beside >= narrowest_box) {
+            break;
+        }
+        ++last;  // the largest child is the first one
+    }
+    return {last, rect, false, first};
+}
+
 }  // namespace
 
-void TreeLayout::add(const TreeBox& box) {
-    if (!box.is_rest) {
-        place_of_.emplace(box.node, boxes_.size());
+void TreeLayout::add(const CallTree& tree, const TreeBox& box) {
+    for (uint32_t n = box.node; !box.is_rest; n = tree.node(n).parent) {
+        place_of_.emplace(n, boxes_.size());
+        if (n == box.first) {
+            break;
+        }
     }
     boxes_.push_back(box);
     height_ = std::max(height_, box.rect.bottom());
@@ -106,7 +124,7 @@ TreeLayout TreeLayout::icicle(const CallTree& tree, uint32_t zoomed, double widt
     }
     path.push_back(CallTree::root);
     for (auto n = path.rbegin(); n != path.rend(); ++n) {
-        layout.add({*n, QRectF(0, layout.height_, width, row_height), false});
+        layout.add(tree, {*n, QRectF(0, layout.height_, width, row_height), false});
     }
     const uint64_t bytes = tree.node(zoomed).total;
     const double pixels_per_byte = bytes == 0 ? 0 : width / static_cast<double>(bytes);
@@ -129,11 +147,11 @@ void TreeLayout::place_row_below(const CallTree& tree, const TreeBox& box, doubl
         if (width < narrowest_box) {
             const double rest_width = static_cast<double>(rest) * pixels_per_byte;
             if (rest_width >= narrowest_rest) {
-                add({child, QRectF(left, top, rest_width, height), true});
+                add(tree, {child, QRectF(left, top, rest_width, height), true});
             }
             return;  // the other children are not wider
         }
-        add({child, QRectF(left, top, width, height), false});
+        add(tree, {child, QRectF(left, top, width, height), false});
         left += width;
         rest -= tree.node(child).total;
     }
@@ -141,7 +159,7 @@ void TreeLayout::place_row_below(const CallTree& tree, const TreeBox& box, doubl
 
 TreeLayout TreeLayout::treemap(const CallTree& tree, uint32_t zoomed, QSizeF size, double header) {
     TreeLayout layout;
-    layout.add({zoomed, QRectF(QPointF(0, 0), size), false});
+    layout.add(tree, shared_box(tree, zoomed, QRectF(QPointF(0, 0), size)));
     for (size_t i = 0; i < layout.boxes_.size(); ++i) {
         if (const TreeBox box = layout.boxes_[i]; !box.is_rest) {
             layout.place_inside(tree, box, header);
@@ -158,7 +176,9 @@ void TreeLayout::place_inside(const CallTree& tree, const TreeBox& box, double h
         return;
     }
     std::vector<Tile> tiles = tiles_of(tree, box.node, room.width() * room.height() / static_cast<double>(bytes));
-    squarify(tiles, room, [&](const Tile& tile, const QRectF& rect) { add({tile.node, rect, tile.is_rest}); });
+    squarify(tiles, room, [&](const Tile& tile, const QRectF& rect) {
+        add(tree, tile.is_rest ? TreeBox{tile.node, rect, true} : shared_box(tree, tile.node, rect));
+    });
 }
 
 std::optional<TreeBox> TreeLayout::box_at(QPointF place) const {

@@ -21,8 +21,9 @@ enum class TreeShape : uint8_t {
 
 struct TreeBox {
     uint32_t node = 0;
-    QRectF rect;           ///< pixels
-    bool is_rest = false;  ///< stands for `node` and all its smaller siblings, which are too small
+    QRectF rect;            ///< pixels
+    bool is_rest = false;   ///< stands for `node` and all its smaller siblings, which are too small
+    uint32_t first = node;  ///< `node`, or its outermost ancestor in the same box
 };
 
 /// Places what is inside of one node, the zoomed one. Of an icicle, its ancestors fill the rows above it. Copies
@@ -31,7 +32,8 @@ class TreeLayout {
 public:
     TreeLayout() = default;
     static TreeLayout icicle(const CallTree& tree, uint32_t zoomed, double width, double row_height);
-    /// `header`: the height of the line with a box's name, above its children.
+    /// `header`: the height of the line with a box's name, above its children. Nodes of which each has nearly all bytes
+    /// of the one around it share a box and so a header: TreeBox::first to TreeBox::node. The root has its own.
     static TreeLayout treemap(const CallTree& tree, uint32_t zoomed, QSizeF size, double header);
 
     /// Parents first; those of one level from left to right, or in the order of their bytes.
@@ -39,16 +41,16 @@ public:
     double height() const { return height_; }
     /// Returns the innermost box at a place.
     std::optional<TreeBox> box_at(QPointF place) const;
-    /// Returns a node's own box; nothing if the node is outside of the zoomed one or too small.
+    /// Returns the box of a node; nothing if the node is outside of the zoomed one or too small.
     std::optional<TreeBox> box_of(uint32_t node) const;
 
 private:
-    void add(const TreeBox& box);
+    void add(const CallTree& tree, const TreeBox& box);
     void place_row_below(const CallTree& tree, const TreeBox& box, double pixels_per_byte);
     void place_inside(const CallTree& tree, const TreeBox& box, double header);
 
     std::vector<TreeBox> boxes_;
-    std::unordered_map<uint32_t, size_t> place_of_;  ///< of a node's own box
+    std::unordered_map<uint32_t, size_t> place_of_;  ///< of a node's box
     double height_ = 0;
 };
 

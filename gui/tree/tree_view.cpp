@@ -173,7 +173,14 @@ void TreeView::paintEvent(QPaintEvent*) {
 }
 
 bool TreeView::is_paled(const TreeBox& box) const {
-    return !found_.is_found.empty() && (box.is_rest || !found_.is_found[box.node]);
+    if (found_.is_found.empty() || box.is_rest) {
+        return !found_.is_found.empty();
+    }
+    uint32_t n = box.node;
+    while (n != box.first && !found_.is_found[n]) {
+        n = tree().node(n).parent;
+    }
+    return !found_.is_found[n];
 }
 
 void TreeView::paint_box(QPainter& painter, const Theme& theme, const TreeBox& box, const QRectF& rect) const {
@@ -203,17 +210,18 @@ void TreeView::paint_box(QPainter& painter, const Theme& theme, const TreeBox& b
         const QColor text = text_color_on(color);
         painter.setPen(paled ? mixed(text, color, 0.45) : text);
         paint_text(
-            painter, box.node,
+            painter, box,
             QRectF(inside.left() + text_margin, inside.top(), inside.width() - 2 * text_margin, row_height() - 1));
     }
 }
 
 /// Paints the frame at the left, and its bytes at the right where there is room for both.
-void TreeView::paint_text(QPainter& painter, uint32_t node, const QRectF& rect) const {
+void TreeView::paint_text(QPainter& painter, const TreeBox& box, const QRectF& rect) const {
     const QFontMetrics metrics(painter.font());
-    const QString text = node_text(*shown_, node);
-    const QString bytes = bytes_text(tree().node(node).total);
+    const QString bytes = bytes_text(tree().node(box.node).total);
     const int bytes_width = metrics.horizontalAdvance(bytes);
+    const QString text = path_text(*shown_, box.first, box.node, metrics,
+                                   static_cast<int>(rect.width()) - bytes_width - 3 * text_margin);
     painter.drawText(rect, Qt::AlignLeft | Qt::AlignVCenter,
                      elided_frame(metrics, text, static_cast<int>(rect.width())));
     if (metrics.horizontalAdvance(text) + bytes_width + 3 * text_margin < rect.width()) {

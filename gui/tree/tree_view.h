@@ -76,7 +76,7 @@ private:
     QRectF rect_of(const TreeBox& box) const;  ///< in the viewport
     std::optional<TreeBox> box_under(QPointF point) const;
     void paint_box(QPainter& painter, const Theme& theme, const TreeBox& box, const QRectF& rect) const;
-    void paint_text(QPainter& painter, uint32_t node, const QRectF& rect) const;
+    void paint_text(QPainter& painter, const TreeBox& box, const QRectF& rect) const;
     void paint_focus(QPainter& painter, const Theme& theme) const;
     bool is_paled(const TreeBox& box) const;
     void hover(const std::optional<TreeBox>& box);
@@ -85,6 +85,7 @@ private:
     uint32_t next_focused(int key) const;
     uint32_t neighbor(int step) const;
     uint32_t child_in_view() const;
+    uint32_t parent_in_view() const;
     void scroll_to_focused();  ///< as little as needed
 
     QPointer<Session> session_;

@@ -77,8 +77,9 @@ void TreeView::show_tip(QPoint point) {
     if (tip_.isNull()) {
         tip_ = new HoverTip(this);
     }
-    tip_->show_at(viewport(), point,
-                  hovered_->is_rest ? rest_tip(*shown_, hovered_->node) : node_tip(*shown_, hovered_->node));
+    tip_->show_at(
+        viewport(), point,
+        hovered_->is_rest ? rest_tip(*shown_, hovered_->node) : node_tip(*shown_, hovered_->first, hovered_->node));
 }
 
 // --- Keys -------------------------------------------------------------------------------------------------------
@@ -133,10 +134,10 @@ void TreeView::keyPressEvent(QKeyEvent* event) {
 /// Returns the box `step` places behind the focused one in its level, or the focused one.
 uint32_t TreeView::neighbor(int step) const {
     std::vector<TreeBox> row;
-    std::ranges::copy_if(layout_.boxes(), std::back_inserter(row), [&](const TreeBox& box) {
-        return tree().node(box.node).depth == tree().node(focused_).depth;
-    });
-    const auto here = std::find_if(row.begin(), row.end(), [&](const TreeBox& box) { return box.node == focused_; });
+    const uint32_t first = layout_.box_of(focused_)->first;
+    std::ranges::copy_if(layout_.boxes(), std::back_inserter(row),
+                         [&](const TreeBox& box) { return tree().node(box.first).depth == tree().node(first).depth; });
+    const auto here = std::find_if(row.begin(), row.end(), [&](const TreeBox& box) { return box.first == first; });
     const auto place = here - row.begin() + step;
     return here == row.end() || place < 0 || place >= static_cast<ptrdiff_t>(row.size()) ||
                    row[static_cast<size_t>(place)].is_rest
@@ -146,10 +147,19 @@ uint32_t TreeView::neighbor(int step) const {
 
 /// Returns the largest child that has a box, or the focused box. Above a zoomed box it is the one on the way.
 uint32_t TreeView::child_in_view() const {
-    uint32_t found = focused_;
-    tree().for_each_child(focused_,
-                          [&](uint32_t child) { found = found == focused_ && layout_.box_of(child) ? child : found; });
-    return found;
+    std::optional<TreeBox> found;
+    tree().for_each_child(layout_.box_of(focused_)->node, [&](uint32_t child) {
+        if (!found) {
+            found = layout_.box_of(child);
+        }
+    });
+    return found ? found->node : focused_;
+}
+
+/// Returns the node around the focused box, or the focused one.
+uint32_t TreeView::parent_in_view() const {
+    const auto around = layout_.box_of(tree().node(layout_.box_of(focused_)->first).parent);
+    return around ? around->node : focused_;
 }
 
 uint32_t TreeView::next_focused(int key) const {
@@ -159,7 +169,7 @@ uint32_t TreeView::next_focused(int key) const {
     switch (key) {
         case Qt::Key_Left: return neighbor(-1);
         case Qt::Key_Right: return neighbor(1);
-        case Qt::Key_Up: return layout_.box_of(tree().node(focused_).parent) ? tree().node(focused_).parent : focused_;
+        case Qt::Key_Up: return parent_in_view();
         case Qt::Key_Down: return child_in_view();
         default: return focused_;
     }

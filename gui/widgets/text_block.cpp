@@ -11,6 +11,11 @@
 
 namespace tidemark::gui {
 
+namespace {
+constexpr int usual_block_width = 300;  // pixels
+constexpr size_t most_heights = 16;
+}  // namespace
+
 QString rich_text(const QString& text) {
     const QStringList parts = text.toHtmlEscaped().split(u'`');
     QString html = parts.front();
@@ -39,7 +44,7 @@ TextBlock::TextBlock(const QString& name, QWidget* parent) : QTextBrowser(parent
 void TextBlock::show_html(const QString& html) {
     setHtml(with_whole_units(html));
     setFocusPolicy(html.contains(QStringLiteral("<a ")) ? Qt::StrongFocus : Qt::ClickFocus);
-    known_width_ = -1;
+    heights_.clear();
     updateGeometry();
 }
 
@@ -50,21 +55,28 @@ void TextBlock::pass_clicks() {
 }
 
 int TextBlock::heightForWidth(int width) const {
-    if (width != known_width_) {
-        const std::unique_ptr<QTextDocument> measure(document()->clone());
-        measure->setTextWidth(width);
-        known_width_ = width;
-        known_height_ = static_cast<int>(std::ceil(measure->size().height()));
+    const auto known = heights_.find(width);
+    if (known != heights_.end()) {
+        return known->second;
     }
-    return known_height_;
+    if (heights_.size() == most_heights) {
+        heights_.clear();  // the user drags an edge
+    }
+    const std::unique_ptr<QTextDocument> measure(document()->clone());
+    measure->setTextWidth(width);
+    return heights_[width] = static_cast<int>(std::ceil(measure->size().height()));
 }
 
-QSize TextBlock::sizeHint() const {
-    const int width = this->width() > 0 ? this->width() : 300;
-    return {width, heightForWidth(width)};
-}
+QSize TextBlock::sizeHint() const { return {usual_block_width, heightForWidth(usual_block_width)}; }
 
 QSize TextBlock::minimumSizeHint() const { return {40, fontMetrics().height()}; }
+
+void TextBlock::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange) {
+        heights_.clear();
+    }
+    QTextBrowser::changeEvent(event);
+}
 
 void TextBlock::wheelEvent(QWheelEvent* event) { event->ignore(); }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <QTextBrowser>
+#include <map>
 
 namespace tidemark::gui {
 
@@ -27,11 +28,12 @@ public:
     QSize minimumSizeHint() const override;
 
 protected:
+    void changeEvent(QEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    mutable int known_width_ = -1, known_height_ = 0;
+    mutable std::map<int, int> heights_;  ///< by width: a layout asks for the same few widths many times
 };
 
 }  // namespace tidemark::gui

@@ -31,6 +31,8 @@ private:
 
 namespace {
 
+constexpr double label_gap = 4;  // pixels
+
 /// An opaque picture of all layers. The library's own buffer is transparent: to blend a whole plot with the background
 /// takes longer than to paint it.
 class OpaqueBuffer : public QCPAbstractPaintBuffer {
@@ -58,6 +60,19 @@ private:
 };
 
 }  // namespace
+
+QRectF moved_beside(QRectF box, const std::vector<QRectF>& labels, QRect area) {
+    const double leftmost = area.left(), rightmost = std::max<double>(area.right() - box.width(), leftmost);
+    box.moveLeft(std::clamp(box.left(), leftmost, rightmost));
+    for (const QRectF& label : labels) {
+        if (label.intersects(box)) {
+            const double before = label.left() - box.width() - label_gap, after = label.right() + label_gap;
+            const bool is_before = before >= leftmost && box.left() - before <= after - box.left();
+            box.moveLeft(is_before ? before : std::min(after, rightmost));
+        }
+    }
+    return box;
+}
 
 TimePlot::TimePlot(QWidget* parent) : QCustomPlot(parent), time_ticker_(new TimeTicker) {
     axisRect()->setAutoMargins(QCP::msNone);
@@ -305,7 +320,7 @@ void TimePlot::paintEvent(QPaintEvent*) {
 }
 
 void TimePlot::resizeEvent(QResizeEvent* event) {
-    xAxis->ticker()->setTickCount(std::max(2, (width() - left_margin - right_margin) / 110));
+    xAxis->ticker()->setTickCount(std::max(2, (width() - left_margin - right_margin) / 90));
     yAxis->ticker()->setTickCount(std::max(2, (height() - top_margin_ - bottom_margin_) / 34));
     QCustomPlot::resizeEvent(event);
     view_changed();
@@ -396,8 +411,8 @@ void TimePlot::paint_range_label(QCPPainter& painter, const QString& text, doubl
     const QFontMetrics metrics(painter.font());
     QRectF box(0, 0, metrics.horizontalAdvance(text) + 10, metrics.height() + 4);
     box.moveBottom(area().bottom() - 3);
-    box.moveLeft(std::clamp<double>(middle - box.width() / 2, area().left(),
-                                    std::max<double>(area().right() - box.width(), area().left())));
+    box.moveLeft(middle - box.width() / 2);
+    box = moved_beside(box, labels(), area());
     painter.fillRect(box, theme_.selection);
     painter.setPen(text_color_on(theme_.selection));
     painter.drawText(box, Qt::AlignCenter, text);

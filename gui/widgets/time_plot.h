@@ -17,6 +17,9 @@
 
 namespace tidemark::gui {
 
+/// Returns the box inside of an area, moved sideways as little as needed so that it covers none of the labels.
+QRectF moved_beside(QRectF box, const std::vector<QRectF>& labels, QRect area);
+
 class TimePlot : public QCustomPlot {
     Q_OBJECT
 public:
@@ -71,13 +74,14 @@ protected:
 
     // For subclasses.
     virtual void session_changed() {}
-    virtual void session_grown() {}                       ///< the same run, longer; view_changed() follows
-    virtual void view_changed() {}                        ///< span, bytes, size, theme or selection
-    virtual void paint_picture(QCPPainter& painter) = 0;  ///< below the axes
-    virtual void paint_overlay(QCPPainter&) {}            ///< above everything; cheap
-    virtual QRect key_area() const { return {}; }         ///< of the lines' names, which the cursor does not cross
-    virtual QString empty_reason() const { return {}; }   ///< the reason for an empty plot, else empty
-    virtual QString describe(QPoint) { return {}; }       ///< rich text of the tooltip
+    virtual void session_grown() {}                            ///< the same run, longer; view_changed() follows
+    virtual void view_changed() {}                             ///< span, bytes, size, theme or selection
+    virtual void paint_picture(QCPPainter& painter) = 0;       ///< below the axes
+    virtual void paint_overlay(QCPPainter&) {}                 ///< above everything; cheap
+    virtual QRect key_area() const { return {}; }              ///< of the lines' names, which the cursor does not cross
+    virtual std::vector<QRectF> labels() const { return {}; }  ///< of the picture, which the range's does not cover
+    virtual QString empty_reason() const { return {}; }        ///< the reason for an empty plot, else empty
+    virtual QString describe(QPoint) { return {}; }            ///< rich text of the tooltip
     /// The values at both ends of the selected range; empty if another plot says them.
     virtual QString describe_ends(std::pair<double, double>) const { return {}; }
     virtual void clicked(QPoint point) { set_time_point_at(point); }

@@ -28,6 +28,17 @@ void append_argument(std::string& text, const std::string& name) {
     text += is_number ? fmt::format(".args[{}]", argument) : fmt::format(".keywords[\"{}\"]", argument);
 }
 
+/// The two names of a link of kind ctx: "x of Swish".
+struct ContextNames {
+    std::string attribute, function;  ///< function: "" if it is unknown
+};
+
+ContextNames context_names(const GraphTables& tables, const PathLink& link) {
+    const std::string& name = tables.texts[link.name];
+    const size_t of = name.find(" of ");
+    return {name.substr(0, of), of == std::string::npos ? std::string() : name.substr(of + 4)};
+}
+
 /// Appends ".history" for "history of Trainer", "[3]" for "3 of Sequential", and nothing for a reference that a type of
 /// C hides ("part of Future").
 void append_attribute(std::string& text, const GraphTables& tables, const PathLink& link) {
@@ -54,6 +65,8 @@ std::string expression(const GraphTables& tables, Links links) {
         const std::string& name = tables.texts[link.name];
         if (link.kind == PathLinkKind::attribute) {
             append_attribute(text, tables, link);
+        } else if (link.kind == PathLinkKind::ctx) {
+            text += (text.empty() ? "ctx." : ".ctx.") + context_names(tables, link).attribute;
         } else if (link.kind == PathLinkKind::element && name.empty() && !text.empty()) {
             text += "[...]";
         } else if (link.kind != PathLinkKind::view && !append_link(text, tables, link) && !name.empty()) {
@@ -101,7 +114,6 @@ std::string kind_words(const Words& words, PathLinkKind first, PathLinkKind next
     switch (first) {
         case PathLinkKind::exception: return words("exception ");
         case PathLinkKind::hook: return words("hook ");
-        case PathLinkKind::ctx: return words("ctx of a custom Function ");
         case PathLinkKind::cycle: return words("reference cycle ");
         case PathLinkKind::native: return words("native code ");
         case PathLinkKind::callback: return words("callbacks of ");
@@ -127,6 +139,10 @@ std::string words_of_part(const GraphTables& tables, const Words& words, Links p
     text.erase(text.find_last_not_of(' ') + 1);
     if (const std::string owner = last_owner(tables, part); !owner.empty()) {
         text = words("{referrer} of class {owner}", with("referrer", text), with("owner", owner));
+    }
+    if (part.front().kind == PathLinkKind::ctx) {
+        text = words("{referrer} of custom Function `{function}`", with("referrer", text),
+                     with("function", context_names(tables, part.front()).function));
     }
     return place.empty() ? text : words("{referrer} ({place})", with("referrer", text), with("place", place));
 }
@@ -291,7 +307,11 @@ std::string link_words(const GraphTables& tables, const Words& words, const Path
         case PathLinkKind::exception: return text.empty() ? words("an exception") : words("exception {name}", name);
         case PathLinkKind::hook:
             return place.empty() ? words("a hook") : words("the hook {place}", with("place", place));
-        case PathLinkKind::ctx: return words("the context of a custom function");
+        case PathLinkKind::ctx: {
+            const ContextNames names = context_names(tables, link);
+            return words("attribute {name} of the ctx of custom Function {function}", with("name", names.attribute),
+                         with("function", names.function));
+        }
         case PathLinkKind::cycle: return words("a reference cycle that waits for the garbage collector");
         case PathLinkKind::native: return words("native code, invisible to Python");
         case PathLinkKind::callback: return words("a function registered with {name}", name);

@@ -11,8 +11,9 @@
 
 namespace tidemark {
 
-std::string describe_memory(uint64_t address, uint64_t size) {
-    return fmt::format("{} at {}", format_bytes(static_cast<int64_t>(size)), format_address(address));
+Sentence describe_memory(uint64_t address, uint64_t size) {
+    return Sentence("{bytes} at {address}", with("bytes", format_bytes(static_cast<int64_t>(size))),
+                    with("address", format_address(address)));
 }
 
 void RecordedDriver::note_difference(Sentence difference) {

@@ -51,6 +51,6 @@ private:
 };
 
 /// Returns "20.0 MiB at 0x7f12a4000000".
-std::string describe_memory(uint64_t address, uint64_t size);
+Sentence describe_memory(uint64_t address, uint64_t size);
 
 }  // namespace tidemark

@@ -173,6 +173,16 @@ private slots:
         QVERIFY2(missing_.isEmpty(), qPrintable(missing_));
     }
 
+    void the_palette_finds_commands_by_their_english_names() {
+        window_->actions().find(QStringLiteral("help.commands"))->trigger();
+        auto* palette = window_->findChild<CommandPalette*>();
+        palette->findChild<QLineEdit*>()->setText(QStringLiteral("file.share"));
+        const auto* list = palette->findChild<QListWidget*>();
+        QCOMPARE(list->count(), 1);
+        QVERIFY(list->item(0)->text().contains(QStringLiteral("Share")));
+        delete palette;
+    }
+
     void arrows_go_to_the_flags_of_the_overview() {
         OverviewPlot& overview = window_->page().overview();
         const auto flags = overview.flags().size();

@@ -288,6 +288,40 @@ private slots:
         QCOMPARE(pane->view().box_rect(CallTree::root).size(), QSizeF(pane->view().viewport()->size()));
     }
 
+    void calls_that_fill_each_other_share_a_box_of_a_treemap() {
+        const auto session = synthetic_session();
+        session->selection().set_time_point(three_alive);
+        const auto pane = shown_pane(session.get());
+        pane->set_shape(TreeShape::treemap);
+        TreeView& view = pane->view();
+        const ShownTree& shown = *view.shown();
+        const uint32_t outer = node_named(*pane, QStringLiteral("<module> (main.py:30)"));
+        const uint32_t inner = node_named(*pane, QStringLiteral("forward (linear.py:10)"));
+        QVERIFY(outer != CallTree::root && inner != CallTree::root);
+        QCOMPARE(view.box_rect(outer), view.box_rect(inner));
+        QVERIFY(view.box_rect(outer) != view.box_rect(CallTree::root));
+        const QFontMetrics metrics(view.font());
+        const QString whole = path_text(shown, outer, inner, metrics, 10000);
+        QCOMPARE(whole, QStringLiteral("<module> (main.py:30) › train_step (train.py:20) › forward (linear.py:10)"));
+        QCOMPARE(path_text(shown, outer, inner, metrics, metrics.horizontalAdvance(whole) - 1),
+                 QStringLiteral("… › train_step (train.py:20) › forward (linear.py:10)"));
+        QTest::mouseMove(view.viewport(), middle(*pane, outer));
+        QTRY_VERIFY(!session->selection().hovered().empty());
+        QVERIFY(
+            node_tip(shown, outer, inner).contains(QStringLiteral("train_step (train.py:20) › <br><b>forward</b>")));
+        // The keys go from box to box.
+        press(*pane, Qt::Key_Down);
+        press(*pane, Qt::Key_Right);
+        press(*pane, Qt::Key_Right);
+        QCOMPARE(view.focused(), inner);
+        press(*pane, Qt::Key_Up);
+        QCOMPARE(view.focused(), uint32_t{CallTree::root});
+        // A search finds each of them.
+        view.set_search(QStringLiteral("train_step"));
+        view.focus_next_found();
+        QCOMPARE(view.box_rect(view.focused()), view.box_rect(inner));
+    }
+
     void modules_instead_of_calls() {
         const auto session = synthetic_session();
         session->selection().set_time_point(three_alive);

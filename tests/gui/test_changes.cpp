@@ -9,6 +9,7 @@
 #include <QTableView>
 
 #include "gui/changes/changes_pane.h"
+#include "gui/model/palette.h"
 #include "gui/model/text.h"
 #include "tests/gui/view_fixture.h"
 
@@ -59,6 +60,21 @@ private slots:
         QCOMPARE(difference, active(end / 2) - active(end / 3));
         model.show(nullptr);
         QCOMPARE(model.rowCount(), 0);
+    }
+
+    void categories_have_the_colors_of_the_plots() {
+        Changes changes;
+        changes.by = GroupBy::category;
+        changes.groups.resize(1);
+        changes.groups[0].name = category_name(Category::saved);
+        ChangesModel model;
+        model.show(std::make_shared<const Changes>(changes));
+        QCOMPARE(model.index(0, ChangesModel::name).data(Qt::DecorationRole).value<QColor>(),
+                 category_color(Theme::current(), Category::saved));
+        QVERIFY(!model.index(0, ChangesModel::kind).data(Qt::DecorationRole).isValid());
+        changes.by = GroupBy::line;
+        model.show(std::make_shared<const Changes>(changes));
+        QVERIFY(!model.index(0, ChangesModel::name).data(Qt::DecorationRole).isValid());
     }
 
     void it_follows_the_range() {

@@ -3,7 +3,9 @@
 
 // The colors of both themes: contrast of text and shapes as WCAG 2 measures it, and distances with color blindness.
 #include <QApplication>
+#include <QLineEdit>
 #include <QPalette>
+#include <QSpinBox>
 #include <QTest>
 #include <QTextDocument>
 #include <array>
@@ -238,6 +240,18 @@ private slots:
                     require_contrast(text, of_palette(role), text_contrast);
                 }
             }
+        }
+    }
+
+    void fields_have_a_frame_that_is_seen() {
+        const Theme theme = set_theme(ThemeSetting::dark);
+        QLineEdit line;
+        QSpinBox number;
+        for (QWidget* field : {static_cast<QWidget*>(&line), static_cast<QWidget*>(&number)}) {
+            field->resize(120, 24);
+            const QColor edge = field->grab().toImage().pixelColor(60, 0);
+            require_contrast({QStringLiteral("frame"), edge}, {QStringLiteral("window"), theme.background},
+                             shape_contrast);
         }
     }
 

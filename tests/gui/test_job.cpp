@@ -145,6 +145,7 @@ void JobTest::without_a_finding_four_ranks_are_shown() {
     view.show_job(calm);
     QCOMPARE(view.map().selected(), (std::vector<size_t>{0, 1, 2, 3}));
     QCOMPARE(view.curves().graphCount(), 4);
+    QVERIFY(!view.story().toPlainText().isEmpty());
 }
 
 void JobTest::curves_stand_apart_on_one_time_axis() {

@@ -3,6 +3,7 @@
 
 // Bookmarks and notes on findings in the window: added, shown, edited, deleted, and never lost to another window.
 #include <QFile>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -97,6 +98,7 @@ private slots:
         QVERIFY(QRectF(overview.rect()).contains(box));
         QTest::mouseClick(&overview, Qt::LeftButton, Qt::NoModifier, box.center().toPoint());
         QCOMPARE(again.session().selection().state().time_point, TimePoint(33));
+        QVERIFY2(again.table().horizontalHeader()->defaultAlignment() & Qt::AlignLeft, "above its texts");
     }
 
     void a_bookmark_between_events_is_found_again() {

@@ -316,6 +316,40 @@ private slots:
         QVERIFY2(band_labels(picture, metrics, area, x, flat).empty(), "no band is as high as a line of text");
     }
 
+    void the_label_of_a_range_covers_no_band() {
+        const QRect area(100, 0, 500, 100);
+        const QRectF label(300, 80, 60, 16), box(270, 78, 100, 20);
+        const QRectF moved = moved_beside(box, {label}, area);
+        QVERIFY(!moved.intersects(label));
+        QCOMPARE(moved.right(), label.left() - 4);
+        QVERIFY(moved_beside(box.translated(40, 0), {label}, area).left() > label.right());
+        QCOMPARE(moved_beside(box, {}, area), box);
+        QCOMPARE(moved_beside(box.translated(-300, 0), {}, area).left(), 100.0);
+    }
+
+    void an_error_below_the_free_memory_of_the_gpu_names_the_limit() {
+        const auto texts = [](uint64_t free) {
+            Trace trace = *test::synthetic_session()->shared_trace();
+            for (OtherEvent& other : trace.devices[0].others) {
+                other.address = other.action == Action::oom ? free : other.address;
+            }
+            const auto shared = std::make_shared<const Trace>(std::move(trace));
+            const auto session = std::make_shared<Session>(shared, Session::analyze(shared));
+            TimelinePlot timeline;
+            timeline.set_session(session.get());
+            QByteArray bytes;
+            QBuffer buffer(&bytes);
+            QSvgGenerator generator;
+            generator.setOutputDevice(&buffer);
+            generator.setSize({900, 300});
+            timeline.render_to(generator, {900, 300});
+            return bytes;
+        };
+        QVERIFY(texts(uint64_t{1} << 40).contains("own limit"));
+        const QByteArray full = texts(1);
+        QVERIFY(full.contains("out of memory") && !full.contains("own limit"));
+    }
+
     void an_empty_window_says_so() {
         TimelinePlot timeline;
         const QImage empty = picture(timeline, {400, 200});

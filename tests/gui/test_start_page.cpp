@@ -92,6 +92,21 @@ private slots:
         QVERIFY(application.settings().summary_of(gone).headline.isEmpty());
     }
 
+    void a_headline_in_another_language_is_not_shown() {
+        Application application(Settings::Storage::in_memory);
+        const QString file = folder_.filePath(QStringLiteral("other.tide"));
+        application.settings().remember_file(file);
+        for (const char* language : {"zh_CN", "en"}) {
+            application.settings().remember_summary(
+                file, {QStringLiteral("Headline."), QStringLiteral("leak"), {}, 1, 1, QLatin1String(language)});
+            const MainWindow* window = application.open_window();
+            const QString shown = card_named(*window, QStringLiteral("other.tide"))->accessibleDescription();
+            const bool is_own = language == std::string_view("en");
+            QCOMPARE(shown.contains(QStringLiteral("Headline.")), is_own);
+            QCOMPARE(shown.contains(QStringLiteral("Leak")), !is_own);
+        }
+    }
+
     void summaries_of_forgotten_files_are_dropped() {
         Settings settings(Settings::Storage::in_memory);
         for (int i = 0; i < 12; ++i) {

@@ -7,6 +7,7 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLabel>
+#include <QLayout>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTabWidget>
@@ -26,6 +27,7 @@
 #include "gui/story/walk_bar.h"
 #include "gui/widgets/text_block.h"
 #include "storage/read/read_graph.h"
+#include "storage/replay/repeated_step.h"
 #include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
 #include "synthetic_trace.h"
@@ -195,7 +197,7 @@ private slots:
         Session& session = *open.session;
         FindingPlot& plot = open.window->page().finding_plot();
         const Finding& finding = open.pane().cards().front()->finding();
-        QVERIFY2(plot.isVisible(), "a leak is drawn without a click");
+        QTRY_VERIFY_WITH_TIMEOUT(plot.isVisible(), longest_wait);  // a leak is drawn without a click
         QVERIFY(plot.curve());
         QCOMPARE(&plot.curve()->finding(), &finding);
         QVERIFY2(!session.selection().state().memory, "and nothing is dimmed");
@@ -425,6 +427,56 @@ private slots:
         }
     }
 
+    void columns_of_a_finding_have_its_lowest_and_highest_bytes() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        Session& session = *open.session;
+        session.time_view().set_axis(TimeAxis::event_index);
+        const auto curve = FindingCurve::of(session.explanation_source().explained(), 0);
+        QVERIFY(curve);
+        const EventNumber end = session.device().event_count();
+        for (const auto& [from, to] : {std::pair(0, end), std::pair(end / 3, end / 2), std::pair(end - 1, end)}) {
+            int64_t lowest = curve->at(session, from).bytes, highest = lowest;
+            for (EventNumber state = from; state <= to; ++state) {
+                lowest = std::min(lowest, curve->at(session, state).bytes);
+                highest = std::max(highest, curve->at(session, state).bytes);
+            }
+            const FindingCurve::Column column = curve->columns(session, from, to, 1).front();
+            QCOMPARE(column.lowest, lowest);
+            QCOMPARE(column.highest, highest);
+        }
+    }
+
+    void the_height_of_a_text_follows_width_words_and_font() {
+        TextBlock block(QStringLiteral("text"));
+        block.show_html(QStringLiteral("a few words that need several lines in a narrow place"));
+        const int low = block.heightForWidth(400), high = block.heightForWidth(100);
+        QVERIFY(high > low);
+        QCOMPARE(block.heightForWidth(400), low);
+        QFont font = block.font();
+        font.setPointSizeF(font.pointSizeF() * 2);
+        block.setFont(font);
+        QVERIFY(block.heightForWidth(100) > high);
+        block.show_html(QStringLiteral("word"));
+        QVERIFY(block.heightForWidth(100) < high);
+    }
+
+    void the_answer_has_its_room_before_it_is_known() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        const SummaryBar& bar = open.window->page().summary_bar();
+        QVERIFY(bar.isVisible());
+        QCOMPARE(bar.plain_text(), QStringLiteral("Explaining…"));
+        const QWidget& below = open.window->page().arrangement();
+        open.window->page().layout()->activate();
+        const int place = below.y();
+        QVERIFY(open.explained());
+        QVERIFY(!bar.plain_text().contains(QStringLiteral("Explaining")));
+        open.window->page().layout()->activate();
+        QCOMPARE(below.y(), place);
+    }
+
     void a_click_on_an_overview_flag_opens_its_finding() {
         Application application(Settings::Storage::in_memory);
         Shown open(application);
@@ -443,13 +495,34 @@ private slots:
         }
     }
 
+    void a_flag_stands_at_the_time_that_its_card_names() {
+        int between_events = 0;
+        for (const char* name : {"recorded/shapes.tide", "recorded/gan.tide", "../../resources/examples/gpt2.tide"}) {
+            Progress progress;
+            const auto opened = load_trace(QStringLiteral(TIDEMARK_TEST_DATA "/") + QLatin1String(name), progress);
+            QVERIFY(opened);
+            const Session& session = *opened->session;
+            ExplanationSource& source = opened->session->explanation_source();
+            source.request();
+            QTRY_VERIFY_WITH_TIMEOUT(source.state() == ExplanationSource::State::ready, longest_wait);
+            for (const FindingFlag& flag : finding_flags(session)) {
+                const auto& finding = source.explained()->explanation.findings[static_cast<size_t>(flag.finding)];
+                if (finding.since) {
+                    QCOMPARE(time_of(session.device(), flag.begin), *finding.since);
+                    between_events += flag.begin.between ? 1 : 0;
+                }
+            }
+        }
+        QVERIFY(between_events > 0);
+    }
+
     void the_memory_of_a_finding_ends_where_the_explanation_does() {
         Application application(Settings::Storage::in_memory);
         Shown open(application);
         QVERIFY(open.explained());
         Session& session = *open.session;
         const FindingPlot& plot = open.window->page().finding_plot();
-        QVERIFY(plot.curve() && !plot.known_until());
+        QTRY_VERIFY_WITH_TIMEOUT(plot.curve() && !plot.known_until(), longest_wait);
         const auto longer = std::make_shared<const Trace>(session.trace());
         session.grow({longer, Session::analyze(longer)}, session.device_groups());
         QVERIFY(plot.curve());

@@ -99,8 +99,13 @@ private slots:
         QTRY_VERIFY(!window->page().why().isVisible());
         QCOMPARE(window->width(), 1000);
         const int width = window->page().timeline().width();
+        QTRY_VERIFY_WITH_TIMEOUT((window->activateWindow(), window->isActiveWindow()), 60000);
+        auto* drawer = window->findChild<QTabWidget*>(QStringLiteral("drawer"));
+        drawer->setFocus();
+        QTRY_VERIFY(drawer->isAncestorOf(QApplication::focusWidget()) || drawer->hasFocus());
         window->actions().find(QStringLiteral("view.why"))->trigger();
         QVERIFY(window->page().why().isVisible());
+        QVERIFY2(window->page().why().hasFocus(), "what it covers has no focus");
         QCoreApplication::processEvents();
         QCOMPARE(window->page().timeline().width(), width);
         QVERIFY(window->page().why().width() >= 240);

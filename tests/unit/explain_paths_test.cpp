@@ -240,6 +240,15 @@ TEST(ExplainGrowthThrough, HooksOfOneTensorBecomeMore) {
               "handle = module.register_forward_pre_hook(hook)\n...\nhandle.remove()");
 }
 
+/// The recorder's own text is "x of Swish".
+TEST(ExplainGrowthThrough, AttributesOfCtxAreNamedAsTheProgramNamesThem) {
+    const Finding finding = first_finding({{Kind::ctx, "x of Swish", ""}});
+    EXPECT_EQ(finding.kind, FindingKind::ctx_retains_tensors);
+    EXPECT_EQ(finding.title, "30 tensors retained by `ctx.x` of custom Function `Swish`");
+    ASSERT_FALSE(finding.path.empty());
+    EXPECT_EQ(finding.path.front().text, "attribute x of the ctx of custom Function Swish");
+}
+
 TEST(ExplainGrowthThrough, AListOfTensorsWithOneHookEachIsAContainer) {
     const Finding finding = first_finding({{Kind::local, "maps", "run"},
                                            {Kind::index, "#", ""},

@@ -55,7 +55,7 @@ std::string PythonDoctor::name_of_environment() const {
 ExaminedPart PythonDoctor::python() const {
     ExaminedPart part{"python", "Python", Need::wanted, false, words_("not found"), ""};
     if (facts_.empty()) {
-        part.fix = words_("Name the Python of the program: tidemark doctor -- PYTHON");
+        part.fix = words_("Begin the program's command with its Python.");
         return part;
     }
     part.text = facts_["python"] + words_(", ") + facts_["executable"];
@@ -63,8 +63,7 @@ ExaminedPart PythonDoctor::python() const {
         part.text += words_(", ") + environment;
     }
     if (const std::string program = facts_["instead_of"]; !program.empty()) {
-        part.text +=
-            words_("; the Python that {program} starts is unknown, name it after --", with("program", program));
+        part.text += words_("; {program} may start another Python", with("program", program));
     }
     if (const std::string failure = facts_["failure"]; !failure.empty()) {
         part.fix = words_("The recorder's package does not work with this Python ({failure}). Use Python 3.11 to 3.14.",
@@ -89,8 +88,8 @@ ExaminedPart PythonDoctor::torch() const {
     const std::string version = facts_["torch"], cuda = facts_["cuda"];
     ExaminedPart part{"torch", "PyTorch", Need::wanted, false, words_("not found"), ""};
     if (version.empty()) {
-        part.fix = facts_.empty() ? words_("Name the Python of the program: tidemark doctor -- PYTHON")
-                                  : words_("Install it, or name another Python after --: {command}",
+        part.fix = facts_.empty() ? words_("Begin the program's command with its Python.")
+                                  : words_("Install it, or begin the command with a Python that has it: {command}",
                                            with("command", command_for_torch()));
     } else if (cuda.empty()) {
         part.text = words_("{version}, not for CUDA", with("version", version));

@@ -16,8 +16,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     Finding finding = suspect_finding(context, suspect, words);
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
-    finding.title =
-        words("{tensors} retained as attributes of {referrer}", tensors, with("referrer", finding.referrer));
+    finding.title = words("{tensors} retained by {referrer}", tensors, with("referrer", finding.referrer));
     finding.text = {
         words("A custom autograd Function stores a tensor as an attribute of its ctx. Backward does not release such a "
               "tensor, unlike one passed to save_for_backward: it lives as long as the node. Every {iteration} retains "
