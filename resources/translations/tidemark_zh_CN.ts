@@ -3008,6 +3008,10 @@
         <source>A strip for each selected process, all with the same scale</source>
         <translation>所选的每个进程各占一栏，刻度相同</translation>
     </message>
+    <message>
+        <source>No finding compares these processes.</source>
+        <translation>没有比较这些进程的发现。</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::JobWindow</name>
@@ -4099,6 +4103,10 @@ y</source>
         <comment>between parts of a list</comment>
         <translation>、</translation>
     </message>
+    <message>
+        <source>⚠ %1: %2</source>
+        <translation>⚠ %1：%2</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::Recording</name>
@@ -4125,6 +4133,11 @@ y</source>
     <message>
         <source>The program exited with status %1.</source>
         <translation>程序以状态 %1 退出。</translation>
+    </message>
+    <message>
+        <source>%1. %2</source>
+        <comment>what is there, what to do</comment>
+        <translation type="unfinished">%1：%2 {1.?}</translation>
     </message>
 </context>
 <context>
@@ -5285,6 +5298,10 @@ Empty: the program that your desktop uses for such files.</source>
         <source>Show the evidence</source>
         <translation>显示证据</translation>
     </message>
+    <message>
+        <source>Explaining…</source>
+        <translation type="unfinished">正在解释…</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::SummaryTable</name>
@@ -5471,6 +5488,11 @@ Empty: the program that your desktop uses for such files.</source>
         <source>cursor %1: %2</source>
         <translation>光标 %1：%2</translation>
     </message>
+    <message>
+        <source>, </source>
+        <comment>between facts about one thing</comment>
+        <translation type="unfinished">、</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::TimePlot</name>
@@ -5544,6 +5566,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>%1 · allocated %2 → %3</source>
         <translation>%1 · 已分配 %2 → %3</translation>
+    </message>
+    <message>
+        <source>out of memory: %1 refused by the process&apos;s own limit</source>
+        <translation>显存不足：%1 的请求被进程自身的限制拒绝</translation>
     </message>
 </context>
 <context>
