@@ -4137,7 +4137,7 @@ y</source>
     <message>
         <source>%1. %2</source>
         <comment>what is there, what to do</comment>
-        <translation type="unfinished">%1：%2 {1.?}</translation>
+        <translation>%1。%2</translation>
     </message>
 </context>
 <context>
@@ -5300,7 +5300,7 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
     <message>
         <source>Explaining…</source>
-        <translation type="unfinished">正在解释…</translation>
+        <translation>正在解释…</translation>
     </message>
 </context>
 <context>
@@ -5491,7 +5491,7 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>, </source>
         <comment>between facts about one thing</comment>
-        <translation type="unfinished">、</translation>
+        <translation>，</translation>
     </message>
 </context>
 <context>
