@@ -5,10 +5,10 @@
 
     TIDEMARK_HOME=PREFIX/lib/tidemark python3 build_plugins.py OUTPUT [2.11.0 2.12 ...]
 
-Reads only the headers of each wheel, by HTTP ranges: about 20 MB of 900. Plugins that OUTPUT has already are not built
-again, so a run that was interrupted goes on. Without versions, builds for all releases that this Tidemark knows; a new
-minor is one more entry of KNOWN_TORCH in recorder/python/tidemark/_build.py. Releases before 2.7 get two plugins:
-PyPI's are built with the old ABI of std::string, others, such as conda's, with the new one.
+Reads only the headers of each wheel, by HTTP ranges: about 20 MB of 900. Plugins that OUTPUT has already, of the same
+sources, are not built again, so a run that was interrupted goes on. Without versions, builds for all releases that this
+Tidemark knows; a new minor is one more entry of KNOWN_TORCH in recorder/python/tidemark/_build.py. Releases before 2.7
+get two plugins: PyPI's are built with the old ABI of std::string, others, such as conda's, with the new one.
 
 Needs g++. Exits with 1 if a plugin could not be built, and says why.
 """
@@ -141,8 +141,22 @@ def _build_release(version: str, file: dict, output: str) -> str:
                 target = os.path.join(output, _prebuilt.file_name(build))
                 os.replace(library, target)
                 print(f"{version}: {os.path.basename(target)}, {os.path.getsize(target) >> 10} KiB", flush=True)
-    with open(os.path.join(output, f"{version}.done"), "w"):
-        return ""
+    with open(_mark(version, output), "w") as mark:
+        mark.write(_compiler.digest_of_sources())
+    return ""
+
+
+def _mark(version: str, output: str) -> str:
+    """Returns the file that says of which sources the plugins of a release are."""
+    return os.path.join(output, f"{version}.sources")
+
+
+def _is_built(version: str, output: str) -> bool:
+    try:
+        with open(_mark(version, output)) as mark:
+            return mark.read() == _compiler.digest_of_sources()
+    except FileNotFoundError:
+        return False
 
 
 def main() -> int:
@@ -158,7 +172,7 @@ def main() -> int:
     failed = 0
     for version, file in releases.items():
         is_wanted = not given.version or is_one_of(version, given.version)
-        if not is_wanted or os.path.exists(os.path.join(given.output, f"{version}.done")):
+        if not is_wanted or _is_built(version, given.output):
             continue
         failure = _build_release(version, file, given.output)
         if failure:

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_PLUGIN_VERSION 7u
+#define TIDEMARK_PLUGIN_VERSION 8u
 
 uint32_t tidemark_plugin_version(void);
 

@@ -91,12 +91,8 @@ def _home() -> str:
 
 def _file_name(build: TorchBuild) -> str:
     """Returns a file name that is unique to the torch, its ABI, the plugin's sources and how they are compiled."""
-    digest = hashlib.sha256(f"{build.version} {build.folder} {build.has_cxx11_abi}".encode())
-    root, _ = _compiler.sources()
-    files = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names]
-    for path in [*sorted(files), _compiler.__file__]:
-        with open(path, "rb") as source:
-            digest.update(source.read())
+    own = f"{build.version} {build.folder} {build.has_cxx11_abi} {_compiler.digest_of_sources()}"
+    digest = hashlib.sha256(own.encode())
     return f"plugin-{build.version}-{digest.hexdigest()[:12]}.so"
 
 

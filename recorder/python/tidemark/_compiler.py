@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import hashlib
 import os
 import re
 import runpy
@@ -84,6 +85,17 @@ def sources() -> tuple[str, list[str]]:
     root = os.path.join(_core.home(), "plugin")
     folder = os.path.join(root, "recorder", "torch")
     return root, sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".cpp"))
+
+
+def digest_of_sources() -> str:
+    """Returns the SHA-256 of the plugin's sources and of how they are compiled. A plugin of others may not work."""
+    digest = hashlib.sha256()
+    root, _ = sources()
+    files = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names]
+    for path in [*sorted(files), __file__]:
+        with open(path, "rb") as source:
+            digest.update(source.read())
+    return digest.hexdigest()
 
 
 def saved_fields(functions_header: str) -> str:

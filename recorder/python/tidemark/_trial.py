@@ -20,11 +20,13 @@ def run(path: str) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         _api.record(os.path.join(folder, "trial.tide"), parts=["ops", "graph"])
-        recording = _api._current
-        if recording is None or recording._plugin is None:
-            raise SystemExit("no recording began")
-        _check(torch, recording._plugin)
-        _api.stop()
+        try:
+            recording = _api._current
+            if recording is None or recording._plugin is None:
+                raise SystemExit("no recording began")
+            _check(torch, recording._plugin)
+        finally:
+            _api.stop()  # before its folder is removed, which would be said last
     print(_prebuilt._PROVEN)
 
 
