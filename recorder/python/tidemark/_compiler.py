@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import hashlib
+import importlib.util
 import os
 import re
 import runpy

@@ -50,9 +50,8 @@ StackId stack_of_parameters(const AnalysisContext& context, const LeakSuspect& s
 std::string cached_method(const GraphTables& tables, const ReferrerGroup& paths) {
     constexpr std::string_view suffix = ".cache";
     const std::string expression = paths.links.empty() ? std::string() : referrer_expression(tables, paths);
-    const bool has_cache = std::any_of(paths.links.begin(), paths.links.end(), [&](const PathLink& link) {
-        return is_cache_of_function(tables, link);
-    });
+    const bool has_cache = std::any_of(paths.links.begin(), paths.links.end(),
+                                       [&](const PathLink& link) { return is_cache_of_function(tables, link); });
     return has_cache && expression.ends_with(suffix) ? expression.substr(0, expression.size() - suffix.size())
                                                      : std::string();
 }
