@@ -6,6 +6,7 @@
 #include <QBrush>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -84,19 +85,20 @@ std::optional<QRectF> paint_name(QCPPainter& painter, const QString& name, const
     return box;
 }
 
-/// Paints nvidia-smi's figure; no line where there is none.
-void paint_figure(QCPPainter& painter, const ProcessBands& bands, const AxisMap& x, const AxisMap& y) {
+/// Paints a line through the columns; no line where there is no value.
+void paint_line(QCPPainter& painter, const ProcessBands& bands,
+                const std::function<std::optional<int64_t>(const ProcessMemory&)>& value, const AxisMap& x,
+                const AxisMap& y) {
     const Span columns = shown_columns(bands);
     const double width = (columns.to - columns.from) / static_cast<double>(bands.columns.size());
-    painter.setPen(QPen(bands.request.theme.allocated_line, 2));
     QPolygonF line;
     for (size_t c = 0; c < bands.columns.size(); ++c) {
-        const auto figure = bands.columns[c].figure;
-        if (!figure) {
+        const std::optional<int64_t> bytes = value(bands.columns[c]);
+        if (!bytes) {
             painter.drawPolyline(std::exchange(line, {}));
             continue;
         }
-        const double at = y.pixel(static_cast<double>(*figure));
+        const double at = y.pixel(static_cast<double>(*bytes));
         const double right = x.pixel(columns.from + width * static_cast<double>(c + 1));
         if (!line.empty() && line.back().y() == at) {
             line.back().setX(right);
@@ -176,7 +178,15 @@ std::vector<QRectF> paint_process_bands(QCPPainter& painter, const ProcessBands&
             }
         }
     }
-    paint_figure(painter, bands, x, y);
+    // The lowest band covers the picture's line.
+    painter.setPen(QPen(theme.reserved_line, 1));
+    const auto reserved = [](const ProcessMemory& column) {
+        return column.outside.empty() ? std::nullopt : std::optional(column.reserved);
+    };
+    paint_line(painter, bands, reserved, x, y);
+    painter.setPen(QPen(theme.allocated_line, 2));
+    paint_line(
+        painter, bands, [](const ProcessMemory& column) { return column.figure; }, x, y);
     return names;
 }
 

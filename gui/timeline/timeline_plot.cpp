@@ -123,11 +123,11 @@ void TimelinePlot::session_grown() {
 /// nvidia-smi's line is shown unless the memory below it is mostly not the allocator's: a small leak beside a CUDA
 /// context would not be seen. The key then says how high the line is.
 double TimelinePlot::all_bytes() const {
-    constexpr double room = 1.2;
+    constexpr double room = 1.2, room_above_line = 1.3;  // for the key
     const int64_t reserved = session()->analysis().curves().peak(Series::reserved).max;
     const auto figure = highest_figure(session()->trace(), session()->device().device);
-    const bool has_line = figure && figure->bytes / 2 <= reserved;
-    return static_cast<double>(has_line ? std::max(reserved, figure->bytes) : reserved) * room;
+    const bool has_line = figure && figure->bytes > reserved && figure->bytes / 2 <= reserved;
+    return has_line ? static_cast<double>(figure->bytes) * room_above_line : static_cast<double>(reserved) * room;
 }
 
 QString TimelinePlot::describe_ends(std::pair<double, double> range) const {
