@@ -64,21 +64,24 @@ PlotBand in_pixels(const BandBytes& band, QRect area, const AxisMap& y) {
 
 /// Names a band where it has room.
 std::optional<QRectF> paint_name(QCPPainter& painter, const QString& name, const QColor& color, const BandBytes& band,
-                                 Span columns, QRect area, const AxisMap& x, const AxisMap& y) {
+                                 Span columns, const PlotPlace& plot) {
     const QFontMetrics metrics = painter.fontMetrics();
-    const double width = metrics.horizontalAdvance(name) + 8, left = x.pixel(columns.from);
-    const double per_column = (x.pixel(columns.to) - left) / static_cast<double>(band.tops.size());
+    const double width = metrics.horizontalAdvance(name) + 8, left = plot.x.pixel(columns.from);
+    const double per_column = (plot.x.pixel(columns.to) - left) / static_cast<double>(band.tops.size());
     if (per_column <= 0) {
         return std::nullopt;
     }
     const auto wanted = static_cast<size_t>(std::ceil(width / per_column));
-    const auto place = band_place(in_pixels(band, area, y), wanted, metrics.height());
+    const auto place = band_place(in_pixels(band, plot.area, plot.y), wanted, metrics.height());
     if (!place) {
         return std::nullopt;
     }
     QRectF box(0, 0, width, metrics.height());
     box.moveCenter({left + (static_cast<double>(place->first) + static_cast<double>(wanted) / 2) * per_column,
                     (place->top + place->bottom) / 2});
+    if (std::any_of(plot.taken.begin(), plot.taken.end(), [&](const QRectF& other) { return other.intersects(box); })) {
+        return std::nullopt;
+    }
     painter.fillRect(box, color);
     painter.setPen(text_color_on(color));
     painter.drawText(box, Qt::AlignCenter, name);
@@ -149,8 +152,8 @@ ProcessBands find_process_bands(const PictureRequest& request) {
     return bands;
 }
 
-std::vector<QRectF> paint_process_bands(QCPPainter& painter, const ProcessBands& bands, QRect area, const AxisMap& x,
-                                        const AxisMap& y) {
+std::vector<QRectF> paint_process_bands(QCPPainter& painter, const ProcessBands& bands, const PlotPlace& place) {
+    const AxisMap &x = place.x, &y = place.y;
     std::vector<QRectF> names;
     if (bands.columns.empty()) {
         return names;
@@ -173,7 +176,7 @@ std::vector<QRectF> paint_process_bands(QCPPainter& painter, const ProcessBands&
             paint_band(painter, shape, color, theme.plot_background, y.pixel(0));
         }
         if (!dim) {
-            if (const auto name = paint_name(painter, component_name(component), base, band, columns, area, x, y)) {
+            if (const auto name = paint_name(painter, component_name(component), base, band, columns, place)) {
                 names.push_back(*name);
             }
         }

@@ -31,8 +31,13 @@ struct ProcessBands {
 /// Thread: any. The first call of a trace visits every event.
 ProcessBands find_process_bands(const PictureRequest& request);
 
+/// The area of a plot, its axes, and where labels are that no name of a band covers.
+struct PlotPlace {
+    QRect area;
+    AxisMap x, y;
+    std::vector<QRectF> taken{};
+};
 /// Paints the bands and nvidia-smi's line. Returns where the names of bands are.
-std::vector<QRectF> paint_process_bands(QCPPainter& painter, const ProcessBands& bands, QRect area, const AxisMap& x,
-                                        const AxisMap& y);
+std::vector<QRectF> paint_process_bands(QCPPainter& painter, const ProcessBands& bands, const PlotPlace& place);
 
 }  // namespace tidemark::gui

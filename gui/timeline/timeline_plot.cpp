@@ -111,23 +111,31 @@ void TimelinePlot::session_changed() {
     bands_ = {};
     lay_out_annotation_rows();
     if (has_data()) {
-        set_whole_bytes(all_bytes());
+        set_whole_bytes(fit_bytes());
     }
 }
 
 void TimelinePlot::session_grown() {
     lay_out_annotation_rows();
-    grow_whole_bytes(all_bytes());
+    grow_whole_bytes(fit_bytes());
 }
 
-/// nvidia-smi's line is shown unless the memory below it is mostly not the allocator's: a small leak beside a CUDA
-/// context would not be seen. The key then says how high the line is.
-double TimelinePlot::all_bytes() const {
-    constexpr double room = 1.2, room_above_line = 1.3;  // for the key
+/// Returns nvidia-smi's highest figure, unless the memory below it is mostly not the allocator's: a small leak beside a
+/// CUDA context would not be seen.
+std::optional<int64_t> TimelinePlot::figure_in_reach() const {
     const int64_t reserved = session()->analysis().curves().peak(Series::reserved).max;
     const auto figure = highest_figure(session()->trace(), session()->device().device);
-    const bool has_line = figure && figure->bytes > reserved && figure->bytes / 2 <= reserved;
-    return has_line ? static_cast<double>(figure->bytes) * room_above_line : static_cast<double>(reserved) * room;
+    const bool is_in_reach = figure && figure->bytes / 2 <= reserved;
+    return is_in_reach ? std::optional(figure->bytes) : std::nullopt;
+}
+
+/// Returns the height of the plot. What it has no room for is only named in the key.
+double TimelinePlot::fit_bytes() {
+    constexpr double room = 1.2, room_above_line = 1.3;  // for the key
+    const auto figure = figure_in_reach();
+    shows_process_ = figure.has_value();
+    const int64_t reserved = session()->analysis().curves().peak(Series::reserved).max;
+    return std::max(static_cast<double>(reserved) * room, static_cast<double>(figure.value_or(0)) * room_above_line);
 }
 
 QString TimelinePlot::describe_ends(std::pair<double, double> range) const {
@@ -186,14 +194,16 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     painter.restore();
     paint_annotations(painter);
     labels_ = paint_band_labels(painter);
-    const std::vector<QRectF> outside = paint_process(painter);
-    labels_.insert(labels_.end(), outside.begin(), outside.end());
+    std::vector<QRectF> of_peak;
+    if (const auto peak = peak_place()) {
+        of_peak.push_back(label_box(QFontMetrics(painter.font()), area(), peak_anchor(*peak), peak_text(*session())));
+    }
+    const std::vector<QRectF> of_process = paint_process(painter, of_peak);
+    labels_.insert(labels_.end(), of_process.begin(), of_process.end());
     std::vector<QRectF> labels = labels_;
+    labels.insert(labels.end(), of_peak.begin(), of_peak.end());
     paint_steps(painter);
     paint_marks(painter);
-    if (const auto peak = peak_place()) {
-        labels.push_back(label_box(QFontMetrics(painter.font()), area(), peak_anchor(*peak), peak_text(*session())));
-    }
     paint_oom_flags(painter, labels);
     paint_peak(painter);
     paint_legend(painter);
@@ -286,14 +296,15 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
     }
 }
 
-/// Returns where the names of bands are.
-std::vector<QRectF> TimelinePlot::paint_process(QCPPainter& painter) const {
-    if (bands_.columns.empty() || bands_.request.axis != session()->time_view().axis()) {
+/// `taken`: where labels come. Returns where the names of bands are.
+std::vector<QRectF> TimelinePlot::paint_process(QCPPainter& painter, std::vector<QRectF> taken) const {
+    if (!shows_process_ || bands_.columns.empty() || bands_.request.axis != session()->time_view().axis()) {
         return {};
     }
     painter.save();
     painter.setClipRect(area(), Qt::IntersectClip);
-    auto names = paint_process_bands(painter, bands_, area(), x_map(), y_map());
+    taken.emplace_back(key_area());
+    auto names = paint_process_bands(painter, bands_, {area(), x_map(), y_map(), std::move(taken)});
     painter.restore();
     return names;
 }
@@ -496,9 +507,9 @@ std::vector<TimelinePlot::KeyLine> TimelinePlot::key_lines() const {
                                   {tr("active"), theme().active_line, 2, false},
                                   {tr("allocated"), theme().allocated_line, 1, false}};
     if (const auto highest = bands_.highest()) {
-        const bool is_above = static_cast<double>(*highest) > high();
+        const bool is_above = !shows_process_ || static_cast<double>(*highest) > high();
         const QString name =
-            bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, all programs");
+            bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, whole GPU");
         lines.insert(lines.begin(), {is_above ? tr("%1: %2").arg(name, bytes_text(*highest)) : name,
                                      theme().allocated_line, 3, is_above});
     }
@@ -569,7 +580,7 @@ QString TimelinePlot::describe_process(const ProcessMemory& memory) const {
                     .arg(mark, name.toHtmlEscaped(), bytes_text(bytes));
     };
     if (memory.figure) {
-        line({}, bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, all programs"),
+        line({}, bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, whole GPU"),
              *memory.figure);
     }
     for (auto component = memory.outside.rbegin(); component != memory.outside.rend(); ++component) {

@@ -44,11 +44,12 @@ private:
         bool is_above = false;  ///< all that the plot shows
     };
 
-    double all_bytes() const;
+    double fit_bytes();
+    std::optional<int64_t> figure_in_reach() const;
     std::vector<KeyLine> key_lines() const;
     void lay_out_annotation_rows();
     void paint_vector(QCPPainter& painter) const;
-    std::vector<QRectF> paint_process(QCPPainter& painter) const;
+    std::vector<QRectF> paint_process(QCPPainter& painter, std::vector<QRectF> taken) const;
     std::vector<QRectF> paint_band_labels(QCPPainter& painter) const;
     void paint_annotations(QCPPainter& painter) const;
     void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
@@ -66,6 +67,7 @@ private:
     std::vector<int64_t> step_ends_;  ///< ns since trace start, ascending
     TimelinePicture picture_;
     PictureWorker<TimelinePicture> worker_;
+    bool shows_process_ = false;  ///< up to nvidia-smi's line
     ProcessBands bands_;
     PictureWorker<ProcessBands> bands_worker_;  ///< by itself: the first ones of a trace take longer than a picture
     std::vector<QRectF> labels_;                ///< of bands: where they are

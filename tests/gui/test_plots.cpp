@@ -186,7 +186,9 @@ private slots:
         of_plain.set_session(plain.get());
         plot.set_session(session.get());
         picture(of_plain, {900, 400});
-        picture(plot, {900, 400});
+        const QImage image = picture(plot, {900, 400});
+        const QRgb context = component_color(plot.picture().request.theme, ComponentKind::context, 0).rgb();
+        QCOMPARE(rows_of_color(image, context), 0);
         QCOMPARE(plot.picture().request.high, of_plain.picture().request.high);
         QCOMPARE(plot.process_bands().highest(), std::optional(21 * reserved));
     }
