@@ -14,6 +14,15 @@
 
 namespace tidemark::gui {
 
+namespace {
+
+/// Returns whether both times are known and `a` is the older one.
+bool is_recorded_before(const Trace& a, const Trace& b) {
+    return a.start_utc_ns != 0 && b.start_utc_ns != 0 && a.start_utc_ns < b.start_utc_ns;
+}
+
+}  // namespace
+
 void TracePage::connect_comparison() {
     connect(changes_, &ChangesPane::trace_requested, this, &TracePage::compare_trace);
     connect(changes_, &ChangesPane::mode_changed, this, &TracePage::follow_comparison);
@@ -27,6 +36,10 @@ void TracePage::connect_comparison() {
         if (opened.session->has_device()) {
             changes_->compare_with(opened.session);
             reveal_comparison();
+            if (is_recorded_before(opened.session->trace(), session_->trace())) {
+                // The window shows A. Later, since the loader that reports the trace belongs to the page.
+                QTimer::singleShot(0, this, &TracePage::swap_requested);
+            }
         } else {
             report_no_comparison(tr("%1 has no memory events of any device, so there is nothing to compare.")
                                      .arg(shown_file_name(QFileInfo(opened.trace_path).fileName())));

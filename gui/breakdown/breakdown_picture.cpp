@@ -3,59 +3,15 @@
 
 #include "gui/breakdown/breakdown_picture.h"
 
-#include <QBrush>
 #include <algorithm>
 #include <set>
 
-#include "gui/model/lazy_breakdown.h"
 #include "gui/widgets/column_canvas.h"
 #include "storage/base/in_halves.h"
-#include "storage/base/saturated.h"
-#include "storage/replay/repeated_step.h"
 
 namespace tidemark::gui {
 
 namespace {
-
-/// Returns the time each column shows: that of highest active memory in it, or its middle if nothing happened, since
-/// driver memory changes then too. Ascending.
-std::vector<int64_t> times_of(const PictureRequest& r, const Columns& columns) {
-    const DeviceHistory& device = r.analysis->device();
-    std::vector<int64_t> times;
-    times.reserve(columns->size());
-    const double step = (r.to - r.from) / static_cast<double>(columns->size());
-    for (size_t x = 0; x < columns->size(); ++x) {
-        const Column& column = (*columns)[x];
-        int64_t time = time_of(device, column.time_point);
-        if (r.axis == TimeAxis::wall_clock) {
-            const auto left = saturated<int64_t>(r.from + static_cast<double>(x) * step);
-            const auto right = std::max(left, saturated<int64_t>(r.from + static_cast<double>(x + 1) * step) - 1);
-            time = column.first == column.last && !column.time_point.repeated ? left + (right - left) / 2
-                                                                              : std::clamp(time, left, right);
-        }
-        times.push_back(times.empty() ? time : std::max(time, times.back()));
-    }
-    return times;
-}
-
-std::vector<BreakdownRow> rows_of(const PictureRequest& r) {
-    const Columns columns = columns_of(r);
-    const Breakdown& breakdown = r.breakdown->get();
-    const std::vector<int64_t> times = times_of(r, columns);
-    std::vector<BreakdownRow> rows(times.size());
-    in_halves(static_cast<int>(times.size()), [&](int first, int last) {
-        std::vector<BreakdownRow> part = breakdown.band({times.begin() + first, times.begin() + last});
-        for (size_t i = 0; i < part.size(); ++i) {
-            // Clocks are coarser than events, so a peak between two events of one time is looked up by its event.
-            const Column& column = (*columns)[static_cast<size_t>(first) + i];
-            if (column.first != column.last && part[i].event != column.time_point.event) {
-                part[i] = breakdown.at(column.time_point);
-            }
-        }
-        std::move(part.begin(), part.end(), rows.begin() + first);
-    });
-    return rows;
-}
 
 std::vector<ComponentKey> components_of(const std::vector<BreakdownRow>& rows) {
     std::set<ComponentKey> keys;
@@ -75,19 +31,13 @@ int64_t known_of(const BreakdownRow& row) {
     return sum;
 }
 
-/// Paints one column of a component; patterns are diagonal in device pixels.
+/// Paints one column of a component.
 void fill_component(ColumnCanvas& canvas, const PictureRequest& r, int x, RowRun run, ComponentKind kind, QRgb color) {
-    const int period = 6 * r.line_width, line = 2 * r.line_width;
-    const bool patterned = kind == ComponentKind::pending || kind == ComponentKind::unknown;
-    if (!patterned) {
-        canvas.fill_band(x, run, color, r);
-        return;
+    switch (kind) {
+        case ComponentKind::pending: canvas.fill_hatched(x, run, color, 0.55, r); break;
+        case ComponentKind::unknown: canvas.fill_hatched(x, run, color, light_of_unknown, r); break;
+        default: canvas.fill_band(x, run, color, r); break;
     }
-    const QRgb light = mixed(color, r.theme.plot_background.rgb(), kind == ComponentKind::unknown ? 0.8 : 0.55);
-    for (int y = std::max(run.begin, 0); y < std::min(run.end, canvas.rows()); ++y) {
-        canvas.column(x)[y] = (x + y) % period < line ? color : light;
-    }
-    canvas.separate(x, run, r);
 }
 
 std::vector<QRgb> component_colors(const BreakdownPicture& picture) {
@@ -138,23 +88,11 @@ void paint_device_line(ColumnCanvas& canvas, const BreakdownPicture& picture) {
 
 }  // namespace
 
-int nth_of_kind(const std::vector<ComponentKey>& components, const ComponentKey& key) {
-    return static_cast<int>(std::count_if(components.begin(), components.end(), [&](const ComponentKey& other) {
-        return other.kind == key.kind && other < key;
-    }));
-}
-
-QBrush component_brush(const Theme& theme, ComponentKind kind, int nth) {
-    const QColor color = component_color(theme, kind, nth);
-    const bool striped = kind == ComponentKind::pending || kind == ComponentKind::unknown;
-    return QBrush(color, striped ? Qt::BDiagPattern : Qt::SolidPattern);
-}
-
 BreakdownPicture paint_breakdown(const PictureRequest& request) {
     BreakdownPicture picture;
     picture.request = request;
     const PictureRequest& r = picture.request;
-    picture.rows = rows_of(r);
+    picture.rows = breakdown_rows(r);
     picture.components = components_of(picture.rows);
     for (const BreakdownRow& row : picture.rows) {
         picture.highest = std::max({picture.highest, known_of(row), row.device_used.value_or(0)});

@@ -313,4 +313,9 @@ QColor color_of_group(const Theme& theme, const Groups& groups, int group) {
                                                       : group_color(theme, group, groups.count());
 }
 
+bool is_unknown(const Groups& groups, int group) {
+    const auto g = static_cast<size_t>(group);
+    return group >= 0 && g < groups.categories.size() && groups.categories[g] == Category::unknown;
+}
+
 }  // namespace tidemark::gui

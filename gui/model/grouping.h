@@ -32,5 +32,7 @@ const Categories* categories_of(const std::shared_ptr<const Graph>& graph, const
 
 /// Returns the color of a group in every pane: fixed for categories, else by rank; other groups are gray.
 QColor color_of_group(const Theme& theme, const Groups& groups, int group);
+/// Returns whether the group is the memory of unknown role, which is hatched.
+bool is_unknown(const Groups& groups, int group);
 
 }  // namespace tidemark::gui

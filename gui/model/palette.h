@@ -22,6 +22,9 @@ struct Theme {
     static Theme current();  ///< from the application's palette
 };
 
+/// The part of the background between the lines of unknown memory.
+constexpr double light_of_unknown = 0.8;
+
 /// Returns the color of group `index` of `count` in a Grouping; the last group ("other") is gray.
 QColor group_color(const Theme& theme, int index, int count);
 /// Returns a stable color for any id (stack, stream, pool), the same in every run.

@@ -22,10 +22,12 @@ void BlockColors::prepare(const Session& session, const Theme& theme, MapColors 
     plain_ = theme.allocated_line.rgb();
     age_factor_ = 1 / std::log2(2.0 + std::max<EventNumber>(time_point.event, 0));
     grouping_ = nullptr;
+    unknown_group_ = -1;
     if (by == MapColors::group) {
         grouping_ = &session.grouping();
         const auto groups = session.shared_groups();
         groups_.resize(static_cast<size_t>(groups->count()));
+        unknown_group_ = is_unknown(*groups, groups->rest) ? groups->rest : -1;
         for (int i = 0; i < groups->count(); ++i) {
             groups_[static_cast<size_t>(i)] = color_of_group(theme, *groups, i).rgb();
         }
@@ -85,6 +87,14 @@ QRgb BlockColors::of(AllocationIndex a) const {
 bool BlockColors::is_unexplained(AllocationIndex a) const {
     const Allocations& allocations = device_->allocations;
     return allocations.alloc_event[a] == before_history && allocations.stack[a] == 0;
+}
+
+bool BlockColors::has_unknown_role(AllocationIndex a) const {
+    if (by_ == MapColors::category) {
+        return category_of_(a) == Category::unknown;
+    }
+    return unknown_group_ >= 0 && a < grouping_->group_of.size() &&
+           grouping_->group_at(a, state_at(device_->allocations, a, time_point_)) == unknown_group_;
 }
 
 }  // namespace tidemark::gui

@@ -23,6 +23,8 @@ public:
     QRgb of(AllocationIndex a) const;
     /// Returns whether neither a stack nor the history explains a block; it is drawn hatched.
     bool is_unexplained(AllocationIndex a) const;
+    /// Returns whether the color means that the role of the block is unknown; it is drawn hatched, as in the plots.
+    bool has_unknown_role(AllocationIndex a) const;
 
 private:
     QRgb scaled(double value) const;
@@ -31,6 +33,7 @@ private:
     TimePoint time_point_;
     const DeviceHistory* device_ = nullptr;
     const Grouping* grouping_ = nullptr;
+    int unknown_group_ = -1;  ///< -1: none
     CategoryLookup category_of_;
     std::vector<QRgb> categories_, groups_, streams_, scale_;
     QRgb plain_ = 0;

@@ -20,6 +20,12 @@ constexpr int longest_name = 220, shortest_name = 110, name_step = 10;
 constexpr int few_lines = 3;
 constexpr int margin = 10, gap = 14;
 constexpr int longest_scale = 110, ramp_length = 120;
+
+/// Returns the fill of memory of unknown role, as blocks have it.
+QBrush unknown_brush(const Theme& theme, const QColor& color) {
+    return hatched_brush(mixed(color, theme.plot_background, light_of_unknown), color);
+}
+
 }  // namespace
 
 MapLegend::MapLegend(QWidget* parent) : QWidget(parent) {
@@ -92,14 +98,17 @@ std::vector<MapLegend::Entry> MapLegend::entries() const {
     if (by_ == MapColors::group && session_ && session_->has_device()) {
         const auto groups = session_->shared_groups();
         for (int i = 0; i < groups->count(); ++i) {
-            list.push_back(
-                {color_of_group(theme, *groups, i), to_qstring(groups->grouping.names[static_cast<size_t>(i)])});
+            const QColor color = color_of_group(theme, *groups, i);
+            list.push_back({is_unknown(*groups, i) ? unknown_brush(theme, color) : QBrush(color),
+                            to_qstring(groups->grouping.names[static_cast<size_t>(i)])});
         }
     }
     if (by_ == MapColors::category) {
         for (int c = 1; c <= category_count; ++c) {  // "unknown" last
             const auto category = static_cast<Category>(c % category_count);
-            list.push_back({category_color(theme, category), category_text(category)});
+            const QColor color = category_color(theme, category);
+            list.push_back(
+                {category == Category::unknown ? unknown_brush(theme, color) : QBrush(color), category_text(category)});
         }
     }
     return list;

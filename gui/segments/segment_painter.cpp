@@ -247,6 +247,10 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     if (block.state == BlockState::pending_free) {
         column.texture = striped;
         column.stripe = dimmed ? blend(scene_->theme.pending.rgb(), dim_, 0.6f) : scene_->theme.pending.rgb();
+    } else if (colors_.has_unknown_role(block.allocation)) {
+        column.texture = hatched;
+        column.stripe = column.fill;
+        column.fill = blend(column.fill, dim_, static_cast<float>(light_of_unknown));
     } else if (colors_.is_unexplained(block.allocation)) {
         column.texture = hatched;
         column.stripe = blend(column.fill, scene_->theme.unknown.rgb(), dimmed ? 0.25f : 0.8f);
@@ -376,7 +380,8 @@ void SegmentPainter::paint_label(QPainter& painter, const Block& block, const QR
     if (dimming_ && !lit(block)) {
         ink = scene_->theme.faint_text;
     }
-    if (block.state == BlockState::pending_free || colors_.is_unexplained(block.allocation)) {
+    if (block.state == BlockState::pending_free || colors_.is_unexplained(block.allocation) ||
+        colors_.has_unknown_role(block.allocation)) {
         const double width = metrics.horizontalAdvance(label) + 4;
         painter.fillRect(QRectF(inside.left() - 2, rect.top() + 2, width, rect.height() - 4), background);
     }

@@ -153,7 +153,7 @@ QWidget* ShareDialog::make_range() {
         hint->setForegroundRole(QPalette::PlaceholderText);
         column->addWidget(hint);
     }
-    with_notes_ = new QCheckBox(tr("&Send my notes and bookmarks along, with all names in them"));
+    with_notes_ = new QCheckBox(tr("Send &my notes and bookmarks along, with all names in them"));
     with_notes_->setObjectName(QStringLiteral("notes"));
     with_notes_->setToolTip(tr("They are written into a file beside the copy, unchanged: nothing in them is removed."));
     column->addWidget(with_notes_);
@@ -202,8 +202,8 @@ void ShareDialog::show_preview(const Outcome& outcome) {
     }
     for (const RemovedTexts& removed : outcome->removed) {
         auto* kind = new QTreeWidgetItem(
-            removed_, {QStringLiteral("%1: %2").arg(to_qstring(removed_title(reader_words(), removed.kind)),
-                                                    count_text(removed.count))});
+            removed_,
+            {tr("%1: %2").arg(to_qstring(removed_title(reader_words(), removed.kind)), count_text(removed.count))});
         QFont bold = removed_->font();
         bold.setBold(true);
         kind->setFont(0, bold);

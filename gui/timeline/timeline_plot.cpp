@@ -8,9 +8,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "gui/model/component_text.h"
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
 #include "gui/timeline/band_labels.h"
+#include "gui/timeline/band_shape.h"
 #include "storage/allocator/rules.h"
 #include "storage/base/units.h"
 
@@ -86,8 +88,14 @@ QPointF free_anchor(const QFontMetrics& metrics, QRect area, QPointF anchor, con
 }  // namespace
 
 TimelinePlot::TimelinePlot(QWidget* parent)
-    : TimePlot(parent), worker_(this, paint_timeline, [this](TimelinePicture picture) {
-          picture_ = std::move(picture);
+    : TimePlot(parent),
+      worker_(this, paint_timeline,
+              [this](TimelinePicture picture) {
+                  picture_ = std::move(picture);
+                  repaint_picture();
+              }),
+      bands_worker_(this, find_process_bands, [this](ProcessBands bands) {
+          bands_ = std::move(bands);
           repaint_picture();
       }) {
     setObjectName(QStringLiteral("timeline"));
@@ -98,20 +106,36 @@ TimelinePlot::TimelinePlot(QWidget* parent)
 
 void TimelinePlot::session_changed() {
     worker_.abandon();
+    bands_worker_.abandon();
     picture_ = {};
+    bands_ = {};
     lay_out_annotation_rows();
     if (has_data()) {
-        set_whole_bytes(all_bytes());
+        set_whole_bytes(fit_bytes());
     }
 }
 
 void TimelinePlot::session_grown() {
     lay_out_annotation_rows();
-    grow_whole_bytes(all_bytes());
+    grow_whole_bytes(fit_bytes());
 }
 
-double TimelinePlot::all_bytes() const {
-    return static_cast<double>(session()->analysis().curves().peak(Series::reserved).max) * 1.2;
+/// Returns nvidia-smi's highest figure, unless the memory below it is mostly not the allocator's: a small leak beside a
+/// CUDA context would not be seen.
+std::optional<int64_t> TimelinePlot::figure_in_reach() const {
+    const int64_t reserved = session()->analysis().curves().peak(Series::reserved).max;
+    const auto figure = highest_figure(session()->trace(), session()->device().device);
+    const bool is_in_reach = figure && figure->bytes / 2 <= reserved;
+    return is_in_reach ? std::optional(figure->bytes) : std::nullopt;
+}
+
+/// Returns the height of the plot. What it has no room for is only named in the key.
+double TimelinePlot::fit_bytes() {
+    constexpr double room = 1.2, room_above_line = 1.3;  // for the key
+    const auto figure = figure_in_reach();
+    shows_process_ = figure.has_value();
+    const int64_t reserved = session()->analysis().curves().peak(Series::reserved).max;
+    return std::max(static_cast<double>(reserved) * room, static_cast<double>(figure.value_or(0)) * room_above_line);
 }
 
 QString TimelinePlot::describe_ends(std::pair<double, double> range) const {
@@ -142,6 +166,11 @@ void TimelinePlot::view_changed() {
         return;
     }
     PictureRequest request = picture_request(*session(), theme(), area(), pixel_ratio(), low(), high());
+    if (synchronous()) {
+        bands_ = find_process_bands(request);
+    } else {
+        bands_worker_.request(request);
+    }
     if (synchronous() || picture_.image.isNull()) {
         picture_ = paint_timeline(request);
     } else {
@@ -164,13 +193,17 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     }
     painter.restore();
     paint_annotations(painter);
-    band_labels_ = paint_band_labels(painter);
-    std::vector<QRectF> labels = band_labels_;
+    labels_ = paint_band_labels(painter);
+    std::vector<QRectF> of_peak;
+    if (const auto peak = peak_place()) {
+        of_peak.push_back(label_box(QFontMetrics(painter.font()), area(), peak_anchor(*peak), peak_text(*session())));
+    }
+    const std::vector<QRectF> of_process = paint_process(painter, of_peak);
+    labels_.insert(labels_.end(), of_process.begin(), of_process.end());
+    std::vector<QRectF> labels = labels_;
+    labels.insert(labels.end(), of_peak.begin(), of_peak.end());
     paint_steps(painter);
     paint_marks(painter);
-    if (const auto peak = peak_place()) {
-        labels.push_back(label_box(QFontMetrics(painter.font()), area(), peak_anchor(*peak), peak_text(*session())));
-    }
     paint_oom_flags(painter, labels);
     paint_peak(painter);
     paint_legend(painter);
@@ -226,53 +259,26 @@ void TimelinePlot::paint_overlay(QCPPainter& painter) {
     painter.restore();
 }
 
-namespace {
-
-/// Paints lines below a band where it is high enough, as ColumnCanvas::fill_band() does. The edges have two points for
-/// each column.
-void paint_separators(QCPPainter& painter, const QPolygonF& upper, const QPolygonF& lower, double floor) {
-    constexpr double thinnest = 5;  // pixels
-    for (qsizetype i = 0; i + 1 < lower.size(); i += 2) {
-        const double y = lower[i].y();
-        if (y - upper[i].y() < thinnest || y >= floor) {
-            continue;
-        }
-        const double from = lower[i].x();
-        while (i + 3 < lower.size() && lower[i + 2].y() == y && y - upper[i + 2].y() >= thinnest) {
-            i += 2;
-        }
-        const double within = y - 0.5;  // the band's lowest pixel
-        painter.drawLine(QPointF(from, within), QPointF(lower[i + 1].x(), within));
-    }
-}
-
-}  // namespace
-
 /// Paints the same columns as shapes, for SVG.
 void TimelinePlot::paint_vector(QCPPainter& painter) const {
     painter.setClipRect(area());
     const PictureRequest& r = picture_.request;
     const auto groups = static_cast<size_t>(r.groups->count());
-    const AxisMap y = y_map();
-    const double step = static_cast<double>(area().width()) / static_cast<double>(picture_.columns->size());
-    const auto x = [&](size_t column) { return area().left() + static_cast<double>(column) * step; };
-    std::vector<int64_t> bottom(picture_.columns->size(), 0);
+    const AxisMap x = x_map(), y = y_map();
+    const size_t count = picture_.columns->size();
+    std::vector<int64_t> bottoms(count, 0), tops(count, 0);
     for (size_t g = 0; g < groups; ++g) {
-        QPolygonF upper, lower;
-        for (size_t c = 0; c < picture_.columns->size(); ++c) {
-            const int64_t top = bottom[c] + picture_.stacked[c * groups + g];
-            upper << QPointF(x(c), y.pixel(static_cast<double>(top)))
-                  << QPointF(x(c + 1), y.pixel(static_cast<double>(top)));
-            lower << QPointF(x(c), y.pixel(static_cast<double>(bottom[c])))
-                  << QPointF(x(c + 1), y.pixel(static_cast<double>(bottom[c])));
-            bottom[c] = top;
+        for (size_t c = 0; c < count; ++c) {
+            tops[c] = bottoms[c] + picture_.stacked[c * groups + g];
         }
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(color_of_group(r.theme, *r.groups, static_cast<int>(g)));
-        painter.drawPolygon(upper + QPolygonF(QList<QPointF>(lower.rbegin(), lower.rend())));
-        painter.setBrush(Qt::NoBrush);
-        painter.setPen(QPen(r.theme.plot_background, 1));
-        paint_separators(painter, upper, lower, y.pixel(0));
+        const QColor color = color_of_group(r.theme, *r.groups, static_cast<int>(g));
+        const BandShape shape = band_shape(bottoms, tops, {r.from, r.to}, x, y);
+        if (is_unknown(*r.groups, static_cast<int>(g))) {
+            paint_unknown_band(painter, shape, color, r.theme.plot_background, y.pixel(0));
+        } else {
+            paint_band(painter, shape, color, r.theme.plot_background, y.pixel(0));
+        }
+        bottoms = tops;
     }
     painter.setBrush(Qt::NoBrush);
     const std::array<std::pair<Series, QColor>, 3> lines = {{{Series::reserved, theme().reserved_line},
@@ -280,13 +286,27 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
                                                              {Series::allocated, theme().allocated_line}}};
     for (const auto& [series, color] : lines) {
         QPolygonF line;
-        for (size_t c = 0; c < picture_.columns->size(); ++c) {
-            line << QPointF(x(c),
-                            y.pixel(static_cast<double>((*picture_.columns)[c].max[static_cast<size_t>(series)])));
+        for (size_t c = 0; c < count; ++c) {
+            const double at = r.from + (r.to - r.from) * static_cast<double>(c) / static_cast<double>(count);
+            const int64_t bytes = (*picture_.columns)[c].max[static_cast<size_t>(series)];
+            line << QPointF(x.pixel(at), y.pixel(static_cast<double>(bytes)));
         }
         painter.setPen(QPen(color, 1));
         painter.drawPolyline(line);
     }
+}
+
+/// `taken`: where labels come. Returns where the names of bands are.
+std::vector<QRectF> TimelinePlot::paint_process(QCPPainter& painter, std::vector<QRectF> taken) const {
+    if (!shows_process_ || bands_.columns.empty() || bands_.request.axis != session()->time_view().axis()) {
+        return {};
+    }
+    painter.save();
+    painter.setClipRect(area(), Qt::IntersectClip);
+    taken.emplace_back(key_area());
+    auto names = paint_process_bands(painter, bands_, {area(), x_map(), y_map(), std::move(taken)});
+    painter.restore();
+    return names;
 }
 
 /// Returns where the labels are.
@@ -461,30 +481,52 @@ void TimelinePlot::paint_peak(QCPPainter& painter) const {
     paint_label(painter, theme(), area(), peak_anchor(*place), peak_text(*session()), theme().text);
 }
 
-/// Names the three lines in the corner above the cached memory.
 namespace {
 
 constexpr int key_line = 15, key_gap = 5,
               key_entry_gap = 14;  // pixels: the sample, the room after it and between names
 
-std::array<std::pair<QString, QColor>, 3> lines_of_key(const Theme& theme) {
-    return {{{TimelinePlot::tr("reserved"), theme.reserved_line},
-             {TimelinePlot::tr("active"), theme.active_line},
-             {TimelinePlot::tr("allocated"), theme.allocated_line}}};
+/// Paints the sample of a line of the key; an arrow up if the plot shows nothing of it.
+void paint_key_sample(QCPPainter& painter, QPoint left, const QColor& color, int width, bool is_above) {
+    if (!is_above) {
+        painter.setPen(QPen(color, width));
+        painter.drawLine(left, left + QPoint(key_line, 0));
+        return;
+    }
+    const QPointF middle = left + QPointF(key_line / 2.0, 0);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawPolygon(QPolygonF({middle + QPointF(0, -5), middle + QPointF(6, 5), middle + QPointF(-6, 5)}));
+    painter.setBrush(Qt::NoBrush);
 }
 
 }  // namespace
 
+std::vector<TimelinePlot::KeyLine> TimelinePlot::key_lines() const {
+    std::vector<KeyLine> lines = {{tr("reserved"), theme().reserved_line, 2, false},
+                                  {tr("active"), theme().active_line, 2, false},
+                                  {tr("allocated"), theme().allocated_line, 1, false}};
+    if (const auto highest = bands_.highest()) {
+        const bool is_above = !shows_process_ || static_cast<double>(*highest) > high();
+        const QString name =
+            bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, whole GPU");
+        lines.insert(lines.begin(), {is_above ? tr("%1: %2").arg(name, bytes_text(*highest)) : name,
+                                     theme().allocated_line, 3, is_above});
+    }
+    return lines;
+}
+
 QRect TimelinePlot::key_area() const {
     const QFontMetrics metrics(font());
     int width = key_gap + 1;
-    for (const auto& [name, color] : lines_of_key(theme())) {
-        width += metrics.horizontalAdvance(name) + key_line + key_gap + key_entry_gap;
+    for (const KeyLine& line : key_lines()) {
+        width += metrics.horizontalAdvance(line.name) + key_line + key_gap + key_entry_gap;
     }
     const int right = area().right() - 8;
     return {right - width + key_gap + 1, area().top() + 1, width, metrics.height() + 2};
 }
 
+/// Names the lines in the corner above the cached memory.
 void TimelinePlot::paint_legend(QCPPainter& painter) const {
     const QRect box = key_area();
     QColor back = theme().plot_background;
@@ -492,14 +534,12 @@ void TimelinePlot::paint_legend(QCPPainter& painter) const {
     painter.fillRect(box, back);
     const QFontMetrics metrics(font());
     int left = box.left() + key_entry_gap;
-    const int y = box.center().y();
-    for (const auto& [name, color] : lines_of_key(theme())) {
-        painter.setPen(QPen(color, 2));
-        painter.drawLine(QPointF(left, y), QPointF(left + key_line, y));
+    for (const KeyLine& line : key_lines()) {
+        paint_key_sample(painter, QPoint(left, box.center().y()), line.color, line.width, line.is_above);
         left += key_line + key_gap;
-        const int advance = metrics.horizontalAdvance(name);
+        const int advance = metrics.horizontalAdvance(line.name);
         painter.setPen(theme().text);
-        painter.drawText(QRect(left, box.top(), advance, box.height()), Qt::AlignCenter | Qt::TextDontClip, name);
+        painter.drawText(QRect(left, box.top(), advance, box.height()), Qt::AlignCenter | Qt::TextDontClip, line.name);
         left += advance + key_entry_gap;
     }
 }
@@ -532,6 +572,23 @@ QString TimelinePlot::describe_groups(size_t column) const {
     return html + QStringLiteral("</table>");
 }
 
+/// Describes the memory above the groups, from nvidia-smi's figure inwards.
+QString TimelinePlot::describe_process(const ProcessMemory& memory) const {
+    QString html;
+    const auto line = [&](const QString& mark, const QString& name, int64_t bytes) {
+        html += QStringLiteral("<tr><td>%1%2&nbsp;&nbsp;</td><td align=right>%3</td></tr>")
+                    .arg(mark, name.toHtmlEscaped(), bytes_text(bytes));
+    };
+    if (memory.figure) {
+        line({}, bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, whole GPU"),
+             *memory.figure);
+    }
+    for (auto component = memory.outside.rbegin(); component != memory.outside.rend(); ++component) {
+        line(swatch(bands_.color(*component)), component_name(*component), component->bytes);
+    }
+    return QStringLiteral("<table cellspacing=0>%1</table>").arg(html);
+}
+
 QString TimelinePlot::describe(QPoint point) {
     const QRect strip(area().left(), 0, area().width(), area().top());
     const double position = position_at(point.x());
@@ -543,8 +600,10 @@ QString TimelinePlot::describe(QPoint point) {
         return {};
     }
     const QString open = describe_annotations(position);
+    const ProcessMemory* memory = bands_.at(position);
+    const QString process = memory != nullptr ? describe_process(*memory) : QString();
     return (open.isEmpty() ? QString() : open + QStringLiteral("<br>")) +
-           describe_column(point, (*picture_.columns)[*column]) + describe_groups(*column);
+           describe_column(point, (*picture_.columns)[*column]) + describe_groups(*column) + process;
 }
 
 void TimelinePlot::clicked(QPoint point) {

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Memory over time: active bytes stacked by group under the lines of allocated, active and reserved; annotations,
-// marks, out-of-memory events and the peak on top.
+// Memory over time: active bytes stacked by group under the lines of allocated, active and reserved, then the process's
+// memory outside the allocator up to nvidia-smi's line; annotations, marks, out-of-memory events and the peak on top.
 #pragma once
 
 #include "gui/timeline/annotation_rows.h"
+#include "gui/timeline/process_bands.h"
 #include "gui/widgets/picture.h"
 #include "gui/widgets/picture_worker.h"
 #include "gui/widgets/time_plot.h"
@@ -18,6 +19,8 @@ public:
     explicit TimelinePlot(QWidget* parent = nullptr);
     /// Returns the picture painted last.
     const TimelinePicture& picture() const { return picture_; }
+    /// Returns the memory outside the allocator painted last.
+    const ProcessBands& process_bands() const { return bands_; }
 
 protected:
     void session_changed() override;
@@ -26,16 +29,27 @@ protected:
     void paint_picture(QCPPainter& painter) override;
     void paint_overlay(QCPPainter& painter) override;
     QRect key_area() const override;
-    std::vector<QRectF> labels() const override { return band_labels_; }
+    std::vector<QRectF> labels() const override { return labels_; }
     QString empty_reason() const override;
     QString describe(QPoint point) override;
     QString describe_ends(std::pair<double, double> range) const override;
     void clicked(QPoint point) override;
 
 private:
-    double all_bytes() const;
+    /// A line of the key in the upper right corner.
+    struct KeyLine {
+        QString name;
+        QColor color;
+        int width = 1;          ///< pixels
+        bool is_above = false;  ///< all that the plot shows
+    };
+
+    double fit_bytes();
+    std::optional<int64_t> figure_in_reach() const;
+    std::vector<KeyLine> key_lines() const;
     void lay_out_annotation_rows();
     void paint_vector(QCPPainter& painter) const;
+    std::vector<QRectF> paint_process(QCPPainter& painter, std::vector<QRectF> taken) const;
     std::vector<QRectF> paint_band_labels(QCPPainter& painter) const;
     void paint_annotations(QCPPainter& painter) const;
     void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
@@ -47,12 +61,16 @@ private:
     void paint_legend(QCPPainter& painter) const;
     QString describe_annotations(double position) const;
     QString describe_groups(size_t column) const;
+    QString describe_process(const ProcessMemory& memory) const;
 
     AnnotationRows annotations_;
     std::vector<int64_t> step_ends_;  ///< ns since trace start, ascending
     TimelinePicture picture_;
     PictureWorker<TimelinePicture> worker_;
-    std::vector<QRectF> band_labels_;  ///< where they are
+    bool shows_process_ = false;  ///< up to nvidia-smi's line
+    ProcessBands bands_;
+    PictureWorker<ProcessBands> bands_worker_;  ///< by itself: the first ones of a trace take longer than a picture
+    std::vector<QRectF> labels_;                ///< of bands: where they are
 };
 
 }  // namespace tidemark::gui

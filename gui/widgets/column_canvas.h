@@ -41,6 +41,19 @@ public:
         fill(x, run, color);
         separate(x, run, r);
     }
+    /// Fills a band of a stack with diagonal lines, see hatch().
+    void fill_hatched(int x, RowRun run, QRgb color, double part, const PictureRequest& r) {
+        hatch(x, run, color, part, r);
+        separate(x, run, r);
+    }
+    /// Fills rows with diagonal lines of a color, on the same color mixed with so large a `part` of the background.
+    void hatch(int x, RowRun run, QRgb color, double part, const PictureRequest& r) {
+        const int period = 6 * r.line_width, line = 2 * r.line_width;
+        const QRgb light = mixed(color, r.theme.plot_background.rgb(), part);
+        for (int y = std::max(run.begin, 0); y < std::min(run.end, rows()); ++y) {
+            column(x)[y] = (x + y) % period < line ? color : light;
+        }
+    }
     void separate(int x, RowRun run, const PictureRequest& r) {
         if (run.begin > 0 && run.end - run.begin >= thinnest_separated * r.line_width) {
             fill(x, {run.begin, run.begin + r.line_width}, r.theme.plot_background.rgb());

@@ -144,7 +144,13 @@ void Legend::paint_entry(QPainter& painter, const Entry& entry) const {
     const Theme theme = Theme::current();
     const QRect box = entry.place.adjusted(inset, 0, -inset, 0);
     const QRect swatch(box.left(), box.center().y() - key_swatch / 2 + 1, key_swatch, key_swatch);
-    painter.fillRect(swatch, color_of_group(theme, *groups_, entry.group));
+    const QColor color = color_of_group(theme, *groups_, entry.group);
+    if (is_unknown(*groups_, entry.group)) {
+        painter.fillRect(swatch, mixed(color, theme.background, light_of_unknown));
+        painter.fillRect(swatch, QBrush(color, Qt::BDiagPattern));
+    } else {
+        painter.fillRect(swatch, color);
+    }
     painter.setPen(entry.bytes > 0 ? theme.text : theme.faint_text);
     const QRect text = box.adjusted(key_swatch + inset, 0, 0, 0);
     painter.drawText(text, Qt::AlignVCenter, entry.name);

@@ -46,11 +46,18 @@ void paint_stacks(ColumnCanvas& canvas, const TimelinePicture& picture, const st
                   int last) {
     const PictureRequest& r = picture.request;
     const size_t groups = colors.size();
+    const int last_group = static_cast<int>(groups) - 1;
+    const int unknown = is_unknown(*r.groups, last_group) ? last_group : -1;  // always the last
     for (int x = first; x < last; ++x) {
         double bottom = 0;
         for (size_t g = 0; g < groups; ++g) {
             const double top = bottom + static_cast<double>(picture.stacked[static_cast<size_t>(x) * groups + g]);
-            canvas.fill_band(x, rows_between(bottom, top, r.low, bytes_per_row(r), canvas.rows()), colors[g], r);
+            const RowRun run = rows_between(bottom, top, r.low, bytes_per_row(r), canvas.rows());
+            if (static_cast<int>(g) == unknown) {
+                canvas.fill_hatched(x, run, colors[g], light_of_unknown, r);
+            } else {
+                canvas.fill_band(x, run, colors[g], r);
+            }
             bottom = top;
         }
     }
@@ -127,6 +134,12 @@ public:
         return lit(active) ? color : mixed(color, background_, 0.72);
     }
 
+    /// Returns whether its color is that of memory of unknown role.
+    bool is_hatched(const ActiveAllocation& active) const {
+        return r_.color_by == ColorBy::group &&
+               is_unknown(*r_.groups, r_.groups->grouping.group_at(active.allocation, active.state));
+    }
+
     QRgb separator(QRgb color) const { return mixed(color, r_.theme.dark ? 0xff000000 : 0xffffffff, 0.45); }
 
 private:
@@ -200,7 +213,11 @@ void paint_column(ColumnCanvas& canvas, AllocationsPicture& picture, const BandC
         const int end = row(band.top);
         if (begin < end) {
             const QRgb color = colors(band.active);
-            canvas.fill(x, {begin, end}, color);
+            if (colors.is_hatched(band.active)) {
+                canvas.hatch(x, {begin, end}, color, light_of_unknown, r);
+            } else {
+                canvas.fill(x, {begin, end}, color);
+            }
             if (end - begin >= separator_from && static_cast<double>(band.bottom) >= r.low) {
                 canvas.fill(x, {begin, begin + r.line_width}, colors.separator(color));
             }

@@ -272,6 +272,8 @@ std::vector<BreakdownRow> Breakdown::band(const std::vector<int64_t>& times) con
     return rows;
 }
 
+bool Breakdown::lists_process() const { return index_->samples.knows_process(); }
+
 std::vector<BreakdownGap> Breakdown::gaps() const {
     const Trace& trace = analysis_->trace();
     const DeviceHistory& device = analysis_->device();

@@ -95,6 +95,8 @@ public:
     /// Returns one row per time.
     std::vector<BreakdownRow> band(const std::vector<int64_t>& times) const;
     std::vector<BreakdownGap> gaps() const;
+    /// Returns whether NVML lists the recorded process, so that rows have `process_used` while it uses the device.
+    bool lists_process() const;
 
 private:
     struct Index;

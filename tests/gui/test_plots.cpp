@@ -13,6 +13,7 @@
 #include <QToolTip>
 #include <cmath>
 
+#include "gui/model/grouping.h"
 #include "gui/timeline/allocations_plot.h"
 #include "gui/timeline/annotation_rows.h"
 #include "gui/timeline/band_labels.h"
@@ -84,6 +85,27 @@ QImage picture(Plot& plot, QSize size, double ratio = 1) {
     return image;
 }
 
+/// Returns a run whose process has so much memory outside the allocator, most of it in the context.
+std::shared_ptr<Session> with_memory_outside(int64_t outside, int64_t unknown) {
+    auto trace = std::make_shared<Trace>(*test::synthetic_trace({.spike_step = -1, .oom = false}));
+    trace->processes = {{100, {}, "python train.py", 0, std::nullopt, std::nullopt, {}}};
+    trace->driver_allocations = {
+        {DriverMemoryKind::context, 0, 0, static_cast<uint64_t>(outside - unknown), 0, std::nullopt, "", 0, false}};
+    const auto reserved = static_cast<int64_t>(trace->devices[0].segments[0].size);
+    trace->samples = {{0, 0, std::nullopt, reserved + outside + (1LL << 30), 80LL << 30, SampleSource::nvml},
+                      {0, 0, 100, reserved + outside, 0, SampleSource::nvml}};
+    return std::make_shared<Session>(trace, Session::analyze(trace));
+}
+
+/// Returns how many pixels of the color the middle column has.
+int rows_of_color(const QImage& image, QRgb color) {
+    int rows = 0;
+    for (int y = 0; y < image.height(); ++y) {
+        rows += image.pixel(image.width() / 2, y) == color;
+    }
+    return rows;
+}
+
 }  // namespace
 
 class TestPlots : public QObject {
@@ -133,6 +155,53 @@ private slots:
         QVERIFY(is(rows_between(100, 120, 100, 10, 5), 0, 2));
         QVERIFY(is(rows_between(-1e300, 1e300, 0, 1e-300, 5), 0, 5));
         QVERIFY(is(rows_between(1, 1, 1, 0, 5), 0, 0));
+    }
+
+    void the_timeline_reaches_the_line_of_nvidia_smi() {
+        const auto reserved = static_cast<int64_t>(with_memory_outside(1 << 20, 0)->device().segments[0].size);
+        const int64_t outside = reserved / 2, unknown = reserved / 4;
+        const auto session = with_memory_outside(outside, unknown);
+        TimelinePlot plot;
+        plot.set_session(session.get());
+        const QImage image = picture(plot, {900, 400});
+        const ProcessBands& bands = plot.process_bands();
+        QCOMPARE(bands.of, FigureOf::process);
+        QCOMPARE(bands.highest(), std::optional(reserved + outside));
+        QCOMPARE(bands.components.size(), size_t{2});
+        QCOMPARE(bands.components[1].kind, ComponentKind::unknown);
+        const double pixels = 400.0 / static_cast<double>(reserved + outside);
+        const Theme theme = bands.request.theme;
+        const QRgb context = component_color(theme, ComponentKind::context, 0).rgb();
+        QVERIFY(rows_of_color(image, context) > 0.4 * static_cast<double>(outside - unknown) * pixels);
+        const QRgb between = mixed(theme.unknown, theme.plot_background, light_of_unknown).rgb();
+        QVERIFY2(rows_of_color(image, between) > 0.2 * static_cast<double>(unknown) * pixels, "unknown is hatched");
+        QVERIFY(rows_of_color(image, theme.unknown.rgb()) < 0.8 * static_cast<double>(unknown) * pixels);
+    }
+
+    void a_large_context_does_not_hide_the_allocators_memory() {
+        const auto plain = test::synthetic_session({.spike_step = -1, .oom = false});
+        const auto reserved = static_cast<int64_t>(plain->device().segments[0].size);
+        const auto session = with_memory_outside(20 * reserved, 0);
+        TimelinePlot of_plain, plot;
+        of_plain.set_session(plain.get());
+        plot.set_session(session.get());
+        picture(of_plain, {900, 400});
+        const QImage image = picture(plot, {900, 400});
+        const QRgb context = component_color(plot.picture().request.theme, ComponentKind::context, 0).rgb();
+        QCOMPARE(rows_of_color(image, context), 0);
+        QCOMPARE(plot.picture().request.high, of_plain.picture().request.high);
+        QCOMPARE(plot.process_bands().highest(), std::optional(21 * reserved));
+    }
+
+    void memory_of_unknown_role_is_hatched() {
+        PictureRequest r;
+        r.theme = Theme::light();
+        ColumnCanvas canvas(QSize(1, 30), r.theme.plot_background.rgb());
+        canvas.hatch(0, {0, 12}, qRgb(0, 0, 0), light_of_unknown, r);
+        QCOMPARE(std::count(canvas.column(0), canvas.column(0) + 12, qRgb(0, 0, 0)), 4);
+        Groups groups;
+        groups.categories = {Category::output, Category::unknown};
+        QVERIFY(!is_unknown(groups, 0) && is_unknown(groups, 1) && !is_unknown(groups, 2) && !is_unknown(groups, -1));
     }
 
     void a_line_separates_bands_that_are_high_enough() {

@@ -9,6 +9,7 @@
 #include <QSvgGenerator>
 #include <QVBoxLayout>
 
+#include "gui/segments/block_colors.h"
 #include "gui/segments/map_legend.h"
 #include "gui/segments/segment_map.h"
 #include "gui/widgets/steady_text.h"
@@ -69,6 +70,18 @@ private slots:
                 }
             }
         }
+    }
+
+    void memory_of_unknown_role_is_known_as_such() {
+        const auto session = synthetic_session();  // without categories
+        BlockColors colors;
+        colors.prepare(*session, Theme::light(), MapColors::category, 100);
+        QVERIFY(colors.has_unknown_role(0));
+        colors.prepare(*session, Theme::light(), MapColors::size, 100);
+        QVERIFY2(!colors.has_unknown_role(0), "its color means something else");
+        session->set_group_by({GroupBy::stack});
+        colors.prepare(*session, Theme::light(), MapColors::group, 100);
+        QVERIFY2(!colors.has_unknown_role(0), "stacks have no roles");
     }
 
     void the_legend_has_room_for_all_entries() {

@@ -31,6 +31,17 @@ private slots:
         part_ = {times[times.size() / 3], times[times.size() * 2 / 3]};
     }
 
+    void each_key_belongs_to_one_control() {
+        const ShareDialog dialog({trace_, part_}, folder_.filePath(QStringLiteral("keys.tide")));
+        QSet<QKeySequence> keys;
+        for (const QAbstractButton* button : dialog.findChildren<QAbstractButton*>()) {
+            const QKeySequence key = QKeySequence::mnemonic(button->text());
+            QVERIFY2(key.isEmpty() || !keys.contains(key), qPrintable(button->text()));
+            keys.insert(key);
+        }
+        QVERIFY(keys.size() > 6);
+    }
+
     void removes_everything_private_unless_asked_otherwise() {
         const QString output = folder_.filePath(QStringLiteral("all.tide"));
         ShareDialog dialog({trace_, {}}, output);

@@ -338,6 +338,29 @@ private slots:
         QCOMPARE(page.session(), first.get());
     }
 
+    void the_older_recording_is_a() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        constexpr int64_t start = 1'000'000'000;
+        Trace dated = *gui::test::synthetic_trace();
+        dated.start_utc_ns = start;
+        const QString path = folder_.filePath(QStringLiteral("dated.tide"));
+        Progress progress;
+        QVERIFY(
+            static_cast<bool>(write_trace(dated, peak_events(dated), path.toStdString(), IfExists::fail, progress)));
+        for (const int64_t of_first : {start - 1, start + 1}) {
+            auto trace = std::make_shared<Trace>(*gui::test::synthetic_trace());
+            trace->start_utc_ns = of_first;
+            const auto first = std::make_shared<Session>(trace, Session::analyze(trace));
+            window->show_session(first, QStringLiteral("first.tide"));
+            window->page().compare_with(path);
+            QTRY_VERIFY(window->page().changes().compares_traces());
+            const bool is_older = of_first < start;
+            QTRY_COMPARE(window->page().session() == first.get(), is_older);
+            QCOMPARE(window->page().changes().compared().other == first, !is_older);
+        }
+    }
+
     void a_dropped_file_opens() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();

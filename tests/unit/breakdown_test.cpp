@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 
+#include "storage/breakdown/process_memory.h"
 #include "storage/import/import.h"
 #include "storage/replay/memory_state.h"
 #include "tests/unit/sample_trace.h"
@@ -135,6 +136,42 @@ TEST(Breakdown, AddsUpToNvmlUsage) {
     EXPECT_FALSE(find(end, ComponentKind::other_processes)) << "the other process ended before the second sample";
     EXPECT_EQ(sum(end), 8 * MiB);
     EXPECT_TRUE(breakdown.gaps().empty());
+}
+
+TEST(Breakdown, TheMemoryOfTheProcessEndsAtItsFigure) {
+    Trace trace = recorded_trace();
+    trace.driver_allocations = {driver_allocation(DriverMemoryKind::context, 400 * KiB, 100, std::nullopt, ""),
+                                driver_allocation(DriverMemoryKind::device, 32 * KiB, 100, std::nullopt, "libx.so")};
+    trace.samples = {{2500, 0, std::nullopt, 12 * MiB, 80 * MiB, SampleSource::nvml},
+                     {2500, 0, 100, 6 * MiB, 0, SampleSource::nvml},
+                     {2500, 0, 200, 3 * MiB, 0, SampleSource::nvml}};
+    const auto highest = highest_figure(trace, 0);
+    ASSERT_TRUE(highest);
+    EXPECT_EQ(highest->of, FigureOf::process);
+    EXPECT_EQ(highest->bytes, 6 * MiB);
+    const Breakdown breakdown(analyze(trace));
+    EXPECT_TRUE(breakdown.lists_process());
+    const ProcessMemory memory = process_memory(breakdown.at_time(2500), FigureOf::process);
+    EXPECT_EQ(memory.figure, 6 * MiB);
+    EXPECT_EQ(memory.top(), 6 * MiB) << "without the other process and the unknown memory of the device";
+    ASSERT_EQ(memory.outside.size(), 3u);
+    EXPECT_EQ(memory.outside[0].kind, ComponentKind::library);
+    EXPECT_EQ(memory.outside[1].kind, ComponentKind::context);
+    EXPECT_EQ(memory.outside[2].kind, ComponentKind::unknown);
+    EXPECT_EQ(memory.outside[2].bytes, 6 * MiB - memory.reserved - (400 + 32) * KiB);
+}
+
+TEST(Breakdown, TheFigureIsOfTheDeviceIfTheProcessIsNotListed) {
+    Trace trace = recorded_trace();
+    EXPECT_FALSE(highest_figure(trace, 0));
+    trace.samples = {{2500, 0, std::nullopt, 12 * MiB, 80 * MiB, SampleSource::nvml}};
+    EXPECT_EQ(highest_figure(trace, 0)->of, FigureOf::device);
+    EXPECT_EQ(highest_figure(trace, 0)->bytes, 12 * MiB);
+    const Breakdown breakdown(analyze(trace));
+    EXPECT_FALSE(breakdown.lists_process());
+    const ProcessMemory memory = process_memory(breakdown.at_time(2500), FigureOf::device);
+    EXPECT_EQ(memory.figure, 12 * MiB);
+    EXPECT_EQ(memory.top(), 12 * MiB);
 }
 
 TEST(Breakdown, CountsAsyncMemoryOnceWithItsPool) {
