@@ -4720,8 +4720,12 @@ y</source>
         </translation>
     </message>
     <message>
-        <source>&amp;Send my notes and bookmarks along, with all names in them</source>
-        <translation>附上我的笔记和书签，包括其中的所有名称(&amp;S)</translation>
+        <source>Send &amp;my notes and bookmarks along, with all names in them</source>
+        <translation>附上我的笔记和书签，包括其中的所有名称(&amp;M)</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
     </message>
 </context>
 <context>
@@ -5570,6 +5574,18 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>out of memory: %1 refused by the process&apos;s own limit</source>
         <translation>显存不足：%1 的请求被进程自身的限制拒绝</translation>
+    </message>
+    <message>
+        <source>nvidia-smi, this process</source>
+        <translation>nvidia-smi，本进程</translation>
+    </message>
+    <message>
+        <source>nvidia-smi, whole GPU</source>
+        <translation>nvidia-smi，整个 GPU</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
     </message>
 </context>
 <context>
