@@ -502,14 +502,17 @@ void paint_key_sample(QCPPainter& painter, QPoint left, const QColor& color, int
 
 }  // namespace
 
+QString TimelinePlot::figure_name() const {
+    return bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, whole GPU");
+}
+
 std::vector<TimelinePlot::KeyLine> TimelinePlot::key_lines() const {
     std::vector<KeyLine> lines = {{tr("reserved"), theme().reserved_line, 2, false},
                                   {tr("active"), theme().active_line, 2, false},
                                   {tr("allocated"), theme().allocated_line, 1, false}};
     if (const auto highest = bands_.highest()) {
         const bool is_above = !shows_process_ || static_cast<double>(*highest) > high();
-        const QString name =
-            bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, whole GPU");
+        const QString name = figure_name();
         lines.insert(lines.begin(), {is_above ? tr("%1: %2").arg(name, bytes_text(*highest)) : name,
                                      theme().allocated_line, 3, is_above});
     }
@@ -580,8 +583,7 @@ QString TimelinePlot::describe_process(const ProcessMemory& memory) const {
                     .arg(mark, name.toHtmlEscaped(), bytes_text(bytes));
     };
     if (memory.figure) {
-        line({}, bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, whole GPU"),
-             *memory.figure);
+        line({}, figure_name(), *memory.figure);
     }
     for (auto component = memory.outside.rbegin(); component != memory.outside.rend(); ++component) {
         line(swatch(bands_.color(*component)), component_name(*component), component->bytes);

@@ -46,6 +46,7 @@ private:
 
     double fit_bytes();
     std::optional<int64_t> figure_in_reach() const;
+    QString figure_name() const;
     std::vector<KeyLine> key_lines() const;
     void lay_out_annotation_rows();
     void paint_vector(QCPPainter& painter) const;

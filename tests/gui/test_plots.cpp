@@ -85,6 +85,17 @@ QImage picture(Plot& plot, QSize size, double ratio = 1) {
     return image;
 }
 
+QByteArray svg_of(TimelinePlot& plot, QSize size) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    QSvgGenerator generator;
+    generator.setOutputDevice(&buffer);
+    generator.setSize(size);
+    generator.setViewBox(QRect(QPoint(0, 0), size));
+    plot.render_to(generator, size);
+    return bytes;
+}
+
 /// Returns a run whose process has so much memory outside the allocator, most of it in the context.
 std::shared_ptr<Session> with_memory_outside(int64_t outside, int64_t unknown) {
     auto trace = std::make_shared<Trace>(*test::synthetic_trace({.spike_step = -1, .oom = false}));
@@ -406,13 +417,7 @@ private slots:
             const auto session = std::make_shared<Session>(shared, Session::analyze(shared));
             TimelinePlot timeline;
             timeline.set_session(session.get());
-            QByteArray bytes;
-            QBuffer buffer(&bytes);
-            QSvgGenerator generator;
-            generator.setOutputDevice(&buffer);
-            generator.setSize({900, 300});
-            timeline.render_to(generator, {900, 300});
-            return bytes;
+            return svg_of(timeline, {900, 300});
         };
         QVERIFY(texts(uint64_t{1} << 40).contains("own limit"));
         const QByteArray full = texts(1);
@@ -430,13 +435,7 @@ private slots:
         const auto session = test::synthetic_session();
         TimelinePlot timeline;
         timeline.set_session(session.get());
-        QByteArray bytes;
-        QBuffer buffer(&bytes);
-        QSvgGenerator generator;
-        generator.setOutputDevice(&buffer);
-        generator.setSize({600, 300});
-        generator.setViewBox(QRect(0, 0, 600, 300));
-        timeline.render_to(generator, {600, 300});
+        const QByteArray bytes = svg_of(timeline, {600, 300});
         QVERIFY(bytes.contains("<path") || bytes.contains("<polygon"));
         QVERIFY(bytes.contains("GiB") || bytes.contains("MiB"));
         // The lines between bands have the color of the background, as on the screen.
