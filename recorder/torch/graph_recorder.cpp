@@ -17,10 +17,12 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <typeinfo>
 #include <utility>
 
 #include "recorder/core/per_thread.h"
+#include "recorder/core/spare_memory.h"
 #include "recorder/torch/allocator_tracker.h"
 #include "recorder/torch/detail_level.h"
 #include "recorder/torch/forward_links.h"
@@ -59,23 +61,17 @@ public:
         nodes_alive.fetch_sub(!accumulates_, std::memory_order_relaxed);
         report_destroyed();
     }
+    // A node's tag is created by the thread of the forward pass and destroyed by that of the backward pass.
+    static void* operator new(size_t) { return recorder::SpareMemory<NodeTag>::take(); }
+    static void operator delete(void* memory) { recorder::SpareMemory<NodeTag>::give(memory); }
 
     variable_list operator()(const variable_list& grads) override {
         if (records_details() && number_ != 0 && recording_ == current_recording.load(std::memory_order_relaxed)) {
             ThreadState& state = ThreadState::here();
             const MeasuredCallback measured(state);
-            // Gradients are enabled while a graph of derivatives is created.
-            node_begins(runs_python_ || c10::GradMode::is_enabled(), state.wish);
-            state.enter_node();
-            ExecutedNode executed{number_, torch::autograd::get_current_graph_task_id(),
-                                  torch::autograd::get_current_graph_task_keep_graph()};
-            if (accumulates_) {
-                executed.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
+            if (tidemark_ring* ring = state.ring()) {
+                executes(state, ring);
             }
-            if (!node_.retains_grad_hooks().empty()) {
-                report_retained_gradient();
-            }
-            state.node_executes(std::move(executed));
         }
         return grads;
     }
@@ -98,6 +94,20 @@ public:
     void has_hooks() { runs_python_ = true; }
 
 private:
+    void executes(ThreadState& state, tidemark_ring* ring) {
+        // Gradients are enabled while a graph of derivatives is created.
+        node_begins(runs_python_ || c10::GradMode::is_enabled(), state.wish);
+        state.enter_node();
+        ExecutedNode executed{number_, torch::autograd::get_current_graph_task_id()};
+        if (accumulates_) {
+            executed.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
+        }
+        if (!node_.retains_grad_hooks().empty()) {
+            report_retained_gradient();
+        }
+        state.node_executes(std::move(executed), ring);
+    }
+
     void report_retained_gradient() const {
         const StrongTensor output = output_.lock();
         if (const c10::TensorImpl* gradient = output ? gradient_of(*output) : nullptr) {
@@ -128,8 +138,22 @@ private:
     uint32_t recording_ = 0;
 };
 
+/// Held for a few instructions, and hardly ever by two threads.
+class BriefLock {
+public:
+    void lock() {
+        while (held_.test_and_set(std::memory_order_acquire)) {
+            std::this_thread::yield();
+        }
+    }
+    void unlock() { held_.clear(std::memory_order_release); }
+
+private:
+    std::atomic_flag held_ = ATOMIC_FLAG_INIT;
+};
+
 // Threads share leaves. The locks ensure that one thread tags a leaf.
-std::array<std::mutex, 64> tagging;
+std::array<BriefLock, 64> tagging;
 
 /// The node's id in this recording, and whether it is new.
 struct Tagged {
@@ -213,6 +237,7 @@ public:
         }
         tagged.tag->set_output(output);
         recording_ = recording;
+        thread_ = at::RecordFunction::currentThreadId();
         to_report_.push_back({&root, tagged.tag, tagged.number});
         for (bool is_root = true; !to_report_.empty(); is_root = false) {
             const Found found = to_report_.back();
@@ -264,8 +289,7 @@ private:
         record.node.address = place.address;
         record.node.device = place.device;
         collect_edges(node, type);
-        collect_saved(node, type, texts, record.node.device);
-        if (std::any_of(slots_.begin(), slots_.end(), [](const SavedSlot& slot) { return is_packed(*slot.saved); })) {
+        if (collect_saved(node, type, texts, record.node.device)) {
             found.tag->has_hooks();
         }
         record.node.edges = static_cast<uint16_t>(edges_.size());
@@ -290,7 +314,7 @@ private:
         StackRef stack = forward_op(node.thread_id(), sequence);
         std::optional<size_t> events;
         ForwardNodes& nodes = state_->forward_nodes();
-        const bool is_of_pass = nodes.has(sequence) && node.thread_id() == at::RecordFunction::currentThreadId();
+        const bool is_of_pass = nodes.has(sequence) && node.thread_id() == thread_;
         if (is_of_pass && (stack.id != 0 || state_->is_in_op())) {
             const bool has_output = output.device != TIDEMARK_NO_DEVICE;
             const DeviceAddress made{output.address, output.device};
@@ -360,31 +384,31 @@ private:
     }
 
     /// Collects the saved tensors. A node has one device: that of its output, else that of the first GPU tensor it
-    /// saved.
-    void collect_saved(const Node& node, const NodeType& type, const TypeTexts::Texts& texts, uint8_t& device) {
+    /// saved. Returns whether hooks packed one.
+    bool collect_saved(const Node& node, const NodeType& type, const TypeTexts::Texts& texts, uint8_t& device) {
         slots_.clear();
         saved_.clear();
         append_saved(node, type, slots_);
+        bool has_packed = false;
         for (const SavedSlot& slot : slots_) {
-            if (saved_.size() < UINT16_MAX) {
-                add_saved(slot, type, texts, device);
+            const bool packed = is_packed(*slot.saved);
+            has_packed |= packed;
+            if (saved_.size() < UINT16_MAX && (packed || data_of(*slot.saved).defined())) {
+                add_saved(slot, packed, type, texts, device);
             }
         }
+        return has_packed;
     }
 
-    void add_saved(const SavedSlot& slot, const NodeType& type, const TypeTexts::Texts& texts, uint8_t& device) {
-        const at::Tensor& data = data_of(*slot.saved);
-        const bool packed = is_packed(*slot.saved);
-        if (!packed && !data.defined()) {
-            return;
-        }
+    void add_saved(const SavedSlot& slot, bool packed, const NodeType& type, const TypeTexts::Texts& texts,
+                   uint8_t& device) {
         tidemark_saved saved{};
         saved.name = slot.index < 0 ? texts.fields[slot.field] : name_in_list(type.saved[slot.field].name, slot.index);
         saved.version = static_cast<uint16_t>(std::min<uint32_t>(version_of(*slot.saved), UINT16_MAX));
         saved.device = TIDEMARK_NO_DEVICE;
         saved.flags = packed ? TIDEMARK_SAVED_PACKED : 0;
         if (!packed) {
-            describe(*data.unsafeGetTensorImpl(), saved);
+            describe(*data_of(*slot.saved).unsafeGetTensorImpl(), saved);
         }
         if (saved.device != TIDEMARK_NO_DEVICE) {
             state_->op_memory().claim({saved.address, saved.device});
@@ -415,25 +439,28 @@ private:
 
     void push(tidemark_record& record) {
         const size_t edges = edges_.size() * sizeof(tidemark_edge), saved = saved_.size() * sizeof(tidemark_saved);
-        payload_.resize(edges + saved);
+        if (payload_.size() < edges + saved) {
+            payload_.resize(edges + saved);
+        }
         if (edges > 0) {
             std::memcpy(payload_.data(), edges_.data(), edges);
         }
         if (saved > 0) {
             std::memcpy(payload_.data() + edges, saved_.data(), saved);
         }
-        core()->push(ring_, &record, payload_.data(), static_cast<uint32_t>(payload_.size()));
+        core()->push(ring_, &record, payload_.data(), static_cast<uint32_t>(edges + saved));
     }
 
     ThreadState* state_ = nullptr;  ///< of the calling thread
     tidemark_ring* ring_ = nullptr;
     uint32_t recording_ = 0;
+    uint64_t thread_ = 0;  ///< RecordFunction's id of the calling thread
     TypeTexts texts_;
     std::vector<Found> to_report_;
     std::vector<SavedSlot> slots_;
     std::vector<tidemark_edge> edges_;
     std::vector<tidemark_saved> saved_;
-    std::vector<char> payload_;
+    std::vector<char> payload_;  ///< at least as long as the last one
 };
 
 }  // namespace
@@ -455,11 +482,7 @@ Node* node_of(const c10::TensorImpl& tensor) {
     return meta == nullptr ? nullptr : meta->grad_fn_.get();
 }
 
-void report_executed_node(const ExecutedNode& executed) {
-    tidemark_ring* ring = graph_is_recorded() ? ThreadState::here().ring() : nullptr;
-    if (ring == nullptr) {
-        return;
-    }
+void report_executed_node(const ExecutedNode& executed, tidemark_ring* ring) {
     tidemark_record record{};
     record.kind = TIDEMARK_NODE_RUN;
     record.detail = !executed.retains_graph;

@@ -30,9 +30,9 @@ uint32_t report_node(torch::autograd::Node& node, const c10::TensorImpl& output,
 /// node.
 torch::autograd::Node* node_of(const c10::TensorImpl& tensor);
 
-/// Records that the engine executed a node, on any thread. Unless the pass retains the graph, the engine has released
-/// the node's saved tensors.
-void report_executed_node(const ExecutedNode& executed);
+/// Records that the engine executed a node, on any thread, in the ring of the calling one. Unless the pass retains the
+/// graph, the engine has released the node's saved tensors.
+void report_executed_node(const ExecutedNode& executed, tidemark_ring* ring);
 
 /// Numbers of live nodes. Excludes AccumulateGrad, which parameters retain. `newest`: the highest id so far.
 struct LiveNodes {

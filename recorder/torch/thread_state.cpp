@@ -5,6 +5,7 @@
 
 #include <ATen/SequenceNumber.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/graph_task.h>
 
 #include <algorithm>
 #include <atomic>
@@ -133,28 +134,30 @@ StackRef ThreadState::caller_of_op() {
 }
 
 void ThreadState::enter_node() {
-    stack_at_node_ = ring() == nullptr ? 0 : own_stack().id;
+    stack_at_node_ = own_stack().id;
     node_is_observed_ = ops_are_observed(wish);
     events_ = {};
 }
 
-void ThreadState::node_executes(ExecutedNode node) {
+void ThreadState::node_executes(ExecutedNode node, tidemark_ring* ring) {
     {
         const std::lock_guard lock(executed_mutex_);
         if (executed_.size() == 1 && executed_.front().pass == node.pass) {
+            node.retains_graph = executed_.front().retains_graph;
             std::swap(executed_.front(), node);  // no pass is nested: most often
         } else {
-            end_executed_nodes(node.pass);
+            node.retains_graph = torch::autograd::get_current_graph_task_keep_graph();
+            end_executed_nodes(node.pass, ring);
             executed_.push_back(std::exchange(node, {}));
         }
     }
     if (node.number != 0) {
-        report_executed_node(node);
+        report_executed_node(node, ring);
     }
 }
 
 /// Reports the last node of this pass and those of passes inside it. Requires the lock.
-void ThreadState::end_executed_nodes(int pass) {
+void ThreadState::end_executed_nodes(int pass, tidemark_ring* ring) {
     if (executed_.empty()) {
         const std::lock_guard registration(executing().mutex);
         executing().threads.push_back(this);
@@ -164,7 +167,8 @@ void ThreadState::end_executed_nodes(int pass) {
     if (executed_.size() == most_nested_passes) {
         ended = executed_.begin();  // passes that C++ code began, whose end is not reported
     }
-    std::for_each(std::make_reverse_iterator(executed_.end()), std::make_reverse_iterator(ended), report_executed_node);
+    std::for_each(std::make_reverse_iterator(executed_.end()), std::make_reverse_iterator(ended),
+                  [&](const ExecutedNode& each) { report_executed_node(each, ring); });
     executed_.erase(ended, executed_.end());
 }
 
@@ -174,7 +178,9 @@ void ThreadState::report_executed_nodes() {
         const std::lock_guard lock(executed_mutex_);
         ended.swap(executed_);
     }
-    std::for_each(ended.rbegin(), ended.rend(), report_executed_node);
+    if (tidemark_ring* own = graph_is_recorded() ? here().ring() : nullptr) {
+        std::for_each(ended.rbegin(), ended.rend(), [&](const ExecutedNode& each) { report_executed_node(each, own); });
+    }
 }
 
 uint32_t ThreadState::path_of(const torch::autograd::Node& node) {

@@ -37,7 +37,7 @@ torch::autograd::Node* executing_node();
 struct ExecutedNode {
     uint32_t number = 0;
     int pass = 0;                         ///< the engine's number of the backward pass
-    bool retains_graph = false;           ///< that pass
+    bool retains_graph = false;           ///< that pass; node_executes() sets it
     WeakTensor variable{StrongTensor()};  ///< whose gradient an AccumulateGrad node sets
 };
 
@@ -92,13 +92,13 @@ public:
     /// same.
     StackRef caller_of_op();
 
-    /// Begins the execution of a node. May be called twice.
+    /// Begins the execution of a node, after ring(). May be called twice.
     void enter_node();
     /// Returns whether the node's own ops run, not Python code that it calls, such as a recomputed forward pass.
     bool is_in_derivative() { return executing_node() != nullptr && caller().derivative != nullptr; }
-    /// Handles the start of a tagged node's execution. Records it when the next node begins on this thread, or when
-    /// the pass ends.
-    void node_executes(ExecutedNode node);
+    /// Handles the start of a tagged node's execution, on this thread. Records it in the ring when the next node begins
+    /// on this thread, or when the pass ends.
+    void node_executes(ExecutedNode node, tidemark_ring* ring);
     /// Records the nodes that no other node followed. Any thread may call, when no backward pass runs.
     void report_executed_nodes();
 
@@ -150,7 +150,7 @@ private:
     StackRef own_stack();
     /// Returns the parent of an op that begins: the op around it, or a node that was not observed from its begin.
     uint32_t parent_of_op(const char* name, uint8_t scope);
-    void end_executed_nodes(int pass);
+    void end_executed_nodes(int pass, tidemark_ring* ring);
     /// Returns whether an event belongs to a forward pass that may be left out, so that its ops are learned. With steps
     /// that may be light, none is.
     bool is_in_forward(const Caller& caller) const {
