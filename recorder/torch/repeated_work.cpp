@@ -66,6 +66,7 @@ int nodes_to_observe = 0;          ///< that run now
 std::atomic<uint64_t> skipped{0};  ///< number of the work that is not observed now; 0: it is
 uint64_t last_skipped = 0;
 std::atomic<const Wish*> forward_thread{nullptr};  ///< that of its wish
+std::atomic<bool> steps_end{false};                ///< in this recording
 std::atomic<bool> several_threads{false};          ///< have allocated in forward since the last work
 bool several_in_step = false;                      ///< in this one, before the last work
 
@@ -96,6 +97,7 @@ void begin_repeated_work() {
     inner_work = {};
     forward = {};
     forward_thread.store(nullptr, std::memory_order_relaxed);
+    steps_end.store(false, std::memory_order_relaxed);
     several_threads.store(false, std::memory_order_relaxed);
     several_in_step = false;
     follow();
@@ -119,9 +121,24 @@ bool work_ends(Work work) {
 void step_begins(bool may_repeat) {
     const std::lock_guard lock(mutex);
     const bool several = std::exchange(several_in_step, false) || several_threads.load(std::memory_order_relaxed);
+    if (!steps_end.exchange(true, std::memory_order_relaxed)) {
+        forward = {};  // stretches of inference before the first step say nothing of its forward pass
+    }
     forward.end();
     forward.begin(may_repeat && !several);
     follow();
+}
+
+bool has_steps() { return steps_end.load(std::memory_order_relaxed); }
+
+void inference_goes_on() {
+    const std::lock_guard lock(mutex);
+    if (!has_steps()) {
+        const bool several = several_threads.exchange(false, std::memory_order_relaxed);
+        forward.end();
+        forward.begin(!several);
+        follow();
+    }
 }
 
 bool ops_are_observed(const Wish& wish) {

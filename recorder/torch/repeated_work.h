@@ -7,7 +7,8 @@
 // names for each of them. Backward passes repeat each other, and so do optimizer steps and what happens between them,
 // the forward passes. Only some are observed. In the others, an event gets the op that the event at the same place had
 // (learned_ops.h), and so does a node of a forward pass (forward_nodes.h). Nodes that run Python code, which may do
-// anything, are always observed.
+// anything, are always observed. A program that only runs inference ends no step: stretches of it take the place of
+// forward passes.
 //
 // Thread-safe. A lock is held while ops begin or end to be observed, never while GPU memory is allocated.
 #pragma once
@@ -31,6 +32,12 @@ bool work_ends(Work work);
 /// Handles the begin of a step, which ends the one before. `may_repeat`: its forward pass need not be observed, because
 /// no memory of the last step stays: the graph that retains such memory may be one that no backward pass finds.
 void step_begins(bool may_repeat);
+
+/// Returns whether the program has ended a step in this recording.
+bool has_steps();
+/// Handles the begin of another stretch of inference, in a program without steps. There is no graph in it, so memory
+/// may stay. May be called under an allocator lock.
+void inference_goes_on();
 
 /// What a thread wishes in the work of this number, which is not observed.
 struct Wish {

@@ -26,6 +26,8 @@ std::atomic<uint32_t> named_phase{0};
 std::atomic<uint64_t> backward_call{0};  ///< a packed StackRef
 
 constexpr size_t most_nested_passes = 64;
+/// Several tokens of a small language model.
+constexpr uint32_t events_of_inference_stretch = 2048;
 
 // Threads that have executed nodes since the last backward pass ended. Never destroyed: other threads may still use it
 // while the process exits.
@@ -86,6 +88,7 @@ void ThreadState::leave_all() {
     stack_at_node_ = 0;
     node_is_observed_ = false;
     events_ = {};
+    inference_events_ = 0;
 }
 
 uint32_t ThreadState::parent_of_op(const char* name, uint8_t scope) {
@@ -209,6 +212,9 @@ EventOp ThreadState::op_of_event(uint8_t action, const Caller& caller) {
         }
         return {current_};
     }
+    if (is_in_forward(caller) && !has_steps()) {
+        follow_inference();
+    }
     const PlaceKeys place = PlaceKeys::of(place_of_event(action, caller));
     if (caller.derivative != nullptr ? node_is_observed_ : ops_are_observed(wish)) {
         learned_ops_.learn(place, current_);
@@ -220,6 +226,18 @@ EventOp ThreadState::op_of_event(uint8_t action, const Caller& caller) {
     }
     const bool is_of_node = known.op == 0 && caller.derivative != nullptr;
     return {is_of_node ? path_of(*caller.derivative) : known.op, known.category, place};
+}
+
+void ThreadState::follow_inference() {
+    if (c10::GradMode::is_enabled()) {
+        inference_events_ = 0;
+        if (!ops_are_observed(wish)) {
+            observe_rest_of_work();  // ops create nodes, and there is no pass in which these would be found
+        }
+    } else if (++inference_events_ >= events_of_inference_stretch) {
+        inference_events_ = 0;
+        inference_goes_on();
+    }
 }
 
 bool ThreadState::begin_forward(bool keeps_nodes) {

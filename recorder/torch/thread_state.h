@@ -151,11 +151,13 @@ private:
     /// Returns the parent of an op that begins: the op around it, or a node that was not observed from its begin.
     uint32_t parent_of_op(const char* name, uint8_t scope);
     void end_executed_nodes(int pass, tidemark_ring* ring);
-    /// Returns whether an event belongs to a forward pass that may be left out, so that its ops are learned. With steps
+    /// Returns whether an event belongs to a forward pass that may be left out, so that its ops are learned. In steps
     /// that may be light, none is.
     bool is_in_forward(const Caller& caller) const {
-        return !caller.is_evaluating && !in_optimizer_ && !steps_may_be_light();
+        return !caller.is_evaluating && !in_optimizer_ && !(steps_may_be_light() && has_steps());
     }
+    /// Handles an event outside backward passes and optimizer steps. Stretches of inference begin and end at events.
+    void follow_inference();
     EventPlace place_of_event(uint8_t action, const Caller& caller);
     uint32_t path_of(const torch::autograd::Node& node);
 
@@ -170,6 +172,7 @@ private:
     uint32_t stack_at_node_ = 0;
     bool node_is_observed_ = false;  ///< from its begin
     EventsAtPlace events_;
+    uint32_t inference_events_ = 0;  ///< of this stretch
     LearnedOps learned_ops_;
     ForwardNodes forward_nodes_;
     OpPaths paths_;

@@ -171,6 +171,43 @@ TEST_F(RepeatedWork, NoForwardPassIsLeftOutAfterAStepInWhichSeveralThreadsAlloca
     EXPECT_TRUE(is_suspended);
 }
 
+TEST_F(RepeatedWork, InferenceThatRepeatsIsNotObservedInAProgramWithoutSteps) {
+    for (int stretch = 0; stretch < 3; ++stretch) {
+        inference_goes_on();
+        EXPECT_FALSE(is_suspended);
+    }
+    inference_goes_on();
+    EXPECT_TRUE(is_suspended);
+    observe_rest_of_work();
+    EXPECT_FALSE(is_suspended) << "something new, or gradients are enabled";
+    for (int stretch = 0; stretch < 2; ++stretch) {
+        inference_goes_on();
+        EXPECT_FALSE(is_suspended) << "after a stretch that did something new";
+    }
+    inference_goes_on();
+    EXPECT_TRUE(is_suspended);
+    allocates_in_forward(wish);
+    allocates_in_forward(other);
+    inference_goes_on();
+    EXPECT_FALSE(is_suspended) << "several threads";
+}
+
+TEST_F(RepeatedWork, TheFirstStepKnowsNothingOfTheInferenceBeforeIt) {
+    for (int stretch = 0; stretch < 20; ++stretch) {
+        inference_goes_on();
+    }
+    EXPECT_TRUE(is_suspended);
+    for (int step = 0; step < 3; ++step) {
+        step_begins(true);
+        EXPECT_FALSE(is_suspended);
+        EXPECT_TRUE(has_steps());
+        inference_goes_on();
+        EXPECT_FALSE(is_suspended) << "an evaluation between steps belongs to the step";
+    }
+    step_begins(true);
+    EXPECT_TRUE(is_suspended);
+}
+
 }  // namespace
 
 }  // namespace tidemark::plugin
