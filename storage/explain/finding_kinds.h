@@ -46,6 +46,7 @@
     DIAGNOSIS(out_of_memory, "out-of-memory")                              \
     DIAGNOSIS(fragmentation, "fragmentation")                              \
     DIAGNOSIS(stale_local, "stale-local")                                  \
+    DIAGNOSIS(retained_results, "retained-results")                        \
     DIAGNOSIS(retain_grad, "retain-grad")                                  \
     DIAGNOSIS(gradients_not_cleared, "gradients-not-cleared")              \
     DIAGNOSIS(unsharded_parameters, "unsharded-parameters")                \
@@ -60,6 +61,7 @@
     DIAGNOSIS(workspace_burst, "workspace-burst")                          \
     DIAGNOSIS(stray_context, "stray-context")                              \
     DIAGNOSIS(profiler_overhead, "profiler-overhead")                      \
+    DIAGNOSIS(resident_data, "resident-data")                              \
     DIAGNOSIS(optimizer_state, "optimizer-state")                          \
     DIAGNOSIS(gradient_accumulation, "gradient-accumulation")              \
     DIAGNOSIS(second_iteration_peak, "second-iteration-peak")              \

@@ -112,6 +112,16 @@ void Iterations::keep_within(EventNumber first, EventNumber last) {
     }
 }
 
+std::vector<size_t> Iterations::with_events() const {
+    std::vector<size_t> positions;
+    for (size_t i = 0; i < iterations_.size(); ++i) {
+        if (iterations_[i].first < iterations_[i].last) {
+            positions.push_back(i);
+        }
+    }
+    return positions;
+}
+
 std::vector<EventNumber> Iterations::begins() const {
     std::vector<EventNumber> begins;
     for (const Iteration& iteration : iterations_) {

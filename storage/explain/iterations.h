@@ -48,6 +48,9 @@ public:
     const Iteration& operator[](size_t i) const { return iterations_[i]; }
     /// Returns the position of the iteration that contains the event; -1 before the first, size() after the last.
     int64_t at(EventNumber event) const;
+    /// Returns the positions of the iterations that have events. Of training steps that repeat an earlier one, an
+    /// adaptive recording has none.
+    std::vector<size_t> with_events() const;
     /// Returns the states in which the iterations begin, ascending.
     std::vector<EventNumber> begins() const;
     /// Returns the mean duration of an iteration in seconds; at least 1 ns. Requires iterations.

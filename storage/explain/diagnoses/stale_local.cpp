@@ -39,30 +39,33 @@ struct StaleResult {
 
 class Search {
 public:
-    explicit Search(const AnalysisContext& context) : context_(context), allocations_(context.device().allocations) {}
+    explicit Search(const AnalysisContext& context)
+        : context_(context),
+          allocations_(context.device().allocations),
+          iterations_(context.iterations().with_events()) {}
 
     /// Returns the stale results by the line that allocated them.
     std::map<StackId, StaleResult> find() {
-        const size_t all = context_.iterations().size(),
-                     last = all - (context_.iterations().source() == IterationSource::loop);
+        const bool is_loop = context_.iterations().source() == IterationSource::loop;
+        const size_t last = iterations_.size() - std::min<size_t>(iterations_.size(), is_loop ? 1 : 0);
         const size_t first = std::max<size_t>(2, last - std::min(last, iterations_looked_at));
         const std::vector<int64_t>& peaks = context_.allocated_peaks();
         int64_t highest = 0;
-        for (size_t iteration = first; iteration < last; ++iteration) {
-            highest = std::max(highest, peaks[iteration]);
+        for (size_t i = first; i < last; ++i) {
+            highest = std::max(highest, peaks[iterations_[i]]);
         }
-        for (size_t iteration = first; iteration < last; ++iteration) {
-            if (static_cast<double>(peaks[iteration]) >= high_peak * static_cast<double>(highest)) {
-                look_at(iteration);
+        for (size_t i = first; i < last; ++i) {
+            if (static_cast<double>(peaks[iterations_[i]]) >= high_peak * static_cast<double>(highest)) {
+                look_at(i);
             }
         }
         return std::move(found_);
     }
 
 private:
-    void look_at(size_t position) {
-        const Iteration& iteration = context_.iterations()[position];
-        const EventNumber oldest = context_.iterations()[position - std::min(position, iterations_back)].first;
+    void look_at(size_t i) {
+        const Iteration& iteration = context_.iterations()[iterations_[i]];
+        const EventNumber oldest = context_.iterations()[iterations_[i - std::min(i, iterations_back)]].first;
         const Extremes peak = context_.curves().extremes(Series::allocated, iteration.first, iteration.last);
         const double least = std::max<double>(least_bytes, least_part_of_peak * static_cast<double>(peak.max));
         for (const AllocationIndex a : allocated_at(context_, peak.max_event)) {
@@ -139,6 +142,7 @@ private:
 
     const AnalysisContext& context_;
     const Allocations& allocations_;
+    const std::vector<size_t> iterations_;  ///< with events
     std::map<StackId, StaleResult> found_;
 };
 

@@ -29,6 +29,19 @@ std::string carried_name(const AnalysisContext& context, const LeakSuspect& susp
     return !variable.empty() || !other ? variable : expression(*other);
 }
 
+/// `line`: "" for the node of an in-place operation, whose stack is not recorded.
+std::string title_of(const std::string& name, const std::string& line, const Words& words) {
+    if (line.empty()) {
+        return name.empty()
+                   ? words("one graph spans all iterations: a tensor is passed on with its graph")
+                   : words("one graph spans all iterations: `{name}` is passed on with its graph", with("name", name));
+    }
+    return name.empty() ? words("one graph spans all iterations: the tensor from {line} is passed on with its graph",
+                                with("line", line))
+                        : words("one graph spans all iterations: `{name}` from {line} is passed on with its graph",
+                                with("name", name), with("line", line));
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     const std::optional<Link> link = cross_iteration_link(context, suspect);
     if (!link) {
@@ -40,11 +53,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const std::string line = line_of(context.trace(), nodes.stack[link->earlier]);
     const auto iteration = with("iteration", iteration_words(suspect.iterations->source(), words));
     const std::string name = carried_name(context, suspect, *link);
-    finding.title = name.empty()
-                        ? words("one graph spans all iterations: the tensor from {line} is passed on with its graph",
-                                with("line", line))
-                        : words("one graph spans all iterations: `{name}` from {line} is passed on with its graph",
-                                with("name", name), with("line", line));
+    finding.title = title_of(name, line, words);
     finding.text = {
         words("The graph of each {iteration} refers to that of the {iteration} before: {later} uses the output of "
               "{earlier} from one {iteration} earlier. The newest tensor therefore retains everything that was ever "
