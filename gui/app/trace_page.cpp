@@ -40,8 +40,9 @@ void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
 }
 
 QString device_text(const DeviceHistory& device) {
-    const QString number = TracePage::tr("device %1").arg(device.device);
-    return device.name.empty() ? number : number + QStringLiteral(": ") + name_text(device.name);
+    return device.name.empty()
+               ? TracePage::tr("device %1").arg(device.device)
+               : TracePage::tr("device %1: %2").arg(QString::number(device.device), name_text(device.name));
 }
 
 }  // namespace

@@ -297,6 +297,23 @@ private slots:
         }
     }
 
+    /// The first picture stacks what is outside the allocator on the categories, and names are beside it only at times.
+    void memory_outside_the_allocator_does_not_look_like_a_category() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            for (const ComponentKind kind :
+                 {ComponentKind::library, ComponentKind::kernels, ComponentKind::other_processes}) {
+                const QColor color = component_color(theme, kind, 0);
+                for (const Named& category : category_colors(theme)) {
+                    const double measured = distance(color, category.color, normal);
+                    QVERIFY2(measured >= 0.085, qPrintable(QStringLiteral("component %1 and %2: %3")
+                                                               .arg(static_cast<int>(kind))
+                                                               .arg(category.name)
+                                                               .arg(measured)));
+                }
+            }
+        }
+    }
+
     /// The measures themselves, at values that are published.
     void lines_over_time_have_the_colors_of_reports() {
         for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
