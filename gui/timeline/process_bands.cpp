@@ -131,9 +131,11 @@ std::optional<int64_t> ProcessBands::highest() const {
 std::optional<int64_t> ProcessBands::highest_between(double from, double to) const {
     std::optional<int64_t> highest;
     const double width = (request.to - request.from) / std::max(request.pixels.width(), 1);
-    for (double position = from; position <= to; position += width) {
-        const ProcessMemory* memory = at(position);
-        highest = memory != nullptr ? std::max(highest, memory->figure) : highest;
+    for (size_t c = 0; c < columns.size(); ++c) {
+        const double left = request.from + width * static_cast<double>(c);
+        if (left + width >= from && left <= to) {
+            highest = std::max(highest, columns[c].figure);
+        }
     }
     return highest;
 }

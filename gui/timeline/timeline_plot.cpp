@@ -78,7 +78,7 @@ QString annotation_text(const QFontMetrics& metrics, const Annotation& annotatio
 /// there is none.
 QPointF free_anchor(const QFontMetrics& metrics, QRect area, QPointF anchor, const QString& text,
                     const std::vector<QRectF>& others) {
-    for (int distance = 0; distance < area.height() / 2; distance += 2) {
+    for (int distance = 0; distance < area.height(); distance += 2) {
         for (const int at : {distance, -distance}) {
             const QPointF candidate = anchor + QPointF(0, at);
             const QRectF box = label_box(metrics, area, candidate, text);
@@ -212,7 +212,7 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     const std::vector<QRectF> bands = process_places();
     labels.insert(labels.end(), bands.begin(), bands.end());
     paint_steps(painter);
-    paint_marks(painter);
+    paint_marks(painter, labels);
     paint_oom_flags(painter, labels);
     paint_peak(painter);
     paint_key(painter, key(), area(), theme());
@@ -425,7 +425,8 @@ void TimelinePlot::paint_steps(QCPPainter& painter) const {
     }
 }
 
-void TimelinePlot::paint_marks(QCPPainter& painter) const {
+/// `labels`: where others are, and what labels must not hide.
+void TimelinePlot::paint_marks(QCPPainter& painter, const std::vector<QRectF>& labels) const {
     const TimeView& view = session()->time_view();
     const AxisMap x = x_map();
     const int device = session()->device().device;
@@ -446,15 +447,15 @@ void TimelinePlot::paint_marks(QCPPainter& painter) const {
         painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
         if (at > label_free_from) {
             const QString name = metrics.elidedText(name_text(mark.name), Qt::ElideRight, area().width() / 2);
-            const QPointF anchor(at - 4, area().top() + metrics.height() + 4);
+            const QPointF wanted(at - 4, area().top() + metrics.height() + 4);
+            const QPointF anchor = free_anchor(metrics, area(), wanted, name, labels);
             paint_label(painter, theme(), area(), label_box(metrics, area(), anchor, name), name, theme().faint_text);
             label_free_from = at + metrics.horizontalAdvance(name) + 16;
         }
     }
 }
 
-/// Labels the last error that is shown; the others often follow each other closely. `labels`: where
-/// others are.
+/// Labels the last error that is shown; the others often follow each other closely. `labels`: as of marks.
 void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF>& labels) const {
     const AxisMap x = x_map();
     double last = -10;

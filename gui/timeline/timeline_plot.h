@@ -50,7 +50,7 @@ private:
     void paint_annotations(QCPPainter& painter) const;
     void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
     void paint_steps(QCPPainter& painter) const;
-    void paint_marks(QCPPainter& painter) const;
+    void paint_marks(QCPPainter& painter, const std::vector<QRectF>& labels) const;
     void paint_oom_flags(QCPPainter& painter, const std::vector<QRectF>& labels) const;
     std::optional<QPointF> peak_place() const;
     std::optional<QRectF> peak_label(QPointF peak) const;

@@ -190,6 +190,16 @@ private slots:
         QVERIFY(rows_of_color(image, theme.unknown.rgb()) < 0.8 * static_cast<double>(unknown) * pixels);
     }
 
+    void the_timeline_is_painted_before_the_memory_outside_is_known() {
+        const auto session = with_memory_outside(1 << 30, 0);
+        TimelinePlot plot;
+        plot.resize(900, 300);
+        plot.set_session(session.get());
+        QVERIFY(!plot.grab().isNull());
+        QTRY_VERIFY(!plot.process_bands().columns.empty());
+        QVERIFY(!plot.grab().isNull());
+    }
+
     void the_key_names_the_bands_from_the_outside_in() {
         ProcessBands bands;
         bands.components = {{ComponentKind::library, "libcublas.so.13", 0},
