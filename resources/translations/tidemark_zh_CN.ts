@@ -5281,10 +5281,6 @@ Empty: the program that your desktop uses for such files.</source>
         <translation>解释失败：%1</translation>
     </message>
     <message>
-        <source>The run continues. Tidemark explains it when it ends, or with “Explain now”.</source>
-        <translation>运行仍在继续。Tidemark 会在它结束时解释，也可以点击“立即解释”。</translation>
-    </message>
-    <message>
         <source>Device and time</source>
         <translation>设备和时间</translation>
     </message>
@@ -5300,6 +5296,10 @@ Empty: the program that your desktop uses for such files.</source>
         <source>Memory that every program on a GPU uses</source>
         <translation>每个使用 GPU 的程序都会占用的显存</translation>
     </message>
+    <message>
+        <source>The run continues. Tidemark explains it as it grows, or with “Explain now”.</source>
+        <translation>运行仍在继续。Tidemark 会随着运行变长而解释它，也可以点击“立即解释”。</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::SummaryBar</name>
@@ -5314,6 +5314,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Explaining…</source>
         <translation>正在解释…</translation>
+    </message>
+    <message>
+        <source>As of %1.</source>
+        <translation>截至 %1。</translation>
     </message>
 </context>
 <context>
