@@ -4,10 +4,12 @@
 // The colors of both themes: contrast of text and shapes as WCAG 2 measures it, and distances with color blindness.
 #include <QApplication>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPalette>
 #include <QSpinBox>
 #include <QTest>
 #include <QTextDocument>
+#include <QToolButton>
 #include <array>
 #include <cmath>
 
@@ -253,6 +255,30 @@ private slots:
             require_contrast({QStringLiteral("frame"), edge}, {QStringLiteral("window"), theme.background},
                              shape_contrast);
         }
+    }
+
+    void the_arrow_of_a_menu_is_beside_the_text() {
+        set_theme(ThemeSetting::light);
+        const auto width_with = [](QMenu* menu) {
+            QToolButton button;
+            button.setAutoRaise(true);
+            button.setText(QStringLiteral("Filter"));
+            button.setMenu(menu);
+            button.setPopupMode(QToolButton::InstantPopup);
+            button.resize(button.sizeHint());
+            const QImage image = button.grab().toImage();
+            int lowest = 0;  // painted row of the right edge
+            for (int y = 0; y < image.height(); ++y) {
+                for (int x = image.width() - 10; x < image.width(); ++x) {
+                    lowest = image.pixel(x, y) != image.pixel(0, 0) ? y : lowest;
+                }
+            }
+            return std::pair(image.width(), lowest);
+        };
+        QMenu menu;
+        const auto [width, lowest] = width_with(&menu);
+        QVERIFY(width >= width_with(nullptr).first + 10);
+        QVERIFY2(lowest > 6 && lowest < 17, qPrintable(QString::number(lowest)));
     }
 
     void shapes_have_contrast_to_both_backgrounds_and_text_to_shapes() {
