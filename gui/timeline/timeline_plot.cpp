@@ -117,13 +117,14 @@ void TimelinePlot::session_changed() {
     bands_ = {};
     lay_out_annotation_rows();
     if (has_data()) {
+        find_heights();
         set_whole_bytes(fit_bytes());
     }
 }
 
 void TimelinePlot::session_grown() {
     lay_out_annotation_rows();
-    grow_whole_bytes(fit_bytes());
+    find_heights();
 }
 
 /// Returns nvidia-smi's highest figure, unless the memory below it is mostly not the allocator's: a small leak beside a
@@ -135,13 +136,18 @@ std::optional<int64_t> TimelinePlot::figure_in_reach() const {
     return is_in_reach ? std::optional(figure->bytes) : std::nullopt;
 }
 
-/// Returns the height of the plot. What it has no room for is only named in the key.
-double TimelinePlot::fit_bytes() {
-    constexpr double room = 1.2, room_above_line = 1.3;  // for the key
-    const auto figure = figure_in_reach();
-    shows_process_ = figure.has_value();
-    const int64_t reserved = session()->analysis().curves().peak(Series::reserved).max;
-    return std::max(static_cast<double>(reserved) * room, static_cast<double>(figure.value_or(0)) * room_above_line);
+void TimelinePlot::find_heights() {
+    reserved_ = session()->analysis().curves().peak(Series::reserved).max;
+    figure_ = figure_in_reach();
+}
+
+/// Returns the height of the plot, with room for the key. What it has no room for is only named in the key.
+double TimelinePlot::fit_bytes() const {
+    constexpr double room = 1.2, room_above_line = 1.3;
+    const double height = area().height(), key = legend_row(QFontMetrics(font()));
+    const double room_for_key = height > 2 * key ? height / (height - key) : room;
+    return std::max(static_cast<double>(reserved_) * std::max(room, room_for_key),
+                    static_cast<double>(figure_.value_or(0)) * std::max(room_above_line, room_for_key));
 }
 
 QString TimelinePlot::describe_ends(std::pair<double, double> range) const {
@@ -171,6 +177,7 @@ void TimelinePlot::view_changed() {
     if (!has_data() || area().width() < 2 || area().height() < 2) {
         return;
     }
+    grow_whole_bytes(fit_bytes());
     PictureRequest request = picture_request(*session(), theme(), area(), pixel_ratio(), low(), high());
     if (synchronous()) {
         bands_ = find_process_bands(request);
@@ -307,7 +314,7 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
 
 /// `taken`: where labels come. Returns where the names of bands are.
 std::vector<QRectF> TimelinePlot::paint_process(QCPPainter& painter, std::vector<QRectF> taken) const {
-    if (!shows_process_ || bands_.columns.empty() || bands_.request.axis != session()->time_view().axis()) {
+    if (!figure_ || bands_.columns.empty() || bands_.request.axis != session()->time_view().axis()) {
         return {};
     }
     painter.save();
@@ -323,7 +330,7 @@ std::vector<QRectF> TimelinePlot::process_places() const {
     constexpr int strip = 8;  // pixels
     std::vector<QRectF> places;
     const AxisMap x = x_map(), y = y_map();
-    for (int left = area().left(); shows_process_ && left < area().right(); left += strip) {
+    for (int left = area().left(); figure_ && left < area().right(); left += strip) {
         const ProcessMemory* memory = bands_.at(x.value(left + strip / 2.0));
         if (memory != nullptr && !memory->outside.empty()) {
             const double top = y.pixel(static_cast<double>(memory->top()));
@@ -502,8 +509,7 @@ std::optional<QRectF> TimelinePlot::peak_label(QPointF peak) const {
     const QString text = peak_text(*session());
     const QRectF box = label_box(metrics, area(), peak + above_mark, text);
     const AxisMap x = x_map();
-    const auto figure =
-        shows_process_ ? bands_.highest_between(x.value(box.left()), x.value(box.right())) : std::nullopt;
+    const auto figure = figure_ ? bands_.highest_between(x.value(box.left()), x.value(box.right())) : std::nullopt;
     const double line = figure ? y_map().pixel(static_cast<double>(*figure)) : area().bottom();
     const QRectF above = label_box(metrics, area(), {peak.x(), std::min(peak.y() + above_mark.y(), line)}, text);
     return above.bottom() < line ? std::optional(above) : std::nullopt;
@@ -531,7 +537,7 @@ std::vector<KeyEntry> TimelinePlot::key_of_lines() const {
                                    {tr("active"), theme().active_line, KeySample::line, 2},
                                    {tr("allocated"), theme().allocated_line, KeySample::line, 1}};
     if (const auto highest = bands_.highest()) {
-        const bool is_above = !shows_process_ || static_cast<double>(*highest) > high();
+        const bool is_above = !figure_ || static_cast<double>(*highest) > high();
         const QString name = figure_name();
         lines.insert(lines.begin(), {is_above ? tr("%1: %2").arg(name, bytes_text(*highest)) : name,
                                      theme().allocated_line, is_above ? KeySample::above : KeySample::line, 3});
@@ -542,7 +548,7 @@ std::vector<KeyEntry> TimelinePlot::key_of_lines() const {
 /// Names the bands of the process, of which most are too low for a name in the plot, and the lines.
 std::vector<KeyEntry> TimelinePlot::key() const {
     const std::vector<KeyEntry> lines = key_of_lines();
-    if (!shows_process_) {
+    if (!figure_) {
         return lines;
     }
     const QFontMetrics metrics(font());

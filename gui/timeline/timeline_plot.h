@@ -37,7 +37,8 @@ protected:
     void clicked(QPoint point) override;
 
 private:
-    double fit_bytes();
+    void find_heights();
+    double fit_bytes() const;
     std::optional<int64_t> figure_in_reach() const;
     QString figure_name() const;
     std::vector<KeyEntry> key_of_lines() const;
@@ -63,7 +64,8 @@ private:
     std::vector<int64_t> step_ends_;  ///< ns since trace start, ascending
     TimelinePicture picture_;
     PictureWorker<TimelinePicture> worker_;
-    bool shows_process_ = false;  ///< up to nvidia-smi's line
+    int64_t reserved_ = 0;             ///< most bytes
+    std::optional<int64_t> figure_{};  ///< of nvidia-smi, if the plot reaches up to its line
     ProcessBands bands_;
     PictureWorker<ProcessBands> bands_worker_;  ///< by itself: the first ones of a trace take longer than a picture
     std::vector<QRectF> labels_;                ///< of bands: where they are

@@ -226,7 +226,7 @@ private slots:
     void the_label_of_the_peak_does_not_hide_the_line_of_nvidia_smi() {
         const auto reserved = static_cast<int64_t>(with_memory_outside(1 << 20, 0)->device().segments[0].size);
         const auto session = with_memory_outside(reserved / 2, 0);
-        for (const int height : {152, 250, 400}) {
+        for (const int height : {95, 152, 250, 400}) {
             TimelinePlot plot;
             plot.set_session(session.get());
             const QImage image = picture(plot, {900, height});
