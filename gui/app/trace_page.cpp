@@ -26,8 +26,8 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int rereading_pause = 2000;                                                 // milliseconds
-constexpr int least_timeline = 152, least_finding_plot = 52, least_allocations = 90;  // pixels
+constexpr int rereading_pause = 2000;                           // milliseconds
+constexpr int least_finding_plot = 52, least_allocations = 90;  // pixels
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -184,7 +184,6 @@ QWidget* TracePage::make_plots() {
     plot_split_->setStretchFactor(0, 3);
     plot_split_->setStretchFactor(1, 1);
     plot_split_->setStretchFactor(2, 2);
-    timeline_->setMinimumHeight(least_timeline);  // in a low window the other plots give it their room
     finding_plot_->setMinimumHeight(least_finding_plot);
     allocations_->setMinimumHeight(least_allocations);
     plot_split_->setChildrenCollapsible(false);

@@ -20,8 +20,8 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int row_height = 17;
-constexpr QPointF above_mark(0, -4);  ///< from the peak
+constexpr int row_height = 17, least_height = 132;  // pixels; the latter without rows
+constexpr QPointF above_mark(0, -4);                ///< from the peak
 
 /// Returns the height of the row with the names of the lines, which has no other labels.
 int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
@@ -170,7 +170,9 @@ void TimelinePlot::lay_out_annotation_rows() {
     }
     std::sort(step_ends_.begin(), step_ends_.end());
     const auto rows = static_cast<int>(annotations_.rows.size());
-    set_top_margin(8 + (rows ? rows * row_height + 4 : 0));
+    const int height = rows ? rows * row_height + 4 : 0;
+    set_top_margin(8 + height);
+    setMinimumHeight(least_height + height);  // in a low window the other plots give it their room
 }
 
 void TimelinePlot::view_changed() {
