@@ -172,7 +172,8 @@ void TimelinePlot::lay_out_annotation_rows() {
     const auto rows = static_cast<int>(annotations_.rows.size());
     const int height = rows ? rows * row_height + 4 : 0;
     set_top_margin(8 + height);
-    setMinimumHeight(least_height + height);  // in a low window the other plots give it their room
+    // In a low window the other plots give it their room, and it gives some to further rows.
+    setMinimumHeight(least_height + std::min(height, 2 * row_height + 4));
 }
 
 void TimelinePlot::view_changed() {
