@@ -47,13 +47,43 @@ public:
     }
     void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
                             const QWidget* widget) const override {
+        const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+        if (control == CC_ToolButton && button != nullptr && is_menu(*button)) {
+            draw_menu_button(*button, painter, widget);
+            return;
+        }
         QProxyStyle::drawComplexControl(control, option, painter, widget);
         if (control == CC_SpinBox && Theme::current().dark) {
             paint_frame(*option, *painter);
         }
     }
+    QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size,
+                           const QWidget* widget) const override {
+        const QSize all = QProxyStyle::sizeFromContents(type, option, size, widget);
+        const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+        return type == CT_ToolButton && button != nullptr && is_menu(*button)
+                   ? all + QSize(2 * (arrow_side + arrow_gap), 0)
+                   : all;
+    }
 
 private:
+    static constexpr int arrow_side = 7, arrow_gap = 2;  // pixels
+
+    /// Returns whether a click anywhere on the button opens its menu.
+    static bool is_menu(const QStyleOptionToolButton& button) {
+        return button.features & QStyleOptionToolButton::HasMenu &&
+               !(button.features & QStyleOptionToolButton::MenuButtonPopup);
+    }
+    /// Fusion draws the arrow so small below the text that it looks like a comma.
+    void draw_menu_button(const QStyleOptionToolButton& button, QPainter* painter, const QWidget* widget) const {
+        QStyleOptionToolButton plain = button;
+        plain.features &= ~QStyleOptionToolButton::HasMenu;
+        QProxyStyle::drawComplexControl(CC_ToolButton, &plain, painter, widget);
+        QStyleOption arrow = button;
+        arrow.rect = QRect(button.rect.right() - arrow_side - arrow_gap, button.rect.center().y() - arrow_side / 2 + 1,
+                           arrow_side, arrow_side);
+        drawPrimitive(PE_IndicatorArrowDown, &arrow, painter, widget);
+    }
     static void paint_frame(const QStyleOption& option, QPainter& painter) {
         const bool has_focus = option.state & State_HasFocus;
         painter.setPen(option.palette.color(has_focus ? QPalette::Link : QPalette::PlaceholderText));

@@ -3,6 +3,8 @@
 
 #include "gui/app/live_view.h"
 
+#include <QApplication>
+
 #include "gui/app/live_strip.h"
 #include "gui/app/trace_page.h"
 
@@ -61,6 +63,9 @@ void LiveView::take(const Content& content, const DeviceGroups& groups) {
     awaited_ = true;
     if (session->has_device() && !content.analyses.empty()) {
         session->grow(content, groups);
+        if (!is_story_read()) {
+            session->explanation_source().explain_growth();
+        }
         return;
     }
     page_.set_session(std::make_shared<Session>(content.trace, content.analyses));
@@ -71,6 +76,13 @@ void LiveView::take(const Content& content, const DeviceGroups& groups) {
         awaited_ = false;
         feed_->shown({});
     }
+}
+
+/// Returns whether a new explanation would take away what the user reads, or move links below the pointer.
+bool LiveView::is_story_read() const {
+    const StoryPane& story = page_.why();
+    return story.underMouse() || story.isAncestorOf(QApplication::focusWidget()) ||
+           page_.session()->explanation_source().selected() >= 0;
 }
 
 /// Reports the delay to the screen after the plot has painted the delivered trace.

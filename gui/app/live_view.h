@@ -37,6 +37,7 @@ signals:
 
 private:
     void take(const Content& content, const DeviceGroups& groups);
+    bool is_story_read() const;
     void note_painted();
     void end();
 

@@ -8,11 +8,10 @@
 #include <QSplitter>
 #include <QTabBar>
 #include <QTabWidget>
-#include <QToolButton>
 #include <algorithm>
 
 #include "gui/app/settings.h"
-#include "gui/widgets/toolbar.h"
+#include "gui/widgets/upright_button.h"
 
 namespace tidemark::gui {
 
@@ -29,8 +28,7 @@ PageLayout::PageLayout(const Parts& parts, QWidget* parent)
       parts_(parts),
       stage_(new QSplitter(Qt::Vertical)),
       columns_(new QSplitter(Qt::Horizontal)),
-      story_strip_(tool_button(QStringLiteral("»\n") + tr("W\nh\ny", "one letter below the other"), tr("Show why (Y)"),
-                               [this] { set_story(true); })) {
+      story_strip_(new UprightButton(tr("Why"), tr("Show or hide why (Y)"))) {
     for (QWidget* part : {parts_.plots, static_cast<QWidget*>(parts_.drawer)}) {
         stage_->addWidget(part);
     }
@@ -47,8 +45,8 @@ PageLayout::PageLayout(const Parts& parts, QWidget* parent)
     parts_.story->setMinimumWidth(240);
     parts_.story->setAutoFillBackground(true);  // it may cover the stage
     parts_.inspector->hide();
-    story_strip_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
     story_strip_->hide();
+    connect(story_strip_, &QToolButton::clicked, this, [this] { set_story(!shows_story_); });
     connect(parts_.drawer, &QTabWidget::tabBarDoubleClicked, this,
             [this] { set_drawer_fills_stage(!drawer_fills_stage_); });
     auto* row = new QHBoxLayout(this);
@@ -71,6 +69,7 @@ void PageLayout::show_story(bool shown) {
         parts_.story->setFocus();  // what has the focus may be covered
     }
     story_strip_->setVisible(!shown || is_narrow_);
+    story_strip_->set_mark(shown ? QChar(u'«') : QChar(u'»'));
     emit changed();
 }
 

@@ -8,11 +8,11 @@
 
 class QSplitter;
 class QTabWidget;
-class QToolButton;
 
 namespace tidemark::gui {
 
 class Settings;
+class UprightButton;
 
 class PageLayout : public QWidget {
     Q_OBJECT
@@ -52,7 +52,7 @@ private:
     Parts parts_;
     QSplitter* stage_;
     QSplitter* columns_;
-    QToolButton* story_strip_;  ///< shown while the story is hidden or covers the stage
+    UprightButton* story_strip_;  ///< shown while the story is hidden or covers the stage
     bool wants_story_ = true, shows_story_ = true, shows_inspector_ = false, drawer_fills_stage_ = false;
     bool is_narrow_ = false;
 };

@@ -26,8 +26,8 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int rereading_pause = 2000;                                                 // milliseconds
-constexpr int least_timeline = 152, least_finding_plot = 52, least_allocations = 90;  // pixels
+constexpr int rereading_pause = 2000;                           // milliseconds
+constexpr int least_finding_plot = 52, least_allocations = 90;  // pixels
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -40,8 +40,9 @@ void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
 }
 
 QString device_text(const DeviceHistory& device) {
-    const QString number = TracePage::tr("device %1").arg(device.device);
-    return device.name.empty() ? number : number + QStringLiteral(": ") + name_text(device.name);
+    return device.name.empty()
+               ? TracePage::tr("device %1").arg(device.device)
+               : TracePage::tr("device %1: %2").arg(QString::number(device.device), name_text(device.name));
 }
 
 }  // namespace
@@ -183,7 +184,6 @@ QWidget* TracePage::make_plots() {
     plot_split_->setStretchFactor(0, 3);
     plot_split_->setStretchFactor(1, 1);
     plot_split_->setStretchFactor(2, 2);
-    timeline_->setMinimumHeight(least_timeline);  // in a low window the other plots give it their room
     finding_plot_->setMinimumHeight(least_finding_plot);
     allocations_->setMinimumHeight(least_allocations);
     plot_split_->setChildrenCollapsible(false);
@@ -341,7 +341,7 @@ void TracePage::fill_facts() {
               << QString::fromStdString(format_duration(trace.duration))
               << tr("peak %1 allocated").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
-    about_->setText(facts.join(QStringLiteral(" · ")));
+    about_->setText(with_whole_units(facts.join(QStringLiteral(" · "))));
     about_->setToolTip(tip_text(to_qstring(source_words(reader_words(), trace)) + '\n' + to_qstring(trace.path)));
     const std::vector<DataGap> data_gaps = session_->data_gaps();
     data_gaps_->setVisible(!data_gaps.empty());

@@ -35,7 +35,7 @@ int box_number(int64_t step) { return static_cast<int>(std::clamp<int64_t>(step,
 
 void name_step_box(QSpinBox* box, const QString& name) {
     box->setAccessibleName(name);
-    box->setPrefix(name + QStringLiteral(": "));
+    box->setPrefix(ChangesPane::tr("%1: ", "before a number").arg(name));
 }
 
 }  // namespace

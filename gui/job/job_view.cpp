@@ -68,7 +68,7 @@ QString gpu_html(const ExplainedJob& explained, const GpuTotal& gpu) {
         parts << JobView::tr("others or unknown %1").arg(bytes_text(gpu.rest));
     }
     const QString total = gpu.used ? bytes_text(*gpu.used) : JobView::tr("not recorded");
-    return paragraph(QStringLiteral("%1: <b>%2</b><br>%3")
+    return paragraph(JobView::tr("%1: <b>%2</b><br>%3")
                          .arg(to_qstring(gpu_phrase(gpu, words)).toHtmlEscaped(), total,
                               parts.join(QStringLiteral(" · ")).toHtmlEscaped()));
 }

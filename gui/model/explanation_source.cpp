@@ -3,6 +3,7 @@
 
 #include "gui/model/explanation_source.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "gui/model/explained.h"
@@ -95,8 +96,17 @@ void ExplanationSource::request() {
     }
 }
 
+void ExplanationSource::explain_growth() {
+    constexpr int64_t least_growth = 5'000'000'000;  // ns
+    const bool is_longer = session_.known_time() >= explained_until_ + std::max(least_growth, explained_until_ / 2);
+    if (session_.is_live() && session_.has_device() && state() != State::working && is_longer) {
+        explain_now();
+    }
+}
+
 void ExplanationSource::explain_now() {
     requested_ = true;
+    explained_until_ = session_.known_time();
     session_.load_graph();
     awaits_graph_ = true;
     emit state_changed();

@@ -6,6 +6,7 @@
 
 #include <QObject>
 #include <QString>
+#include <cstdint>
 #include <map>
 #include <memory>
 
@@ -20,7 +21,7 @@ namespace tidemark::gui {
 class Session;
 struct Explained;
 
-/// Explains the selected device. A growing run is explained on request and when it has ended.
+/// Explains the selected device. A growing run is explained on request, as it grows, and when it has ended.
 /// Thread: GUI.
 class ExplanationSource : public QObject {
     Q_OBJECT
@@ -43,6 +44,8 @@ public:
     void request();
     /// Explains now, also a growing run as far as it is recorded.
     void explain_now();
+    /// Explains a growing run again if it is longer by half, at least by 5 s: in a long run, that costs little.
+    void explain_growth();
     /// Returns the language of the findings.
     static tidemark::Language language();
 
@@ -65,6 +68,7 @@ private:
     Session& session_;
     bool requested_ = false, awaits_graph_ = false;
     int selected_ = -1;
+    int64_t explained_until_ = 0;                                ///< ns since trace start: how long the run was
     std::map<int, std::shared_ptr<const Explained>> explained_;  // by position of the device
     LatestOnly<Explained> task_;
 };

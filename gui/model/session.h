@@ -124,6 +124,8 @@ public:
     int64_t cursor_time() const;
     /// Returns the end of the run, or of what is known of a growing one.
     TimePoint end_point() const;
+    /// Returns how far the recorder of a growing run has reported, with or without events.
+    int64_t known_time() const;
     /// Of the selected device at the cursor.
     CategoryLookup categories() const;
     void load_graph() { graph_source_.load(trace_); }
@@ -154,7 +156,6 @@ signals:
 
 private:
     size_t device_position() const { return static_cast<size_t>(selection_.state().device); }
-    int64_t known_time() const;  ///< of a growing run: as far as its recorder has reported, with or without events
     void show_device();
     void take_graph(const std::shared_ptr<const Graph>& before);
 

@@ -154,7 +154,7 @@ void StoryPane::show_state() {
     } else if (state == State::failed) {
         note_->setText(tr("The explanation failed: %1").arg(session_->explanation_source().problem()));
     } else {
-        note_->setText(tr("The run continues. Tidemark explains it when it ends, or with “Explain now”."));
+        note_->setText(tr("The run continues. Tidemark explains it as it grows, or with “Explain now”."));
     }
     const bool outdated = explained_ && !session_->explanation_source().is_current();
     as_of_->setText(working && explained_ ? tr("Explaining…")

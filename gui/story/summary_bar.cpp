@@ -79,12 +79,14 @@ SummaryBar::SummaryBar(QWidget* parent)
 
 void SummaryBar::set_session(Session* session) {
     if (session_) {
+        session_->disconnect(this);
         session_->explanation_source().disconnect(this);
     }
     session_ = session;
     if (session_) {
         connect(&session_->explanation_source(), &ExplanationSource::changed, this, &SummaryBar::fill);
         connect(&session_->explanation_source(), &ExplanationSource::state_changed, this, &SummaryBar::show_state);
+        connect(session_, &Session::live_changed, this, &SummaryBar::fill);
     }
     fill();
 }
@@ -121,6 +123,11 @@ void SummaryBar::show_explanation(const Explained& explained) {
         mark_ = new SeverityMark(severity, to_qstring(severity_title(explained.words(), severity)));
         row_->insertWidget(0, mark_, 0, Qt::AlignVCenter);
         sentences << QStringLiteral("<a href=\"%1\">%2</a>").arg(first).arg(tr("Show the evidence").toHtmlEscaped());
+    }
+    if (session_->is_live()) {
+        sentences << QStringLiteral("<span style=\"color:%1\">%2</span>")
+                         .arg(Theme::current().faint_text.name(),
+                              tr("As of %1.").arg(duration_text(explanation.time)).toHtmlEscaped());
     }
     text_->show_html(sentences.join(' '));
 }

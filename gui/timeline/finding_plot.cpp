@@ -24,6 +24,13 @@ QString each_text(IterationSource unit, int64_t bytes) {
                                           : FindingPlot::tr("+%1 per iteration").arg(bytes_text(bytes));
 }
 
+/// Returns the bytes that the plot shows. Those of a failure are not what was requested.
+QString bytes_of_memory(const Finding& finding) {
+    return finding.kind == FindingKind::out_of_memory
+               ? FindingPlot::tr("%1 that led to it").arg(bytes_text(finding.memory.bytes))
+               : bytes_text(finding.bytes);
+}
+
 }  // namespace
 
 FindingPlot::FindingPlot(QWidget* parent)
@@ -93,17 +100,21 @@ std::optional<int64_t> FindingPlot::known_until() const {
 QString FindingPlot::title(const QFontMetrics& metrics, int width) const {
     const Finding& finding = curve()->finding();
     const bool is_component = finding.memory.allocations.empty();
-    QStringList facts{is_component ? component_name({*finding.component, {}, 0, 0, 0}) : bytes_text(finding.bytes)};
+    const QString name = to_qstring(finding.title).remove(QLatin1Char('`'));
+    const QString bytes = is_component ? component_name({*finding.component, {}, 0, 0, 0}) : bytes_of_memory(finding);
+    QStringList facts;
+    if (!name.contains(bytes) || metrics.horizontalAdvance(name) > width) {
+        facts << bytes;
+    }
     if (finding.per_iteration) {
         facts << each_text(finding.unit, *finding.per_iteration);
     }
     if (const auto time = known_until()) {
         facts << tr("as of %1").arg(duration_text(*time));
     }
-    const QString end = QStringLiteral(" · ") + facts_text(facts);
+    const QString end = facts.isEmpty() ? QString() : QStringLiteral(" · ") + facts_text(facts);
     const int left = width - metrics.horizontalAdvance(end);
-    return metrics.elidedText(to_qstring(finding.title).remove(QLatin1Char('`')), Qt::ElideRight, std::max(left, 0)) +
-           end;
+    return metrics.elidedText(name, Qt::ElideRight, std::max(left, 0)) + end;
 }
 
 void FindingPlot::paint_picture(QCPPainter& painter) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "gui/model/component_text.h"
@@ -128,6 +128,18 @@ std::optional<int64_t> ProcessBands::highest() const {
     return highest;
 }
 
+std::optional<int64_t> ProcessBands::highest_between(double from, double to) const {
+    std::optional<int64_t> highest;
+    const double width = (request.to - request.from) / std::max(request.pixels.width(), 1);
+    for (size_t c = 0; c < columns.size(); ++c) {
+        const double left = request.from + width * static_cast<double>(c);
+        if (left + width >= from && left <= to) {
+            highest = std::max(highest, columns[c].figure);
+        }
+    }
+    return highest;
+}
+
 QColor ProcessBands::color(const Component& component) const {
     return component_color(request.theme, component.kind, nth_of_kind(components, key_of(component)));
 }
@@ -138,17 +150,21 @@ ProcessBands find_process_bands(const PictureRequest& request) {
     const PictureRequest& r = bands.request;
     bands.of = r.breakdown->get().lists_process() ? FigureOf::process : FigureOf::device;
     const double width = (r.to - r.from) / std::max(r.pixels.width(), 1);
-    std::set<ComponentKey> keys;
+    std::map<ComponentKey, int64_t> most;
     for (const BreakdownRow& row : breakdown_rows(r)) {
         if (r.from + width * static_cast<double>(bands.columns.size()) >= r.known_to) {
             break;
         }
         bands.columns.push_back(process_memory(row, bands.of));
         for (const Component& component : bands.columns.back().outside) {
-            keys.insert(key_of(component));
+            int64_t& bytes = most[key_of(component)];
+            bytes = std::max(bytes, component.bytes);
         }
     }
-    bands.components = {keys.begin(), keys.end()};
+    for (const auto& [key, bytes] : most) {
+        bands.components.push_back(key);
+        bands.most.push_back(bytes);
+    }
     return bands;
 }
 

@@ -21,11 +21,14 @@ struct ProcessBands {
     FigureOf of = FigureOf::process;
     std::vector<ProcessMemory> columns;    ///< up to the end of what is known
     std::vector<ComponentKey> components;  ///< those that occur, from the inside out
+    std::vector<int64_t> most;             ///< bytes of each of them in a column
 
     /// Returns the memory at an axis position; nullptr where it is not known.
     const ProcessMemory* at(double position) const;
     /// Returns nvidia-smi's highest figure of the columns.
     std::optional<int64_t> highest() const;
+    /// Returns that of the columns between two axis positions.
+    std::optional<int64_t> highest_between(double from, double to) const;
     QColor color(const Component& component) const;
 };
 /// Thread: any. The first call of a trace visits every event.

@@ -20,7 +20,8 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int row_height = 17;
+constexpr int row_height = 17, least_height = 132;  // pixels; the latter without rows
+constexpr QPointF above_mark(0, -4);                ///< from the peak
 
 /// Returns the height of the row with the names of the lines, which has no other labels.
 int legend_row(const QFontMetrics& metrics) { return metrics.height() + 5; }
@@ -42,18 +43,15 @@ QRectF label_box(const QFontMetrics& metrics, QRect area, QPointF anchor, const 
 }
 
 /// Paints a label on a background, so that it is readable over any picture.
-void paint_label(QCPPainter& painter, const Theme& theme, QRect area, QPointF anchor, const QString& text,
+void paint_label(QCPPainter& painter, const Theme& theme, QRect area, const QRectF& box, const QString& text,
                  QColor color) {
     const QFontMetrics metrics(painter.font());
-    const QRectF box = label_box(metrics, area, anchor, text);
     QColor back = theme.plot_background;
     back.setAlpha(215);
     painter.fillRect(box, back);
     painter.setPen(color);
     painter.drawText(box, Qt::AlignCenter, shown_text(metrics, area, text));
 }
-
-QPointF peak_anchor(QPointF peak) { return peak + QPointF(0, -4); }
 
 QString peak_text(const Session& session) {
     return TimelinePlot::tr("peak %1 allocated")
@@ -68,11 +66,19 @@ QString oom_text(const Trace& trace, const OtherEvent& oom) {
                      .arg(requested, bytes_text(static_cast<int64_t>(oom.address)));
 }
 
+/// Returns the name as far as there is room; nothing instead of a few letters: "3…" would be read as a number.
+QString annotation_text(const QFontMetrics& metrics, const Annotation& annotation, int width) {
+    constexpr int fewest_letters = 8;
+    const QString name = name_text(annotation.name) + (annotation.closed ? QString() : QStringLiteral(" …"));
+    const QString shown = metrics.elidedText(name, Qt::ElideRight, width);
+    return shown == name || shown.size() > fewest_letters ? shown : QString();
+}
+
 /// Returns the place nearest to the anchor, above or below it, where a label covers none of the others; the anchor if
 /// there is none.
 QPointF free_anchor(const QFontMetrics& metrics, QRect area, QPointF anchor, const QString& text,
                     const std::vector<QRectF>& others) {
-    for (int distance = 0; distance < area.height() / 2; distance += 2) {
+    for (int distance = 0; distance < area.height(); distance += 2) {
         for (const int at : {distance, -distance}) {
             const QPointF candidate = anchor + QPointF(0, at);
             const QRectF box = label_box(metrics, area, candidate, text);
@@ -111,13 +117,14 @@ void TimelinePlot::session_changed() {
     bands_ = {};
     lay_out_annotation_rows();
     if (has_data()) {
+        find_heights();
         set_whole_bytes(fit_bytes());
     }
 }
 
 void TimelinePlot::session_grown() {
     lay_out_annotation_rows();
-    grow_whole_bytes(fit_bytes());
+    find_heights();
 }
 
 /// Returns nvidia-smi's highest figure, unless the memory below it is mostly not the allocator's: a small leak beside a
@@ -129,13 +136,18 @@ std::optional<int64_t> TimelinePlot::figure_in_reach() const {
     return is_in_reach ? std::optional(figure->bytes) : std::nullopt;
 }
 
-/// Returns the height of the plot. What it has no room for is only named in the key.
-double TimelinePlot::fit_bytes() {
-    constexpr double room = 1.2, room_above_line = 1.3;  // for the key
-    const auto figure = figure_in_reach();
-    shows_process_ = figure.has_value();
-    const int64_t reserved = session()->analysis().curves().peak(Series::reserved).max;
-    return std::max(static_cast<double>(reserved) * room, static_cast<double>(figure.value_or(0)) * room_above_line);
+void TimelinePlot::find_heights() {
+    reserved_ = session()->analysis().curves().peak(Series::reserved).max;
+    figure_ = figure_in_reach();
+}
+
+/// Returns the height of the plot, with room for the key. What it has no room for is only named in the key.
+double TimelinePlot::fit_bytes() const {
+    constexpr double room = 1.2, room_above_line = 1.3;
+    const double height = area().height(), key = legend_row(QFontMetrics(font()));
+    const double room_for_key = height > 2 * key ? height / (height - key) : room;
+    return std::max(static_cast<double>(reserved_) * std::max(room, room_for_key),
+                    static_cast<double>(figure_.value_or(0)) * std::max(room_above_line, room_for_key));
 }
 
 QString TimelinePlot::describe_ends(std::pair<double, double> range) const {
@@ -158,13 +170,17 @@ void TimelinePlot::lay_out_annotation_rows() {
     }
     std::sort(step_ends_.begin(), step_ends_.end());
     const auto rows = static_cast<int>(annotations_.rows.size());
-    set_top_margin(8 + (rows ? rows * row_height + 4 : 0));
+    const int height = rows ? rows * row_height + 4 : 0;
+    set_top_margin(8 + height);
+    // In a low window the other plots give it their room, and it gives some to further rows.
+    setMinimumHeight(least_height + std::min(height, 2 * row_height + 4));
 }
 
 void TimelinePlot::view_changed() {
     if (!has_data() || area().width() < 2 || area().height() < 2) {
         return;
     }
+    grow_whole_bytes(fit_bytes());
     PictureRequest request = picture_request(*session(), theme(), area(), pixel_ratio(), low(), high());
     if (synchronous()) {
         bands_ = find_process_bands(request);
@@ -195,18 +211,21 @@ void TimelinePlot::paint_picture(QCPPainter& painter) {
     paint_annotations(painter);
     labels_ = paint_band_labels(painter);
     std::vector<QRectF> of_peak;
-    if (const auto peak = peak_place()) {
-        of_peak.push_back(label_box(QFontMetrics(painter.font()), area(), peak_anchor(*peak), peak_text(*session())));
+    const auto peak = peak_place();
+    if (const auto label = peak ? peak_label(*peak) : std::nullopt) {
+        of_peak.push_back(*label);
     }
     const std::vector<QRectF> of_process = paint_process(painter, of_peak);
     labels_.insert(labels_.end(), of_process.begin(), of_process.end());
     std::vector<QRectF> labels = labels_;
     labels.insert(labels.end(), of_peak.begin(), of_peak.end());
+    const std::vector<QRectF> bands = process_places();
+    labels.insert(labels.end(), bands.begin(), bands.end());
     paint_steps(painter);
-    paint_marks(painter);
+    paint_marks(painter, labels);
     paint_oom_flags(painter, labels);
     paint_peak(painter);
-    paint_legend(painter);
+    paint_key(painter, key(), area(), theme());
 }
 
 namespace {
@@ -298,7 +317,7 @@ void TimelinePlot::paint_vector(QCPPainter& painter) const {
 
 /// `taken`: where labels come. Returns where the names of bands are.
 std::vector<QRectF> TimelinePlot::paint_process(QCPPainter& painter, std::vector<QRectF> taken) const {
-    if (!shows_process_ || bands_.columns.empty() || bands_.request.axis != session()->time_view().axis()) {
+    if (!figure_ || bands_.columns.empty() || bands_.request.axis != session()->time_view().axis()) {
         return {};
     }
     painter.save();
@@ -307,6 +326,21 @@ std::vector<QRectF> TimelinePlot::paint_process(QCPPainter& painter, std::vector
     auto names = paint_process_bands(painter, bands_, {area(), x_map(), y_map(), std::move(taken)});
     painter.restore();
     return names;
+}
+
+/// Returns where the bands of the process are, in strips.
+std::vector<QRectF> TimelinePlot::process_places() const {
+    constexpr int strip = 8;  // pixels
+    std::vector<QRectF> places;
+    const AxisMap x = x_map(), y = y_map();
+    for (int left = area().left(); figure_ && left < area().right(); left += strip) {
+        const ProcessMemory* memory = bands_.at(x.value(left + strip / 2.0));
+        if (memory != nullptr && !memory->outside.empty()) {
+            const double top = y.pixel(static_cast<double>(memory->top()));
+            places.emplace_back(left, top, strip, y.pixel(static_cast<double>(memory->reserved)) - top);
+        }
+    }
+    return places;
 }
 
 /// Returns where the labels are.
@@ -367,11 +401,11 @@ void TimelinePlot::paint_annotation_row(QCPPainter& painter, const std::vector<c
             continue;
         }
         painter.fillRect(QRectF(left, strip.top(), std::max(right - left - 1, 1.0), strip.height()), fill);
-        if (right - left > 28) {
-            const QString name = name_text(a.name) + (a.closed ? QString() : QStringLiteral(" …"));
+        const QString name =
+            right - left > 28 ? annotation_text(metrics, a, static_cast<int>(right - left) - 8) : QString();
+        if (!name.isEmpty()) {
             painter.setPen(theme().text);
-            painter.drawText(QRectF(left + 4, strip.top(), right - left - 8, strip.height()), Qt::AlignVCenter,
-                             metrics.elidedText(name, Qt::ElideRight, static_cast<int>(right - left) - 8));
+            painter.drawText(QRectF(left + 4, strip.top(), right - left - 8, strip.height()), Qt::AlignVCenter, name);
         }
         ++it;
     }
@@ -401,7 +435,8 @@ void TimelinePlot::paint_steps(QCPPainter& painter) const {
     }
 }
 
-void TimelinePlot::paint_marks(QCPPainter& painter) const {
+/// `labels`: where others are, and what labels must not hide.
+void TimelinePlot::paint_marks(QCPPainter& painter, const std::vector<QRectF>& labels) const {
     const TimeView& view = session()->time_view();
     const AxisMap x = x_map();
     const int device = session()->device().device;
@@ -422,15 +457,15 @@ void TimelinePlot::paint_marks(QCPPainter& painter) const {
         painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
         if (at > label_free_from) {
             const QString name = metrics.elidedText(name_text(mark.name), Qt::ElideRight, area().width() / 2);
-            paint_label(painter, theme(), area(), QPointF(at - 4, area().top() + metrics.height() + 4), name,
-                        theme().faint_text);
+            const QPointF wanted(at - 4, area().top() + metrics.height() + 4);
+            const QPointF anchor = free_anchor(metrics, area(), wanted, name, labels);
+            paint_label(painter, theme(), area(), label_box(metrics, area(), anchor, name), name, theme().faint_text);
             label_free_from = at + metrics.horizontalAdvance(name) + 16;
         }
     }
 }
 
-/// Labels the last error that is shown; the others often follow each other closely. `labels`: where
-/// others are.
+/// Labels the last error that is shown; the others often follow each other closely. `labels`: as of marks.
 void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF>& labels) const {
     const AxisMap x = x_map();
     double last = -10;
@@ -454,9 +489,9 @@ void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF
     }
     if (labeled != nullptr) {
         const QString text = oom_text(session()->trace(), *labeled);
-        const QPointF anchor =
-            free_anchor(QFontMetrics(painter.font()), area(), QPointF(last, area().center().y()), text, labels);
-        paint_label(painter, theme(), area(), anchor, text, theme().oom);
+        const QFontMetrics metrics(painter.font());
+        const QPointF anchor = free_anchor(metrics, area(), QPointF(last, area().center().y()), text, labels);
+        paint_label(painter, theme(), area(), label_box(metrics, area(), anchor, text), text, theme().oom);
     }
 }
 
@@ -470,6 +505,19 @@ std::optional<QPointF> TimelinePlot::peak_place() const {
     return is_shown ? std::optional(QPointF(at, y)) : std::nullopt;
 }
 
+/// Returns the place of the peak's label: above nvidia-smi's line, which it must not hide. Nothing in a plot too low
+/// for both: the header names the peak, too.
+std::optional<QRectF> TimelinePlot::peak_label(QPointF peak) const {
+    const QFontMetrics metrics(font());
+    const QString text = peak_text(*session());
+    const QRectF box = label_box(metrics, area(), peak + above_mark, text);
+    const AxisMap x = x_map();
+    const auto figure = figure_ ? bands_.highest_between(x.value(box.left()), x.value(box.right())) : std::nullopt;
+    const double line = figure ? y_map().pixel(static_cast<double>(*figure)) : area().bottom();
+    const QRectF above = label_box(metrics, area(), {peak.x(), std::min(peak.y() + above_mark.y(), line)}, text);
+    return above.bottom() < line ? std::optional(above) : std::nullopt;
+}
+
 void TimelinePlot::paint_peak(QCPPainter& painter) const {
     const auto place = peak_place();
     if (!place) {
@@ -478,74 +526,43 @@ void TimelinePlot::paint_peak(QCPPainter& painter) const {
     painter.setPen(QPen(theme().plot_background, 1));
     painter.setBrush(theme().allocated_line);
     painter.drawPolygon(QPolygonF({*place + QPointF(0, -1), *place + QPointF(-5, -9), *place + QPointF(5, -9)}));
-    paint_label(painter, theme(), area(), peak_anchor(*place), peak_text(*session()), theme().text);
-}
-
-namespace {
-
-constexpr int key_line = 15, key_gap = 5,
-              key_entry_gap = 14;  // pixels: the sample, the room after it and between names
-
-/// Paints the sample of a line of the key; an arrow up if the plot shows nothing of it.
-void paint_key_sample(QCPPainter& painter, QPoint left, const QColor& color, int width, bool is_above) {
-    if (!is_above) {
-        painter.setPen(QPen(color, width));
-        painter.drawLine(left, left + QPoint(key_line, 0));
-        return;
+    if (const auto box = peak_label(*place)) {
+        paint_label(painter, theme(), area(), *box, peak_text(*session()), theme().text);
     }
-    const QPointF middle = left + QPointF(key_line / 2.0, 0);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(color);
-    painter.drawPolygon(QPolygonF({middle + QPointF(0, -5), middle + QPointF(6, 5), middle + QPointF(-6, 5)}));
-    painter.setBrush(Qt::NoBrush);
 }
-
-}  // namespace
 
 QString TimelinePlot::figure_name() const {
     return bands_.of == FigureOf::process ? tr("nvidia-smi, this process") : tr("nvidia-smi, whole GPU");
 }
 
-std::vector<TimelinePlot::KeyLine> TimelinePlot::key_lines() const {
-    std::vector<KeyLine> lines = {{tr("reserved"), theme().reserved_line, 2, false},
-                                  {tr("active"), theme().active_line, 2, false},
-                                  {tr("allocated"), theme().allocated_line, 1, false}};
+std::vector<KeyEntry> TimelinePlot::key_of_lines() const {
+    std::vector<KeyEntry> lines = {{tr("reserved"), theme().reserved_line, KeySample::line, 2},
+                                   {tr("active"), theme().active_line, KeySample::line, 2},
+                                   {tr("allocated"), theme().allocated_line, KeySample::line, 1}};
     if (const auto highest = bands_.highest()) {
-        const bool is_above = !shows_process_ || static_cast<double>(*highest) > high();
+        const bool is_above = !figure_ || static_cast<double>(*highest) > high();
         const QString name = figure_name();
         lines.insert(lines.begin(), {is_above ? tr("%1: %2").arg(name, bytes_text(*highest)) : name,
-                                     theme().allocated_line, 3, is_above});
+                                     theme().allocated_line, is_above ? KeySample::above : KeySample::line, 3});
     }
     return lines;
 }
 
-QRect TimelinePlot::key_area() const {
-    const QFontMetrics metrics(font());
-    int width = key_gap + 1;
-    for (const KeyLine& line : key_lines()) {
-        width += metrics.horizontalAdvance(line.name) + key_line + key_gap + key_entry_gap;
+/// Names the bands of the process, of which most are too low for a name in the plot, and the lines.
+std::vector<KeyEntry> TimelinePlot::key() const {
+    const std::vector<KeyEntry> lines = key_of_lines();
+    if (!figure_) {
+        return lines;
     }
-    const int right = area().right() - 8;
-    return {right - width + key_gap + 1, area().top() + 1, width, metrics.height() + 2};
+    const QFontMetrics metrics(font());
+    const double of_pixel = (high() - low()) / std::max(area().height(), 1);
+    std::vector<KeyEntry> all =
+        key_of_bands(bands_, of_pixel, metrics, area().width() - key_place(lines, metrics, area()).width());
+    all.insert(all.end(), lines.begin(), lines.end());
+    return all;
 }
 
-/// Names the lines in the corner above the cached memory.
-void TimelinePlot::paint_legend(QCPPainter& painter) const {
-    const QRect box = key_area();
-    QColor back = theme().plot_background;
-    back.setAlpha(215);
-    painter.fillRect(box, back);
-    const QFontMetrics metrics(font());
-    int left = box.left() + key_entry_gap;
-    for (const KeyLine& line : key_lines()) {
-        paint_key_sample(painter, QPoint(left, box.center().y()), line.color, line.width, line.is_above);
-        left += key_line + key_gap;
-        const int advance = metrics.horizontalAdvance(line.name);
-        painter.setPen(theme().text);
-        painter.drawText(QRect(left, box.top(), advance, box.height()), Qt::AlignCenter | Qt::TextDontClip, line.name);
-        left += advance + key_entry_gap;
-    }
-}
+QRect TimelinePlot::key_area() const { return key_place(key(), QFontMetrics(font()), area()); }
 
 // ---- pointer ------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "gui/timeline/annotation_rows.h"
+#include "gui/timeline/plot_key.h"
 #include "gui/timeline/process_bands.h"
 #include "gui/widgets/picture.h"
 #include "gui/widgets/picture_worker.h"
@@ -36,30 +37,25 @@ protected:
     void clicked(QPoint point) override;
 
 private:
-    /// A line of the key in the upper right corner.
-    struct KeyLine {
-        QString name;
-        QColor color;
-        int width = 1;          ///< pixels
-        bool is_above = false;  ///< all that the plot shows
-    };
-
-    double fit_bytes();
+    void find_heights();
+    double fit_bytes() const;
     std::optional<int64_t> figure_in_reach() const;
     QString figure_name() const;
-    std::vector<KeyLine> key_lines() const;
+    std::vector<KeyEntry> key_of_lines() const;
+    std::vector<KeyEntry> key() const;
     void lay_out_annotation_rows();
     void paint_vector(QCPPainter& painter) const;
     std::vector<QRectF> paint_process(QCPPainter& painter, std::vector<QRectF> taken) const;
+    std::vector<QRectF> process_places() const;
     std::vector<QRectF> paint_band_labels(QCPPainter& painter) const;
     void paint_annotations(QCPPainter& painter) const;
     void paint_annotation_row(QCPPainter& painter, const std::vector<const Annotation*>& row, QRect strip) const;
     void paint_steps(QCPPainter& painter) const;
-    void paint_marks(QCPPainter& painter) const;
+    void paint_marks(QCPPainter& painter, const std::vector<QRectF>& labels) const;
     void paint_oom_flags(QCPPainter& painter, const std::vector<QRectF>& labels) const;
     std::optional<QPointF> peak_place() const;
+    std::optional<QRectF> peak_label(QPointF peak) const;
     void paint_peak(QCPPainter& painter) const;
-    void paint_legend(QCPPainter& painter) const;
     QString describe_annotations(double position) const;
     QString describe_groups(size_t column) const;
     QString describe_process(const ProcessMemory& memory) const;
@@ -68,7 +64,8 @@ private:
     std::vector<int64_t> step_ends_;  ///< ns since trace start, ascending
     TimelinePicture picture_;
     PictureWorker<TimelinePicture> worker_;
-    bool shows_process_ = false;  ///< up to nvidia-smi's line
+    int64_t reserved_ = 0;             ///< most bytes
+    std::optional<int64_t> figure_{};  ///< of nvidia-smi, if the plot reaches up to its line
     ProcessBands bands_;
     PictureWorker<ProcessBands> bands_worker_;  ///< by itself: the first ones of a trace take longer than a picture
     std::vector<QRectF> labels_;                ///< of bands: where they are

@@ -2052,6 +2052,11 @@
         <source>Iteration B</source>
         <translation>迭代 B</translation>
     </message>
+    <message>
+        <source>%1: </source>
+        <comment>before a number</comment>
+        <translation>%1：</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::CommandPalette</name>
@@ -2396,6 +2401,10 @@
     <message>
         <source>as of %1</source>
         <translation>截至 %1</translation>
+    </message>
+    <message>
+        <source>%1 that led to it</source>
+        <translation>导致它的 %1</translation>
     </message>
 </context>
 <context>
@@ -3011,6 +3020,10 @@
     <message>
         <source>No finding compares these processes.</source>
         <translation>没有比较这些进程的发现。</translation>
+    </message>
+    <message>
+        <source>%1: &lt;b&gt;%2&lt;/b&gt;&lt;br&gt;%3</source>
+        <translation>%1：&lt;b&gt;%2&lt;/b&gt;&lt;br&gt;%3</translation>
     </message>
 </context>
 <context>
@@ -3849,16 +3862,12 @@
 <context>
     <name>tidemark::gui::PageLayout</name>
     <message>
-        <source>W
-h
-y</source>
-        <comment>one letter below the other</comment>
-        <translation>原
-因</translation>
+        <source>Why</source>
+        <translation>原因</translation>
     </message>
     <message>
-        <source>Show why (Y)</source>
-        <translation>显示原因 (Y)</translation>
+        <source>Show or hide why (Y)</source>
+        <translation>显示或隐藏原因 (Y)</translation>
     </message>
 </context>
 <context>
@@ -5272,10 +5281,6 @@ Empty: the program that your desktop uses for such files.</source>
         <translation>解释失败：%1</translation>
     </message>
     <message>
-        <source>The run continues. Tidemark explains it when it ends, or with “Explain now”.</source>
-        <translation>运行仍在继续。Tidemark 会在它结束时解释，也可以点击“立即解释”。</translation>
-    </message>
-    <message>
         <source>Device and time</source>
         <translation>设备和时间</translation>
     </message>
@@ -5291,6 +5296,10 @@ Empty: the program that your desktop uses for such files.</source>
         <source>Memory that every program on a GPU uses</source>
         <translation>每个使用 GPU 的程序都会占用的显存</translation>
     </message>
+    <message>
+        <source>The run continues. Tidemark explains it as it grows, or with “Explain now”.</source>
+        <translation>运行仍在继续。Tidemark 会随着运行变长而解释它，也可以点击“立即解释”。</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::SummaryBar</name>
@@ -5305,6 +5314,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Explaining…</source>
         <translation>正在解释…</translation>
+    </message>
+    <message>
+        <source>As of %1.</source>
+        <translation>截至 %1。</translation>
     </message>
 </context>
 <context>
@@ -5774,6 +5787,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>peak %1 allocated</source>
         <translation>峰值：已分配 %1</translation>
+    </message>
+    <message>
+        <source>device %1: %2</source>
+        <translation>设备 %1：%2</translation>
     </message>
 </context>
 <context>

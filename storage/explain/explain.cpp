@@ -75,7 +75,8 @@ void complete(Finding& finding, const AnalysisContext& context) {
     if (!has_times(context.trace(), context.device())) {
         finding.since.reset();
     }
-    if (finding.memory.allocations.empty()) {
+    // What could not be allocated has no memory: other allocations of its size would be found.
+    if (finding.memory.allocations.empty() && finding.kind != FindingKind::out_of_memory) {
         finding.memory = find_memory(context, finding);
     }
     finding.source = source_of(context.trace(), finding.stack);
@@ -142,16 +143,6 @@ void doubt_peace(std::vector<Finding>& findings, const Words& words) {
             ? words("That nothing is wrong is inferred: nothing in the recording shows a leak or waste.")
             : words("That nothing else is wrong is inferred: nothing in the recording shows a leak or waste.");
     first.basis = words.sentences({first.basis, doubt});
-}
-
-/// Capitalizes a title, which stands alone in a list and follows "First: " in the summary. Code and names (cuBLAS) keep
-/// their case.
-std::string capitalized(std::string text) {
-    const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == ':'; });
-    if (!text.empty() && std::all_of(text.begin(), end, [](char c) { return c >= 'a' && c <= 'z'; })) {
-        text[0] = static_cast<char>(text[0] - 'a' + 'A');
-    }
-    return text;
 }
 
 }  // namespace

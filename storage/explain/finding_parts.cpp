@@ -94,6 +94,14 @@ std::string each_iteration(IterationSource unit, const Words& words) {
     return unit == IterationSource::steps ? words("per step") : words("per iteration");
 }
 
+std::string capitalized(std::string text) {
+    const auto end = std::find_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == ':'; });
+    if (!text.empty() && std::all_of(text.begin(), end, [](char c) { return c >= 'a' && c <= 'z'; })) {
+        text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    }
+    return text;
+}
+
 void add_rises(Finding& finding, const std::optional<Rises>& rises, IterationSource unit, const Words& words) {
     finding.rises = rises;
     if (rises) {

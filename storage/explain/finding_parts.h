@@ -33,6 +33,8 @@ std::string iteration_words(IterationSource unit, const Words& words);
 std::string iterations_words(IterationSource unit, int64_t count, const Words& words);
 /// Returns "per step" or "per iteration".
 std::string each_iteration(IterationSource unit, const Words& words);
+/// Capitalizes a title, which otherwise follows "First: " in the summary. Code and names (cuBLAS) keep their case.
+std::string capitalized(std::string text);
 /// Says when the memory grows, if not in every iteration. Requires `per_iteration` if there are rises.
 void add_rises(Finding& finding, const std::optional<Rises>& rises, IterationSource unit, const Words& words);
 /// Returns the context's time point: "the end of step 59", "the out-of-memory error", "the end of the run".

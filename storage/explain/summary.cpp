@@ -285,6 +285,14 @@ bool is_headline(const AnalysisContext& context, const Finding& finding) {
     return finding.kind != FindingKind::steady && finding.bytes * least_fraction >= context.peak().max;
 }
 
+/// Returns the finding's first fix, with the second one if that is an alternative.
+std::string first_fixes(const Words& words, const Finding& finding) {
+    return finding.fixes.empty()
+               ? std::string()
+               : words.sentences(
+                     {finding.fixes[0].text, has_alternative_fix(finding) ? finding.fixes[1].text : std::string()});
+}
+
 std::string first_step(const AnalysisContext& context, const Words& words, const Explanation& explanation,
                        const KeptActivations& kept) {
     const auto& findings = explanation.findings;
@@ -305,12 +313,19 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
     if (first.severity == Severity::pattern) {
         return words("No fix is needed; most notable: {title}.", title);
     }
-    std::string text = words("First: {title}.", title);
-    if (!first.fixes.empty()) {
-        text = words.sentences(
-            {text, first.fixes[0].text, has_alternative_fix(first) ? first.fixes[1].text : std::string()});
+    return words.sentences({words("First: {title}.", title), first_fixes(words, first)});
+}
+
+/// Returns what the run shows, and what to do first. A failure comes before the growth that led to it.
+std::vector<std::string> answer_of(const AnalysisContext& context, const Words& words, const Explanation& explanation,
+                                   const KeptActivations& kept) {
+    std::string growing = growth(context, words, explanation);
+    if (!explanation.findings.empty() && explanation.findings.front().severity == Severity::failure) {
+        const Finding& failure = explanation.findings.front();
+        return {words("{title}.", with("title", capitalized(failure.title))), std::move(growing),
+                first_fixes(words, failure)};
     }
-    return text;
+    return {std::move(growing), first_step(context, words, explanation, kept)};
 }
 
 /// Says how sizes are counted if the difference shows in the numbers.
@@ -346,15 +361,14 @@ void write_summary(const AnalysisContext& context, const Words& words, Explanati
     explanation.run_trend = run_trend_of(context, explanation);
     const KeptActivations kept = find_kept_activations(context);
     const bool is_short = explanation.run_trend == RunTrend::too_short;
-    explanation.answer = {growth(context, words, explanation), first_step(context, words, explanation, kept)};
-    explanation.summary = {where_it_is(context, words, explanation),
-                           explanation.answer.front(),
-                           levels(context, words, explanation),
-                           kept_activations_words(context, kept, words),
-                           is_short ? old_result_words(context, words) : std::string(),
-                           preallocation_note(context.trace(), context.device(), words),
-                           explanation.answer.back(),
-                           sizes_of_blocks(context, words)};
+    explanation.answer = answer_of(context, words, explanation, kept);
+    explanation.summary = {where_it_is(context, words, explanation)};
+    explanation.summary.insert(explanation.summary.end(), explanation.answer.begin(), explanation.answer.end() - 1);
+    explanation.summary.insert(explanation.summary.end(),
+                               {levels(context, words, explanation), kept_activations_words(context, kept, words),
+                                is_short ? old_result_words(context, words) : std::string(),
+                                preallocation_note(context.trace(), context.device(), words), explanation.answer.back(),
+                                sizes_of_blocks(context, words)});
     std::erase(explanation.summary, std::string());
     std::erase(explanation.answer, std::string());
 }

@@ -47,10 +47,10 @@ KeyColor component_key(ComponentKind kind) {
         case ComponentKind::cached_segments: return {0x888d94, 0x979da4};
         case ComponentKind::private_pools: return {0x9c689d, 0xeeafc8};
         case ComponentKind::driver_pools: return {0x402076, 0xb95ab6};
-        case ComponentKind::library: return {0x358a6c, 0xaaf2e6};
+        case ComponentKind::library: return {0x00648c, 0xaaf2e6};
         case ComponentKind::context: return {0x9a8d4e, 0xf3cf91};
-        case ComponentKind::kernels: return {0x534a28, 0xceeb32};
-        case ComponentKind::other_processes: return {0x0d5564, 0x06bf6e};
+        case ComponentKind::kernels: return {0x3c1400, 0xceeb32};
+        case ComponentKind::other_processes: return {0x0d5564, 0x966e50};
         case ComponentKind::unknown: break;
     }
     return {0x646970, 0x666b72};

@@ -94,6 +94,38 @@ private:
     std::vector<AllocationIndex> now_ = std::vector<AllocationIndex>(a_.size());
 };
 
+constexpr int64_t mib = 1 << 20;
+
+/// Adds what a recorder writes about memory outside the allocator: samples of NVML, libraries that grow, another
+/// process.
+void add_driver_memory(Trace& trace) {
+    constexpr int64_t total = 143771 * mib, libraries = 40, sample_period = 40'000'000, own_pid = 100, other_pid = 200;
+    const DeviceHistory& device = trace.devices[0];
+    int64_t own = 500 * mib;
+    for (const Segment& segment : device.segments) {
+        own += static_cast<int64_t>(segment.size);
+    }
+    trace.processes.push_back({own_pid, {}, "train.py", 0, trace.duration, 0, ProcessEnd::exited});
+    for (int64_t i = 0; i < libraries; ++i) {
+        DriverAllocation library;
+        library.kind = DriverMemoryKind::device;
+        library.device = device.device;
+        library.address = static_cast<uint64_t>(i + 1) << 48;
+        library.bytes = 8 * mib;
+        library.time = trace.duration / libraries * i;
+        library.source = i % 2 == 0 ? "libcublas.so.13" : "libcudnn.so.9";
+        trace.driver_allocations.push_back(library);
+    }
+    for (int64_t time = 0; time < trace.duration; time += sample_period) {
+        const int64_t libraries_then = (time / (trace.duration / libraries) + 1) * 8 * mib;
+        const int64_t mine = own + libraries_then, other = (1000 + time / sample_period % 100) * mib;
+        const auto source = SampleSource::nvml;
+        trace.samples.push_back({time, device.device, std::nullopt, mine + other, total, source});
+        trace.samples.push_back({time, device.device, own_pid, mine, 0, source});
+        trace.samples.push_back({time, device.device, other_pid, other, 0, source});
+    }
+}
+
 }  // namespace
 
 std::shared_ptr<const Trace> repeat(const Trace& trace, EventNumber events) {
@@ -107,6 +139,7 @@ std::shared_ptr<const Trace> repeat(const Trace& trace, EventNumber events) {
     result->origins = trace.origins;
     result->devices.push_back(Repeater(trace.main_device()).run(events));
     result->duration = result->devices[0].event_time.back();
+    add_driver_memory(*result);
     return result;
 }
 

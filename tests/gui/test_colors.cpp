@@ -4,10 +4,12 @@
 // The colors of both themes: contrast of text and shapes as WCAG 2 measures it, and distances with color blindness.
 #include <QApplication>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPalette>
 #include <QSpinBox>
 #include <QTest>
 #include <QTextDocument>
+#include <QToolButton>
 #include <array>
 #include <cmath>
 
@@ -255,6 +257,30 @@ private slots:
         }
     }
 
+    void the_arrow_of_a_menu_is_beside_the_text() {
+        set_theme(ThemeSetting::light);
+        const auto width_with = [](QMenu* menu) {
+            QToolButton button;
+            button.setAutoRaise(true);
+            button.setText(QStringLiteral("Filter"));
+            button.setMenu(menu);
+            button.setPopupMode(QToolButton::InstantPopup);
+            button.resize(button.sizeHint());
+            const QImage image = button.grab().toImage();
+            int lowest = 0;  // painted row of the right edge
+            for (int y = 0; y < image.height(); ++y) {
+                for (int x = image.width() - 10; x < image.width(); ++x) {
+                    lowest = image.pixel(x, y) != image.pixel(0, 0) ? y : lowest;
+                }
+            }
+            return std::pair(image.width(), lowest);
+        };
+        QMenu menu;
+        const auto [width, lowest] = width_with(&menu);
+        QVERIFY(width >= width_with(nullptr).first + 10);
+        QVERIFY2(lowest > 6 && lowest < 17, qPrintable(QString::number(lowest)));
+    }
+
     void shapes_have_contrast_to_both_backgrounds_and_text_to_shapes() {
         for (const ThemeSetting setting : {ThemeSetting::light, ThemeSetting::dark}) {
             const Theme theme = set_theme(setting);
@@ -292,6 +318,23 @@ private slots:
                     if (category.name != categories.front().name || component.name != components.back().name) {
                         require_distance(category, component, 0.04);  // both unknown: one may be like the other
                     }
+                }
+            }
+        }
+    }
+
+    /// The first picture stacks what is outside the allocator on the categories, and names are beside it only at times.
+    void memory_outside_the_allocator_does_not_look_like_a_category() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            for (const ComponentKind kind :
+                 {ComponentKind::library, ComponentKind::kernels, ComponentKind::other_processes}) {
+                const QColor color = component_color(theme, kind, 0);
+                for (const Named& category : category_colors(theme)) {
+                    const double measured = distance(color, category.color, normal);
+                    QVERIFY2(measured >= 0.085, qPrintable(QStringLiteral("component %1 and %2: %3")
+                                                               .arg(static_cast<int>(kind))
+                                                               .arg(category.name)
+                                                               .arg(measured)));
                 }
             }
         }

@@ -18,6 +18,7 @@
 #include "gui/timeline/annotation_rows.h"
 #include "gui/timeline/band_labels.h"
 #include "gui/timeline/overview_plot.h"
+#include "gui/timeline/plot_key.h"
 #include "gui/timeline/timeline_plot.h"
 #include "gui/widgets/column_canvas.h"
 #include "gui/widgets/coordinates.h"
@@ -187,6 +188,64 @@ private slots:
         const QRgb between = mixed(theme.unknown, theme.plot_background, light_of_unknown).rgb();
         QVERIFY2(rows_of_color(image, between) > 0.2 * static_cast<double>(unknown) * pixels, "unknown is hatched");
         QVERIFY(rows_of_color(image, theme.unknown.rgb()) < 0.8 * static_cast<double>(unknown) * pixels);
+    }
+
+    void the_timeline_is_painted_before_the_memory_outside_is_known() {
+        const auto session = with_memory_outside(1 << 30, 0);
+        TimelinePlot plot;
+        plot.resize(900, 300);
+        plot.set_session(session.get());
+        QVERIFY(!plot.grab().isNull());
+        QTRY_VERIFY(!plot.process_bands().columns.empty());
+        QVERIFY(!plot.grab().isNull());
+    }
+
+    void the_key_names_the_bands_from_the_outside_in() {
+        ProcessBands bands;
+        bands.components = {{ComponentKind::library, "libcublas.so.13", 0},
+                            {ComponentKind::context, "", 0},
+                            {ComponentKind::kernels, "", 0},
+                            {ComponentKind::unknown, "", 0}};
+        bands.most = {100 << 20, 500 << 20, 1 << 20, 50 << 20};
+        const QFontMetrics metrics{QFont()};
+        const auto names = [&](double least, int room) {
+            QStringList all;
+            for (const KeyEntry& entry : key_of_bands(bands, least, metrics, room)) {
+                all << entry.name;
+            }
+            return all.join(QStringLiteral(", "));
+        };
+        QCOMPARE(names(0, 2000), QStringLiteral("unexplained, loaded kernels, CUDA context, libcublas.so.13"));
+        QCOMPARE(names(2 << 20, 2000), QStringLiteral("unexplained, CUDA context, libcublas.so.13"));
+        const int room = key_width(key_of_bands(bands, 60 << 20, metrics, 2000), metrics);
+        QCOMPARE(names(0, room), QStringLiteral("CUDA context, libcublas.so.13"));
+        QCOMPARE(key_of_bands(bands, 0, metrics, 2000)[0].sample, KeySample::unknown);
+    }
+
+    /// The header says the peak, too; the line is nowhere else.
+    void the_label_of_the_peak_does_not_hide_the_line_of_nvidia_smi() {
+        const auto reserved = static_cast<int64_t>(with_memory_outside(1 << 20, 0)->device().segments[0].size);
+        const auto session = with_memory_outside(reserved / 2, 0);
+        for (const int height : {95, 152, 250, 400}) {
+            TimelinePlot plot;
+            plot.set_session(session.get());
+            const QImage image = picture(plot, {900, height});
+            const QRgb line = plot.picture().request.theme.allocated_line.rgb();
+            const double top = static_cast<double>(plot.process_bands().columns[300].figure.value_or(0));
+            int seen = 0;
+            const QRect area = plot.axisRect()->rect();
+            for (int x = area.left() + 2; x < area.right() - 2; ++x) {
+                const double y = area.bottom() - top / plot.picture().request.high * area.height();
+                for (int row = static_cast<int>(y) - 3; row <= static_cast<int>(y) + 3; ++row) {
+                    if (image.pixel(x, row) == line) {
+                        ++seen;
+                        break;
+                    }
+                }
+            }
+            QVERIFY2(seen > 0.97 * (area.width() - 4),
+                     qPrintable(QStringLiteral("%1 of %2 at %3").arg(seen).arg(area.width()).arg(height)));
+        }
     }
 
     void a_large_context_does_not_hide_the_allocators_memory() {

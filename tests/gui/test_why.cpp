@@ -547,6 +547,31 @@ private slots:
         QCOMPARE(source.explained(), before);
     }
 
+    void a_growing_run_is_explained_again_when_it_is_longer_by_half() {
+        auto session = test::synthetic_session();  // less than a second
+        ExplanationSource& source = session->explanation_source();
+        session->set_live(true);
+        const auto explains_after = [&](int64_t seconds) {
+            auto longer = std::make_shared<Trace>(session->trace());
+            longer->committed_time = seconds * 1'000'000'000;
+            session->grow({longer, Session::analyze(longer)}, session->device_groups());
+            source.explain_growth();
+            const bool works = source.state() == ExplanationSource::State::working;
+            while (source.state() == ExplanationSource::State::working) {
+                QApplication::processEvents(QEventLoop::AllEvents, 5);
+            }
+            return works;
+        };
+        QVERIFY(!explains_after(4));
+        QVERIFY(explains_after(6));
+        QVERIFY(source.explained());
+        QVERIFY(!explains_after(10));
+        QVERIFY(explains_after(11));
+        QVERIFY(explains_after(100));
+        QVERIFY(!explains_after(149));
+        QVERIFY(explains_after(151));
+    }
+
     void a_run_is_explained_when_it_has_ended() {
         auto session = retained_outputs();
         session->set_live(true);

@@ -4,8 +4,10 @@
 // The whole window: opens a trace, every pane shows its state, errors are shown, language and theme change live.
 #include <QAccessible>
 #include <QDropEvent>
+#include <QLabel>
 #include <QMimeData>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTabWidget>
 #include <QTemporaryDir>
@@ -18,6 +20,7 @@
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
 #include "gui/widgets/toolbar.h"
+#include "gui/widgets/upright_button.h"
 #include "storage/text/fact_words.h"
 #include "storage/timeline/curves.h"
 #include "storage/write/trace_writer.h"
@@ -109,6 +112,27 @@ private slots:
         QCoreApplication::processEvents();
         QCOMPARE(window->page().timeline().width(), width);
         QVERIFY(window->page().why().width() >= 240);
+        auto* strip = window->findChild<UprightButton*>();
+        QVERIFY(strip && strip->isVisible() && strip->width() < 30);
+        strip->click();
+        QVERIFY(!window->page().why().isVisible());
+        strip->click();
+        QVERIFY(window->page().why().isVisible());
+    }
+
+    void a_unit_in_the_header_stays_with_its_number() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        static const QRegularExpression broken(QStringLiteral("\\d [KMGTPE]iB"));
+        int headers = 0;
+        for (const QLabel* label : window->page().findChildren<QLabel*>()) {
+            if (label->text().contains(QLatin1String("peak "))) {
+                ++headers;
+                QVERIFY2(!label->text().contains(broken), qPrintable(label->text()));
+            }
+        }
+        QVERIFY(headers > 0);
     }
 
     void keys_drive_the_view() {

@@ -4,6 +4,8 @@
 // Memory that rose and is no leak: its growth ended, each phase frees it, or it replaces other memory.
 #include <gtest/gtest.h>
 
+#include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/joined_suspects.h"
 #include "tests/unit/explained.h"
 
 namespace tidemark {
@@ -167,6 +169,59 @@ TEST(ExplainGrowthEnd, VerySlowGrowthOfALittleMemoryIsNoLeak) {
     };
     EXPECT_EQ(severity(64 << 10), Severity::pattern) << "1.25 MiB of 2 GiB";
     EXPECT_EQ(severity(MiB), Severity::leak) << "the GPU is full after 140,000 steps";
+}
+
+TEST(ExplainUnexplainedGrowth, NamesAllLinesWithTheirBytes) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    for (int i = 0; i < 20; ++i) {
+        work(run);
+        run.alloc(3 * MiB, run.line("middle"));
+        run.alloc(MiB, run.line("first"));
+        run.step();
+    }
+    const auto context = run.make_context();
+    ASSERT_EQ(context->suspects().size(), 2u);
+    const auto classified = [&](const LeakSuspect& suspect) {
+        return *classifiers::unexplained_growth.classify(*context, suspect, Words(Language::english));
+    };
+    LeakSuspect suspect = context->suspects()[0];
+    EXPECT_EQ(classified(suspect).title, "memory from train.py:10 middle grows");
+    join(suspect, context->suspects()[1]);
+    const Finding finding = classified(suspect);
+    EXPECT_EQ(finding.title, "memory from train.py:10 middle and other lines grows");
+    EXPECT_NE(test::joined(finding.text).find("60.0 MiB from train.py:10 middle and 20.0 MiB from train.py:10 first"),
+              std::string::npos)
+        << test::joined(finding.text);
+}
+
+/// What the failed request asked for was never allocated, and other allocations of its size say nothing.
+TEST(ExplainOutOfMemory, ShowsTheMemoryOfTheLeakThatComesFirst) {
+    const auto failed = [](bool leaks) {
+        RunBuilder run;
+        run.segment(1 << 30);
+        for (int i = 0; i < 20; ++i) {
+            work(run);
+            const AllocationIndex a = run.alloc(16 * MiB, run.line("cache"));
+            if (!leaks) {
+                run.free(a);
+            }
+            run.step();
+        }
+        run.alloc(16 * MiB, run.line("request"));
+        run.out_of_memory(16 * MiB, 0, run.line("request"));
+        return explained(*run.make_context());
+    };
+    const Explanation leaking = failed(true);
+    const Finding* failure = test::find(leaking, FindingKind::out_of_memory);
+    ASSERT_NE(failure, nullptr);
+    EXPECT_EQ(failure->memory.allocations.size(), 20u);
+    EXPECT_EQ(failure->memory.bytes, 320 * static_cast<int64_t>(MiB));
+    EXPECT_EQ(leaking.answer[0], "Out of memory: train.py:10 request requested 16.0 MiB.") << "before its cause";
+    EXPECT_NE(leaking.answer[1].find("Memory grows by"), std::string::npos);
+    const Explanation other = failed(false);
+    ASSERT_NE(test::find(other, FindingKind::out_of_memory), nullptr);
+    EXPECT_TRUE(test::find(other, FindingKind::out_of_memory)->memory.allocations.empty());
 }
 
 }  // namespace

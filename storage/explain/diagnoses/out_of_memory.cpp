@@ -140,6 +140,7 @@ void add_leak(OomAnswer& answer, const OomCase& oom, const Words& words, Progres
         text = words.sentences({text, words("It is retained by {referrer}.", with("referrer", largest->referrer))});
     }
     answer.referrer = largest->referrer;
+    answer.memory = largest->memory;
     answer.text.push_back(std::move(text));
     for (Fix& fix : largest->fixes) {
         fix.per_iteration.reset();
@@ -153,6 +154,7 @@ void add_answer(Finding& finding, const OomCase& oom, const Words& words, Progre
     add_leak(answer, oom, words, progress);
     answer_oom(answer, oom, words, progress);
     finding.referrer = std::move(answer.referrer);
+    finding.memory = std::move(answer.memory);
     answer.text.insert(answer.text.begin(), request_words(oom, words));
     std::erase(answer.text, std::string());
     finding.text.insert(finding.text.begin(), answer.text.begin(), answer.text.end());

@@ -34,6 +34,7 @@ struct OomAnswer {
     std::vector<std::string> text;  ///< causes
     std::vector<OomFix> fixes;
     std::vector<Evidence> evidence;
+    FindingMemory memory;  ///< Finding::memory: of the leak that comes first, if there is one
 };
 
 /// Adds a fix that frees `bytes` at the error, and says whether the request would have fit.
