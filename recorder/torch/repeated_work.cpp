@@ -18,6 +18,8 @@ namespace {
 /// Gradients, optimizer state, workspaces and caches of libraries are created at first.
 constexpr uint64_t first_observed = 3;
 constexpr uint64_t observed_every = 64;
+/// A stretch of inference has many passes, in which what was new occurs again.
+constexpr uint64_t most_stretches_after_new = 4;
 
 /// Forward passes, backward passes, or optimizer steps.
 struct Repeated {
@@ -136,6 +138,7 @@ void inference_goes_on() {
     if (!has_steps()) {
         const bool several = several_threads.exchange(false, std::memory_order_relaxed);
         forward.end();
+        forward.observed_after_new = std::min(forward.observed_after_new, most_stretches_after_new);
         forward.begin(!several);
         follow();
     }

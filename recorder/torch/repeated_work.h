@@ -35,7 +35,7 @@ void step_begins(bool may_repeat);
 
 /// Returns whether the program has ended a step in this recording.
 bool has_steps();
-/// Handles the begin of another stretch of inference, in a program without steps. There is no graph in it, so memory
+/// Handles the begin of another stretch of inference, in a program without steps. It creates no graph, so memory
 /// may stay. May be called under an allocator lock.
 void inference_goes_on();
 

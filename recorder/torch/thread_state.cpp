@@ -15,6 +15,7 @@
 #include "recorder/core/per_thread.h"
 #include "recorder/torch/graph_recorder.h"
 #include "recorder/torch/node_types.h"
+#include "recorder/torch/torch_versions.h"
 
 namespace tidemark::plugin {
 
@@ -89,6 +90,7 @@ void ThreadState::leave_all() {
     node_is_observed_ = false;
     events_ = {};
     inference_events_ = 0;
+    nodes_before_event_ = 0;
 }
 
 uint32_t ThreadState::parent_of_op(const char* name, uint8_t scope) {
@@ -221,7 +223,9 @@ EventOp ThreadState::op_of_event(uint8_t action, const Caller& caller) {
         return {current_, TIDEMARK_CATEGORY_NONE, place};
     }
     const LearnedOps::Known known = learned_ops_.find(place);
-    if (!known.is_known) {
+    // How many tensors Python frees at a line of inference changes, and frees create nothing.
+    const bool is_needed = has_steps() || action == TraceEntry::ALLOC;
+    if (!known.is_known && is_needed) {
         observe_rest_of_work();
     }
     const bool is_of_node = known.op == 0 && caller.derivative != nullptr;
@@ -229,7 +233,7 @@ EventOp ThreadState::op_of_event(uint8_t action, const Caller& caller) {
 }
 
 void ThreadState::follow_inference() {
-    if (c10::GradMode::is_enabled()) {
+    if (const uint64_t nodes = at::sequence_number::peek(); std::exchange(nodes_before_event_, nodes) != nodes) {
         inference_events_ = 0;
         if (!ops_are_observed(wish)) {
             observe_rest_of_work();  // ops create nodes, and there is no pass in which these would be found

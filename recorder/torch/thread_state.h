@@ -156,7 +156,8 @@ private:
     bool is_in_forward(const Caller& caller) const {
         return !caller.is_evaluating && !in_optimizer_ && !(steps_may_be_light() && has_steps());
     }
-    /// Handles an event outside backward passes and optimizer steps. Stretches of inference begin and end at events.
+    /// Handles an event outside backward passes and optimizer steps. Work that creates no nodes is inference, whether
+    /// gradients are enabled or not. Its stretches begin and end at events.
     void follow_inference();
     EventPlace place_of_event(uint8_t action, const Caller& caller);
     uint32_t path_of(const torch::autograd::Node& node);
@@ -172,7 +173,8 @@ private:
     uint32_t stack_at_node_ = 0;
     bool node_is_observed_ = false;  ///< from its begin
     EventsAtPlace events_;
-    uint32_t inference_events_ = 0;  ///< of this stretch
+    uint32_t inference_events_ = 0;    ///< of this stretch
+    uint64_t nodes_before_event_ = 0;  ///< the thread's sequence counter, which only new nodes advance
     LearnedOps learned_ops_;
     ForwardNodes forward_nodes_;
     OpPaths paths_;

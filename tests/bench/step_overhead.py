@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measures what recording costs on training steps that keep the CPU busy.
+"""Measures what recording costs on steps that keep the CPU busy: training, and inference that ends no step.
 
-    PYTHONPATH=PREFIX/lib/tidemark/python TIDEMARK_HOME=PREFIX/lib/tidemark step_overhead.py [gpt2|mlp|lstm|bert...]
+    PYTHONPATH=PREFIX/lib/tidemark/python TIDEMARK_HOME=PREFIX/lib/tidemark step_overhead.py [WORKLOAD...]
 
 Short blocks of steps alternate in one process: not recorded, recorded with adaptive and with full detail, recorded by
 PyTorch's own memory history with Python stacks, and not recorded again, which shows the noise. Prints JSON per
@@ -97,7 +97,26 @@ def lstm():
     return step
 
 
-WORKLOADS = {"gpt2": gpt2, "bert": bert, "mlp": mlp, "lstm": lstm}
+def generate():
+    """Inference without training steps: 16 tokens of a small GPT-2."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    model: nn.Module = GPT2LMHeadModel(GPT2Config(n_layer=6, n_embd=384, n_head=6))
+    model.to(DEVICE).eval()
+    prompt = torch.randint(0, 50257, (4, 32), device=DEVICE)
+
+    @torch.no_grad()
+    def step():
+        tokens, cache = prompt, None
+        for _ in range(16):
+            output = model(input_ids=tokens, past_key_values=cache, use_cache=True)
+            cache, tokens = output.past_key_values, output.logits[:, -1:].argmax(-1)
+
+    step.steps_before = 8  # until inference that repeats is not observed
+    return step
+
+
+WORKLOADS = {"gpt2": gpt2, "bert": bert, "mlp": mlp, "lstm": lstm, "generate": generate}
 
 
 def block(step, seconds):
@@ -120,7 +139,7 @@ def not_recorded(step, seconds, trace):
 def recorded(detail):
     def run(step, seconds, trace):
         tidemark.record(trace, force=True, detail=detail)
-        for _ in range(STEPS_BEFORE[detail]):
+        for _ in range(getattr(step, "steps_before", STEPS_BEFORE[detail])):
             step()
         found = block(step, seconds)
         tidemark.stop()
@@ -174,7 +193,7 @@ def measure(name, folder, options):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS), metavar="gpt2|mlp|lstm|bert")
+    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS), metavar="gpt2|mlp|lstm|bert|generate")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--seconds", type=float, default=0.4, help="of each block")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))

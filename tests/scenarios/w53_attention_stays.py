@@ -27,7 +27,7 @@ class Layer(nn.Module):
 def main():
     options = scenario.options(__doc__)
     noise = Noise(options.noise)
-    length = options.many(512)
+    length = options.many(1024)
     model = nn.Sequential(*[Layer(64) for _ in range(LAYERS)]).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for step in range(STEPS):

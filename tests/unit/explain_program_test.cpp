@@ -97,6 +97,79 @@ TEST(ExplainStaleLocal, KnowsABufferThatIsJoinedFromItself) {
     EXPECT_EQ(joined(16 * MiB).size(), 1u) << "what the iteration made is enough for its result";
 }
 
+/// Returns a run of iterations that leave `layers` results of one line, which the next iteration replaces one by one.
+Program results_of_layers(int layers, Category category = Category::output, const std::string& op = "aten::softmax",
+                          int64_t other = 0) {
+    Program program;
+    const uint32_t origin = program.run.origin(op);
+    std::vector<AllocationIndex> last(static_cast<size_t>(layers), no_allocation);
+    for (int i = 0; i < 8; ++i) {
+        const AllocationIndex batch = program.run.alloc(static_cast<uint64_t>(MiB + other), program.run.line("load"));
+        for (AllocationIndex& layer : last) {
+            const AllocationIndex made = program.run.alloc(4 * MiB, program.run.line("attend"), origin);
+            program.graph.label(Program::memory(made), program.run.now(), category);
+            if (layer != no_allocation) {
+                program.run.free(layer);
+            }
+            layer = made;
+        }
+        program.run.free(batch);
+        program.run.step();
+    }
+    program.add_referrer(last.front(), "attention");
+    return program;
+}
+
+TEST(ExplainRetainedResults, OfSeveralLayersStayUntilTheNextIteration) {
+    const Findings findings = results_of_layers(5).diagnose(diagnoses::retained_results);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::waste);
+    EXPECT_EQ(findings[0].bytes, 20 * MiB);
+    EXPECT_EQ(findings[0].count, 5);
+    EXPECT_EQ(findings[0].line, "train.py:10 attend");
+    EXPECT_NE(findings[0].referrer.find("attention"), std::string::npos) << findings[0].referrer;
+    EXPECT_EQ(findings[0].fixes[0].bytes, 16 * MiB) << "one is needed while it is made";
+}
+
+TEST(ExplainRetainedResults, ReportsNothingThatIsNeededOrSmall) {
+    const auto found = [](Program program) { return program.diagnose(diagnoses::retained_results).size(); };
+    EXPECT_EQ(found(results_of_layers(2)), 0u);
+    EXPECT_EQ(found(results_of_layers(5, Category::optimizer_state)), 0u);
+    EXPECT_EQ(found(results_of_layers(5, Category::output, "aten::cat")), 0u) << "cache = torch.cat([cache, new])";
+    EXPECT_EQ(found(results_of_layers(5, Category::output, "aten::softmax", 200 * MiB)), 0u);
+}
+
+/// Returns a run with a tensor from before its iterations, of this category, freed early or never.
+Program with_table(Category category, bool stays, int64_t bytes = 64 * MiB) {
+    Program program;
+    const AllocationIndex table = program.labeled(bytes, "load", category);
+    for (int i = 0; i < 8; ++i) {
+        const AllocationIndex weights = program.labeled(32 * MiB, "train", Category::input);
+        if (i == 4 && !stays) {
+            program.run.free(table);
+        }
+        program.run.free(weights);
+        program.run.step();
+    }
+    program.add_referrer(table, "adjacency");
+    return program;
+}
+
+TEST(ExplainResidentData, NamesTheLineAndTheVariable) {
+    const Findings findings = with_table(Category::input, true).diagnose(diagnoses::resident_data);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].severity, Severity::pattern);
+    EXPECT_EQ(findings[0].bytes, 64 * MiB);
+    EXPECT_EQ(findings[0].line, "train.py:10 load");
+    EXPECT_NE(findings[0].referrer.find("adjacency"), std::string::npos) << findings[0].referrer;
+}
+
+TEST(ExplainResidentData, IsNoModelAndNotFreed) {
+    EXPECT_TRUE(with_table(Category::parameter, true).diagnose(diagnoses::resident_data).empty());
+    EXPECT_TRUE(with_table(Category::input, false).diagnose(diagnoses::resident_data).empty());
+    EXPECT_TRUE(with_table(Category::input, true, MiB).diagnose(diagnoses::resident_data).empty());
+}
+
 TEST(ExplainStaleLocal, OfASmallPartOfThePeakIsAPattern) {
     const Findings findings =
         local_of_iterations(true, false, "aten::linear", 160 * MiB).diagnose(diagnoses::stale_local);

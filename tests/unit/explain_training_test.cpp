@@ -60,6 +60,35 @@ TEST(ExplainOptimizerState, IsAllocatedAtTheFirstStep) {
     EXPECT_NE(findings[0].text[1].find("`exp_avg` and `exp_avg_sq`, each as large"), std::string::npos);
 }
 
+/// Returns a run whose optimizer keeps 64 MiB of state for the weight of a layer, and 1 MiB for this parameter.
+Findings with_parameter_beside_weight(const std::string& name) {
+    Training program;
+    for (int i = 0; i < 8; ++i) {
+        program.pass();
+        if (i == 0) {
+            program.labeled(64 * MiB, "step", Category::optimizer_state,
+                            "exp_avg of GPT.layers.0.up_proj.linear.weight");
+            program.labeled(MiB, "step", Category::optimizer_state, "exp_avg of " + name);
+        }
+        program.update();
+        program.zero_grad();
+    }
+    return program.diagnose(diagnoses::optimizer_state);
+}
+
+TEST(ExplainOptimizerState, OfWeightsBesideAdaptersIsWaste) {
+    for (const std::string adapter : {"lora_A", "lora_A.default.weight", "LoRA_down.weight"}) {
+        const Findings findings = with_parameter_beside_weight("GPT.layers.0.up_proj." + adapter);
+        ASSERT_EQ(findings.size(), 1u);
+        EXPECT_EQ(findings[0].severity, Severity::waste) << adapter;
+        EXPECT_EQ(findings[0].fixes.front().bytes, 64 * MiB);
+        EXPECT_NE(findings[0].text.front().find("`GPT.layers.0.up_proj.linear.weight`"), std::string::npos);
+    }
+    for (const std::string other : {"GPT.layers.0.down_proj.lora_A", "GPT.layers.0.up_proj.bias"}) {
+        EXPECT_EQ(with_parameter_beside_weight(other).at(0).severity, Severity::pattern) << other;
+    }
+}
+
 TEST(ExplainOptimizerState, NamesTheLineOnlyIfItWasRecorded) {
     Training with = stepping(), without = stepping();
     for (StackId& stack : without.run.device().allocations.stack) {

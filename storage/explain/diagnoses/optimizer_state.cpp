@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "storage/base/units.h"
+#include "storage/explain/adapted_weights.h"
 #include "storage/explain/composition.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_memory.h"
@@ -27,6 +28,8 @@ constexpr double first_part = 0.67;
 constexpr int64_t most_iterations_apart = 2;
 /// Optimizers that quantize their state to 8 bits need about a quarter of 32 bits.
 constexpr int64_t part_saved_by_8_bits = 4;
+/// Adapters are trained so that this much state of their layers is not needed: a part of all state.
+constexpr int64_t adapted_part = 2;
 /// Less state than this is not worth another optimizer.
 constexpr int64_t least_to_save = 64 << 20;
 
@@ -166,17 +169,49 @@ void add_evidence(Finding& finding, const AnalysisContext& context, const State&
                                  context.now())};
 }
 
+/// Says that the optimizer trains the weights to which adapters were added.
+void report_adapted_weights(Finding& finding, const AnalysisContext& context, const State& state, const Words& words) {
+    const Allocations& allocations = context.device().allocations;
+    const std::vector<AllocationIndex> needless = state_of_adapted_weights(context, state.tensors);
+    int64_t bytes = 0;
+    for (const AllocationIndex a : needless) {
+        bytes += static_cast<int64_t>(allocations.block_size[a]);
+    }
+    if (bytes < least_to_save || bytes * adapted_part < state.bytes) {
+        return;
+    }
+    const std::string example(
+        labeled_tensor(context.graph()->categories.name({context.device_position(), needless.front()})));
+    const auto needless_bytes = with("bytes", format_bytes(bytes));
+    finding.severity = Severity::waste;
+    finding.title = words("{bytes} of optimizer state belong to weights beside their LoRA adapters", needless_bytes);
+    finding.text.insert(
+        finding.text.begin(),
+        words("Layers of this model have adapters (LoRA), which are trained in place of the layers' weights. But the "
+              "optimizer also trains these weights, such as `{name}`: {bytes} of its state are theirs, and each "
+              "backward pass computes their gradients. Weights that were created or loaded after the model was frozen "
+              "require gradients again.",
+              with("name", example), needless_bytes));
+    finding.fixes.push_back({words("Freeze the weights after the adapters were added, and before the optimizer is "
+                                   "created with the parameters that still require gradients."),
+                             "for name, parameter in model.named_parameters():\n"
+                             "    parameter.requires_grad_(\"lora_\" in name)",
+                             bytes, std::nullopt});
+}
+
 void add_fixes(Finding& finding, const Words& words) {
     if (finding.bytes < least_to_save) {
         return;
     }
-    finding.fixes = {{words("If it is too large: an optimizer with 8-bit state needs about a quarter."),
-                      "import bitsandbytes\noptimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
-                      finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt},
-                     {words("With several GPUs the state can be sharded, as FSDP and ZeroRedundancyOptimizer do."),
-                      "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
-                      "    model.parameters(), optimizer_class=torch.optim.AdamW, lr=1e-3)",
-                      std::nullopt, std::nullopt}};
+    finding.fixes.push_back({words("If it is too large: an optimizer with 8-bit state needs about a quarter."),
+                             "import bitsandbytes\n"
+                             "optimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
+                             finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt});
+    finding.fixes.push_back(
+        {words("With several GPUs the state can be sharded, as FSDP and ZeroRedundancyOptimizer do."),
+         "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
+         "    model.parameters(), optimizer_class=torch.optim.AdamW, lr=1e-3)",
+         std::nullopt, std::nullopt});
 }
 
 Finding make_finding(const AnalysisContext& context, const State& state, const Words& words) {
@@ -198,6 +233,7 @@ Finding make_finding(const AnalysisContext& context, const State& state, const W
     }
     finding.since = context.device().time_of_state(std::max(made, 0));
     report(finding, context, state, words);
+    report_adapted_weights(finding, context, state, words);
     add_evidence(finding, context, state, words);
     add_fixes(finding, words);
     return finding;
