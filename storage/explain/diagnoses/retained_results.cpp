@@ -26,7 +26,7 @@ constexpr size_t iterations_looked_at = 6, fewest_seen = 2;
 constexpr size_t fewest_results = 3;
 constexpr int64_t least_bytes = 1 << 20;
 /// Of the peak of allocated memory in the iteration.
-constexpr double least_part_of_peak = 0.2;
+constexpr double least_part_of_peak = 0.1;
 /// Smaller ones are too many to look at, and together a small part of the results.
 constexpr double least_part_of_result = 0.001;
 
