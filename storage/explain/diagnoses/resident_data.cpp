@@ -75,8 +75,8 @@ Finding make_finding(const AnalysisContext& context, const Data& data, const Wor
     const auto tensors = with("tensors", words.plural(finding.count, "{n} tensor", "{n} tensors"));
     finding.title = words("{bytes} of {line} stay on the GPU for the whole run", bytes, line);
     finding.text = {
-        words("{line} allocated {tensors} with {bytes} before the third {iteration}, which still exist at "
-              "{time_point}: no parameters, buffers, gradients or optimizer state.",
+        words("{line} allocated {tensors} with {bytes} before the third {iteration}. At {time_point} all of it "
+              "still exists. It is no parameter, buffer, gradient or optimizer state.",
               line, tensors, bytes, with("iteration", iteration_words(context.iterations().source(), words)),
               with("time_point", time_point_name(context, words)))};
     std::string code;
