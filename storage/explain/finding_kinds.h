@@ -46,8 +46,8 @@
     DIAGNOSIS(out_of_memory, "out-of-memory")                              \
     DIAGNOSIS(fragmentation, "fragmentation")                              \
     DIAGNOSIS(stale_local, "stale-local")                                  \
-    DIAGNOSIS(retained_results, "retained-results")                        \
     DIAGNOSIS(retain_grad, "retain-grad")                                  \
+    DIAGNOSIS(retained_results, "retained-results")                        \
     DIAGNOSIS(gradients_not_cleared, "gradients-not-cleared")              \
     DIAGNOSIS(unsharded_parameters, "unsharded-parameters")                \
     DIAGNOSIS(checkpoint_on_gpu, "checkpoint-on-gpu")                      \
@@ -61,7 +61,6 @@
     DIAGNOSIS(workspace_burst, "workspace-burst")                          \
     DIAGNOSIS(stray_context, "stray-context")                              \
     DIAGNOSIS(profiler_overhead, "profiler-overhead")                      \
-    DIAGNOSIS(resident_data, "resident-data")                              \
     DIAGNOSIS(optimizer_state, "optimizer-state")                          \
     DIAGNOSIS(gradient_accumulation, "gradient-accumulation")              \
     DIAGNOSIS(second_iteration_peak, "second-iteration-peak")              \
@@ -70,6 +69,7 @@
     DIAGNOSIS(outlier_iteration, "outlier-iteration")                      \
     DIAGNOSIS(released_graph, "released-graph")                            \
     DIAGNOSIS(op_temporary, "op-temporary")                                \
+    DIAGNOSIS(resident_data, "resident-data")                              \
     DIAGNOSIS(live_variables, "live-variables")                            \
     DIAGNOSIS(block_reuse, "block-reuse")                                  \
     DIAGNOSIS(bounded_cache, "bounded-cache")                              \

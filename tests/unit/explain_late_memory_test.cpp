@@ -491,5 +491,42 @@ TEST(ExplainStreamCaches, AreWasteIfStreamsAreUsedOneAfterAnother) {
 
 TEST(ExplainStreamCaches, AreNormalForAFewStreams) { EXPECT_FALSE(find_stream_caches(*on_streams(4).make_context())); }
 
+/// Returns a run in which tensors of one line lie between others that were freed, before a request that does not fit.
+/// `kept`: the number of these tensors.
+Program gaps_before_failure(int kept) {
+    Program program;
+    std::vector<AllocationIndex> clips;
+    for (int i = 0; i < kept; ++i) {
+        clips.push_back(program.run.alloc(8 * MiB, program.run.line("load")));
+        const AllocationIndex descriptor = program.run.alloc(MiB, program.run.line("describe"));
+        program.add_referrer(descriptor, "bank", std::to_string(i));
+    }
+    program.run.alloc((1 << 30) - static_cast<uint64_t>(kept) * 9 * MiB, program.run.line("model"));
+    for (const AllocationIndex clip : clips) {
+        program.run.free(clip);
+    }
+    program.run.out_of_memory(32 * MiB, 0, program.run.line("train"));
+    return program;
+}
+
+TEST(ExplainFragmentation, NamesTheTensorsBesideTheGapsOfAnOutOfMemoryError) {
+    const Findings findings = gaps_before_failure(20).diagnose(diagnoses::fragmentation);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].bytes, 160 * MiB);
+    EXPECT_EQ(findings[0].line, "train.py:10 describe");
+    EXPECT_NE(findings[0].referrer.find("bank"), std::string::npos) << findings[0].referrer;
+    EXPECT_NE(findings[0].text.back().find("160 MiB lie beside 20 tensors from train.py:10 describe"),
+              std::string::npos)
+        << findings[0].text.back();
+    EXPECT_EQ(findings[0].fixes.front().bytes, 160 * MiB);
+}
+
+TEST(ExplainFragmentation, NamesFewBlocksOneByOne) {
+    const Findings findings = gaps_before_failure(5).diagnose(diagnoses::fragmentation);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].text.back().find("lie beside"), std::string::npos);
+    EXPECT_EQ(findings[0].line, "");
+}
+
 }  // namespace
 }  // namespace tidemark

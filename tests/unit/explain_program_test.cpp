@@ -99,14 +99,17 @@ TEST(ExplainStaleLocal, KnowsABufferThatIsJoinedFromItself) {
 
 /// Returns a run of iterations that leave `layers` results of one line, which the next iteration replaces one by one.
 Program results_of_layers(int layers, Category category = Category::output, const std::string& op = "aten::softmax",
-                          int64_t other = 0) {
+                          int64_t other = 0, bool are_modules = true) {
     Program program;
     const uint32_t origin = program.run.origin(op);
     std::vector<AllocationIndex> last(static_cast<size_t>(layers), no_allocation);
     for (int i = 0; i < 8; ++i) {
         const AllocationIndex batch = program.run.alloc(static_cast<uint64_t>(MiB + other), program.run.line("load"));
         for (AllocationIndex& layer : last) {
-            const AllocationIndex made = program.run.alloc(4 * MiB, program.run.line("attend"), origin);
+            const std::string caller = are_modules ? "layer" + std::to_string(&layer - last.data()) : "parts";
+            const std::string file = "/home/anna/project/train.py";
+            const StackId stack = test::stack_of(program.run.trace.stacks, {{file, "attend"}, {file, caller}});
+            const AllocationIndex made = program.run.alloc(4 * MiB, stack, origin);
             program.graph.label(Program::memory(made), program.run.now(), category);
             if (layer != no_allocation) {
                 program.run.free(layer);
@@ -137,6 +140,7 @@ TEST(ExplainRetainedResults, ReportsNothingThatIsNeededOrSmall) {
     EXPECT_EQ(found(results_of_layers(5, Category::optimizer_state)), 0u);
     EXPECT_EQ(found(results_of_layers(5, Category::output, "aten::cat")), 0u) << "cache = torch.cat([cache, new])";
     EXPECT_EQ(found(results_of_layers(5, Category::output, "aten::softmax", 200 * MiB)), 0u);
+    EXPECT_EQ(found(results_of_layers(5, Category::output, "aten::softmax", 0, false)), 0u) << "parts of a batch";
 }
 
 /// Returns a run with a tensor from before its iterations, of this category, freed early or never.

@@ -5,6 +5,7 @@
 // an out-of-memory error followed.
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
@@ -22,6 +23,8 @@ namespace tidemark {
 namespace {
 
 constexpr size_t most_named = 3;  ///< blocks that are named one by one
+/// Fewer tensors of one line are named one by one.
+constexpr int64_t fewest_neighbors = 8;
 
 std::string block_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
     const Allocations& allocations = context.device().allocations;
@@ -157,6 +160,7 @@ struct Pins {
     AllocationIndex example = no_allocation;  ///< the one with most bytes of gaps beside it
     const Referrer* referrer = nullptr;       ///< of any of them; nullptr: unknown
     int64_t free = 0;
+    int64_t count = 0;  ///< of gaps beside them
 };
 
 /// Returns the groups, most bytes of gaps first.
@@ -167,9 +171,10 @@ std::vector<Pins> pins_of(const AnalysisContext& context, const PinnedGaps& gaps
         const FrameId line = context.trace().stacks.site(context.device().allocations.stack[segment.largest]);
         auto group = std::find_if(groups.begin(), groups.end(), [&](const Pins& g) { return g.line == line; });
         if (group == groups.end()) {
-            group = groups.insert(group, {line, segment.largest, nullptr, 0});
+            group = groups.insert(group, {line, segment.largest, nullptr, 0, 0});
         }
         group->free += segment.free;
+        ++group->count;
         if (graph && !group->referrer) {
             group->referrer = retention_of(*graph, {context.device_position(), segment.largest}).referrer;
         }
@@ -286,6 +291,60 @@ Finding make_finding(const AnalysisContext& context, const StreamCaches& caches,
     return finding;
 }
 
+/// Returns what lies beside the free gaps of a state, by line, most bytes of gaps first.
+std::vector<Pins> neighbors_of_gaps(const AnalysisContext& context, const MemoryState& state) {
+    std::unordered_map<FrameId, Pins> lines;
+    for (const SegmentState& segment : state.segments) {
+        for (size_t b = 0; b < segment.blocks.size() && !segment.cached(); ++b) {
+            if (segment.blocks[b].state != BlockState::inactive) {
+                continue;
+            }
+            // Free neighbors are merged, so the block before or after it is in use.
+            const AllocationIndex a = segment.blocks[b > 0 ? b - 1 : b + 1].allocation;
+            Pins& pins =
+                lines.try_emplace(context.trace().stacks.site(context.device().allocations.stack[a])).first->second;
+            pins.example = pins.example == no_allocation ? a : pins.example;
+            pins.free += static_cast<int64_t>(segment.blocks[b].size);
+            ++pins.count;
+        }
+    }
+    std::vector<Pins> sorted;
+    std::transform(lines.begin(), lines.end(), std::back_inserter(sorted),
+                   [](const auto& line) { return line.second; });
+    std::sort(sorted.begin(), sorted.end(), [](const Pins& a, const Pins& b) { return a.free > b.free; });
+    return sorted;
+}
+
+/// Names the tensors of one line beside which most of the free memory lies, if there are several. Returns whether there
+/// are.
+bool report_neighbors(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
+                      const Words& words) {
+    std::vector<Pins> all = neighbors_of_gaps(context, oom_analysis.state);
+    if (all.empty() || all.front().count < fewest_neighbors || 2 * all.front().free < oom_analysis.free_in_segments()) {
+        return false;
+    }
+    Pins& pins = all.front();
+    if (context.graph()) {
+        pins.referrer = retention_of(*context.graph(), {context.device_position(), pins.example}).referrer;
+    }
+    const auto free = with("free", format_bytes(pins.free));
+    const auto line = with("line", line_of(context.trace(), context.device().allocations.stack[pins.example]));
+    const auto tensors = with("tensors", objects_words(context, pins.count, words));
+    set_line(finding, context, context.device().allocations.stack[pins.example]);
+    finding.referrer = pins.referrer ? pin_words(context, words, pins) : std::string();
+    finding.text.push_back(
+        words("{free} lie beside {tensors} from {line}. As long as these exist, their segments can neither be returned "
+              "to the driver nor serve a larger request.",
+              free, tensors, line));
+    finding.evidence.push_back(at_allocation(
+        context, words("A tensor that keeps a gap: {referrer}", with("referrer", pin_words(context, words, pins))),
+        pins.example));
+    finding.fixes.push_back({words("Before the work that needs large tensors, copy what stays into one tensor or to "
+                                   "host memory, and drop the originals: their segments are then free as a whole."),
+                             "", pins.free, std::nullopt});
+    return true;
+}
+
 /// Reports memory that the program cannot use again, or else reserved memory that is far above what was allocated.
 void run_without_failure(const AnalysisContext& context, const Findings& earlier, const Words& words,
                          Findings& findings, Progress& progress) {
@@ -328,10 +387,14 @@ void run(const AnalysisContext& context, const Findings& earlier, const Words& w
               "largest has {largest}. A few small, long-lived tensors keep large segments from being used as a whole.",
               with("gaps", words.plural(oom_analysis.state.gaps, "{n} free gap", "{n} free gaps")),
               with("largest", format_bytes(static_cast<int64_t>(oom_analysis.state.largest_gap))))};
-    name_blocking_blocks(finding, context, oom_analysis, words);
+    const bool has_neighbors = report_neighbors(finding, context, oom_analysis, words);
+    if (!has_neighbors) {
+        name_blocking_blocks(finding, context, oom_analysis, words);
+    }
     finding.evidence.insert(finding.evidence.begin(),
                             at_event(context, words("The state right before the error"), oom_analysis.before));
-    finding.fixes = settings_that_fit(earlier);
+    const std::vector<Fix> settings = settings_that_fit(earlier);
+    finding.fixes.insert(finding.fixes.begin(), settings.begin(), settings.end());
     finding.fixes.push_back(order_fix(words));
     findings.push_back(std::move(finding));
 }

@@ -101,6 +101,9 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     if (!context.graph() || context.iterations().size() < fewest_iterations) {
         return;
     }
+    if (find_finding(findings, FindingKind::op_temporary)) {
+        return;  // whose operands are the data
+    }
     if (const Data data = find(context); data.bytes > 0) {
         findings.push_back(make_finding(context, data, words));
     }

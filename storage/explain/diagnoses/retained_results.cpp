@@ -5,6 +5,7 @@
 // its own: `self.attention = weights.detach()`.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -22,8 +23,9 @@ namespace {
 constexpr size_t fewest_iterations = 5;
 /// Number of iterations that are examined, and number of iterations that must show the pattern.
 constexpr size_t iterations_looked_at = 6, fewest_seen = 2;
-/// One or two results are results of the iteration, which the program may use until the next one.
-constexpr size_t fewest_results = 3;
+/// One or two results are results of the iteration, which the program may use until the next one. So are those of one
+/// module: it has run once for each part of a batch.
+constexpr size_t fewest_modules = 3;
 constexpr int64_t least_bytes = 1 << 20;
 /// Of the peak of allocated memory in the iteration.
 constexpr double least_part_of_peak = 0.1;
@@ -33,6 +35,7 @@ constexpr double least_part_of_result = 0.001;
 /// The results of one line at the end of an iteration.
 struct Results {
     std::vector<AllocationIndex> allocations;  ///< most bytes first
+    std::set<StackId> stacks;                  ///< those of different modules differ
     int64_t bytes = 0;
     EventNumber end = 0;  ///< the state after the iteration
     size_t seen = 0;      ///< number of iterations that leave such results
@@ -60,7 +63,7 @@ public:
 
 private:
     static bool is_much(const Results& results, int64_t peak) {
-        return results.allocations.size() >= fewest_results && results.bytes >= least_bytes &&
+        return results.stacks.size() >= fewest_modules && results.bytes >= least_bytes &&
                static_cast<double>(results.bytes) >= least_part_of_peak * static_cast<double>(peak);
     }
 
@@ -77,6 +80,7 @@ private:
             if (is_result_until_the_next(a, i) && is_output(a, end)) {
                 Results& results = left[line(all_.stack[a])];
                 results.allocations.push_back(a);
+                results.stacks.insert(all_.stack[a]);
                 results.bytes += static_cast<int64_t>(all_.block_size[a]);
                 results.end = end;
             }
@@ -190,6 +194,9 @@ bool is_of_suspect(const AnalysisContext& context, const Results& results) {
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
     if (!context.graph() || context.iterations().size() < fewest_iterations) {
         return;
+    }
+    if (find_finding(findings, FindingKind::retain_grad)) {
+        return;  // which needs tensors that stay, and says so
     }
     for (const auto& [line, results] : Search(context).find()) {
         if (results.seen >= fewest_seen && !is_of_suspect(context, results)) {
