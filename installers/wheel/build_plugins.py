@@ -133,7 +133,7 @@ def _build_release(version: str, file: dict, output: str) -> str:
     """Returns "", or why the plugins of a release could not be built."""
     with tempfile.TemporaryDirectory() as folder:
         for build in _unpack(file, folder):
-            with tempfile.TemporaryDirectory() as objects:
+            with tempfile.TemporaryDirectory(dir=output) as objects:  # of the same file system, for os.replace()
                 library, messages = _compiler.compile_plugin(build, objects, ())
                 if messages:
                     return messages

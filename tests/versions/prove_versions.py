@@ -33,7 +33,7 @@ from torch_releases import is_one_of, numbers
 _TABLE = _ROOT / "docs" / "VERSIONS.md"
 _TABLE_BEGINS = "<!-- table: written by tests/versions/prove_versions.py -->\n"
 _SUBJECTS = (
-    *("frames", "package", "referrers", "trust"),
+    *("arrays", "frames", "package", "referrers", "sentence", "trust"),
     *("graph", "graph_runs", "prebuilt", "referrers_torch", "retention", "steering"),
 )
 _LONGEST_SUBJECT_S = 1200
