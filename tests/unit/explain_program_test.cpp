@@ -101,15 +101,17 @@ TEST(ExplainStaleLocal, KnowsABufferThatIsJoinedFromItself) {
 Program results_of_layers(int layers, Category category = Category::output, const std::string& op = "aten::softmax",
                           int64_t other = 0, bool are_modules = true) {
     Program program;
-    const uint32_t origin = program.run.origin(op);
+    std::vector<uint32_t> origins;
+    for (int layer = 0; layer < layers; ++layer) {
+        origins.push_back(program.run.origin(op));
+        program.run.trace.origins.back().module = are_modules ? "GPT.layers." + std::to_string(layer) : "GPT.head";
+    }
     std::vector<AllocationIndex> last(static_cast<size_t>(layers), no_allocation);
     for (int i = 0; i < 8; ++i) {
         const AllocationIndex batch = program.run.alloc(static_cast<uint64_t>(MiB + other), program.run.line("load"));
         for (AllocationIndex& layer : last) {
-            const std::string caller = are_modules ? "layer" + std::to_string(&layer - last.data()) : "parts";
-            const std::string file = "/home/anna/project/train.py";
-            const StackId stack = test::stack_of(program.run.trace.stacks, {{file, "attend"}, {file, caller}});
-            const AllocationIndex made = program.run.alloc(4 * MiB, stack, origin);
+            const uint32_t origin = origins[static_cast<size_t>(&layer - last.data())];
+            const AllocationIndex made = program.run.alloc(4 * MiB, program.run.line("attend"), origin);
             program.graph.label(Program::memory(made), program.run.now(), category);
             if (layer != no_allocation) {
                 program.run.free(layer);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "storage/base/units.h"
@@ -35,7 +36,7 @@ constexpr double least_part_of_result = 0.001;
 /// The results of one line at the end of an iteration.
 struct Results {
     std::vector<AllocationIndex> allocations;  ///< most bytes first
-    std::set<StackId> stacks;                  ///< those of different modules differ
+    std::set<std::string_view> modules;
     int64_t bytes = 0;
     EventNumber end = 0;  ///< the state after the iteration
     size_t seen = 0;      ///< number of iterations that leave such results
@@ -63,7 +64,7 @@ public:
 
 private:
     static bool is_much(const Results& results, int64_t peak) {
-        return results.stacks.size() >= fewest_modules && results.bytes >= least_bytes &&
+        return results.modules.size() >= fewest_modules && results.bytes >= least_bytes &&
                static_cast<double>(results.bytes) >= least_part_of_peak * static_cast<double>(peak);
     }
 
@@ -80,7 +81,7 @@ private:
             if (is_result_until_the_next(a, i) && is_output(a, end)) {
                 Results& results = left[line(all_.stack[a])];
                 results.allocations.push_back(a);
-                results.stacks.insert(all_.stack[a]);
+                results.modules.insert(context_.trace().origins[all_.origin[a]].module);
                 results.bytes += static_cast<int64_t>(all_.block_size[a]);
                 results.end = end;
             }
@@ -101,7 +102,7 @@ private:
                                                context_.device().time_of_state(state)) == Category::output;
     }
 
-    /// The layers of a model have stacks of their own, and one line.
+    /// Calls from different places of the program have stacks of their own, and one line.
     const std::string& line(StackId stack) {
         const auto [known, is_new] = lines_.try_emplace(stack);
         if (is_new) {
