@@ -21,6 +21,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 
 import torch
 from torch import nn
@@ -28,7 +29,11 @@ from torch import nn
 import tidemark
 
 DEVICE = "cuda"
+CALLS_BEFORE = 8  # until inference that repeats is not observed
 STEPS_BEFORE = {"adaptive": 100, "full": 8}  # until steps are light, and until backward passes are not observed
+
+
+inference: set[Callable[[], None]] = set()  # steps that train nothing
 
 
 def gpt2():
@@ -112,7 +117,7 @@ def generate():
             output = model(input_ids=tokens, past_key_values=cache, use_cache=True)
             cache, tokens = output.past_key_values, output.logits[:, -1:].argmax(-1)
 
-    step.steps_before = 8  # until inference that repeats is not observed
+    inference.add(step)
     return step
 
 
@@ -139,7 +144,7 @@ def not_recorded(step, seconds, trace):
 def recorded(detail):
     def run(step, seconds, trace):
         tidemark.record(trace, force=True, detail=detail)
-        for _ in range(getattr(step, "steps_before", STEPS_BEFORE[detail])):
+        for _ in range(CALLS_BEFORE if step in inference else STEPS_BEFORE[detail]):
             step()
         found = block(step, seconds)
         tidemark.stop()
