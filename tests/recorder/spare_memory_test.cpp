@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <thread>
 #include <vector>
@@ -32,6 +33,9 @@ TEST(SpareMemory, ObjectsThatLiveTogetherShareNoMemory) {
         EXPECT_TRUE(next == taken.end() || *next >= at + sizeof(Own));
         EXPECT_TRUE(next == taken.begin() || *std::prev(next) + sizeof(Own) <= at);
         taken.insert(at);
+    }
+    for (const uintptr_t at : taken) {
+        SpareMemory<Own>::give(reinterpret_cast<void*>(at));
     }
 }
 
