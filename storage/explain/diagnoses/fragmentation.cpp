@@ -5,7 +5,6 @@
 // an out-of-memory error followed.
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
@@ -163,23 +162,33 @@ struct Pins {
     int64_t count = 0;  ///< of gaps beside them
 };
 
+/// Adds a gap beside this tensor to the group of the tensor's line, and returns the group.
+Pins& add_gap(std::vector<Pins>& groups, const AnalysisContext& context, AllocationIndex beside, int64_t free) {
+    const FrameId line = context.trace().stacks.site(context.device().allocations.stack[beside]);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Pins& g) { return g.line == line; });
+    if (group == groups.end()) {
+        group = groups.insert(group, {line, beside, nullptr, 0, 0});
+    }
+    group->free += free;
+    ++group->count;
+    return *group;
+}
+
+void sort_by_free(std::vector<Pins>& groups) {
+    std::stable_sort(groups.begin(), groups.end(), [](const Pins& a, const Pins& b) { return a.free > b.free; });
+}
+
 /// Returns the groups, most bytes of gaps first.
 std::vector<Pins> pins_of(const AnalysisContext& context, const PinnedGaps& gaps) {
     const GraphContext* graph = context.graph();
     std::vector<Pins> groups;
     for (const PinnedSegment& segment : gaps.segments) {
-        const FrameId line = context.trace().stacks.site(context.device().allocations.stack[segment.largest]);
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const Pins& g) { return g.line == line; });
-        if (group == groups.end()) {
-            group = groups.insert(group, {line, segment.largest, nullptr, 0, 0});
-        }
-        group->free += segment.free;
-        ++group->count;
-        if (graph && !group->referrer) {
-            group->referrer = retention_of(*graph, {context.device_position(), segment.largest}).referrer;
+        Pins& group = add_gap(groups, context, segment.largest, segment.free);
+        if (graph && !group.referrer) {
+            group.referrer = retention_of(*graph, {context.device_position(), segment.largest}).referrer;
         }
     }
-    std::stable_sort(groups.begin(), groups.end(), [](const Pins& a, const Pins& b) { return a.free > b.free; });
+    sort_by_free(groups);
     return groups;
 }
 
@@ -293,26 +302,18 @@ Finding make_finding(const AnalysisContext& context, const StreamCaches& caches,
 
 /// Returns what lies beside the free gaps of a state, by line, most bytes of gaps first.
 std::vector<Pins> neighbors_of_gaps(const AnalysisContext& context, const MemoryState& state) {
-    std::unordered_map<FrameId, Pins> lines;
+    std::vector<Pins> groups;
     for (const SegmentState& segment : state.segments) {
         for (size_t b = 0; b < segment.blocks.size() && !segment.cached(); ++b) {
-            if (segment.blocks[b].state != BlockState::inactive) {
-                continue;
+            if (segment.blocks[b].state == BlockState::inactive) {
+                // Free neighbors are merged, so the block before or after it is in use.
+                const AllocationIndex beside = segment.blocks[b > 0 ? b - 1 : b + 1].allocation;
+                add_gap(groups, context, beside, static_cast<int64_t>(segment.blocks[b].size));
             }
-            // Free neighbors are merged, so the block before or after it is in use.
-            const AllocationIndex a = segment.blocks[b > 0 ? b - 1 : b + 1].allocation;
-            Pins& pins =
-                lines.try_emplace(context.trace().stacks.site(context.device().allocations.stack[a])).first->second;
-            pins.example = pins.example == no_allocation ? a : pins.example;
-            pins.free += static_cast<int64_t>(segment.blocks[b].size);
-            ++pins.count;
         }
     }
-    std::vector<Pins> sorted;
-    std::transform(lines.begin(), lines.end(), std::back_inserter(sorted),
-                   [](const auto& line) { return line.second; });
-    std::sort(sorted.begin(), sorted.end(), [](const Pins& a, const Pins& b) { return a.free > b.free; });
-    return sorted;
+    sort_by_free(groups);
+    return groups;
 }
 
 /// Names the tensors of one line beside which most of the free memory lies, if there are several. Returns whether there

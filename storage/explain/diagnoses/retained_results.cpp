@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
@@ -48,7 +47,7 @@ public:
         : context_(context), all_(context.device().allocations), iterations_(context.iterations().with_events()) {}
 
     /// Returns the results of the last iteration that leaves some, by their line.
-    std::map<std::string, Results> find() {
+    std::map<FrameId, Results> find() {
         // The results of the last iteration are not replaced any more.
         const size_t last = iterations_.size() - std::min<size_t>(iterations_.size(), 1);
         for (size_t i = std::max<size_t>(2, last - std::min(last, iterations_looked_at)); i < last; ++i) {
@@ -70,8 +69,8 @@ private:
 
     const Iteration& iteration(size_t i) const { return context_.iterations()[iterations_[i]]; }
 
-    std::map<std::string, Results> left_by(size_t i) {
-        std::map<std::string, Results> left;
+    std::map<FrameId, Results> left_by(size_t i) {
+        std::map<FrameId, Results> left;
         const EventNumber end = iteration(i).last;
         const double least = least_part_of_result * static_cast<double>(context_.allocated_peaks()[iterations_[i]]);
         for (const AllocationIndex a : allocated_at(context_, end)) {
@@ -79,7 +78,7 @@ private:
                 break;
             }
             if (is_result_until_the_next(a, i) && is_output(a, end)) {
-                Results& results = left[line(all_.stack[a])];
+                Results& results = left[context_.trace().stacks.site(all_.stack[a])];
                 results.allocations.push_back(a);
                 results.modules.insert(context_.trace().origins[all_.origin[a]].module);
                 results.bytes += static_cast<int64_t>(all_.block_size[a]);
@@ -102,28 +101,18 @@ private:
                                                context_.device().time_of_state(state)) == Category::output;
     }
 
-    /// Calls from different places of the program have stacks of their own, and one line.
-    const std::string& line(StackId stack) {
-        const auto [known, is_new] = lines_.try_emplace(stack);
-        if (is_new) {
-            known->second = line_of(context_.trace(), stack);
-        }
-        return known->second;
-    }
-
     const AnalysisContext& context_;
     const Allocations& all_;
     const std::vector<size_t> iterations_;  ///< with events
-    std::unordered_map<StackId, std::string> lines_;
-    std::map<std::string, Results> found_;
+    std::map<FrameId, Results> found_;
 };
 
 /// Returns the referrer that a heap scan found for a result of this line, in whatever iteration; nullptr if none did.
-const Referrer* referrer_of(const AnalysisContext& context, const std::string& line) {
+const Referrer* referrer_of(const AnalysisContext& context, FrameId line) {
     for (const Referrer& referrer : context.graph()->tables().referrers) {
         const AllocationRef to = referrer.allocation;
         if (to && to.device == context.device_position() &&
-            line_of(context.trace(), context.device().allocations.stack[to.index]) == line) {
+            context.trace().stacks.site(context.device().allocations.stack[to.index]) == line) {
             return &referrer;
         }
     }
@@ -148,8 +137,7 @@ void report(Finding& finding, const AnalysisContext& context, const Results& res
     }
 }
 
-Finding make_finding(const AnalysisContext& context, const std::string& line, const Results& results,
-                     const Words& words) {
+Finding make_finding(const AnalysisContext& context, FrameId line, const Results& results, const Words& words) {
     const AllocationIndex largest = results.allocations.front();
     Finding finding = diagnoses::retained_results.new_finding();
     finding.confidence = Confidence::likely;
@@ -182,13 +170,10 @@ Finding make_finding(const AnalysisContext& context, const std::string& line, co
 }
 
 /// Returns whether memory of the same line grows: then another finding is about it.
-bool is_of_suspect(const AnalysisContext& context, const Results& results) {
-    const StackTable& stacks = context.trace().stacks;
-    const auto line_at = [&](StackId stack) { return stacks.site(stack); };
-    const FrameId line = line_at(context.device().allocations.stack[results.allocations.front()]);
+bool is_of_suspect(const AnalysisContext& context, FrameId line) {
     return std::any_of(context.suspects().begin(), context.suspects().end(), [&](const LeakSuspect& suspect) {
         return std::any_of(suspect.sites.begin(), suspect.sites.end(),
-                           [&](const Site* site) { return line_at(site->stack) == line; });
+                           [&](const Site* site) { return context.trace().stacks.site(site->stack) == line; });
     });
 }
 
@@ -200,7 +185,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;  // which needs tensors that stay, and says so
     }
     for (const auto& [line, results] : Search(context).find()) {
-        if (results.seen >= fewest_seen && !is_of_suspect(context, results)) {
+        if (results.seen >= fewest_seen && !is_of_suspect(context, line)) {
             findings.push_back(make_finding(context, line, results, words));
         }
     }
