@@ -607,6 +607,43 @@ TEST(ExplainOomFixes, NameTheProgramsMistakeBeforeOthersAndTheLimit) {
     EXPECT_THAT(order({others, {{"too little", "", 300, {}}, false}}), testing::ElementsAre("others", "too little"));
 }
 
+/// Returns a program that fails for 64 MiB, while 190 MiB are free beside ten small tensors: in ten segments, or in one
+/// with the model.
+FailingProgram gaps_beside_tensors(bool in_own_segments) {
+    FailingProgram program;
+    program.run.alloc(in_own_segments ? 1024 * MiB : 824 * MiB, program.run.line("model"));
+    std::vector<AllocationIndex> clips;
+    for (int i = 0; i < 10; ++i) {
+        const uint32_t segment = in_own_segments ? program.run.segment(20 * MiB) : 0;
+        program.run.alloc(MiB, program.run.line("describe"), 0, segment);
+        clips.push_back(program.run.alloc(19 * MiB, program.run.line("load"), 0, segment));
+    }
+    for (const AllocationIndex clip : clips) {
+        program.run.free(clip);
+    }
+    program.fails(64 * MiB, program.run.line("train"));
+    return program;
+}
+
+TEST(ExplainOutOfMemory, AdvisesFirstToMoveTheTensorsBesideTheGaps) {
+    const Finding finding = gaps_beside_tensors(true).finding();
+    EXPECT_THAT(text_of(finding), testing::HasSubstr("190 MiB were free in gaps too small for the request."));
+    EXPECT_THAT(text_of(finding), testing::HasSubstr("190 MiB lie beside 10 tensors from train.py:10 describe."));
+    EXPECT_THAT(finding.fixes.at(0).text, testing::HasSubstr("copy what stays into one tensor"));
+    EXPECT_THAT(finding.fixes[0].text, testing::HasSubstr("would then have fit"));
+    EXPECT_EQ(finding.fixes[0].bytes, 190 * MiB);
+}
+
+TEST(ExplainOutOfMemory, PromisesNoRoomInSegmentsThatContainOtherTensors) {
+    const Finding finding = gaps_beside_tensors(false).finding();
+    EXPECT_THAT(text_of(finding), testing::HasSubstr("190 MiB lie beside 10 tensors"));
+    for (const Fix& fix : finding.fixes) {
+        if (fix.text.find("copy what stays") != std::string::npos) {
+            EXPECT_EQ(fix.text.find("would then have fit"), std::string::npos);
+        }
+    }
+}
+
 TEST(ExplainExperiments, OmitASettingThatIsOn) {
     const auto trace = open_snapshot("varlen_expandable");
     const AnalysisContext context(std::make_shared<const Analysis>(trace, trace->main_device()), nullptr);

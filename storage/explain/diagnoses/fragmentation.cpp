@@ -11,6 +11,7 @@
 #include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/free_gap_finder.h"
+#include "storage/explain/gap_neighbors.h"
 #include "storage/explain/oom/oom_analysis.h"
 #include "storage/explain/pinned_gaps.h"
 #include "storage/explain/reserved_growth.h"
@@ -22,8 +23,6 @@ namespace tidemark {
 namespace {
 
 constexpr size_t most_named = 3;  ///< blocks that are named one by one
-/// Fewer tensors of one line are named one by one.
-constexpr int64_t fewest_neighbors = 8;
 
 std::string block_words(const AnalysisContext& context, const Words& words, AllocationIndex a) {
     const Allocations& allocations = context.device().allocations;
@@ -153,37 +152,12 @@ Finding make_finding(const AnalysisContext& context, const ReservedGrowth& growt
     return finding;
 }
 
-/// The tensors of one line that pin gaps.
-struct Pins {
-    FrameId line = 0;
-    AllocationIndex example = no_allocation;  ///< the one with most bytes of gaps beside it
-    const Referrer* referrer = nullptr;       ///< of any of them; nullptr: unknown
-    int64_t free = 0;
-    int64_t count = 0;  ///< of gaps beside them
-};
-
-/// Adds a gap beside this tensor to the group of the tensor's line, and returns the group.
-Pins& add_gap(std::vector<Pins>& groups, const AnalysisContext& context, AllocationIndex beside, int64_t free) {
-    const FrameId line = context.trace().stacks.site(context.device().allocations.stack[beside]);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Pins& g) { return g.line == line; });
-    if (group == groups.end()) {
-        group = groups.insert(group, {line, beside, nullptr, 0, 0});
-    }
-    group->free += free;
-    ++group->count;
-    return *group;
-}
-
-void sort_by_free(std::vector<Pins>& groups) {
-    std::stable_sort(groups.begin(), groups.end(), [](const Pins& a, const Pins& b) { return a.free > b.free; });
-}
-
 /// Returns the groups, most bytes of gaps first.
-std::vector<Pins> pins_of(const AnalysisContext& context, const PinnedGaps& gaps) {
+std::vector<GapNeighbors> pins_of(const AnalysisContext& context, const PinnedGaps& gaps) {
     const GraphContext* graph = context.graph();
-    std::vector<Pins> groups;
+    std::vector<GapNeighbors> groups;
     for (const PinnedSegment& segment : gaps.segments) {
-        Pins& group = add_gap(groups, context, segment.largest, segment.free);
+        GapNeighbors& group = add_gap(groups, context, segment.largest, segment.free);
         if (graph && !group.referrer) {
             group.referrer = retention_of(*graph, {context.device_position(), segment.largest}).referrer;
         }
@@ -192,18 +166,12 @@ std::vector<Pins> pins_of(const AnalysisContext& context, const PinnedGaps& gaps
     return groups;
 }
 
-/// Returns "list `pages` (variable of main, index.py:31)", or the line that allocated the tensors.
-std::string pin_words(const AnalysisContext& context, const Words& words, const Pins& pins) {
-    return pins.referrer ? referrer_words(context.graph()->tables(), words, *pins.referrer)
-                         : line_of(context.trace(), context.device().allocations.stack[pins.example]);
-}
-
 void report_pinned_gaps(Finding& finding, const AnalysisContext& context, const PinnedGaps& gaps,
-                        const std::vector<Pins>& pins, const Words& words) {
+                        const std::vector<GapNeighbors>& pins, const Words& words) {
     const auto free = with("free", format_bytes(gaps.free));
     std::vector<std::string> named;
     for (size_t p = 0; p < std::min(pins.size(), most_named); ++p) {
-        const auto referrer = with("referrer", pin_words(context, words, pins[p]));
+        const auto referrer = with("referrer", neighbor_words(context, words, pins[p]));
         named.push_back(
             words("{bytes} beside tensors of {referrer}", with("bytes", format_bytes(pins[p].free)), referrer));
         finding.evidence.push_back(
@@ -257,10 +225,10 @@ Finding make_finding(const AnalysisContext& context, const PinnedGaps& gaps, con
     finding.bytes = gaps.free;
     finding.count = static_cast<int64_t>(gaps.segments.size());
     finding.component = ComponentKind::free_in_segments;
-    const std::vector<Pins> pins = pins_of(context, gaps);
+    const std::vector<GapNeighbors> pins = pins_of(context, gaps);
     const StackId stack = context.device().allocations.stack[pins.front().example];
     set_line(finding, context, stack);
-    finding.referrer = pins.front().referrer ? pin_words(context, words, pins.front()) : std::string();
+    finding.referrer = pins.front().referrer ? neighbor_words(context, words, pins.front()) : std::string();
     finding.evidence = {at_event(context,
                                  words("The gaps at {time_point}", with("time_point", time_point_name(context, words))),
                                  context.now())};
@@ -300,49 +268,25 @@ Finding make_finding(const AnalysisContext& context, const StreamCaches& caches,
     return finding;
 }
 
-/// Returns what lies beside the free gaps of a state, by line, most bytes of gaps first.
-std::vector<Pins> neighbors_of_gaps(const AnalysisContext& context, const MemoryState& state) {
-    std::vector<Pins> groups;
-    for (const SegmentState& segment : state.segments) {
-        for (size_t b = 0; b < segment.blocks.size() && !segment.cached(); ++b) {
-            if (segment.blocks[b].state == BlockState::inactive) {
-                // Free neighbors are merged, so the block before or after it is in use.
-                const AllocationIndex beside = segment.blocks[b > 0 ? b - 1 : b + 1].allocation;
-                add_gap(groups, context, beside, static_cast<int64_t>(segment.blocks[b].size));
-            }
-        }
-    }
-    sort_by_free(groups);
-    return groups;
-}
-
 /// Names the tensors of one line beside which most of the free memory lies, if there are several. Returns whether there
 /// are.
 bool report_neighbors(Finding& finding, const AnalysisContext& context, const OomAnalysis& oom_analysis,
                       const Words& words) {
-    std::vector<Pins> all = neighbors_of_gaps(context, oom_analysis.state);
-    if (all.empty() || all.front().count < fewest_neighbors || 2 * all.front().free < oom_analysis.free_in_segments()) {
+    const auto neighbors = main_neighbors(context, oom_analysis);
+    if (!neighbors) {
         return false;
     }
-    Pins& pins = all.front();
-    if (context.graph()) {
-        pins.referrer = retention_of(*context.graph(), {context.device_position(), pins.example}).referrer;
-    }
-    const auto free = with("free", format_bytes(pins.free));
-    const auto line = with("line", line_of(context.trace(), context.device().allocations.stack[pins.example]));
-    const auto tensors = with("tensors", objects_words(context, pins.count, words));
-    set_line(finding, context, context.device().allocations.stack[pins.example]);
-    finding.referrer = pins.referrer ? pin_words(context, words, pins) : std::string();
-    finding.text.push_back(
-        words("{free} lie beside {tensors} from {line}. As long as these exist, their segments can neither be returned "
-              "to the driver nor serve a larger request.",
-              free, tensors, line));
+    set_line(finding, context, context.device().allocations.stack[neighbors->example]);
+    finding.referrer = neighbors->referrer ? neighbor_words(context, words, *neighbors) : std::string();
+    finding.text.push_back(words.sentences(
+        {main_neighbors_words(context, words, *neighbors),
+         words("As long as these exist, their segments can neither be returned to the driver nor serve a larger "
+               "request.")}));
     finding.evidence.push_back(at_allocation(
-        context, words("A tensor that keeps a gap: {referrer}", with("referrer", pin_words(context, words, pins))),
-        pins.example));
-    finding.fixes.push_back({words("Before the work that needs large tensors, copy what stays into one tensor or to "
-                                   "host memory, and drop the originals: their segments are then free as a whole."),
-                             "", pins.free, std::nullopt});
+        context,
+        words("A tensor that keeps a gap: {referrer}", with("referrer", neighbor_words(context, words, *neighbors))),
+        neighbors->example));
+    finding.fixes.push_back({move_neighbors_words(words), "", neighbors->free, std::nullopt});
     return true;
 }
 

@@ -77,7 +77,8 @@ struct Advice {
 }  // namespace
 
 void answer_oom(OomAnswer& answer, const OomCase& oom, const Words& words, Progress& progress) {
-    constexpr std::array<Advice, 20> all{{{oom_advice::handled_exception},
+    constexpr std::array<Advice, 21> all{{{oom_advice::handled_exception},
+                                          {oom_advice::gaps_beside_tensors},
                                           {oom_advice::uneven_devices},
                                           {oom_advice::compare_inputs, OomLever::demand},
                                           {oom_advice::growing_request},

@@ -52,6 +52,7 @@ std::vector<Fix> ranked(const std::vector<OomFix>& fixes);
 using OomAdvice = void (*)(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 namespace oom_advice {
 void compare_inputs(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
+void gaps_beside_tensors(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void growing_request(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void handled_exception(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
 void last_iteration(const OomCase& oom, const Words& words, OomAnswer& answer, Progress& progress);
