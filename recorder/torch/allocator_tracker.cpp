@@ -198,6 +198,7 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     record.kind = TIDEMARK_EVENT;
     record.detail =
         static_cast<uint8_t>(static_cast<unsigned>(entry.action_) | (origin.is_light ? TIDEMARK_EVENT_LIGHT : 0));
+    record.ticks = ticks_of(entry);
     record.event.sequence = sequence;
     record.event.address = entry.addr_;
     record.event.size = entry.size_;

@@ -17,6 +17,16 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 using TraceEntry = allocator::TraceEntry;
 using SnapshotInfo = allocator::SnapshotInfo;
 
+/// Returns when the event happened, on the clock of all records (core/ring.h), or 0 where PyTorch uses another clock.
+inline uint64_t ticks_of(const TraceEntry& entry) {
+#if defined(C10_RDTSC)
+    return static_cast<uint64_t>(entry.time_.approx_t_);
+#else
+    static_cast<void>(entry);
+    return 0;
+#endif
+}
+
 /// Returns the pool of an event, or {0, 0} before torch 2.8.
 template <class Entry>
 auto pool_of(const Entry& entry, int) -> decltype(std::pair<int64_t, int64_t>(entry.mempool_)) {

@@ -6,7 +6,8 @@
     PYTHONPATH=PREFIX/lib/tidemark/python TIDEMARK_HOME=PREFIX/lib/tidemark step_overhead.py [WORKLOAD...]
 
 Short blocks of steps alternate in one process: not recorded, recorded with adaptive and with full detail, recorded by
-PyTorch's own memory history with Python stacks, and not recorded again, which shows the noise. Prints JSON per
+PyTorch's own memory history with Python stacks, and not recorded again, which shows the noise. "start" is full detail
+in the first steps of a recording, which cost more than later ones. Prints JSON per
 workload: the median wall time of a step, and per kind the median of its ratios to the blocks before and after it,
 which were not recorded, the 95 % confidence interval of this median, and the quartiles. Only such pairs hold on a
 machine that others use. The order of the kinds is random in each round.
@@ -30,7 +31,8 @@ import tidemark
 
 DEVICE = "cuda"
 CALLS_BEFORE = 8  # until inference that repeats is not observed
-STEPS_BEFORE = {"adaptive": 100, "full": 8}  # until steps are light, and until backward passes are not observed
+STEPS_BEFORE = 100  # until steps are light, and the first heap scan is over
+FIRST_STEPS = 8  # until repeated passes are not observed
 
 
 inference: set[Callable[[], None]] = set()  # steps that train nothing
@@ -141,10 +143,10 @@ def not_recorded(step, seconds, trace):
     return block(step, seconds)
 
 
-def recorded(detail):
+def recorded(detail, steps_before=STEPS_BEFORE):
     def run(step, seconds, trace):
         tidemark.record(trace, force=True, detail=detail)
-        for _ in range(CALLS_BEFORE if step in inference else STEPS_BEFORE[detail]):
+        for _ in range(CALLS_BEFORE if step in inference else steps_before):
             step()
         found = block(step, seconds)
         tidemark.stop()
@@ -162,7 +164,13 @@ def with_history(step, seconds, trace):
     return found
 
 
-KINDS = {"bare": not_recorded, "adaptive": recorded("adaptive"), "full": recorded("full"), "history": with_history}
+KINDS = {
+    "bare": not_recorded,
+    "adaptive": recorded("adaptive"),
+    "full": recorded("full"),
+    "start": recorded("full", FIRST_STEPS),
+    "history": with_history,
+}
 
 
 def interval_of_median(values):
