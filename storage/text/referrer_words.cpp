@@ -130,10 +130,16 @@ std::string last_owner(const GraphTables& tables, Links links) {
     return links.back().kind == PathLinkKind::attribute ? owner_of(tables, links.back()) : std::string();
 }
 
+/// Returns the expression without the dot of an attribute whose object has no name.
+std::string named_expression(const GraphTables& tables, Links links) {
+    std::string text = expression(tables, links);
+    return text.starts_with('.') ? text.substr(1) : text;
+}
+
 /// Describes links that stay within the variables of one function or object: "list `trainer.history` of class Trainer
 /// (variable of main, s01.py:31)". `next`: the kind of the link that follows; unknown: none.
 std::string words_of_part(const GraphTables& tables, const Words& words, Links part, PathLinkKind next) {
-    const std::string name = expression(tables, part);
+    const std::string name = named_expression(tables, part);
     const std::string place = whereabouts(tables, words, part.front());
     std::string text = kind_words(words, part.front().kind, next) + (name.empty() ? "" : fmt::format("`{}`", name));
     text.erase(text.find_last_not_of(' ') + 1);
@@ -202,6 +208,22 @@ std::string container_words(const GraphTables& tables, const Words& words, const
     return words_up_to(tables, words, links, container_end(links));
 }
 
+/// Returns the number of the first links that name a reference cycle and not what is in it.
+size_t links_of_cycle(const std::vector<PathLink>& links) {
+    return links.size() > 1 && links.front().kind == PathLinkKind::cycle ? 1 : 0;
+}
+
+/// Describes the container to which the first `end` links lead; see filled_container_words().
+std::string container_of_elements(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links,
+                                  size_t end) {
+    const size_t begin = links_of_cycle(links);
+    if (begin == 0 || end == begin || owner_of(tables, links[begin]).empty()) {
+        return words_up_to(tables, words, links, end);
+    }
+    const std::vector<PathLink> inside(links.begin() + 1, links.end());
+    return words("{referrer} in a reference cycle", with("referrer", words_up_to(tables, words, inside, end - 1)));
+}
+
 std::string elements_words(const Words& words, const std::string& referrer, int64_t first, int64_t last) {
     return first == last ? words("{referrer}, element {element}", with("referrer", referrer), with("element", first))
                          : words("{referrer}, elements {first} to {last}", with("referrer", referrer),
@@ -256,6 +278,10 @@ std::string referrer_words(const GraphTables& tables, const Words& words, const 
     return referrer.links.empty() ? std::string() : container_words(tables, words, referrer.links);
 }
 
+std::string filled_container_words(const GraphTables& tables, const Words& words, const Referrer& referrer) {
+    return container_of_elements(tables, words, referrer.links, container_end(referrer.links));
+}
+
 std::string referrer_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group) {
     if (group.links.empty()) {
         return {};
@@ -265,7 +291,8 @@ std::string referrer_words(const GraphTables& tables, const Words& words, const 
         return container_words(tables, words, group.links);
     }
     const bool is_hook = group.links[*group.varying].kind == PathLinkKind::hook;
-    const std::string text = words_up_to(tables, words, group.links, is_hook ? group.links.size() : *group.varying);
+    const size_t end = is_hook ? group.links.size() : *group.varying;
+    const std::string text = container_of_elements(tables, words, group.links, end);
     return has_range ? elements_words(words, text, group.first_index, group.last_index) : text;
 }
 
@@ -335,13 +362,13 @@ std::string retention_path_words(const GraphTables& tables, const Words& words, 
 
 std::string referrer_expression(const GraphTables& tables, const ReferrerGroup& group) {
     const size_t end = group.is_growth && group.varying ? *group.varying : container_end(group.links);
-    const size_t entry = last_entry(tables, group.links, end);
-    return expression(tables, Links(group.links).subspan(entry, end - entry));
+    return object_expression(tables, group.links, end);
 }
 
 std::string object_expression(const GraphTables& tables, const std::vector<PathLink>& links, size_t end) {
-    const size_t entry = end == 0 ? 0 : last_entry(tables, links, end);
-    return expression(tables, Links(links).subspan(entry, end - entry));
+    const size_t entry = std::max(end == 0 ? 0 : last_entry(tables, links, end), std::min(links_of_cycle(links), end));
+    const Links part = Links(links).subspan(entry, end - entry);
+    return links_of_cycle(links) == 0 ? expression(tables, part) : named_expression(tables, part);
 }
 
 StoredException stored_exception(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links) {

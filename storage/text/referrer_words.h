@@ -14,6 +14,9 @@ namespace tidemark {
 /// Returns "list `outputs` (variable of main, s01.py:31)": the container, not the element, with file names without
 /// folders.
 std::string referrer_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
+/// Returns the same of a container that fills. When a function has returned, only their reference cycle may retain its
+/// objects: then "list `outputs` of class Monitor in a reference cycle".
+std::string filled_container_words(const GraphTables& tables, const Words& words, const Referrer& referrer);
 /// Returns the same with the range of elements: "..., elements 0 to 59".
 std::string referrer_words(const GraphTables& tables, const Words& words, const ReferrerGroup& group);
 /// Returns the whole path, for a command: "list `trainer.history["loss"]` (global variable), element 7, there

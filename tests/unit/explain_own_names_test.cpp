@@ -113,6 +113,19 @@ TEST(ExplainOwnNames, PartsOfElementsFromOneLineAreOneFinding) {
     EXPECT_EQ(explanation.findings.front().count, 60);
 }
 
+TEST(ExplainOwnNames, AMetricInACycleThatAFunctionLeftIsNamedByItsClass) {
+    Growth30 program;
+    program.add_method("torchmetrics/classification/auroc.py", "BinaryAUROC.update");
+    program.grow({program.link(Kind::cycle, "BinaryAUROC.update → method → BinaryAUROC → BinaryAUROC.update"),
+                  program.link(Kind::attribute, "preds of BinaryAUROC"), program.link(Kind::index, "#")});
+    const Explanation explanation = program.explanation();
+    ASSERT_FALSE(explanation.findings.empty());
+    const Finding& finding = explanation.findings.front();
+    EXPECT_EQ(finding.referrer, "list `preds` of class BinaryAUROC in a reference cycle, elements 0 to 29");
+    ASSERT_FALSE(finding.fixes.empty());
+    EXPECT_EQ(finding.fixes.front().code, "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)");
+}
+
 TEST(ExplainOwnNames, AFunctionThatCallsItselfIsOneCycle) {
     const std::string cycle = "loss.<locals>.level → loss.<locals>.level";
     Growth30 program;

@@ -155,7 +155,7 @@ Finding make_finding(const AnalysisContext& context, const Cache& cache, const W
         finding.accounts_for.push_back(site->stack);
     }
     if (cache.referrer) {
-        finding.referrer = referrer_words(context.graph()->tables(), words, *cache.referrer);
+        finding.referrer = filled_container_words(context.graph()->tables(), words, *cache.referrer);
     }
     report(finding, context, cache, full, words);
     finding.evidence = {
