@@ -168,6 +168,18 @@ TEST(ExplainResidentData, NamesTheLineAndTheVariable) {
     EXPECT_EQ(findings[0].bytes, 64 * MiB);
     EXPECT_EQ(findings[0].line, "train.py:10 load");
     EXPECT_NE(findings[0].referrer.find("adjacency"), std::string::npos) << findings[0].referrer;
+    EXPECT_EQ(findings[0].fixes.at(0).code, "adjacency = adjacency.cpu()");
+}
+
+TEST(ExplainResidentData, NamesTheElementOfOneTensorAndMovesIt) {
+    Program program = with_table(Category::input, true);
+    program.graph.tables.referrers.clear();
+    program.add_referrer(0, "graphs", "3");
+    const Findings findings = program.diagnose(diagnoses::resident_data);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_NE(findings[0].referrer.find("list `graphs`"), std::string::npos) << findings[0].referrer;
+    EXPECT_NE(findings[0].referrer.find("element 3"), std::string::npos) << findings[0].referrer;
+    EXPECT_EQ(findings[0].fixes.at(0).code, "graphs[3] = graphs[3].cpu()");
 }
 
 TEST(ExplainResidentData, IsNoModelAndNotFreed) {

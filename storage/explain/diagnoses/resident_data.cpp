@@ -56,6 +56,16 @@ Data find(const AnalysisContext& context) {
     return is_much ? std::move(largest->second) : Data{};
 }
 
+/// Returns code that moves what the path leads to; "" if that is unknown, or several tensors of a container.
+/// `referrer`: nullptr if it is unknown.
+std::string code_to_move(const GraphTables& tables, const Referrer* referrer, int64_t count) {
+    if (referrer == nullptr || (count > 1 && container_end(referrer->links) < referrer->links.size())) {
+        return {};
+    }
+    const std::string expression = object_expression(tables, referrer->links, referrer->links.size());
+    return expression + " = " + expression + ".cpu()";
+}
+
 Finding make_finding(const AnalysisContext& context, const Data& data, const Words& words) {
     const AllocationIndex largest = data.allocations.front();
     Finding finding = diagnoses::resident_data.new_finding();
@@ -79,11 +89,9 @@ Finding make_finding(const AnalysisContext& context, const Data& data, const Wor
               "still exists. It is no parameter, buffer, gradient or optimizer state.",
               line, tensors, bytes, with("iteration", iteration_words(context.iterations().source(), words)),
               with("time_point", time_point_name(context, words)))};
-    std::string code;
     if (referrer != nullptr) {
-        finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);
-        const std::string expression = referrer_expression(context.graph()->tables(), *referrer);
-        code = expression + " = " + expression + ".cpu()";
+        finding.referrer = finding.count == 1 ? path_words(context.graph()->tables(), words, *referrer)
+                                              : referrer_words(context.graph()->tables(), words, *referrer);
     }
     finding.evidence = {
         at_allocation(context, words("The largest of them is allocated"), largest),
@@ -92,7 +100,7 @@ Finding make_finding(const AnalysisContext& context, const Data& data, const Wor
                  context.now())};
     finding.fixes = {{words("If the work needs only parts at a time, or nothing any more: keep it in host memory, or "
                             "delete what refers to it."),
-                      code, data.bytes, std::nullopt}};
+                      code_to_move(context.graph()->tables(), referrer, finding.count), data.bytes, std::nullopt}};
     finding.unknowns = {words("The recording does not show which tensors an operation reads.")};
     return finding;
 }
