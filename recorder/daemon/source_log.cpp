@@ -17,8 +17,10 @@
 namespace tidemark::recorder {
 namespace {
 
-/// Lines before and after the one that is named.
-constexpr int32_t lines_around = 3;
+/// Lines before and after the one that is named: the line that stores a tensor is often near that which makes it. Fewer
+/// when half of the limit is reached, so that large programs have some of each line.
+constexpr int32_t lines_around = 12, fewest_lines_around = 3;
+constexpr size_t typical_line = 40;  ///< bytes
 /// Start times of processes are rounded, and clocks are adjusted.
 constexpr int64_t clock_tolerance = 100'000'000;
 /// Lines of generated files may have any number.
@@ -46,9 +48,11 @@ void SourceLog::need(StringId file, int32_t line) {
     if (!is_wanted_ || !is_users || !is_file || line < 1 || line > last_line) {
         return;
     }
-    for (int32_t number = std::max(line - lines_around, 1); number <= line + lines_around; ++number) {
+    const int64_t expected = bytes_ + needed_lines_ * counted_source_bytes(typical_line);
+    const int32_t around = expected < most_source_bytes / 2 ? lines_around : fewest_lines_around;
+    for (int32_t number = std::max(line - around, 1); number <= line + around; ++number) {
         if (!stored_[file].contains(number)) {
-            needed_[file].insert(number);
+            needed_lines_ += needed_[file].insert(number).second ? 1 : 0;
         }
     }
 }
@@ -65,6 +69,7 @@ void SourceLog::need_frames() {
 
 void SourceLog::report() {
     need_frames();
+    needed_lines_ = 0;
     for (const auto& [file, numbers] : std::exchange(needed_, {})) {
         store(file, numbers);
     }

@@ -43,6 +43,7 @@ private:
     FrameId next_frame_ = 1;
     std::map<StringId, Numbers> needed_, stored_;
     std::set<StringId> changed_;
+    int64_t needed_lines_ = 0;  ///< in `needed_`
     int64_t bytes_ = 0, left_out_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/gpu_library.h"
+#include "storage/explain/storing_line.h"
 #include "storage/graph/pooled_arrays.h"
 #include "storage/text/referrer_words.h"
 
@@ -173,6 +174,7 @@ Finding finding_of(const AnalysisContext& context, const Sightings& part, const 
               with("duration", format_duration(last.time - first.time)),
               with("bytes_before", format_bytes(first.arrays.bytes)),
               with("arrays_before", arrays_words(first.arrays, words)))};
+    add_storing_line(finding, context, group.links, words);
     for (const PathLink& link : group.links) {
         finding.path.push_back({RetentionStep::Kind::reference, link_words(tables, words, link)});
     }

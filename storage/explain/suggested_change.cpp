@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "storage/base/utf8.h"
+#include "storage/explain/python_code.h"
 #include "storage/trace/limits.h"
 #include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
 
+using namespace python_code;
 using namespace std::string_view_literals;
 
 /// Lines further from the line of a stack are rarely about the same tensor.
@@ -29,26 +31,6 @@ struct Place {
     int32_t number = 0;
     const std::string* text = nullptr;
 };
-
-std::string_view indent_of(std::string_view line) { return line.substr(0, line.find_first_not_of(" \t")); }
-std::string_view code_of(std::string_view line) { return line.substr(indent_of(line).size()); }
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Returns the length of the brackets with their content at the beginning of the text; 0 if they do not end.
-size_t length_of_brackets(std::string_view text) {
-    constexpr std::string_view opening = "([{", closing = ")]}";
-    int depth = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-        depth += opening.find(text[i]) != opening.npos ? 1 : 0;
-        depth -= closing.find(text[i]) != closing.npos ? 1 : 0;
-        if (depth == 0) {
-            return i + 1;
-        }
-    }
-    return 0;
-}
 
 /// Returns whether this is one operand, to which a method call can be appended: "loss", "self.loss", "model(x)[0]".
 /// Code with strings or comments is not parsed.

@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <numeric>
 
 #include "storage/trace/limits.h"
 #include "tests/recorder/recording_fixture.h"
@@ -81,13 +84,23 @@ protected:
 
 using Numbers = std::vector<int32_t>;
 
+Numbers range(int32_t first, int32_t last) {
+    Numbers numbers(static_cast<size_t>(last - first + 1));
+    std::iota(numbers.begin(), numbers.end(), first);
+    return numbers;
+}
+
 TEST_F(SourceRecording, StoresTheLinesAroundLinesOfTheProgram) {
-    const std::string train = write("train.py", numbered(40)),
+    const std::string train = write("train.py", numbered(60)),
                       model = write("sub/model.py", "one\r\ntwo\t \n\xff three");
-    const auto trace = record({{train, 10}, {train, 12}, {train, 39}, {model, 2}});
+    const auto trace = record({{train, 20}, {train, 22}, {train, 59}, {model, 2}});
     ASSERT_TRUE(trace);
-    EXPECT_EQ(numbers(*trace, train), (Numbers{7, 8, 9, 10, 11, 12, 13, 14, 15, 36, 37, 38, 39, 40}));
-    EXPECT_EQ(*trace->source_text.line(train, 10), "line 10");
+    Numbers expected = range(8, 34);
+    for (const int32_t number : range(47, 60)) {
+        expected.push_back(number);
+    }
+    EXPECT_EQ(numbers(*trace, train), expected);
+    EXPECT_EQ(*trace->source_text.line(train, 20), "line 20");
     EXPECT_EQ(*trace->source_text.line(model, 1), "one");
     EXPECT_EQ(*trace->source_text.line(model, 2), "two");
     EXPECT_EQ(*trace->source_text.line(model, 3), "\xef\xbf\xbd three");
@@ -95,11 +108,28 @@ TEST_F(SourceRecording, StoresTheLinesAroundLinesOfTheProgram) {
     EXPECT_EQ(data_gaps_of(*trace), "");
 }
 
+TEST_F(SourceRecording, StoresFewerLinesAroundEachOfMany) {
+    const std::string train = write("train.py", numbered(40'000));
+    std::vector<Site> sites;
+    for (int line = 20; line < 40'000; line += 100) {
+        sites.push_back({train, line});
+    }
+    const auto trace = record(sites);
+    ASSERT_TRUE(trace);
+    const Numbers found = numbers(*trace, train);
+    const auto around = [&](int32_t line) {
+        return std::count_if(found.begin(), found.end(), [&](int32_t n) { return std::abs(n - line) < 50; });
+    };
+    EXPECT_EQ(around(20), 25);
+    EXPECT_EQ(around(39'920), 7);
+    EXPECT_EQ(data_gaps_of(*trace), "") << "no line was left out";
+}
+
 TEST_F(SourceRecording, StoresTheLinesOfRetentionPaths) {
     const std::string train = write("train.py", numbered(40));
     const auto trace = record({{"/nowhere/other.py", 1}}, {{"local", "results", "main", train, 29}});
     ASSERT_TRUE(trace);
-    EXPECT_EQ(numbers(*trace, train), (Numbers{26, 27, 28, 29, 30, 31, 32}));
+    EXPECT_EQ(numbers(*trace, train), range(17, 40));
 }
 
 TEST_F(SourceRecording, ResolvesNamesAsTheProgramDoes) {
@@ -140,7 +170,7 @@ TEST_F(SourceRecording, LeavesOutFilesThatAreNewerThanTheProgram) {
     const auto trace = record({{edited, 5}, {edited, 9}, {train, 1}});
     ASSERT_TRUE(trace);
     EXPECT_TRUE(numbers(*trace, edited).empty());
-    EXPECT_EQ(numbers(*trace, train), (Numbers{1, 2, 3, 4}));
+    EXPECT_EQ(numbers(*trace, train), range(1, 9));
     EXPECT_EQ(count_of(*trace, DataGapReason::source_changed), 1);
 }
 

@@ -113,6 +113,34 @@ TEST(ExplainOwnNames, PartsOfElementsFromOneLineAreOneFinding) {
     EXPECT_EQ(explanation.findings.front().count, 60);
 }
 
+/// Returns the last paragraph about tensors of train.py:10 in the list `rows` of an object, with these lines around it.
+std::string text_about_rows(const std::vector<std::pair<int32_t, std::string>>& lines) {
+    Growth30 program;
+    for (const auto& [number, text] : lines) {
+        program.run.trace.source_text.add(own, number, text);
+    }
+    program.add_own_method("Tap.__call__");
+    program.grow({program.link(Kind::local, "tap", "main"), program.link(Kind::attribute, "rows of Tap"),
+                  program.link(Kind::index, "#")});
+    return program.explanation().findings.at(0).text.back();
+}
+
+TEST(ExplainOwnNames, TheLineThatStoresTensorsIsNamed) {
+    using testing::HasSubstr;
+    using testing::Not;
+    EXPECT_EQ(text_about_rows({{10, "    x = model(x)"}, {14, "        self.rows[name].append(x)"}}),
+              "train.py:14 stores them: `self.rows[name].append(x)`.");
+    EXPECT_EQ(text_about_rows({{14, "self.rows[key(step)] = x"}}),
+              "train.py:14 stores them: `self.rows[key(step)] = x`.");
+    const auto stores = HasSubstr("stores them");
+    EXPECT_THAT(text_about_rows({{14, "rows.append(x)"}, {15, "rows.append(y)"}}), Not(stores)) << "which one?";
+    EXPECT_THAT(text_about_rows({{10, "rows.append(model(x))"}}), Not(stores)) << "it is the finding's line";
+    for (const char* other : {"arrows.append(x)", "rows_of.append(x)", "# rows.append(x)", "rows.clear()",
+                              "if rows[0] == x:", "n = len(self.rows)", "rows[", "rows = []"}) {
+        EXPECT_THAT(text_about_rows({{14, other}}), Not(stores)) << other;
+    }
+}
+
 TEST(ExplainOwnNames, AMetricInACycleThatAFunctionLeftIsNamedByItsClass) {
     Growth30 program;
     program.add_method("torchmetrics/classification/auroc.py", "BinaryAUROC.update");

@@ -17,6 +17,7 @@
 #include "storage/explain/library_advice.h"
 #include "storage/explain/pool_growth.h"
 #include "storage/explain/private_pools.h"
+#include "storage/explain/storing_line.h"
 #include "storage/trace/stack_search.h"
 
 namespace tidemark {
@@ -198,6 +199,9 @@ void add_repeated_hooks(std::vector<Classified>& all, const AnalysisContext& con
 
 void finish(Classified& one, const AnalysisContext& context, const Words& words) {
     add_attributes(one.finding, one.suspect, context, words);
+    if (one.suspect.referrer) {
+        add_storing_line(one.finding, context, one.suspect.referrer->links, words);
+    }
     add_rises(one.finding, one.suspect.rises, one.suspect.iterations->source(), words);
     add_library_fix(one.finding, one.suspect, context, words);
 }

@@ -13,6 +13,7 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/retention.h"
 #include "storage/explain/small_views.h"
+#include "storage/explain/storing_line.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -159,6 +160,7 @@ Finding make_finding(const AnalysisContext& context, const Views& views, const W
               "share the storage of the tensor that they come from, and retain all of it. The views are in "
               "{referrer}; their storages come from {line}.",
               with("referrer", finding.referrer), with("line", finding.line))};
+    add_storing_line(finding, context, views.referrer->links, words);
     finding.evidence = {at_allocation(context, words("A storage that a view retains"), largest)};
     finding.fixes = fixes_of_views(referrer_expression(tables, *views.referrer), {views.views, views.bytes},
                                    views.bytes, {}, words);

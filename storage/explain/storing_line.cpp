@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/storing_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "storage/explain/python_code.h"
+#include "storage/text/referrer_words.h"
+#include "storage/trace/base_name.h"
+#include "storage/trace/limits.h"
+
+namespace tidemark {
+namespace {
+
+using namespace python_code;
+using namespace std::string_view_literals;
+
+bool is_part_of_name(char c) { return is_letter(c) || is_digit(c); }
+
+/// Returns the name that code uses for the container: "vectors" of `self.vectors`; "" if it has none.
+std::string_view name_of_container(const GraphTables& tables, const std::vector<PathLink>& path) {
+    for (size_t i = container_end(path); i-- > 0;) {
+        const std::string_view name = tables.texts[path[i].name];
+        const bool is_variable = path[i].kind == PathLinkKind::local || path[i].kind == PathLinkKind::global ||
+                                 path[i].kind == PathLinkKind::closure;
+        const bool is_attribute = path[i].kind == PathLinkKind::attribute && !owner_of(tables, path[i]).empty();
+        const std::string_view in_code = is_variable ? name : name.substr(0, name.find(' '));
+        if ((is_variable || is_attribute) && !in_code.empty() && is_letter(in_code.front())) {
+            return in_code;
+        }
+    }
+    return {};
+}
+
+/// Returns whether code that follows the name of a container puts something into it.
+bool stores(std::string_view rest) {
+    constexpr std::array calls{".append("sv, ".appendleft("sv, ".add("sv,  ".extend("sv,
+                               ".insert("sv, ".put("sv,        ".push("sv, ".setdefault("sv};
+    bool has_element = false;
+    while (rest.starts_with('[')) {
+        const size_t brackets = length_of_brackets(rest);
+        if (brackets == 0) {
+            return false;
+        }
+        rest.remove_prefix(brackets);
+        has_element = true;
+    }
+    return std::any_of(calls.begin(), calls.end(), [&](std::string_view call) { return rest.starts_with(call); }) ||
+           rest.starts_with(" += ") || (has_element && rest.starts_with(" = "));
+}
+
+bool stores_into(std::string_view code, std::string_view name) {
+    for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1)) {
+        const bool begins = at == 0 || !is_part_of_name(code[at - 1]);
+        const std::string_view rest = code.substr(at + name.size());
+        if (begins && (rest.empty() || !is_part_of_name(rest.front())) && stores(rest)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns the files of the program that have a frame.
+std::set<std::string_view> own_files(const StackTable& stacks) {
+    std::set<std::string_view> files;
+    for (FrameId id = 0; id < stacks.frame_count(); ++id) {
+        if (stacks.role(id) == FrameRole::user) {
+            files.insert(stacks.string(stacks.frame(id).file));
+        }
+    }
+    return files;
+}
+
+/// A recorded line.
+struct Line {
+    std::string_view file;
+    int32_t number = 0;
+    std::string_view code;  ///< without its indentation
+};
+
+std::optional<Line> find_storing_line(const Trace& trace, std::string_view container) {
+    const std::set<std::string_view> own = own_files(trace.stacks);
+    std::optional<Line> found;
+    for (const auto& [file, lines] : trace.source_text.files()) {
+        for (const auto& [number, text] : lines) {
+            const std::string_view code = code_of(text);
+            if (!own.contains(file) || code.starts_with('#') || text.size() >= longest_source_line ||
+                !stores_into(code, container)) {
+                continue;
+            }
+            if (found) {
+                return std::nullopt;
+            }
+            found = Line{file, number, code};
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+void add_storing_line(Finding& finding, const AnalysisContext& context, const std::vector<PathLink>& path,
+                      const Words& words) {
+    const std::string_view name = name_of_container(context.graph()->tables(), path);
+    const bool is_container = container_end(path) < path.size();
+    const auto line = is_container && !name.empty() ? find_storing_line(context.trace(), name) : std::nullopt;
+    if (!line) {
+        return;
+    }
+    const StackTable& stacks = context.trace().stacks;
+    const FrameId site = stacks.site(finding.stack);
+    if (site == 0 || stacks.frame(site).line != line->number || stacks.string(stacks.frame(site).file) != line->file) {
+        finding.text.push_back(words("{place} stores them: `{code}`.",
+                                     with("place", fmt::format("{}:{}", base_name(line->file), line->number)),
+                                     with("code", std::string(line->code))));
+    }
+}
+
+}  // namespace tidemark
