@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "recorder/cli/describe.h"
 #include "recorder/cli/graph/graph_view.h"
 #include "recorder/cli/output.h"
+#include "storage/base/parse_number.h"
 #include "storage/text/fact_words.h"
 #include "storage/text/referrer_words.h"
 
@@ -209,14 +209,12 @@ Result<size_t> find_scan(const Graph& graph, std::shared_ptr<const Trace> trace,
         return last_with_referrers(graph.tables());
     }
     if (options.at.starts_with(form)) {
-        size_t number = 0;
-        const char* end = options.at.data() + options.at.size();
-        const auto parsed = std::from_chars(options.at.data() + form.size(), end, number);
-        if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 || number > scans.size()) {
+        const auto number = parse_number<size_t>(std::string_view(options.at).substr(form.size()));
+        if (!number || *number < 1 || *number > scans.size()) {
             return usage_error("There is no \"{scan}\": this trace has scan:1 to scan:{last}.",
                                with("scan", options.at), with("last", scans.size()));
         }
-        return number - 1;
+        return *number - 1;
     }
     const auto time_point = main_time_point(std::move(trace), {options.trace, options.at, std::nullopt});
     if (!time_point) {

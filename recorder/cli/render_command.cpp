@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "recorder/cli/command.h"
 #include "recorder/cli/file_kind.h"
 #include "recorder/cli/viewer.h"
+#include "storage/base/parse_number.h"
 #include "storage/base/regular_file.h"
 #include "storage/base/system_reason.h"
 
@@ -43,9 +43,8 @@ struct RenderOptions {
 std::string check_size(const std::string& text, const Words& words) {
     const size_t cross = text.find('x');
     for (const std::string& part : {text.substr(0, cross), cross == text.npos ? "" : text.substr(cross + 1)}) {
-        int pixels = 0;
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), pixels);
-        if (error != std::errc() || end != part.data() + part.size() || pixels < 100 || pixels > 16384) {
+        const auto pixels = parse_number<int>(part);
+        if (!pixels || *pixels < 100 || *pixels > 16384) {
             return words("\"{text}\" is not a size; use WIDTHxHEIGHT in pixels, such as 1600x900.", with("text", text));
         }
     }

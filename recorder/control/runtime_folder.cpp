@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 
+#include "storage/base/parse_number.h"
 #include "storage/base/system_reason.h"
 #include "storage/base/trusted_folder.h"
 
@@ -67,12 +67,10 @@ std::vector<ControlSocket> control_sockets(const std::string& folder) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
         const std::string stem = entry.path().stem().string(), suffix = entry.path().extension().string();
-        ControlSocket socket{0, suffix == recorder_suffix ? Listener::recorder : Listener::program,
-                             entry.path().string()};
-        const auto [end, failure] = std::from_chars(stem.data(), stem.data() + stem.size(), socket.pid);
-        const bool is_number = failure == std::errc() && end == stem.data() + stem.size() && socket.pid > 0;
-        if (is_number && (suffix == recorder_suffix || suffix == program_suffix)) {
-            sockets.push_back(std::move(socket));
+        const auto pid = parse_number<int64_t>(stem);
+        if (pid && *pid > 0 && (suffix == recorder_suffix || suffix == program_suffix)) {
+            sockets.push_back(
+                {*pid, suffix == recorder_suffix ? Listener::recorder : Listener::program, entry.path().string()});
         }
     }
     std::sort(sockets.begin(), sockets.end(),

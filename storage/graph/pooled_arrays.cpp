@@ -3,16 +3,14 @@
 
 #include "storage/graph/pooled_arrays.h"
 
-#include <charconv>
+#include "storage/base/parse_number.h"
 
 namespace tidemark {
 namespace {
 
 std::optional<int64_t> number_of(std::string_view text) {
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = error == std::errc() && end == text.data() + text.size() && number >= 0;
-    return is_number ? std::optional(number) : std::nullopt;
+    const auto number = parse_number<int64_t>(text);
+    return number && *number >= 0 ? number : std::nullopt;
 }
 
 }  // namespace

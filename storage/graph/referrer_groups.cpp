@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <span>
 
+#include "storage/base/parse_number.h"
 #include "storage/graph/pooled_arrays.h"
 
 namespace tidemark {
@@ -20,11 +20,7 @@ constexpr size_t most_groups = 252;
 
 /// Returns the number of a link of kind "index"; nothing for other links.
 std::optional<int64_t> index_of(const GraphTables& tables, const PathLink& link) {
-    const std::string& text = tables.texts[link.name];
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
-    return link.kind == PathLinkKind::index && is_number ? std::optional(number) : std::nullopt;
+    return link.kind == PathLinkKind::index ? parse_number<int64_t>(tables.texts[link.name]) : std::nullopt;
 }
 
 /// Returns the same text for paths that differ only in indices and in the sizes of views.

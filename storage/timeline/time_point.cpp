@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "storage/base/parse_number.h"
 #include "storage/base/units.h"
 #include "storage/replay/repeated_step.h"
 
@@ -19,16 +19,6 @@ namespace {
 
 constexpr size_t names_listed = 12;
 constexpr int most_steps_tried = 64;
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return number;
-}
 
 bool belongs_to(const Annotation& annotation, const DeviceHistory& device) {
     return annotation.device < 0 || annotation.device == device.device;

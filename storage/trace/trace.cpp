@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
 
 #include "storage/base/in_halves.h"
+#include "storage/base/parse_number.h"
 
 namespace tidemark {
 
@@ -19,10 +19,8 @@ namespace {
 
 /// Returns nothing unless the text consists of digits.
 std::optional<int64_t> number_of(std::string_view text) {
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() && number >= 0 ? std::optional(number)
-                                                                                   : std::nullopt;
+    const auto number = parse_number<int64_t>(text);
+    return number && *number >= 0 ? number : std::nullopt;
 }
 
 template <class AllocationColumns, class Each>

@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
+
+#include "storage/base/parse_number.h"
 
 namespace tidemark {
 
@@ -48,14 +49,6 @@ std::vector<Option> options_of(std::string text) {
     return options;
 }
 
-template <class Number>
-std::optional<Number> number_of(const std::string& text) {
-    Number value{};
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
-}
-
 Error wrong_value(const Option& option, const char* accepted) {
     return usage_error("{setting} does not take \"{value}\". It takes {accepted}.", with("setting", option.key),
                        with("value", option.value), with("accepted", accepted));
@@ -71,7 +64,7 @@ Status set_expandable(const Option& option, Change& change) {
 
 Status set_max_split(const Option& option, Change& change) {
     constexpr uint64_t most = uint64_t{1} << 43;  // MiB: more do not fit in 64 bits of bytes
-    const auto megabytes = number_of<uint64_t>(option.value);
+    const auto megabytes = parse_number<uint64_t>(option.value);
     if (!megabytes || *megabytes <= AllocatorSettings().large_segment >> 20 || *megabytes >= most) {
         return wrong_value(option, "21, 22, ... (MiB)");
     }
@@ -84,7 +77,7 @@ Status set_divisions(const Option& option, Change& change) {
     const nlohmann::json text = fmt::format("{}:{}", divisions, option.value);
     const RoundupDivisions values = AllocatorSettings::from_text({{variable, text.dump()}}).roundup_divisions;
     const bool is_list = option.value.starts_with('[') && option.value.ends_with(']');
-    if ((!is_list && !number_of<uint64_t>(option.value)) ||
+    if ((!is_list && !parse_number<uint64_t>(option.value)) ||
         !std::all_of(values.begin(), values.end(), [](uint64_t value) { return std::has_single_bit(value); })) {
         return wrong_value(option, "1, 2, 4, 8, ..., [256:1,512:2,1024:4,>:8]");
     }
@@ -93,7 +86,7 @@ Status set_divisions(const Option& option, Change& change) {
 }
 
 Status set_threshold(const Option& option, Change& change) {
-    const auto value = number_of<double>(option.value);
+    const auto value = parse_number<double>(option.value);
     if (!value || !(*value > 0 && *value < 1)) {
         return wrong_value(option, "0 < x < 1");
     }

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "recorder/cli/describe.h"
 #include "recorder/cli/output.h"
+#include "storage/base/parse_number.h"
 #include "storage/job/explain_job.h"
 #include "storage/report/job_report.h"
 #include "storage/report/layout.h"
@@ -98,15 +98,13 @@ ordered_json stats_json(const JobMember& member, const Words& words) {
 Result<std::string> trace_of_rank(const std::string& text) {
     const size_t colon = text.rfind(':');
     const std::string folder = text.substr(0, colon), number = colon == text.npos ? "" : text.substr(colon + 1);
-    int64_t rank = -1;
-    const char* const end = number.data() + number.size();
-    const bool is_number = std::from_chars(number.data(), end, rank).ptr == end && rank >= 0;
+    const auto rank = parse_number<int64_t>(number);
     std::error_code error;
-    if (!is_number || std::filesystem::exists(text, error) || !is_job(folder)) {
+    if (!rank || *rank < 0 || std::filesystem::exists(text, error) || !is_job(folder)) {
         return text;
     }
     Progress progress;
-    return find_trace_of_rank(folder, rank, progress);
+    return find_trace_of_rank(folder, *rank, progress);
 }
 
 Status print_job(const std::string& folder, const std::string& format, const Words& words, Progress& progress) {

@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <optional>
 
+#include "storage/base/parse_number.h"
 #include "storage/base/part_file.h"
 #include "storage/base/system_reason.h"
 
@@ -32,16 +32,11 @@ struct Address {
     std::string host;  ///< as in a URL
 };
 
-std::optional<uint16_t> parse_port(std::string_view text) {
-    uint16_t port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(port) : std::nullopt;
-}
-
 /// Returns nothing for an address that other machines can reach.
 std::optional<Address> parse_address(const std::string& text) {
     const size_t colon = text.rfind(':');
-    const auto port = colon == text.npos ? std::nullopt : parse_port(std::string_view(text).substr(colon + 1));
+    const auto port =
+        colon == text.npos ? std::nullopt : parse_number<uint16_t>(std::string_view(text).substr(colon + 1));
     if (!port) {
         return std::nullopt;
     }

@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "storage/base/parse_number.h"
 
 namespace tidemark::cli {
 namespace {
@@ -192,13 +193,12 @@ Result<std::vector<RecordedProgram>> recorded_programs() {
 }
 
 Result<int64_t> parse_pid(const std::string& text) {
-    int64_t pid = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (failure != std::errc() || end != text.data() + text.size() || pid <= 0) {
+    const auto pid = parse_number<int64_t>(text);
+    if (!pid || *pid <= 0) {
         return usage_error("\"{text}\" is not a process id. `tidemark ps` lists the recorded programs.",
                            with("text", text));
     }
-    return pid;
+    return *pid;
 }
 
 Result<uid_t> owner_of(int64_t pid) {
