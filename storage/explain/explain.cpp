@@ -88,13 +88,17 @@ void complete(Finding& finding, const AnalysisContext& context) {
     }
 }
 
-/// Returns how many iterations the leak needs to fill the device; nothing if that is unknown.
+/// Returns how many iterations the leak needs to fill the device or, after an out-of-memory error, an empty device;
+/// nothing if that is unknown.
 std::optional<int64_t> iterations_left(const Finding& leak, const AnalysisContext& context) {
     const int64_t total = context.device().total_bytes, per_iteration = leak.per_iteration.value_or(0);
-    if (!is_gpu_leak(leak) || leak.has_ended || total == 0 || per_iteration <= 0 || context.out_of_memory()) {
+    if (!is_gpu_leak(leak) || leak.has_ended || total == 0 || per_iteration <= 0) {
         return std::nullopt;
     }
-    const int64_t used = context.row().device_used.value_or(context.curves().value(Series::allocated, context.now()));
+    const int64_t used =
+        context.out_of_memory()
+            ? 0
+            : context.row().device_used.value_or(context.curves().value(Series::allocated, context.now()));
     return std::max<int64_t>(total - used, 0) / per_iteration;
 }
 
@@ -116,10 +120,12 @@ void weigh_growth(Finding& finding, const AnalysisContext& context, const Words&
     if (!left) {
         return;
     }
-    finding.text.push_back(
-        words("At this rate the {bytes} of the GPU are full after another {count} {iterations}.",
-              with("bytes", format_bytes(context.device().total_bytes)), with("count", format_count(*left)),
-              with("iterations", finding.unit == IterationSource::steps ? words("steps") : words("iterations"))));
+    if (!context.out_of_memory()) {
+        finding.text.push_back(
+            words("At this rate the {bytes} of the GPU are full after another {count} {iterations}.",
+                  with("bytes", format_bytes(context.device().total_bytes)), with("count", format_count(*left)),
+                  with("iterations", finding.unit == IterationSource::steps ? words("steps") : words("iterations"))));
+    }
     if (is_of_tensors(finding.kind) && *left > very_long &&
         finding.bytes * small_fraction(finding) < context.peak().max) {
         finding.severity = Severity::pattern;

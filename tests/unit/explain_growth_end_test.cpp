@@ -153,7 +153,7 @@ TEST(ExplainGrowthEnd, ARiseThatNoLineExplainsIsNamedWithItsLines) {
 }
 
 TEST(ExplainGrowthEnd, VerySlowGrowthOfALittleMemoryIsNoLeak) {
-    const auto severity = [](uint64_t bytes) {
+    const auto growth = [](uint64_t bytes, bool fails) {
         RunBuilder run;
         run.device().total_bytes = int64_t{140} << 30;
         run.segment(uint64_t{4} << 30);
@@ -163,12 +163,22 @@ TEST(ExplainGrowthEnd, VerySlowGrowthOfALittleMemoryIsNoLeak) {
             run.alloc(bytes, run.line("log"));
             run.step();
         }
+        if (fails) {
+            run.out_of_memory(uint64_t{3} << 30, 0, run.line("evaluate"));
+        }
         const Explanation explanation = explained(*run.make_context());
-        const Finding* growth = test::find(explanation, FindingKind::unexplained_growth);
-        return growth ? growth->severity : Severity::background;
+        const Finding* found = test::find(explanation, FindingKind::unexplained_growth);
+        return found ? *found : Finding();
     };
-    EXPECT_EQ(severity(64 << 10), Severity::pattern) << "1.25 MiB of 2 GiB";
-    EXPECT_EQ(severity(MiB), Severity::leak) << "the GPU is full after 140,000 steps";
+    EXPECT_EQ(growth(64 << 10, false).severity, Severity::pattern) << "1.25 MiB of 2 GiB";
+    EXPECT_EQ(growth(MiB, false).severity, Severity::leak) << "the GPU is full after 140,000 steps";
+    EXPECT_EQ(growth(64 << 10, true).severity, Severity::pattern) << "something else filled the GPU";
+    EXPECT_EQ(growth(MiB, true).severity, Severity::leak);
+    const auto is_told = [](const Finding& finding) {
+        return test::joined(finding.text).find("are full after") != std::string::npos;
+    };
+    EXPECT_TRUE(is_told(growth(MiB, false)));
+    EXPECT_FALSE(is_told(growth(MiB, true))) << "it is full";
 }
 
 TEST(ExplainUnexplainedGrowth, NamesAllLinesWithTheirBytes) {
