@@ -47,6 +47,13 @@ GpuLibrary library_of_object(std::string_view name) {
     return found == objects.end() ? GpuLibrary::none : found->library;
 }
 
+/// Returns whether JAX's largest block is the one that it allocated at its start: by default three quarters of what is
+/// free, else the part that XLA_PYTHON_CLIENT_MEM_FRACTION sets. Without it, each further block is as large as all
+/// before.
+bool is_preallocated(int64_t largest, int64_t all_of_jax, int64_t device) {
+    return device > 0 && (largest * 4 >= device || (largest * 64 >= device && largest * 4 >= all_of_jax * 3));
+}
+
 Fix fix(std::string text, std::string code, int64_t bytes, std::optional<int64_t> per_iteration) {
     return {std::move(text), std::move(code), bytes, per_iteration};
 }
@@ -116,14 +123,16 @@ std::string host_copy_of(GpuLibrary library, std::string_view expression) {
 }
 
 std::string preallocation_note(const Trace& trace, const DeviceHistory& device, const Words& words) {
-    constexpr int64_t least_fraction = 4;  // of the device; by default JAX takes three quarters of what is free
     const DriverAllocation* largest = nullptr;
+    int64_t all = 0;
     for (const DriverAllocation& a : trace.driver_allocations) {
-        const bool is_jax = a.device == device.device && library_of_object(a.source) == GpuLibrary::jax;
+        // Memory is mapped that was allocated as physical memory.
+        const bool is_jax = a.device == device.device && library_of_object(a.source) == GpuLibrary::jax &&
+                            a.kind != DriverMemoryKind::mapped && a.kind != DriverMemoryKind::pinned;
         largest = is_jax && (largest == nullptr || a.bytes > largest->bytes) ? &a : largest;
+        all += is_jax ? static_cast<int64_t>(a.bytes) : 0;
     }
-    if (largest == nullptr || device.total_bytes <= 0 ||
-        static_cast<int64_t>(largest->bytes) * least_fraction < device.total_bytes) {
+    if (largest == nullptr || !is_preallocated(static_cast<int64_t>(largest->bytes), all, device.total_bytes)) {
         return {};
     }
     const double share = static_cast<double>(largest->bytes) / static_cast<double>(device.total_bytes);

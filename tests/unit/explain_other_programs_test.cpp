@@ -254,6 +254,24 @@ TEST(ExplainOtherPrograms, ArraysInTheBlockOfJaxAreInvisible) {
     EXPECT_EQ(text.find("No fix is needed"), std::string::npos) << text;
 }
 
+TEST(ExplainOtherPrograms, ASmallerBlockOfJaxIsItsPoolIfItIsMostOfWhatJaxAllocated) {
+    const auto is_told = [](uint64_t block, uint64_t other) {
+        OtherProgram run;
+        run.device().total_bytes = 128 * GiB;
+        run.take(block, run.called_through("jax/_src/array.py"));
+        for (const DriverMemoryKind kind : {DriverMemoryKind::physical, DriverMemoryKind::mapped}) {
+            run.trace.driver_allocations.push_back(
+                {kind, 0, 0x1000000, block, 0, std::nullopt, "xla_cuda_plugin.so", 0, false});
+            run.trace.driver_allocations.push_back(
+                {kind, 0, 0x2000000, other, 0, std::nullopt, "xla_cuda_plugin.so", 0, false});
+        }
+        return text_of(explained(*run.make_context())).find("JAX allocated") != std::string::npos;
+    };
+    EXPECT_TRUE(is_told(4 * GiB, GiB));
+    EXPECT_FALSE(is_told(4 * GiB, 2 * GiB)) << "the pool grows by its size each time";
+    EXPECT_FALSE(is_told(GiB, 0));
+}
+
 TEST(ExplainOtherPrograms, PyTorchWithAnotherAllocatorKeepsItsFindings) {
     OtherProgram run;
     EXPECT_FALSE(run.make_context()->has_pytorch());
