@@ -95,6 +95,13 @@ FindingMemory memory_of(const AnalysisContext& context, std::vector<AllocationIn
     return memory;
 }
 
+void set_allocations(Finding& finding, const AnalysisContext& context, const std::vector<AllocationIndex>& allocations,
+                     EventNumber state) {
+    finding.memory = memory_of(context, allocations, state);
+    finding.count = static_cast<int64_t>(allocations.size());
+    finding.component = ComponentKind::requested;
+}
+
 FindingMemory find_memory(const AnalysisContext& context, const Finding& finding) {
     constexpr double farthest = 1.25;  // other memory would only mislead
     if (!is_of_allocator(finding)) {

@@ -12,6 +12,11 @@ namespace tidemark {
 /// Returns these allocations of the context's device as the memory of a finding. `state`: in which all are active.
 FindingMemory memory_of(const AnalysisContext& context, std::vector<AllocationIndex> allocations, EventNumber state);
 
+/// Makes a finding one about these tensors: their number, the memory, the component. Its bytes are set apart: they may
+/// be a part of the tensors'.
+void set_allocations(Finding& finding, const AnalysisContext& context, const std::vector<AllocationIndex>& allocations,
+                     EventNumber state);
+
 /// Returns the memory of a finding whose diagnosis has not said it: the allocations of its stacks, in the state in
 /// which they are closest to its bytes (the context's time point, or that of its evidence), or else the allocations
 /// that its evidence names. Empty if neither is about as large as the finding, or it is not about memory of PyTorch's

@@ -81,6 +81,9 @@ TEST(ExplainOptimizerState, OfWeightsBesideAdaptersIsWaste) {
         const Findings findings = with_parameter_beside_weight("GPT.layers.0.up_proj." + adapter);
         ASSERT_EQ(findings.size(), 1u);
         EXPECT_EQ(findings[0].severity, Severity::waste) << adapter;
+        EXPECT_EQ(findings[0].bytes, 64 * MiB) << "without the adapter's own";
+        EXPECT_EQ(findings[0].count, 1);
+        EXPECT_EQ(findings[0].memory.allocations.size(), 1u);
         EXPECT_EQ(findings[0].fixes.front().bytes, 64 * MiB);
         EXPECT_NE(findings[0].text.front().find("`GPT.layers.0.up_proj.linear.weight`"), std::string::npos);
     }

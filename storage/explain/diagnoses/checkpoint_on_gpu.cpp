@@ -104,9 +104,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
                               "parameters of the same sizes.")
                         : words("torch.load allocated the tensors; they exist beside others of the same sizes.");
     finding.bytes = loaded.bytes;
-    finding.memory = memory_of(context, loaded.all, context.now());
-    finding.count = static_cast<int64_t>(loaded.all.size());
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, loaded.all, context.now());
     finding.since = context.device().alloc_time(loaded.all.front());
     set_line(finding, context, context.device().allocations.stack[example]);
     set_referrer(finding, context, example, words);

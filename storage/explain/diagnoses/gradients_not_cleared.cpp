@@ -166,9 +166,7 @@ Finding make_finding(const AnalysisContext& context, const UnusedGradients& unus
     finding.confidence = is_observed ? Confidence::certain : Confidence::likely;
     finding.basis = words("The gradients, the optimizers' state and steps, and the backward passes were recorded.");
     finding.bytes = unused.bytes;
-    finding.memory = memory_of(context, unused.gradients, context.now());
-    finding.count = static_cast<int64_t>(unused.gradients.size());
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, unused.gradients, context.now());
     const AllocationIndex largest = unused.gradients.front();
     const StackId stack = context.device().allocations.stack[largest];
     set_line(finding, context, stack);

@@ -184,6 +184,8 @@ void report_adapted_weights(Finding& finding, const AnalysisContext& context, co
         labeled_tensor(context.graph()->categories.name({context.device_position(), needless.front()})));
     const auto needless_bytes = with("bytes", format_bytes(bytes));
     finding.severity = Severity::waste;
+    finding.bytes = bytes;
+    set_allocations(finding, context, needless, context.now());
     finding.title = words("{bytes} of optimizer state belong to weights beside their LoRA adapters", needless_bytes);
     finding.text.insert(
         finding.text.begin(),
@@ -199,14 +201,14 @@ void report_adapted_weights(Finding& finding, const AnalysisContext& context, co
                              bytes, std::nullopt});
 }
 
-void add_fixes(Finding& finding, const Words& words) {
-    if (finding.bytes < least_to_save) {
+void add_fixes(Finding& finding, int64_t bytes, const Words& words) {
+    if (bytes < least_to_save) {
         return;
     }
     finding.fixes.push_back({words("If it is too large: an optimizer with 8-bit state needs about a quarter."),
                              "import bitsandbytes\n"
                              "optimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=1e-3)",
-                             finding.bytes - finding.bytes / part_saved_by_8_bits, std::nullopt});
+                             bytes - bytes / part_saved_by_8_bits, std::nullopt});
     finding.fixes.push_back(
         {words("With several GPUs the state can be sharded, as FSDP and ZeroRedundancyOptimizer do."),
          "optimizer = torch.distributed.optim.ZeroRedundancyOptimizer(\n"
@@ -222,9 +224,7 @@ Finding make_finding(const AnalysisContext& context, const State& state, const W
                         ? words("The tensors were read from the optimizer's state.")
                         : words("The memory was allocated in step() of an optimizer, and stays beside the parameters.");
     finding.bytes = state.bytes;
-    finding.memory = memory_of(context, state.tensors, context.now());
-    finding.count = static_cast<int64_t>(state.tensors.size());
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, state.tensors, context.now());
     set_line(finding, context, state.stack);
     const EventNumber made = context.device().allocations.alloc_event[state.tensors.front()];
     const int64_t iteration = context.iterations().at(made);
@@ -235,7 +235,7 @@ Finding make_finding(const AnalysisContext& context, const State& state, const W
     report(finding, context, state, words);
     report_adapted_weights(finding, context, state, words);
     add_evidence(finding, context, state, words);
-    add_fixes(finding, words);
+    add_fixes(finding, state.bytes, words);
     return finding;
 }
 

@@ -75,9 +75,7 @@ Finding make_finding(const AnalysisContext& context, const Data& data, const Wor
         "freed.",
         with("iteration", iteration_words(context.iterations().source(), words)));
     finding.bytes = data.bytes;
-    finding.memory = memory_of(context, data.allocations, context.now());
-    finding.count = static_cast<int64_t>(data.allocations.size());
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, data.allocations, context.now());
     set_line(finding, context, context.device().allocations.stack[largest]);
     const Referrer* referrer = context.graph()->referrers.in_python(AllocationRef{context.device_position(), largest});
     const auto bytes = with("bytes", format_bytes(data.bytes));

@@ -88,9 +88,7 @@ Finding make_finding(const AnalysisContext& context, const Retained& found, cons
         "The gradients belong to tensors that are not leaves, and their nodes allocated the copies in the backward "
         "pass.");
     finding.bytes = found.bytes;
-    finding.memory = memory_of(context, found.gradients, context.now());
-    finding.count = static_cast<int64_t>(found.gradients.size());
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, found.gradients, context.now());
     set_line(finding, context, stack_of(context, largest));
     if (const Referrer* referrer = context.graph()->referrers.of(AllocationRef{context.device_position(), largest})) {
         finding.referrer = referrer_words(context.graph()->tables(), words, *referrer);

@@ -146,9 +146,7 @@ Finding make_finding(const AnalysisContext& context, FrameId line, const Results
         "node saved them.",
         with("iterations", results.seen));
     finding.bytes = results.bytes;
-    finding.memory = memory_of(context, results.allocations, results.end);
-    finding.count = static_cast<int64_t>(results.allocations.size());
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, results.allocations, results.end);
     set_line(finding, context, context.device().allocations.stack[largest]);
     const Referrer* referrer = referrer_of(context, line);
     if (referrer != nullptr) {

@@ -147,9 +147,7 @@ Finding make_finding(const AnalysisContext& context, const Held& held, const Wor
     finding.basis =
         words("The functions of FSDP that allocated and freed the parameters, and the backward pass, were recorded.");
     finding.bytes = held.bytes;
-    finding.count = static_cast<int64_t>(held.allocations.size());
-    finding.component = ComponentKind::requested;
-    finding.memory = memory_of(context, held.allocations, held.pass->backward);
+    set_allocations(finding, context, held.allocations, held.pass->backward);
     const AllocationIndex largest =
         *std::max_element(held.allocations.begin(), held.allocations.end(), [&](AllocationIndex a, AllocationIndex b) {
             return context.device().allocations.block_size[a] < context.device().allocations.block_size[b];

@@ -48,9 +48,7 @@ Finding begin_finding(const AnalysisContext& context, const std::vector<Allocati
     Finding finding = diagnoses::unused_model.new_finding();
     finding.confidence = Confidence::likely;
     finding.bytes = bytes;
-    finding.memory = memory_of(context, memory, context.now());
-    finding.count = static_cast<int64_t>(memory.size());
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, memory, context.now());
     finding.since = since;
     set_line(finding, context, context.device().allocations.stack[memory.front()]);
     return finding;

@@ -143,9 +143,7 @@ Finding make_finding(const AnalysisContext& context, const Views& views, const W
                   "replaced entries by others whose storages were allocated at the same lines.")
             : words("A heap scan found the views, and the sizes of their storages.");
     finding.bytes = views.bytes - views.views;  // what is retained without need
-    finding.memory = memory_of(context, views.storages, context.now());
-    finding.count = static_cast<int64_t>(views.storages.size());
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, views.storages, context.now());
     finding.referrer = referrer_words(tables, words, *views.referrer);
     const Allocations& all = context.device().allocations;
     const AllocationIndex largest =
