@@ -41,6 +41,7 @@ _FEWEST_NODES = 64
 _FEWEST_BYTES = 1 << 20
 _GROWTH = 1.5  # factor by which retained bytes, or the time of the recording, grow before the next scan
 _SHORTEST_PAUSE_S = 5.0  # before a scan since time has passed
+_EARLIEST_S = 1.0  # since the begin, for scans since memory grows: in the first steps everything does
 _POLLS = 3  # retained bytes are the minimum over this number of polls
 _POLLS_OF_NODES = 16  # and retained nodes, once there was a scan, over this one: nodes come and go in each step
 _POLLS_WITHOUT_STEP = 2  # before polls update the labels, as steps do
@@ -244,9 +245,10 @@ class Graph:
         has_grown = alive >= max(_FEWEST_NODES, 2 * (self._nodes_at_scan or 0)) or retained >= max(
             _FEWEST_BYTES, _GROWTH * self._bytes_at_scan
         )
+        passed = time.monotonic() - self._began
         # What a phase of the program leaves behind stays without growing.
-        is_due = retained >= _FEWEST_BYTES and time.monotonic() - self._began >= self._next_scan_s
-        if has_grown or is_due:
+        is_due = retained >= _FEWEST_BYTES and passed >= self._next_scan_s
+        if passed >= _EARLIEST_S and (has_grown or is_due):
             self._scan_if_affordable("memory grows", _scans.MOST_FOR_RETAINED_S, _scans.MOST_FOR_RETAINED_S)
 
     def _allocated_bytes(self) -> int:
