@@ -310,6 +310,10 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
     }
     const Finding& first = *notable;
     const auto title = with("title", first.title);
+    if (first.kind == FindingKind::resident_data) {  // what operations read is not recorded
+        return words.sentences(
+            {words("Check whether the work needs this: {title}.", title), first_fixes(words, first)});
+    }
     if (first.severity == Severity::pattern) {
         return words("No fix is needed; most notable: {title}.", title);
     }

@@ -171,6 +171,13 @@ TEST(ExplainResidentData, NamesTheLineAndTheVariable) {
     EXPECT_EQ(findings[0].fixes.at(0).code, "adjacency = adjacency.cpu()");
 }
 
+TEST(ExplainResidentData, IsNotCalledNeededBecauseNothingShowsWhetherItIs) {
+    const std::string answer = test::joined(explained(*with_table(Category::input, true).make_context()).answer);
+    EXPECT_NE(answer.find("Check whether the work needs this: 64.0 MiB of train.py:10 load stay"), std::string::npos)
+        << answer;
+    EXPECT_EQ(answer.find("No fix is needed"), std::string::npos) << answer;
+}
+
 TEST(ExplainResidentData, NamesTheElementOfOneTensorAndMovesIt) {
     Program program = with_table(Category::input, true);
     program.graph.tables.referrers.clear();
