@@ -15,6 +15,7 @@
 #include "storage/text/referrer_words.h"
 #include "storage/trace/base_name.h"
 #include "storage/trace/limits.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -24,19 +25,27 @@ using namespace std::string_view_literals;
 
 bool is_part_of_name(char c) { return is_letter(c) || is_digit(c); }
 
-/// Returns the name that code uses for the container: "vectors" of `self.vectors`; "" if it has none.
-std::string_view name_of_container(const GraphTables& tables, const std::vector<PathLink>& path) {
+/// How code names the container.
+struct Container {
+    std::string_view name;  ///< "vectors" of `self.vectors`
+    bool is_attribute = false;
+    std::string owner;      ///< of an attribute: its class
+    std::string_view file;  ///< of a variable; "": unknown
+};
+
+std::optional<Container> container_of(const GraphTables& tables, const std::vector<PathLink>& path) {
     for (size_t i = container_end(path); i-- > 0;) {
         const std::string_view name = tables.texts[path[i].name];
+        std::string owner = owner_of(tables, path[i]);
+        const bool is_attribute = path[i].kind == PathLinkKind::attribute && !owner.empty();
         const bool is_variable = path[i].kind == PathLinkKind::local || path[i].kind == PathLinkKind::global ||
                                  path[i].kind == PathLinkKind::closure;
-        const bool is_attribute = path[i].kind == PathLinkKind::attribute && !owner_of(tables, path[i]).empty();
-        const std::string_view in_code = is_variable ? name : name.substr(0, name.find(' '));
+        const std::string_view in_code = is_attribute ? name.substr(0, name.find(' ')) : name;
         if ((is_variable || is_attribute) && !in_code.empty() && is_letter(in_code.front())) {
-            return in_code;
+            return Container{in_code, is_attribute, std::move(owner), tables.texts[path[i].file]};
         }
     }
-    return {};
+    return std::nullopt;
 }
 
 /// Returns whether code that follows the name of a container puts something into it.
@@ -56,26 +65,36 @@ bool stores(std::string_view rest) {
            rest.starts_with(" += ") || (has_element && rest.starts_with(" = "));
 }
 
-bool stores_into(std::string_view code, std::string_view name) {
+bool stores_into(std::string_view code, const Container& container) {
+    const std::string_view name = container.name;
     for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1)) {
-        const bool begins = at == 0 || !is_part_of_name(code[at - 1]);
+        const char before = at == 0 ? ' ' : code[at - 1];
         const std::string_view rest = code.substr(at + name.size());
-        if (begins && (rest.empty() || !is_part_of_name(rest.front())) && stores(rest)) {
+        const bool is_name = !is_part_of_name(before) && (rest.empty() || !is_part_of_name(rest.front()));
+        if (is_name && (before == '.') == container.is_attribute && stores(rest)) {
             return true;
         }
     }
     return false;
 }
 
-/// Returns the files of the program that have a frame.
-std::set<std::string_view> own_files(const StackTable& stacks) {
-    std::set<std::string_view> files;
+/// Returns the files of the program in which code may use the container: that of the variable, or those with methods of
+/// the class. Methods that allocate nothing are unknown: then all files.
+std::set<std::string_view> files_of(const StackTable& stacks, const Container& container) {
+    std::set<std::string_view> all, own;
     for (FrameId id = 0; id < stacks.frame_count(); ++id) {
+        const std::string_view file = stacks.string(stacks.frame(id).file);
         if (stacks.role(id) == FrameRole::user) {
-            files.insert(stacks.string(stacks.frame(id).file));
+            all.insert(file);
+            const bool is_own = container.is_attribute
+                                    ? is_method_of(stacks.string(stacks.frame(id).function), container.owner)
+                                    : file == container.file;
+            if (is_own) {
+                own.insert(file);
+            }
         }
     }
-    return files;
+    return own.empty() ? all : own;
 }
 
 /// A recorded line.
@@ -85,13 +104,13 @@ struct Line {
     std::string_view code;  ///< without its indentation
 };
 
-std::optional<Line> find_storing_line(const Trace& trace, std::string_view container) {
-    const std::set<std::string_view> own = own_files(trace.stacks);
+std::optional<Line> find_storing_line(const Trace& trace, const Container& container) {
+    const std::set<std::string_view> files = files_of(trace.stacks, container);
     std::optional<Line> found;
     for (const auto& [file, lines] : trace.source_text.files()) {
         for (const auto& [number, text] : lines) {
             const std::string_view code = code_of(text);
-            if (!own.contains(file) || code.starts_with('#') || text.size() >= longest_source_line ||
+            if (!files.contains(file) || code.starts_with('#') || text.size() >= longest_source_line ||
                 !stores_into(code, container)) {
                 continue;
             }
@@ -108,9 +127,9 @@ std::optional<Line> find_storing_line(const Trace& trace, std::string_view conta
 
 void add_storing_line(Finding& finding, const AnalysisContext& context, const std::vector<PathLink>& path,
                       const Words& words) {
-    const std::string_view name = name_of_container(context.graph()->tables(), path);
     const bool is_container = container_end(path) < path.size();
-    const auto line = is_container && !name.empty() ? find_storing_line(context.trace(), name) : std::nullopt;
+    const auto container = is_container ? container_of(context.graph()->tables(), path) : std::nullopt;
+    const auto line = container ? find_storing_line(context.trace(), *container) : std::nullopt;
     if (!line) {
         return;
     }

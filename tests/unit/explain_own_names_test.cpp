@@ -133,10 +133,11 @@ TEST(ExplainOwnNames, TheLineThatStoresTensorsIsNamed) {
     EXPECT_EQ(text_about_rows({{14, "self.rows[key(step)] = x"}}),
               "train.py:14 stores them: `self.rows[key(step)] = x`.");
     const auto stores = HasSubstr("stores them");
-    EXPECT_THAT(text_about_rows({{14, "rows.append(x)"}, {15, "rows.append(y)"}}), Not(stores)) << "which one?";
-    EXPECT_THAT(text_about_rows({{10, "rows.append(model(x))"}}), Not(stores)) << "it is the finding's line";
-    for (const char* other : {"arrows.append(x)", "rows_of.append(x)", "# rows.append(x)", "rows.clear()",
-                              "if rows[0] == x:", "n = len(self.rows)", "rows[", "rows = []"}) {
+    EXPECT_THAT(text_about_rows({{14, "tap.rows.append(x)"}, {15, "tap.rows.append(y)"}}), Not(stores)) << "which one?";
+    EXPECT_THAT(text_about_rows({{10, "tap.rows.append(model(x))"}}), Not(stores)) << "it is the finding's line";
+    for (const char* other :
+         {"rows.append(x)", "self.arrows.append(x)", "self.rows_of.append(x)", "# self.rows.append(x)",
+          "self.rows.clear()", "if self.rows[0] == x:", "n = len(self.rows)", "self.rows[", "self.rows = []"}) {
         EXPECT_THAT(text_about_rows({{14, other}}), Not(stores)) << other;
     }
 }
