@@ -24,8 +24,6 @@ public:
     std::optional<int64_t> known_until() const;
     QSize sizeHint() const override { return {400, 110}; }
 
-    QSize sizeHint() const override { return {400, 110}; }
-
 protected:
     void session_changed() override;
     void session_grown() override;

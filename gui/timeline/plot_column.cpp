@@ -4,6 +4,7 @@
 #include "gui/timeline/plot_column.h"
 
 #include <QEvent>
+#include <algorithm>
 
 #include "gui/timeline/allocations_plot.h"
 #include "gui/timeline/finding_plot.h"
@@ -25,7 +26,6 @@ PlotColumn::PlotColumn(const Plots& plots, QWidget* parent) : QSplitter(Qt::Vert
     setStretchFactor(0, 3);
     setStretchFactor(1, 1);
     setStretchFactor(2, 2);
-    plots_.finding->setMinimumHeight(least_finding_plot);
     plots_.allocations->setMinimumHeight(least_allocations);
     setChildrenCollapsible(false);
     setHandleWidth(5);
@@ -44,6 +44,7 @@ QSize PlotColumn::minimumSizeHint() const {
 void PlotColumn::share_room() {
     const int least = least_height_without_allocations() + room_of_timeline + handleWidth() + least_allocations;
     const bool shows_allocations = height() >= least;
+    plots_.finding->setMinimumHeight(std::max(least_finding_plot, height() / 4));
     const bool shows_finding = !plots_.finding->isHidden();
     plots_.allocations->setVisible(shows_allocations);
     plots_.finding->set_time_labels(shows_finding && !shows_allocations);
