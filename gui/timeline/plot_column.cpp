@@ -15,7 +15,8 @@ namespace tidemark::gui {
 namespace {
 
 constexpr int least_finding_plot = 72, least_allocations = 90;  // pixels
-constexpr int room_of_timeline = 40;                            // pixels, beyond its least height, beside allocations
+constexpr int room_of_timeline = 60;                            // pixels, beyond its least height, beside allocations
+constexpr int part_of_finding = 5;                              // at least a fifth of the height
 
 }  // namespace
 
@@ -26,6 +27,7 @@ PlotColumn::PlotColumn(const Plots& plots, QWidget* parent) : QSplitter(Qt::Vert
     setStretchFactor(0, 3);
     setStretchFactor(1, 1);
     setStretchFactor(2, 2);
+    setSizes({600, 160, 240});  // shares, which the first layout scales
     plots_.allocations->setMinimumHeight(least_allocations);
     setChildrenCollapsible(false);
     setHandleWidth(5);
@@ -44,7 +46,7 @@ QSize PlotColumn::minimumSizeHint() const {
 void PlotColumn::share_room() {
     const int least = least_height_without_allocations() + room_of_timeline + handleWidth() + least_allocations;
     const bool shows_allocations = height() >= least;
-    plots_.finding->setMinimumHeight(std::max(least_finding_plot, height() / 4));
+    plots_.finding->setMinimumHeight(std::max(least_finding_plot, height() / part_of_finding));
     const bool shows_finding = !plots_.finding->isHidden();
     plots_.allocations->setVisible(shows_allocations);
     plots_.finding->set_time_labels(shows_finding && !shows_allocations);
