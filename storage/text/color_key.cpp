@@ -49,7 +49,7 @@ KeyColor component_key(ComponentKind kind) {
         case ComponentKind::driver_pools: return {0x3c1b6e, 0xc451ba};
         case ComponentKind::library: return {0x0066a7, 0xaaf2e6};
         case ComponentKind::context: return {0xc27159, 0xfbce99};
-        case ComponentKind::kernels: return {0x3c1400, 0xceeb32};
+        case ComponentKind::kernels: return {0x5b30ee, 0xceeb32};
         case ComponentKind::other_processes: return {0x075669, 0x955e00};
         case ComponentKind::unknown: break;
     }

@@ -359,6 +359,17 @@ private slots:
         }
     }
 
+    /// The line of nvidia-smi lies on the highest band, which would look like a part of it.
+    void the_highest_band_does_not_look_like_the_line_on_it() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            const Named line{QStringLiteral("nvidia-smi"), theme.allocated_line};
+            for (const ComponentKind kind : {ComponentKind::driver_pools, ComponentKind::context,
+                                             ComponentKind::kernels, ComponentKind::other_processes}) {
+                require_distance(component_named(theme, kind), line, {0.12, 0.09});
+            }
+        }
+    }
+
     /// The measures themselves, at values that are published.
     void lines_over_time_have_the_colors_of_reports() {
         for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {

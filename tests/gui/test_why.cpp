@@ -204,11 +204,11 @@ private slots:
             QVERIFY2(plot->axisRect()->height() >= 20, qPrintable(plot->objectName()));
         }
         QVERIFY(page.timeline().geometry().bottom() < page.finding_plot().geometry().top());
-        QVERIFY2(page.finding_plot().xAxis->tickLabels(), "the lowest plot labels the time");
+        QTRY_VERIFY2(page.finding_plot().xAxis->tickLabels(), "the lowest plot labels the time");
 
         open.window->resize(1600, 1000);
         QTRY_VERIFY(page.allocations().isVisible() && page.finding_plot().isVisible());
-        QVERIFY(page.allocations().xAxis->tickLabels() && !page.finding_plot().xAxis->tickLabels());
+        QTRY_VERIFY(page.allocations().xAxis->tickLabels() && !page.finding_plot().xAxis->tickLabels());
     }
 
     void the_memory_of_a_finding_can_be_seen() {
