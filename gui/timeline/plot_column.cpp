@@ -16,7 +16,7 @@ namespace {
 
 constexpr int least_finding_plot = 72, least_allocations = 90;  // pixels
 constexpr int room_of_timeline = 60;                            // pixels, beyond its least height, beside allocations
-constexpr int part_of_finding = 5;                              // at least a fifth of the height
+constexpr int part_of_finding = 4;                              // at least a quarter of the height
 
 }  // namespace
 
@@ -27,7 +27,7 @@ PlotColumn::PlotColumn(const Plots& plots, QWidget* parent) : QSplitter(Qt::Vert
     setStretchFactor(0, 3);
     setStretchFactor(1, 1);
     setStretchFactor(2, 2);
-    setSizes({600, 160, 240});  // shares, which the first layout scales
+    setSizes({560, 200, 240});  // shares, which the first layout scales
     plots_.allocations->setMinimumHeight(least_allocations);
     setChildrenCollapsible(false);
     setHandleWidth(5);
