@@ -113,6 +113,13 @@ QString faults_of(const QWidget& window) {
     return faults;
 }
 
+/// Returns the picture of a widget with one pixel per logical one, at any scale of the screen.
+QImage painted(QWidget& widget) {
+    QImage image(widget.size(), QImage::Format_RGB32);
+    widget.render(&image);
+    return image;
+}
+
 /// Returns the place of what differs from the background within a part of a picture.
 QRect ink_of(const QImage& image, QRect part) {
     QRect ink;
@@ -144,7 +151,7 @@ private slots:
             for (QWidget* field :
                  {static_cast<QWidget*>(&spin), static_cast<QWidget*>(&line), static_cast<QWidget*>(&combo)}) {
                 field->resize(200, field->sizeHint().height());
-                const QRect ink = ink_of(field->grab().toImage(), QRect(8, 2, 120, field->height() - 4));
+                const QRect ink = ink_of(painted(*field), QRect(8, 2, 120, field->height() - 4));
                 const double off = std::abs((ink.top() + ink.bottom()) / 2.0 - (field->height() - 1) / 2.0);
                 QVERIFY2(
                     off <= 1,
