@@ -5,11 +5,14 @@
 
 #include <QApplication>
 #include <QLibraryInfo>
+#include <QLineEdit>
 #include <QLocale>
 #include <QPainter>
 #include <QPalette>
 #include <QProxyStyle>
 #include <QStyleOption>
+#include <QTextLayout>
+#include <QtMath>
 #include <algorithm>
 #include <cstring>
 
@@ -30,7 +33,7 @@ public:
 };
 
 /// Fusion with a visible frame around check boxes and fields, which Fusion paints darker than a dark background, and
-/// with a focus frame above the widget: most widgets fill their place.
+/// with a focus frame above the widget: most widgets fill their place. Fields have their text in the middle.
 class Style : public QProxyStyle {
 public:
     Style() : QProxyStyle(QStringLiteral("Fusion")) { setObjectName(QStringLiteral("tidemark")); }
@@ -57,6 +60,11 @@ public:
             paint_frame(*option, *painter);
         }
     }
+    QRect subElementRect(SubElement element, const QStyleOption* option, const QWidget* widget) const override {
+        const QRect place = QProxyStyle::subElementRect(element, option, widget);
+        const auto* field = qobject_cast<const QLineEdit*>(widget);
+        return element == SE_LineEditContents && field != nullptr ? place.translated(0, way_to_middle(*field)) : place;
+    }
     QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size,
                            const QWidget* widget) const override {
         const QSize all = QProxyStyle::sizeFromContents(type, option, size, widget);
@@ -69,6 +77,17 @@ public:
 private:
     static constexpr int arrow_side = 7, arrow_gap = 2;  // pixels
 
+    /// Returns by how much the text of a field is too high: Qt places it as if it were in the field's own font, but
+    /// letters of other fonts have another ascent, as Chinese ones. Qt centers the hint in an empty field.
+    static int way_to_middle(const QLineEdit& field) {
+        QTextLayout layout(field.displayText(), field.font());
+        layout.beginLayout();
+        const QTextLine line = layout.createLine();
+        layout.endLayout();
+        const QFontMetricsF own(field.font());
+        const double of_own = own.ascent() - own.descent();
+        return line.isValid() ? qCeil(std::max((line.ascent() - line.descent() - of_own) / 2, 0.0)) : 0;
+    }
     /// Returns whether a click anywhere on the button opens its menu.
     static bool is_menu(const QStyleOptionToolButton& button) {
         return button.features & QStyleOptionToolButton::HasMenu &&

@@ -26,8 +26,7 @@ namespace tidemark::gui {
 
 namespace {
 
-constexpr int rereading_pause = 2000;                           // milliseconds
-constexpr int least_finding_plot = 52, least_allocations = 90;  // pixels
+constexpr int rereading_pause = 2000;  // milliseconds
 
 void add_to(QHBoxLayout* row, const QString& label, QComboBox* box) {
     auto* text = new QLabel(label);
@@ -173,27 +172,16 @@ QWidget* TracePage::make_header() {
 
 QWidget* TracePage::make_plots() {
     timeline_ = new TimelinePlot;
-    timeline_->set_time_labels(false);
     finding_plot_ = new FindingPlot;
     allocations_ = new AllocationsPlot;
     legend_ = new Legend;
-    plot_split_ = new QSplitter(Qt::Vertical);
-    plot_split_->addWidget(timeline_);
-    plot_split_->addWidget(finding_plot_);
-    plot_split_->addWidget(allocations_);
-    plot_split_->setStretchFactor(0, 3);
-    plot_split_->setStretchFactor(1, 1);
-    plot_split_->setStretchFactor(2, 2);
-    finding_plot_->setMinimumHeight(least_finding_plot);
-    allocations_->setMinimumHeight(least_allocations);
-    plot_split_->setChildrenCollapsible(false);
-    plot_split_->setHandleWidth(5);
+    plot_column_ = new PlotColumn({timeline_, finding_plot_, allocations_});
     plots_ = new QWidget;
     auto* column = new QVBoxLayout(plots_);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(overview_);
-    column->addWidget(plot_split_, 1);
+    column->addWidget(plot_column_, 1);
     auto* all = new QWidget;
     auto* rows = new QVBoxLayout(all);
     rows->setContentsMargins(0, 0, 0, 0);

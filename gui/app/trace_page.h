@@ -5,7 +5,6 @@
 #pragma once
 
 #include <QLabel>
-#include <QSplitter>
 #include <QTabWidget>
 #include <QTimer>
 #include <QWidget>
@@ -21,6 +20,7 @@
 #include "gui/timeline/allocations_plot.h"
 #include "gui/timeline/finding_plot.h"
 #include "gui/timeline/overview_plot.h"
+#include "gui/timeline/plot_column.h"
 #include "gui/timeline/timeline_plot.h"
 #include "gui/widgets/legend.h"
 
@@ -169,7 +169,7 @@ private:
     StoryPane* why_;
     SummaryBar* summary_bar_;
     PageLayout* arrangement_;
-    QSplitter* plot_split_;
+    PlotColumn* plot_column_;
 };
 
 }  // namespace tidemark::gui

@@ -165,7 +165,7 @@ void TracePage::refresh_now() {
 }
 
 void TracePage::save_layout(Settings& settings) const {
-    settings.set(QStringLiteral("layout/plots"), plot_split_->saveState());
+    settings.set(QStringLiteral("layout/plots"), plot_column_->saveState());
     arrangement_->save(settings);
     settings.set(QStringLiteral("layout/table"), table_->save_state());
     settings.set(QStringLiteral("layout/graph"), graph_->save_state());
@@ -176,7 +176,7 @@ void TracePage::save_layout(Settings& settings) const {
 }
 
 void TracePage::restore_layout(const Settings& settings) {
-    plot_split_->restoreState(settings.value(QStringLiteral("layout/plots")).toByteArray());
+    plot_column_->restoreState(settings.value(QStringLiteral("layout/plots")).toByteArray());
     arrangement_->restore(settings);
     table_->restore_state(settings.value(QStringLiteral("layout/table")).toByteArray());
     graph_->restore_state(settings.value(QStringLiteral("layout/graph")).toByteArray());

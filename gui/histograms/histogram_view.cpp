@@ -163,6 +163,7 @@ void HistogramView::paintEvent(QPaintEvent*) {
     if (bin_count() > 0) {
         paint_scale(painter);
         paint_bars(painter);
+        paint_highest(painter);
         paint_labels(painter);
     }
     const QRectF head(margin, margin / 2.0, width() - 2 * margin, fontMetrics().height());
@@ -185,25 +186,53 @@ void HistogramView::paintEvent(QPaintEvent*) {
     }
 }
 
-bool HistogramView::is_highest_at_right() const {
-    const auto highest = std::find_if(whole_.rbegin(), whole_.rend(),
-                                      [this](const HistogramAmount& amount) { return measured(amount) == highest_; });
-    return std::distance(highest, whole_.rend()) > static_cast<std::ptrdiff_t>(whole_.size() / 2);
+/// Returns the place of the scale's value: below its line, beside the bars that reach it. If all reach it, the place is
+/// at the right, on a bar.
+QRectF HistogramView::place_of_highest(const QString& text) const {
+    const QRectF plot = plot_rect();
+    QRectF place(plot.left(), plot.top() + 1, fontMetrics().horizontalAdvance(text) + 4, fontMetrics().height());
+    const auto is_free = [&] {
+        for (size_t bin = 0; bin < bin_count(); ++bin) {
+            if (measured(whole_[bin]) > 0 && bar_rect(bin, whole_[bin]).intersects(place)) {
+                return false;
+            }
+        }
+        return true;
+    };
+    for (double left = plot.left(); left + place.width() <= plot.right(); left += 2) {
+        place.moveLeft(left);
+        if (is_free()) {
+            return place;
+        }
+    }
+    place.moveRight(plot.right());
+    return place;
 }
 
-/// One line at the height of the highest bar with its value, one at half of it. The value is where that bar is not.
+QRectF HistogramView::bar_rect(size_t bin, const HistogramAmount& amount) const {
+    const QRectF place = bin_rect(bin);
+    const double height =
+        std::max(least_bar, place.height() * static_cast<double>(measured(amount)) / static_cast<double>(highest_));
+    return {place.left() + 0.5, place.bottom() - height, std::max(1.0, place.width() - 1), height};
+}
+
+/// One line at the height of the highest bar, one at half of it.
 void HistogramView::paint_scale(QPainter& painter) const {
-    const Theme theme = Theme::current();
     const QRectF plot = plot_rect();
-    const QString highest = measure_ == HistogramMeasure::bytes ? bytes_text(highest_) : count_text(highest_);
-    painter.setPen(theme.grid);
+    painter.setPen(Theme::current().grid);
     for (const double part : {0.5, 1.0}) {
         const double y = plot.bottom() - part * plot.height();
         painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
     }
+}
+
+void HistogramView::paint_highest(QPainter& painter) const {
+    const Theme theme = Theme::current();
+    const QString text = measure_ == HistogramMeasure::bytes ? bytes_text(highest_) : count_text(highest_);
+    const QRectF place = place_of_highest(text);
+    painter.fillRect(place, theme.plot_background);
     painter.setPen(theme.faint_text);
-    painter.drawText(QRectF(plot.left(), plot.top(), plot.width(), fontMetrics().height()),
-                     (is_highest_at_right() ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignTop, highest);
+    painter.drawText(place, Qt::AlignCenter, text);
 }
 
 void HistogramView::paint_bars(QPainter& painter) const {
@@ -211,11 +240,7 @@ void HistogramView::paint_bars(QPainter& painter) const {
     const QColor strong = theme.active_line, pale = mixed(strong, theme.plot_background, paleness_outside);
     const auto bar = [&](size_t bin, const HistogramAmount& amount, const QColor& color) {
         if (measured(amount) > 0) {
-            const QRectF place = bin_rect(bin);
-            const double height = std::max(
-                least_bar, place.height() * static_cast<double>(measured(amount)) / static_cast<double>(highest_));
-            painter.fillRect(
-                QRectF(place.left() + 0.5, place.bottom() - height, std::max(1.0, place.width() - 1), height), color);
+            painter.fillRect(bar_rect(bin, amount), color);
         }
     };
     if (brush_) {

@@ -31,6 +31,10 @@ public:
     HistogramOf kind() const;
     /// Returns the place of a bin's bar and the room above it.
     QRectF bin_rect(size_t bin) const;
+    /// Returns the place of a bin's bar for an amount.
+    QRectF bar_rect(size_t bin, const HistogramAmount& amount) const;
+    /// Returns the place of the value of the highest bar, which has the same meaning as a mark of an axis.
+    QRectF place_of_highest(const QString& text) const;
     /// Returns what a brush selects, as words: "1 MiB to 2 MiB".
     QString range_text(const BinRange& range) const;
 
@@ -64,9 +68,9 @@ private:
     void drag_to(double x);
     void brush_to(size_t bin, bool extends);
     void describe();
-    bool is_highest_at_right() const;
     void paint_scale(QPainter& painter) const;
     void paint_bars(QPainter& painter) const;
+    void paint_highest(QPainter& painter) const;
     void paint_labels(QPainter& painter) const;
     std::vector<size_t> labeled_bins() const;
     QString title() const;

@@ -247,6 +247,8 @@ void SourceDelegate::paint_code(QPainter& painter, const QStyleOptionViewItem& o
         QColor tint = severity_color(theme, row.kind == SourceRow::Kind::added ? Severity::pattern : Severity::leak);
         tint.setAlphaF(0.18F);
         painter.fillRect(option.rect, tint);
+    } else if (row.kind == SourceRow::Kind::code) {
+        painter.fillRect(option.rect, theme.grid);  // else it looks like lines of the file
     }
     const QString text = marked_text(row).left(longest_painted_line);
     const int shift = static_cast<int>(marked_text(row).size() - row.text.size());

@@ -39,7 +39,6 @@ FindingPlot::FindingPlot(QWidget* parent)
     setObjectName(QStringLiteral("finding"));
     setAccessibleName(tr("Memory of the finding over time"));
     set_purpose(tr("Only the memory of the selected finding, on its own scale."));
-    set_time_labels(false);
     set_top_margin(fontMetrics().height() + 2);  // for the title: the plot is low, so that it would lie on the curve
     hide();
 }

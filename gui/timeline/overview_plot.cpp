@@ -212,7 +212,7 @@ void OverviewPlot::paint_brush(QPainter& painter) const {
 
 // ---- findings -------------------------------------------------------------------------------------------------------
 
-/// Places flags of one time beside each other, the first finding nearest to it.
+/// Places each flag at its pole or, if another one is there, beside that one: as near to the pole as there is room.
 std::vector<QRectF> OverviewPlot::flag_boxes() const {
     std::vector<QRectF> boxes;
     const double last = area().right() + TimePlot::right_margin - flag_width;
@@ -223,12 +223,17 @@ std::vector<QRectF> OverviewPlot::flag_boxes() const {
     for (const FindingFlag& flag : flags_) {
         const double pole = std::round(pixel(session_->time_view().position_of(flag.begin)));
         const QRectF first(std::min(pole, last), area().top() - 5.0, flag_width, flag_height);
-        QRectF box = first;
-        for (size_t i = 1; !is_free(box) && i < 2 * flags_.size(); ++i) {
-            const double aside = static_cast<double>((i + 1) / 2) * (flag_width + 1);
-            box = first.translated(i % 2 == 1 ? aside : -aside, 0);
+        std::vector<QRectF> places = {first};
+        for (const QRectF& other : boxes) {
+            places.push_back(first.translated(other.right() + 1 - first.left(), 0));
+            places.push_back(first.translated(other.left() - 1 - first.right(), 0));
         }
-        boxes.push_back(box);
+        std::erase_if(places, [&](const QRectF& place) { return !is_free(place); });
+        const auto nearest =
+            std::min_element(places.begin(), places.end(), [&](const QRectF& one, const QRectF& other) {
+                return std::abs(one.left() - first.left()) < std::abs(other.left() - first.left());
+            });
+        boxes.push_back(nearest == places.end() ? first : *nearest);
     }
     return boxes;
 }
@@ -250,15 +255,19 @@ void OverviewPlot::paint_flags(QPainter& painter) const {
     font.setBold(true);
     painter.setFont(font);
     const std::vector<QRectF> boxes = flag_boxes();
+    const auto color_of = [&](const FindingFlag& flag) {
+        return flag.finding == selected ? theme.selection : severity_color(theme, flag.severity);
+    };
+    for (const FindingFlag& flag : flags_) {  // all poles first, so that none crosses a number
+        const double pole = std::round(pixel(view.position_of(flag.begin)));
+        painter.setPen(QPen(color_of(flag), 1.5));
+        painter.drawLine(QPointF(pole, boxes.front().top()), QPointF(pole, area().bottom()));
+    }
     for (size_t i = 0; i < flags_.size(); ++i) {
         const FindingFlag& flag = flags_[i];
         const QRectF& box = boxes[i];
-        const double pole = std::round(pixel(view.position_of(flag.begin)));
-        const bool is_selected = flag.finding == selected;
-        painter.setPen(QPen(is_selected ? theme.selection : severity_color(theme, flag.severity), 1.5));
-        painter.drawLine(QPointF(pole, box.top()), QPointF(pole, area().bottom()));
         painter.setBrush(theme.plot_background);
-        painter.setPen(QPen(is_selected ? theme.selection : severity_color(theme, flag.severity), is_selected ? 2 : 1));
+        painter.setPen(QPen(color_of(flag), flag.finding == selected ? 2 : 1));
         painter.drawRect(box);
         paint_severity(painter, QRectF(box.left() + 3, box.center().y() - 4, 8, 8), theme, flag.severity);
         painter.setPen(theme.text);

@@ -77,6 +77,8 @@ std::vector<KeyEntry> key_of_bands(const ProcessBands& bands, double least, cons
     return entries;
 }
 
+int key_row_height(const QFontMetrics& metrics) { return metrics.height() + 5; }
+
 int key_width(const std::vector<KeyEntry>& entries, const QFontMetrics& metrics) {
     return std::accumulate(entries.begin(), entries.end(), 0, [&](int width, const KeyEntry& entry) {
         return width + metrics.horizontalAdvance(entry.name) + line_length + after_sample + entry_gap;

@@ -28,6 +28,8 @@ struct KeyEntry {
 /// if there is no room for all.
 std::vector<KeyEntry> key_of_bands(const ProcessBands& bands, double least, const QFontMetrics& metrics, int room);
 
+/// Returns the height of the key with the room around it, where nothing else is.
+int key_row_height(const QFontMetrics& metrics);
 int key_width(const std::vector<KeyEntry>& entries, const QFontMetrics& metrics);
 /// Returns the place of a key in a plot's area.
 QRect key_place(const std::vector<KeyEntry>& entries, const QFontMetrics& metrics, QRect area);

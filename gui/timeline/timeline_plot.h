@@ -37,6 +37,8 @@ protected:
     void clicked(QPoint point) override;
 
 private:
+    static constexpr int annotation_row_height = 17;  ///< pixels
+
     void find_heights();
     double fit_bytes() const;
     std::optional<int64_t> figure_in_reach() const;

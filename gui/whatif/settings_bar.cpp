@@ -68,8 +68,7 @@ SettingsBar::SettingsBar(QWidget* parent) : Toolbar(parent) {
     add_named(tr("Memory limit"), limit_,
               tr("The most that the allocator may reserve, as a smaller GPU or set_per_process_memory_fraction() would "
                  "enforce. 0 is that of the recorded run."));
-    reset_ = tool_button(tr("Recorded settings"), tr("Show the settings of the recorded run again"),
-                         [this] { show_recorded(); });
+    reset_ = tool_button(tr("Reset"), tr("Show the settings of the recorded run again"), [this] { show_recorded(); });
     add(reset_);
     connect(expandable_, &QCheckBox::toggled, this, &SettingsBar::report);
     connect(limit_, &QDoubleSpinBox::valueChanged, this, &SettingsBar::report);

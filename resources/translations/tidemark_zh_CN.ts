@@ -4497,12 +4497,12 @@
         <translation>分配器最多可以保留的显存，相当于更小的 GPU 或 set_per_process_memory_fraction() 的限制。0 表示所记录运行的上限。</translation>
     </message>
     <message>
-        <source>Recorded settings</source>
-        <translation>所记录的设置</translation>
-    </message>
-    <message>
         <source>Show the settings of the recorded run again</source>
         <translation>重新显示所记录运行的设置</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>重置</translation>
     </message>
 </context>
 <context>

@@ -22,17 +22,17 @@ uint32_t mixed(uint32_t a, uint32_t b, double part) {
 
 KeyColor category_key(Category category) {
     switch (category) {
-        case Category::parameter: return {0x4e3799, 0x5668d6};
+        case Category::parameter: return {0x5129a6, 0x5760d5};
         case Category::buffer: return {0x5e91c2, 0xaacbed};
         case Category::gradient: return {0x993846, 0xe4978b};
-        case Category::optimizer_state: return {0x32450a, 0x337c27};
-        case Category::saved: return {0xc07f22, 0xf3c118};
-        case Category::input: return {0x20a06c, 0x5af0ad};
+        case Category::optimizer_state: return {0x32450a, 0x0e7d3f};
+        case Category::saved: return {0xae8800, 0xefc000};
+        case Category::input: return {0x1a9a71, 0x46f3b9};
         case Category::output: return {0x767102, 0x7bab26};
-        case Category::temporary: return {0x5c294a, 0xa04899};
-        case Category::workspace: return {0x3b68d1, 0x20a7ff};
-        case Category::communication: return {0x914aa3, 0xd772ce};
-        case Category::unsharded: return {0x1b02db, 0x4584fe};
+        case Category::temporary: return {0x5c294a, 0x935293};
+        case Category::workspace: return {0x4a68e2, 0x1aacff};
+        case Category::communication: return {0x903f92, 0xdb7ece};
+        case Category::unsharded: return {0x1b02db, 0x5284ff};
         case Category::unknown: break;
     }
     return {0x6b7077, 0x81878d};
@@ -40,17 +40,17 @@ KeyColor category_key(Category category) {
 
 KeyColor component_key(ComponentKind kind) {
     switch (kind) {
-        case ComponentKind::requested: return {0x1253b3, 0x1097ef};
-        case ComponentKind::rounding: return {0xc15047, 0xc93f0f};
-        case ComponentKind::pending: return {0x844f05, 0xa38344};
-        case ComponentKind::free_in_segments: return {0x6a83f2, 0x9ab1fd};
+        case ComponentKind::requested: return {0x2142c0, 0x0695ea};
+        case ComponentKind::rounding: return {0xc04048, 0xca4546};
+        case ComponentKind::pending: return {0x844f05, 0xa88743};
+        case ComponentKind::free_in_segments: return {0x6a83f2, 0x99b4fe};
         case ComponentKind::cached_segments: return {0x888d94, 0x979da4};
         case ComponentKind::private_pools: return {0x9c689d, 0xeeafc8};
-        case ComponentKind::driver_pools: return {0x402076, 0xb95ab6};
-        case ComponentKind::library: return {0x00648c, 0xaaf2e6};
-        case ComponentKind::context: return {0x9a8d4e, 0xf3cf91};
-        case ComponentKind::kernels: return {0x3c1400, 0xceeb32};
-        case ComponentKind::other_processes: return {0x0d5564, 0x966e50};
+        case ComponentKind::driver_pools: return {0x3c1b6e, 0xc451ba};
+        case ComponentKind::library: return {0x0066a7, 0xaaf2e6};
+        case ComponentKind::context: return {0xc27159, 0xfbce99};
+        case ComponentKind::kernels: return {0x5b30ee, 0xceeb32};
+        case ComponentKind::other_processes: return {0x075669, 0x955e00};
         case ComponentKind::unknown: break;
     }
     return {0x646970, 0x666b72};

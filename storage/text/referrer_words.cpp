@@ -28,15 +28,28 @@ void append_argument(std::string& text, const std::string& name) {
     text += is_number ? fmt::format(".args[{}]", argument) : fmt::format(".keywords[\"{}\"]", argument);
 }
 
-/// The two names of a link of kind ctx: "x of Swish".
-struct ContextNames {
-    std::string attribute, function;  ///< function: "" if it is unknown
+/// The two names of a link: "x of Swish".
+struct PartAndWhole {
+    std::string part, whole;  ///< whole: "" if it is unknown
 };
 
-ContextNames context_names(const GraphTables& tables, const PathLink& link) {
+PartAndWhole part_and_whole(const GraphTables& tables, const PathLink& link) {
     const std::string& name = tables.texts[link.name];
     const size_t of = name.find(" of ");
     return {name.substr(0, of), of == std::string::npos ? std::string() : name.substr(of + 4)};
+}
+
+std::string attribute_words(const GraphTables& tables, const Words& words, const PathLink& link) {
+    const std::string owner = owner_of(tables, link);
+    return owner.empty() ? words("attribute {name}", with("name", tables.texts[link.name]))
+                         : words("attribute {name} of {class}", with("name", part_and_whole(tables, link).part),
+                                 with("class", owner));
+}
+
+std::string view_words(const GraphTables& tables, const Words& words, const PathLink& link) {
+    const auto [part, whole] = part_and_whole(tables, link);
+    return whole.empty() ? words("a view of {name} bytes", with("name", part))
+                         : words("a view of {part} of {whole} bytes", with("part", part), with("whole", whole));
 }
 
 /// Appends ".history" for "history of Trainer", "[3]" for "3 of Sequential", and nothing for a reference that a type of
@@ -66,7 +79,7 @@ std::string expression(const GraphTables& tables, Links links) {
         if (link.kind == PathLinkKind::attribute) {
             append_attribute(text, tables, link);
         } else if (link.kind == PathLinkKind::ctx) {
-            text += (text.empty() ? "ctx." : ".ctx.") + context_names(tables, link).attribute;
+            text += (text.empty() ? "ctx." : ".ctx.") + part_and_whole(tables, link).part;
         } else if (link.kind == PathLinkKind::element && name.empty() && !text.empty()) {
             text += "[...]";
         } else if (link.kind != PathLinkKind::view && !append_link(text, tables, link) && !name.empty()) {
@@ -148,7 +161,7 @@ std::string words_of_part(const GraphTables& tables, const Words& words, Links p
     }
     if (part.front().kind == PathLinkKind::ctx) {
         text = words("{referrer} of custom Function `{function}`", with("referrer", text),
-                     with("function", context_names(tables, part.front()).function));
+                     with("function", part_and_whole(tables, part.front()).whole));
     }
     return place.empty() ? text : words("{referrer} ({place})", with("referrer", text), with("place", place));
 }
@@ -326,7 +339,7 @@ std::string link_words(const GraphTables& tables, const Words& words, const Path
         case PathLinkKind::global:
             return place.empty() ? words("global variable {name}", name)
                                  : words("global variable {name} ({place})", name, with("place", place));
-        case PathLinkKind::attribute: return words("attribute {name}", name);
+        case PathLinkKind::attribute: return attribute_words(tables, words, link);
         case PathLinkKind::item: return words("item {name}", name);
         case PathLinkKind::index: return words("element {name}", name);
         case PathLinkKind::element: return words("an element");
@@ -335,14 +348,14 @@ std::string link_words(const GraphTables& tables, const Words& words, const Path
         case PathLinkKind::hook:
             return place.empty() ? words("a hook") : words("the hook {place}", with("place", place));
         case PathLinkKind::ctx: {
-            const ContextNames names = context_names(tables, link);
-            return words("attribute {name} of the ctx of custom Function {function}", with("name", names.attribute),
-                         with("function", names.function));
+            const PartAndWhole names = part_and_whole(tables, link);
+            return words("attribute {name} of the ctx of custom Function {function}", with("name", names.part),
+                         with("function", names.whole));
         }
         case PathLinkKind::cycle: return words("a reference cycle that waits for the garbage collector");
         case PathLinkKind::native: return words("native code, invisible to Python");
         case PathLinkKind::callback: return words("a function registered with {name}", name);
-        case PathLinkKind::view: return words("a view of {name} bytes", name);
+        case PathLinkKind::view: return view_words(tables, words, link);
         case PathLinkKind::arrays: {
             const auto arrays = pooled_arrays_of(text);
             return words.plural(arrays ? arrays->count : 0, "{n} array in a pool", "{n} arrays in a pool");

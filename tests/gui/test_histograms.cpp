@@ -147,6 +147,22 @@ private slots:
                  qPrintable(shown.pane.lifetimes().accessibleName()));
     }
 
+    void the_value_of_the_highest_bar_is_beside_the_bars() {
+        Shown shown;
+        settle(shown.pane);
+        const std::vector<HistogramAmount> amounts = shown.histograms().by_size();
+        HistogramView& sizes = shown.pane.sizes();
+        for (const int width : {450, 700, 900}) {
+            sizes.resize(width, 200);
+            const QRectF place = sizes.place_of_highest(QStringLiteral("12"));
+            QVERIFY(QRectF(sizes.rect()).contains(place));
+            for (size_t bin = 0; bin < amounts.size(); ++bin) {
+                QVERIFY2(amounts[bin].allocations == 0 || !sizes.bar_rect(bin, amounts[bin]).intersects(place),
+                         qPrintable(QStringLiteral("width %1, bin %2").arg(width).arg(bin)));
+            }
+        }
+    }
+
     void words_of_bins() {
         QCOMPARE(bin_text(HistogramOf::size, {1 << 20, 1398102}, {1398102, 1 << 21}), QStringLiteral("1 MiB to 2 MiB"));
         QCOMPARE(bin_text(HistogramOf::lifetime, {1000, 2000}, {1000, 2000}), QStringLiteral("1 µs to 2 µs"));

@@ -6,8 +6,10 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QStyle>
 #include <QStyleOptionComboBox>
 #include <QTabBar>
@@ -111,11 +113,54 @@ QString faults_of(const QWidget& window) {
     return faults;
 }
 
+/// Returns the picture of a widget with one pixel per logical one, at any scale of the screen.
+QImage painted(QWidget& widget) {
+    QImage image(widget.size(), QImage::Format_RGB32);
+    widget.render(&image);
+    return image;
+}
+
+/// Returns the place of what differs from the background within a part of a picture.
+QRect ink_of(const QImage& image, QRect part) {
+    QRect ink;
+    const QRgb back = image.pixel(part.topLeft());
+    for (int y = part.top(); y <= part.bottom(); ++y) {
+        for (int x = part.left(); x <= part.right(); ++x) {
+            if (std::abs(qGray(image.pixel(x, y)) - qGray(back)) > 60) {
+                ink = ink.united(QRect(x, y, 1, 1));
+            }
+        }
+    }
+    return ink;
+}
+
 }  // namespace
 
 class TestLabels : public QObject {
     Q_OBJECT
 private slots:
+    /// Fields, too, center text in a font whose ascent is not that of the field's own.
+    void text_is_in_the_middle_of_fields() {
+        Application application(Settings::Storage::in_memory);
+        for (const QString& text : {QStringLiteral("as recorded"), QStringLiteral("与记录相同")}) {
+            QSpinBox spin;
+            spin.setSpecialValueText(text);
+            QLineEdit line(text);
+            QComboBox combo;
+            combo.addItem(text);
+            for (QWidget* field :
+                 {static_cast<QWidget*>(&spin), static_cast<QWidget*>(&line), static_cast<QWidget*>(&combo)}) {
+                field->resize(200, field->sizeHint().height());
+                const QRect ink = ink_of(painted(*field), QRect(8, 2, 120, field->height() - 4));
+                const double off = std::abs((ink.top() + ink.bottom()) / 2.0 - (field->height() - 1) / 2.0);
+                QVERIFY2(
+                    off <= 1,
+                    qPrintable(
+                        QStringLiteral("%1 \"%2\": %3 pixels").arg(field->metaObject()->className(), text).arg(off)));
+            }
+        }
+    }
+
     void no_text_is_cut_data() {
         QTest::addColumn<QString>("language");
         QTest::addColumn<QSize>("size");

@@ -124,6 +124,31 @@ private slots:
         QVERIFY(same + 2 >= static_cast<int>(names.size()));
     }
 
+    /// A new explanation would take away what the user reads, or move links below the pointer.
+    void a_story_that_is_read_stays() {
+        Run run(path("story"));
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = open_live(application, path("story"));
+        QVERIFY(window);
+        window->resize(1600, 1000);
+        QTRY_VERIFY(window->page().why().isVisible());
+        const Session& session = *window->page().session();
+        ExplanationSource& source = window->page().session()->explanation_source();
+        QTRY_VERIFY_WITH_TIMEOUT(source.explained() != nullptr, 20000);
+        QTRY_VERIFY(source.state() == ExplanationSource::State::ready);
+
+        QTest::mouseMove(window->windowHandle(), center_of(window->page().why()));
+        QTRY_VERIFY(window->page().why().underMouse());
+        const auto read = source.explained();
+        const int64_t enough = session.known_time() * 3 / 2 + 6'000'000'000;
+        QTRY_VERIFY_WITH_TIMEOUT(session.known_time() > enough, 30000);
+        QVERIFY2(source.explained() == read, "explained again below the pointer");
+
+        QTest::mouseMove(window->windowHandle(), center_of(window->page().timeline()));
+        QTRY_VERIFY(!window->page().why().underMouse());
+        QTRY_VERIFY_WITH_TIMEOUT(source.explained() != read, 20000);
+    }
+
     void the_end_is_shown_and_the_trace_is_an_ordinary_one() {
         Run run(path("end"));
         Application application(Settings::Storage::in_memory);
@@ -175,6 +200,7 @@ private slots:
     }
 
 private:
+    static QPoint center_of(const QWidget& part) { return part.mapTo(part.window(), part.rect().center()); }
     QString path(const char* name) const { return folder_.filePath(QString::fromLatin1(name) + ".tide"); }
     QTemporaryDir folder_;
 };

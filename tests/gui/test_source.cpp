@@ -5,12 +5,14 @@
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QFile>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QToolButton>
 
+#include "gui/model/palette.h"
 #include "gui/source/source_pane.h"
 #include "tests/gui/view_fixture.h"
 
@@ -85,6 +87,28 @@ private slots:
         QCOMPARE(model.next_found_row(1, QStringLiteral("END")), 6);
         QCOMPARE(model.next_found_row(6, QStringLiteral("nothing")), -1);
         QCOMPARE(model.row_of(9), 6);
+    }
+
+    void suggested_code_does_not_look_like_lines_of_the_file() {
+        SourceRow line, code;
+        line.text = code.text = QStringLiteral("x = 1");
+        code.kind = SourceRow::Kind::code;
+        SourceModel model;
+        model.show({line, code});
+        QTableView table;
+        table.setModel(&model);
+        table.setItemDelegate(new SourceDelegate(model, &table));
+        table.resize(1200, 200);
+        table.horizontalHeader()->setStretchLastSection(true);
+        table.show();
+        QImage image(table.viewport()->size(), QImage::Format_RGB32);
+        table.viewport()->render(&image);
+        const auto back = [&](int row) {
+            const QRect cell = table.visualRect(model.index(row, SourceModel::code));
+            return image.pixelColor(cell.right() - 4, cell.center().y());
+        };
+        QCOMPARE(back(1), Theme::current().grid);
+        QVERIFY(back(0) != back(1));
     }
 
     void the_hottest_row_leaks_most_or_has_most_of_its_own() {

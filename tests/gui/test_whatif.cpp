@@ -60,7 +60,7 @@ private slots:
                  session_->analysis().curves().peak(Series::reserved).max);
         QCOMPARE(cell(0, 1), cell(0, 2));
         QCOMPARE(cell(0, 3), QStringLiteral("0"));
-        QVERIFY(!button(QStringLiteral("Recorded settings"))->isEnabled());
+        QVERIFY(!button(QStringLiteral("Reset"))->isEnabled());
         QCOMPARE(pane_->variable(), QStringLiteral("export PYTORCH_CUDA_ALLOC_CONF="));
         QVERIFY(pane_->result().contains(QStringLiteral("with the recorded settings")));
     }
@@ -74,7 +74,7 @@ private slots:
         QCOMPARE(cell(0, 2), bytes_text(pane_->shown()->asked->figures.peak_reserved));
         button(QStringLiteral("Copy"))->click();
         QCOMPARE(QGuiApplication::clipboard()->text(), pane_->variable());
-        button(QStringLiteral("Recorded settings"))->click();
+        button(QStringLiteral("Reset"))->click();
         QTRY_VERIFY(!pane_->busy() && pane_->shown()->asked->figures.peak_reserved == before);
         QVERIFY(!pane_->findChild<QCheckBox*>()->isChecked());
     }

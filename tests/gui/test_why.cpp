@@ -190,6 +190,27 @@ private slots:
         }
     }
 
+    void in_a_low_window_each_plot_has_the_height_that_it_needs() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        open.window->resize(1000, 700);
+        QVERIFY(open.explained());
+        TracePage& page = open.window->page();
+        QTRY_VERIFY_WITH_TIMEOUT(page.finding_plot().isVisible(), longest_wait);
+        QTRY_VERIFY(!page.allocations().isVisible());
+        QCOMPARE(open.window->size(), QSize(1000, 700));
+        for (const TimePlot* plot : std::initializer_list<TimePlot*>{&page.timeline(), &page.finding_plot()}) {
+            QTRY_VERIFY2(plot->height() >= plot->minimumHeight(), qPrintable(plot->objectName()));
+            QVERIFY2(plot->axisRect()->height() >= 20, qPrintable(plot->objectName()));
+        }
+        QVERIFY(page.timeline().geometry().bottom() < page.finding_plot().geometry().top());
+        QTRY_VERIFY2(page.finding_plot().xAxis->tickLabels(), "the lowest plot labels the time");
+
+        open.window->resize(1600, 1000);
+        QTRY_VERIFY(page.allocations().isVisible() && page.finding_plot().isVisible());
+        QTRY_VERIFY(page.allocations().xAxis->tickLabels() && !page.finding_plot().xAxis->tickLabels());
+    }
+
     void the_memory_of_a_finding_can_be_seen() {
         Application application(Settings::Storage::in_memory);
         Shown open(application);

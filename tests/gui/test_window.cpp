@@ -192,6 +192,7 @@ private slots:
     void clicks_and_drags_select() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
+        window->resize(1600, 1000);
         window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
         Session& session = *window->page().session();
         AllocationsPlot& plot = window->page().allocations();
