@@ -114,8 +114,8 @@ struct Region {
 };
 
 constexpr uint64_t prefetched_records = 6;
-/// A producer returns to the first slot after so many, 256 KiB, if the recorder has read three quarters of them. Until then
-/// each step of a program touches new pages.
+/// A producer returns to the first slot after so many, 256 KiB, if the recorder has read three quarters of them. Until
+/// then each step of a program touches new pages.
 constexpr uint64_t reused_slots = uint64_t{1} << 12;
 constexpr uint64_t pushes_between_wraps_tried = 256;
 
