@@ -4,6 +4,7 @@
 // What the timeline says about the place of the pointer, and what a click there selects.
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "gui/model/component_text.h"
 #include "gui/model/grouping.h"
@@ -58,8 +59,8 @@ QString TimelinePlot::describe_process(const ProcessMemory& memory) const {
     if (memory.figure) {
         line({}, figure_name(), *memory.figure);
     }
-    for (auto component = memory.outside.rbegin(); component != memory.outside.rend(); ++component) {
-        line(swatch(bands_.color(*component)), component_name(*component), component->bytes);
+    for (const Component& component : std::views::reverse(memory.outside)) {
+        line(swatch(bands_.color(component)), component_name(component), component.bytes);
     }
     return QStringLiteral("<table cellspacing=0>%1</table>").arg(html);
 }

@@ -20,8 +20,8 @@ inline size_t length_of_brackets(std::string_view text) {
     constexpr std::string_view opening = "([{", closing = ")]}";
     int depth = 0;
     for (size_t i = 0; i < text.size(); ++i) {
-        depth += opening.find(text[i]) != opening.npos ? 1 : 0;
-        depth -= closing.find(text[i]) != closing.npos ? 1 : 0;
+        depth += opening.find(text[i]) != std::string_view::npos ? 1 : 0;
+        depth -= closing.find(text[i]) != std::string_view::npos ? 1 : 0;
         if (depth == 0) {
             return i + 1;
         }

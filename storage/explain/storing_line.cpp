@@ -67,7 +67,7 @@ bool stores(std::string_view rest) {
 
 bool stores_into(std::string_view code, const Container& container) {
     const std::string_view name = container.name;
-    for (size_t at = code.find(name); at != code.npos; at = code.find(name, at + 1)) {
+    for (size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
         const char before = at == 0 ? ' ' : code[at - 1];
         const std::string_view rest = code.substr(at + name.size());
         const bool is_name = !is_part_of_name(before) && (rest.empty() || !is_part_of_name(rest.front()));
