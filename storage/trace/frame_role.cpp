@@ -103,7 +103,10 @@ FrameRole role_of_python(std::string_view function, std::string_view file) {
     }
     // pip writes a script for each command of a package: /usr/local/bin/torchrun.
     const bool is_command = contains(file, "/bin/") && !contains(base_name(file), ".") && function == "<module>";
-    return is_command || contains_any(file, libraries) || is_inductor_file(file) || is_in_torch_sources(file)
+    // PyTorch Geometric writes code of its layers to the folder for temporary files.
+    const bool is_of_geometric = base_name(file).starts_with("torch_geometric.nn.");
+    return is_command || is_of_geometric || contains_any(file, libraries) || is_inductor_file(file) ||
+                   is_in_torch_sources(file)
                ? FrameRole::library
                : FrameRole::user;
 }

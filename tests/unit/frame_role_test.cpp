@@ -151,6 +151,7 @@ TEST(FrameRole, TellsPythonOfTheUserFromOtherPython) {
          {"/usr/lib/python3.10/threading.py", "/opt/conda/lib/python3.11/site-packages/a/b.py",
           "C:\\Python311\\Lib\\runpy.py", "/opt/pytorch/torch/nn/modules/linear.py", "/src/torch/_tensor.py",
           "<frozen importlib._bootstrap>", "<eval_with_key>.12", "/tmp/torchinductor_me/xy/cxyz.py",
+          "/tmp/torch_geometric.nn.conv.sage_conv_SAGEConv_propagate_ou5rlntz.py",
           "/cache/ab/cabmbbuaxtbhx7n2oyxlcsqmvgrvdtjkbm2dsfg6zsxtcxayh2dq.py", "<attrs generated init a.B>"}) {
         EXPECT_EQ(role(file), FrameRole::library) << file;
     }
