@@ -464,8 +464,9 @@ TEST(ExplainComposition, AddsUp) {
     EXPECT_EQ(composition_words(Words(Language::english), composition), "parameters 8.00 MiB and gradients 8.00 MiB");
 }
 
-/// Returns a run of steps that each return their segment to the driver, by a call from this file.
-RunBuilder returning(const std::string& file) {
+/// Returns a run of steps that each return their segment to the driver, by a call from this file. `work`: the number of
+/// other tensors in a step, which take 3 ms each.
+RunBuilder returning(const std::string& file, int work = 0) {
     RunBuilder run;
     const StackId empty_cache = test::stack_of(
         run.trace.stacks,
@@ -473,7 +474,12 @@ RunBuilder returning(const std::string& file) {
     for (int i = 0; i < 12; ++i) {
         const uint32_t segment = run.segment(64 * MiB);
         run.device().segments[segment].stack = run.line("train");
-        run.free(run.alloc(32 * MiB, run.line("train"), 0, segment));
+        for (int j = 0; j <= work; ++j) {
+            run.free(run.alloc(MiB, run.line("train"), 0, segment));
+        }
+        const uint64_t address = run.device().segments[segment].address;
+        run.trace.driver_allocations.push_back({DriverMemoryKind::device, 0, address, 64 * MiB, run.now(),
+                                                run.now() + 2 * RunBuilder::millisecond, "libc10_cuda.so", 0, true});
         run.return_segment(segment, empty_cache);
         run.step();
     }
@@ -486,6 +492,15 @@ TEST(ExplainEmptyCache, IsThrashIfTheProgramCallsIt) {
     };
     EXPECT_EQ(findings("/home/anna/project/train.py"), 1u);
     EXPECT_EQ(findings("/home/anna/env/lib/python3.12/site-packages/torch/cuda/graphs.py"), 0u);
+}
+
+TEST(ExplainEmptyCache, OncePerLongIterationIsAPattern) {
+    const auto severity = [](int work) {
+        const auto context = returning("/home/anna/project/train.py", work).make_context();
+        return test::diagnose(diagnoses::empty_cache_thrash, *context).at(0).severity;
+    };
+    EXPECT_EQ(severity(0), Severity::waste);
+    EXPECT_EQ(severity(200), Severity::pattern) << "2 of 600 ms";
 }
 
 /// Returns a run of 10 calls of a language model, with prompts of 1 and of 100 positions in turn. The program uses the

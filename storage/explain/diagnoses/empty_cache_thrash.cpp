@@ -14,6 +14,8 @@ namespace tidemark {
 namespace {
 
 constexpr size_t fewest_calls = 3;
+/// Calls that take a smaller part (1 / 100) of the time do not matter.
+constexpr int64_t least_part_of_time = 100;
 
 struct Sum {
     int64_t bytes = 0, taken_again = 0, free_time = 0, ask_time = 0, largest = 0;
@@ -45,6 +47,12 @@ std::string time_words(const Words& words, const Sum& sum) {
                : std::string();
 }
 
+bool take_little_time(const AnalysisContext& context, const std::vector<ReturnedMemory>& calls, const Sum& sum) {
+    const DeviceHistory& device = context.device();
+    const int64_t passed = device.time_of_state(calls.back().event) - device.time_of_state(calls.front().event);
+    return sum.times_known && (sum.free_time + sum.ask_time) * least_part_of_time < passed;
+}
+
 /// Returns the calls that the program can leave out. The capture of a CUDA graph calls empty_cache() itself.
 std::vector<ReturnedMemory> calls_of_program(const AnalysisContext& context) {
     const StackTable& stacks = context.trace().stacks;
@@ -63,6 +71,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     Finding finding = diagnoses::empty_cache_thrash.new_finding();
+    finding.severity = take_little_time(context, calls, sum) ? Severity::pattern : Severity::waste;
     finding.confidence = sum.have_stacks ? Confidence::certain : Confidence::likely;
     finding.basis =
         sum.have_stacks
