@@ -4,6 +4,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -17,6 +18,12 @@ std::optional<Number> parse_number(std::string_view text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
+
+/// Returns the same of a number that is not negative.
+inline std::optional<int64_t> parse_count(std::string_view text) {
+    const auto number = parse_number<int64_t>(text);
+    return number && *number >= 0 ? number : std::nullopt;
 }
 
 }  // namespace tidemark

@@ -36,15 +36,14 @@ std::vector<GapNeighbors> neighbors_of_gaps(const AnalysisContext& context, cons
     return groups;
 }
 
-/// Adds the segments in which only tensors of this line are in use.
-void add_whole_segments(GapNeighbors& neighbors, const AnalysisContext& context, const MemoryState& state) {
+/// Adds the free memory of the segments in which only tensors of this line are in use.
+void add_segments_alone(GapNeighbors& neighbors, const AnalysisContext& context, const MemoryState& state) {
     for (const SegmentState& segment : state.segments) {
         const bool is_theirs = std::all_of(segment.blocks.begin(), segment.blocks.end(), [&](const Block& block) {
             return block.state == BlockState::inactive || line_of_block(context, block.allocation) == neighbors.line;
         });
         if (is_theirs && !segment.cached()) {
-            neighbors.whole += static_cast<int64_t>(segment.size);
-            neighbors.moved += static_cast<int64_t>(segment.allocated + segment.pending);
+            neighbors.alone += static_cast<int64_t>(segment.free());
         }
     }
 }
@@ -82,7 +81,7 @@ std::optional<GapNeighbors> main_neighbors(const AnalysisContext& context, const
     if (context.graph()) {
         neighbors.referrer = retention_of(*context.graph(), {context.device_position(), neighbors.example}).referrer;
     }
-    add_whole_segments(neighbors, context, oom_analysis.state);
+    add_segments_alone(neighbors, context, oom_analysis.state);
     return neighbors;
 }
 

@@ -22,8 +22,7 @@ struct GapNeighbors {
     const Referrer* referrer = nullptr;       ///< of any of them; nullptr: unknown
     int64_t free = 0;                         ///< bytes of the gaps beside them
     int64_t count = 0;                        ///< of these gaps
-    int64_t whole = 0;                        ///< main_neighbors(): bytes of the segments that contain nothing else
-    int64_t moved = 0;                        ///< main_neighbors(): bytes of the tensors in those segments
+    int64_t alone = 0;  ///< of `free`, in segments that contain nothing else; set by main_neighbors()
 };
 
 /// Adds a gap beside this tensor to the group of the tensor's line, and returns the group.

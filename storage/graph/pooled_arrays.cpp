@@ -6,14 +6,6 @@
 #include "storage/base/parse_number.h"
 
 namespace tidemark {
-namespace {
-
-std::optional<int64_t> number_of(std::string_view text) {
-    const auto number = parse_number<int64_t>(text);
-    return number && *number >= 0 ? number : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<PooledArrays> pooled_arrays_of(std::string_view text) {
     constexpr std::string_view of = " of ";
@@ -21,7 +13,7 @@ std::optional<PooledArrays> pooled_arrays_of(std::string_view text) {
     if (at == text.npos) {
         return std::nullopt;
     }
-    const auto count = number_of(text.substr(0, at)), bytes = number_of(text.substr(at + of.size()));
+    const auto count = parse_count(text.substr(0, at)), bytes = parse_count(text.substr(at + of.size()));
     return count && bytes ? std::optional(PooledArrays{*count, *bytes}) : std::nullopt;
 }
 

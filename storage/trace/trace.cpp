@@ -17,12 +17,6 @@ namespace tidemark {
 
 namespace {
 
-/// Returns nothing unless the text consists of digits.
-std::optional<int64_t> number_of(std::string_view text) {
-    const auto number = parse_number<int64_t>(text);
-    return number && *number >= 0 ? number : std::nullopt;
-}
-
 template <class AllocationColumns, class Each>
 void for_each_column(AllocationColumns& a, Each&& each) {
     each(a.alloc_event, &Allocation::alloc_event);
@@ -163,8 +157,8 @@ std::optional<AllocationIndex> DeviceHistory::find_allocation(std::string_view t
     const bool is_earlier = text.starts_with(earlier) && text.size() > earlier.size();
     text.remove_prefix(is_earlier ? earlier.size() + 1 : 0);
     const size_t colon = text.find(':');
-    const auto number = number_of(text.substr(colon == text.npos ? 0 : colon + 1));
-    const auto of_device = colon == text.npos ? std::optional<int64_t>(0) : number_of(text.substr(0, colon));
+    const auto number = parse_count(text.substr(colon == text.npos ? 0 : colon + 1));
+    const auto of_device = colon == text.npos ? std::optional<int64_t>(0) : parse_count(text.substr(0, colon));
     if (!number || !of_device) {
         return std::nullopt;
     }

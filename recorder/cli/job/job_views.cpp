@@ -98,9 +98,9 @@ ordered_json stats_json(const JobMember& member, const Words& words) {
 Result<std::string> trace_of_rank(const std::string& text) {
     const size_t colon = text.rfind(':');
     const std::string folder = text.substr(0, colon), number = colon == text.npos ? "" : text.substr(colon + 1);
-    const auto rank = parse_number<int64_t>(number);
+    const auto rank = parse_count(number);
     std::error_code error;
-    if (!rank || *rank < 0 || std::filesystem::exists(text, error) || !is_job(folder)) {
+    if (!rank || std::filesystem::exists(text, error) || !is_job(folder)) {
         return text;
     }
     Progress progress;

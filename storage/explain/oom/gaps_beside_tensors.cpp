@@ -17,7 +17,7 @@ void oom_advice::gaps_beside_tensors(const OomCase& oom, const Words& words, Oom
         return;
     }
     // Copies of what stays take as much as before, in one piece.
-    const bool fits = neighbors->whole - neighbors->moved >= oom.analysis().segment_bytes;
+    const bool fits = neighbors->alone >= oom.analysis().segment_bytes;
     answer.text.push_back(words.sentences({words("{free} were free in gaps too small for the request.",
                                                  with("free", format_bytes(oom.analysis().free_in_segments()))),
                                            main_neighbors_words(oom.context(), words, *neighbors)}));
