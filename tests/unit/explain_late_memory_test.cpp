@@ -490,7 +490,7 @@ TEST(ExplainStreamCaches, AreWasteIfStreamsAreUsedOneAfterAnother) {
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].severity, Severity::waste);
     EXPECT_EQ(findings[0].count, 15) << "without the stream of the first step";
-    EXPECT_EQ(findings[0].bytes, 14 * 32 * MiB) << "one is in use";
+    EXPECT_EQ(findings[0].bytes, 14 * (32 * MiB)) << "one is in use";
     EXPECT_EQ(findings[0].line, "train.py:10 send");
     EXPECT_NE(findings[0].fixes.at(0).code.find("torch.cuda.Stream()"), std::string::npos);
 }
