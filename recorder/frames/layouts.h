@@ -3,8 +3,8 @@
 
 // The parts of CPython's layout that make up a stack: 64-bit builds with the interpreter lock; offsets in bytes.
 //
-// Source: Include/cpython/pystate.h, Include/internal/pycore_frame.h, Include/cpython/code.h and
-// Include/cpython/unicodeobject.h of each version.
+// Source: Include/cpython/pystate.h, Include/internal/pycore_frame.h (Include/cpython/frameobject.h of 3.10),
+// Include/cpython/code.h and Include/cpython/unicodeobject.h of each version.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,10 @@ struct Layout {
     bool has_cframe;      ///< thread_frame points to a _PyCFrame
     size_t cframe_frame;  ///< _PyCFrame.current_frame
 
-    size_t frame_code;  ///< _PyInterpreterFrame: f_code, f_executable
+    bool frames_are_objects;  ///< before 3.11: PyFrameObject, with the number of its instruction and no owner
+    size_t frame_code;        ///< _PyInterpreterFrame: f_code, f_executable
     size_t frame_previous;
-    size_t frame_instruction;  ///< prev_instr, instr_ptr
+    size_t frame_instruction;  ///< f_lasti, which is a number; prev_instr, instr_ptr
     size_t frame_owner;        ///< one byte
     uint8_t foreign_owner;     ///< frames with this owner or a higher one are no Python frames
     size_t frame_locals;       ///< localsplus
@@ -29,10 +30,10 @@ struct Layout {
 
     size_t code_first_line;  ///< PyCodeObject
     size_t code_file;
-    size_t code_name;  ///< qualified
+    size_t code_name;  ///< qualified since 3.11
     size_t code_lines;
-    size_t code_bytes;  ///< co_code_adaptive
-    /// Offset of _co_firsttraceable (in code units): a frame before it has not started.
+    size_t code_bytes;  ///< co_code_adaptive, since 3.11
+    /// Since 3.11: offset of _co_firsttraceable (in code units): a frame before it has not started.
     size_t code_first_traceable() const { return code_bytes - 16; }
 
     size_t ascii_data;                            ///< PyASCIIObject: text of ASCII strings

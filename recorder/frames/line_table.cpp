@@ -51,4 +51,19 @@ int line_of(std::span<const uint8_t> table, int first_line, int64_t offset) {
     return 0;
 }
 
+int line_of_3_10(std::span<const uint8_t> table, int first_line, int64_t offset) {
+    constexpr int no_line = -128;
+    int line = first_line;
+    int64_t covered = 0;  // in bytes
+    for (size_t at = 0; at + 1 < table.size(); at += 2) {
+        const auto step = static_cast<int8_t>(table[at + 1]);
+        covered += table[at];
+        line += step == no_line ? 0 : step;
+        if (2 * offset < covered) {
+            return step == no_line ? 0 : line;
+        }
+    }
+    return 0;
+}
+
 }  // namespace tidemark::frames

@@ -50,8 +50,28 @@ std::mutex module_mutex;
 std::vector<uint64_t> new_modules;
 
 struct RawFrame {
-    uint64_t code, instruction, module;
+    uint64_t code;
+    uint64_t instruction;  ///< its address; number_instruction() where frames are objects
+    uint64_t module;
 };
+
+constexpr unsigned number_bits = 20;  ///< more instructions than a function has
+
+/// Identifies an instruction by its code object, whose address is below 2^48 and a multiple of 16, and its number.
+uint64_t number_instruction(uint64_t code, int32_t number) {
+    return code >> 4 << number_bits | static_cast<uint32_t>(number) % (1u << number_bits);
+}
+
+/// Returns how many instructions come before.
+int64_t instructions_before(const Layout& l, uint64_t code, uint64_t instruction) {
+    return l.frames_are_objects ? static_cast<int64_t>(instruction % (1u << number_bits))
+                                : static_cast<int64_t>(instruction - (code + l.code_bytes)) / 2;
+}
+
+uint64_t instruction_of(const Layout& l, uint64_t frame, uint64_t code) {
+    return l.frames_are_objects ? number_instruction(code, int_at(frame, l.frame_instruction))
+                                : word_at(frame, l.frame_instruction);
+}
 
 uint64_t innermost_frame(const Layout& l) {
     void* state = this_thread_state();
@@ -68,10 +88,16 @@ bool has_started(const Layout& l, uint8_t owner, uint64_t code, uint64_t instruc
                                        instruction >= code + l.code_bytes + 2 * static_cast<uint64_t>(first_traceable));
 }
 
-uint8_t owner_of(const Layout& l, uint64_t frame) { return *reinterpret_cast<const uint8_t*>(frame + l.frame_owner); }
+/// Returns whether the frame is one of the interpreter's own.
+bool is_foreign(const Layout& l, uint64_t frame) {
+    return !l.frames_are_objects && *reinterpret_cast<const uint8_t*>(frame + l.frame_owner) >= l.foreign_owner;
+}
 
 bool has_started(const Layout& l, uint64_t frame) {
-    const uint8_t owner = owner_of(l, frame);
+    if (l.frames_are_objects) {
+        return int_at(frame, l.frame_instruction) >= 0;
+    }
+    const uint8_t owner = *reinterpret_cast<const uint8_t*>(frame + l.frame_owner);
     if (owner >= l.foreign_owner) {
         return false;
     }
@@ -80,7 +106,8 @@ bool has_started(const Layout& l, uint64_t frame) {
 }
 
 RawFrame frame_at(const Layout& l, uint64_t at) {
-    RawFrame frame{untagged(l, word_at(at, l.frame_code)), word_at(at, l.frame_instruction), 0};
+    const uint64_t code = untagged(l, word_at(at, l.frame_code));
+    RawFrame frame{code, instruction_of(l, at, code), 0};
     frame.module = frame.code == module_call_code ? untagged(l, word_at(at, l.frame_locals)) : 0;
     return frame;
 }
@@ -92,7 +119,7 @@ int visit_frames(Visit&& visit) {
     int count = 0;
     for (uint64_t at = innermost_frame(l); at != 0 && count < deepest_stack; at = word_at(at, l.frame_previous)) {
         // Frames that have called others have started. To ask them would read their code objects as well.
-        if (count == 0 ? !has_started(l, at) : owner_of(l, at) >= l.foreign_owner) {
+        if (count == 0 ? !has_started(l, at) : is_foreign(l, at)) {
             continue;
         }
         visit(frame_at(l, at));
@@ -130,8 +157,8 @@ Place place_of(const Layout& l, uint64_t code, uint64_t instruction) {
     const std::span<const uint8_t> table(reinterpret_cast<const uint8_t*>(lines + bytes_data),
                                          word_at(lines, bytes_size));
     const int first_line = int_at(code, l.code_first_line);
-    const auto offset = static_cast<int64_t>(instruction - (code + l.code_bytes)) / 2;
-    const int line = line_of(table, first_line, offset);
+    const int64_t offset = instructions_before(l, code, instruction);
+    const int line = (l.frames_are_objects ? line_of_3_10 : line_of)(table, first_line, offset);
     return {text_of(l, word_at(code, l.code_name)), text_of(l, word_at(code, l.code_file)),
             line == 0 ? first_line : line};
 }
@@ -263,6 +290,32 @@ bool read_safely(uint64_t address, void* into, size_t bytes) {
 
 bool safe_word(uint64_t address, uint64_t& word) { return read_safely(address, &word, sizeof word); }
 
+struct SafeFrame {
+    uint64_t code = 0;
+    bool has_started = false;
+};
+
+/// Reads with safe reads; nothing if the memory does not exist.
+std::optional<SafeFrame> safe_frame(const Layout& l, uint64_t frame) {
+    uint64_t code = 0, instruction = 0;
+    uint8_t owner = 0;
+    int32_t number = 0;
+    if (!safe_word(frame + l.frame_code, code)) {
+        return std::nullopt;
+    }
+    code = untagged(l, code);
+    if (l.frames_are_objects) {
+        return read_safely(frame + l.frame_instruction, &number, sizeof number)
+                   ? std::optional(SafeFrame{code, number >= 0})
+                   : std::nullopt;
+    }
+    if (!read_safely(frame + l.frame_owner, &owner, 1) || !safe_word(frame + l.frame_instruction, instruction) ||
+        (owner < l.foreign_owner && !read_safely(code + l.code_first_traceable(), &number, sizeof number))) {
+        return std::nullopt;
+    }
+    return SafeFrame{code, has_started(l, owner, code, instruction, number)};
+}
+
 /// Follows the frames with safe reads. Returns true if the innermost Python frames run the known code.
 bool frames_match(const Layout& l, const tidemark_known_frame* known, int count) {
     uint64_t frame = 0;
@@ -271,18 +324,8 @@ bool frames_match(const Layout& l, const tidemark_known_frame* known, int count)
         return false;
     }
     for (int i = 0; i < count;) {
-        uint8_t owner = 0;
-        uint64_t code = 0, instruction = 0;
-        int32_t first_traceable = 0;
-        if (!read_safely(frame + l.frame_owner, &owner, 1) || !safe_word(frame + l.frame_code, code) ||
-            !safe_word(frame + l.frame_instruction, instruction)) {
-            return false;
-        }
-        code = untagged(l, code);
-        if (owner < l.foreign_owner && !read_safely(code + l.code_first_traceable(), &first_traceable, 4)) {
-            return false;
-        }
-        if (has_started(l, owner, code, instruction, first_traceable) && code != known[i++].code) {
+        const std::optional<SafeFrame> seen = safe_frame(l, frame);
+        if (!seen || (seen->has_started && seen->code != known[i++].code)) {
             return false;
         }
         if (!safe_word(frame + l.frame_previous, frame)) {
@@ -306,7 +349,7 @@ bool places_match(const Layout& l, const tidemark_known_frame* known, int count)
                 return false;
             }
         }
-        const Place place = place_of(l, known[i].code, word_at(frame, l.frame_instruction));
+        const Place place = place_of(l, known[i].code, instruction_of(l, frame, known[i].code));
         if (place.function != known[i].function || place.file != known[i].file || place.line != known[i].line) {
             return false;
         }
@@ -328,7 +371,7 @@ TIDEMARK_EXPORT int tidemark_frames_prepare(int major, int minor, const tidemark
     const Layout* candidate = layout_of(major, minor);
     this_thread_state = reinterpret_cast<ThreadStateOf>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
     if (candidate == nullptr || this_thread_state == nullptr) {
-        std::snprintf(error, error_size, "the frames of Python %d.%d cannot be read (3.11 to 3.14 can).", major, minor);
+        std::snprintf(error, error_size, "the frames of Python %d.%d cannot be read (3.10 to 3.14 can).", major, minor);
         return 0;
     }
     if (!frames_match(*candidate, known, count) || !places_match(*candidate, known, count)) {

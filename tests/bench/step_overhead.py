@@ -31,8 +31,8 @@ import tidemark
 
 DEVICE = "cuda"
 CALLS_BEFORE = 8  # until inference that repeats is not observed
-STEPS_BEFORE = 100  # until steps are light, and the first heap scan is over
-FIRST_STEPS = 8  # until repeated passes are not observed
+STEPS_BEFORE = range(100, 250)  # steps are light; any number of them, since heap scans begin at certain times
+FIRST_STEPS = range(8, 9)  # until repeated passes are not observed
 
 
 inference: set[Callable[[], None]] = set()  # steps that train nothing
@@ -146,7 +146,7 @@ def not_recorded(step, seconds, trace):
 def recorded(detail, steps_before=STEPS_BEFORE):
     def run(step, seconds, trace):
         tidemark.record(trace, force=True, detail=detail)
-        for _ in range(CALLS_BEFORE if step in inference else steps_before):
+        for _ in range(CALLS_BEFORE if step in inference else random.choice(steps_before)):
             step()
         found = block(step, seconds)
         tidemark.stop()
@@ -190,12 +190,15 @@ def measure(name, folder, options):
     trace = os.path.join(folder, f"{name}.tide")
     bare: list[float] = [block(step, options.seconds)]
     ratios: dict[str, list[float]] = {kind: [] for kind in options.kinds}
+    end = time.monotonic() + options.limit
     for _ in range(options.rounds):
+        if time.monotonic() > end:
+            break
         for kind in random.sample(options.kinds, len(options.kinds)):
             found = KINDS[kind](step, options.seconds, trace)
             bare.append(block(step, options.seconds))
             ratios[kind].append(found / statistics.mean(bare[-2:]))
-    result = {"workload": name, "bare_us": round(statistics.median(bare))}
+    result = {"workload": name, "bare_us": round(statistics.median(bare)), "rounds": len(bare) // len(ratios)}
     for kind, found in ratios.items():
         quartiles = statistics.quantiles(found)
         result[kind] = round(quartiles[1], 3)
@@ -208,6 +211,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("workloads", nargs="*", default=list(WORKLOADS), metavar="gpt2|mlp|lstm|bert|generate")
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--limit", type=float, default=600, help="seconds of a workload, after which no round begins")
     parser.add_argument("--seconds", type=float, default=0.4, help="of each block")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     options = parser.parse_args(sys.argv[1:])

@@ -211,7 +211,7 @@ class Doctor(CommandTest):
         self.assertTrue(parts["torch"]["text"].startswith(version))
         self.assertIn("plugin", parts)
         self.assertFalse((self.folder / "cache").exists(), "looking creates nothing")
-        self.assertTrue(parts["python"]["ok"] or sys.version_info < (3, 11), parts["python"])
+        self.assertTrue(parts["python"]["ok"], parts["python"])
 
     @unittest.skipUnless(HAS_TORCH and shutil.which("c++"), "needs torch: ./bootstrap test")
     def test_a_trial_that_fails_is_reported(self):

@@ -15,7 +15,7 @@ HOME = os.environ["TIDEMARK_HOME"]
 sys.path.insert(0, os.path.join(HOME, "python"))
 
 import tidemark
-from tidemark import _abi, _frames
+from tidemark import _abi, _frames, _introspect
 
 
 class Recorded:
@@ -34,7 +34,7 @@ class Recorded:
         frame, expected = sys._getframe(), []
         stack, frame.f_trace = self._read(ring), None
         while frame is not None:
-            expected.append((frame.f_code.co_qualname, frame.f_code.co_filename, frame.f_lineno))
+            expected.append((_introspect.name_of_function(frame.f_code), frame.f_code.co_filename, frame.f_lineno))
             frame = frame.f_back
         self.expected.append(expected[1:])  # the line inside this function has changed since
         record = _abi.Record(kind=_abi.DRIVER, detail=_abi.DRIVER_ALLOC)
@@ -59,7 +59,6 @@ def stacks_of(path):
     return [stacks[address][2:] for address in sorted(stacks)]
 
 
-@unittest.skipIf(sys.version_info < (3, 11), "stacks are read from Python 3.11 on")
 class Frames(unittest.TestCase):
     def recorded(self, program):
         with tempfile.TemporaryDirectory() as folder:

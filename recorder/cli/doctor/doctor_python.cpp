@@ -66,7 +66,7 @@ ExaminedPart PythonDoctor::python() const {
         part.text += words_("; {program} may start another Python", with("program", program));
     }
     if (const std::string failure = facts_["failure"]; !failure.empty()) {
-        part.fix = words_("The recorder's package does not work with this Python ({failure}). Use Python 3.11 to 3.14.",
+        part.fix = words_("The recorder's package does not work with this Python ({failure}). Use Python 3.10 to 3.14.",
                           with("failure", failure));
     } else if (const std::string reason = facts_["stacks"]; !reason.empty()) {
         part.fix = words_("Python stacks are not recorded: {reason}.", with("reason", reason));

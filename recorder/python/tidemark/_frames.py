@@ -12,8 +12,7 @@ from types import FrameType
 from typing import Any
 
 import tidemark._abi as _abi
-from tidemark import _core
-from tidemark._sentence import Sentence
+from tidemark import _core, _introspect
 
 
 def _known_frames(innermost: FrameType, count: int) -> tuple[Any, int]:
@@ -21,7 +20,8 @@ def _known_frames(innermost: FrameType, count: int) -> tuple[Any, int]:
     frame: FrameType | None = innermost
     while frame is not None and len(frames) < count:
         code = frame.f_code
-        frames.append(_abi.KnownFrame(id(code), code.co_qualname.encode(), code.co_filename.encode(), frame.f_lineno))
+        function = _introspect.name_of_function(code).encode()
+        frames.append(_abi.KnownFrame(id(code), function, code.co_filename.encode(), frame.f_lineno))
         frame = frame.f_back
     return (_abi.KnownFrame * len(frames))(*frames), len(frames)
 
@@ -30,9 +30,6 @@ class Frames:
     """The loaded library. The constructor raises OSError if the stacks of this Python cannot be read."""
 
     def __init__(self) -> None:
-        if sys.version_info < (3, 11):
-            version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-            raise OSError(Sentence("the frames of Python {version} cannot be read (3.11 to 3.14 can)", version=version))
         path = os.path.join(_core.home(), "libtidemark_frames.so")
         self._library = _core.declare(ctypes.PyDLL(path), _abi.WALKER_FUNCTIONS)
         self._error = ctypes.create_string_buffer(512)

@@ -9,6 +9,7 @@ getattr(), isinstance(), repr() and == may run code of the program. The descript
 from __future__ import annotations
 
 import ctypes
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -36,6 +37,11 @@ def is_exactly(instance: Any, *classes: type) -> bool:
 def class_of(instance: Any) -> str:
     """Returns the name of the class."""
     return type_name(type(instance))
+
+
+def name_of_function(code: types.CodeType) -> str:
+    """Returns the function's name as in stacks: qualified, which only Python 3.11 and later store."""
+    return code.co_qualname if sys.version_info >= (3, 11) else code.co_name
 
 
 def is_tensor(instance: Any) -> bool:

@@ -134,7 +134,7 @@ def _link(places: Places, objects: Sequence[Any], at: int) -> tuple[Link | None,
 
 def function_place(code: CodeType) -> tuple[str, str]:
     """Returns (function, file) as in stacks."""
-    return code.co_qualname if sys.version_info >= (3, 11) else code.co_name, code.co_filename
+    return _introspect.name_of_function(code), code.co_filename
 
 
 # Each function below takes (places, owner, the objects after it in the path, its position). It returns the same as
