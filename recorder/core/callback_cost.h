@@ -28,29 +28,13 @@ public:
     explicit constexpr CallbackCost(uint64_t every = 61) : every_(every), next_measured_((every + 1) / 2) {}
 
     void enter() {
-        if (depth_++ == 0 && ++callbacks_ == next_measured_) {
+        if (depth_++ == 0 && ++callbacks_ == next_measured_) [[unlikely]] {
             start_ = monotonic_ns();
         }
     }
 
     /// Returns true if it is time to send the cost.
-    bool leave() {
-        if (--depth_ != 0 || start_ == 0) {
-            return false;
-        }
-        const int64_t now = monotonic_ns(), duration = now - start_;
-        start_ = 0;
-        next_measured_ = callbacks_ + every_;
-        longest_ = std::max(longest_, duration);
-        if (duration < longest_typical) {
-            measured_ += duration;
-            ++measurements_;
-        } else {
-            rare_ += duration;
-        }
-        begin_ = begin_ == 0 ? now : begin_;
-        return measurements_ > 0 && now - begin_ >= period;
-    }
+    bool leave() { return --depth_ == 0 && start_ != 0 && measure(); }
 
     /// Returns whether there is a measurement since the last call of take().
     bool has_cost() const { return measurements_ > 0; }
@@ -75,6 +59,22 @@ private:
     /// A longer callback waited, or prepared something for the first time. It stands for no other.
     static constexpr int64_t longest_typical = 1'000'000;
     static constexpr int64_t period = 200'000'000;
+
+    /// Ends the measurement of a callback. Returns true if it is time to send the cost.
+    [[gnu::noinline]] bool measure() {
+        const int64_t now = monotonic_ns(), duration = now - start_;
+        start_ = 0;
+        next_measured_ = callbacks_ + every_;
+        longest_ = std::max(longest_, duration);
+        if (duration < longest_typical) {
+            measured_ += duration;
+            ++measurements_;
+        } else {
+            rare_ += duration;
+        }
+        begin_ = begin_ == 0 ? now : begin_;
+        return measurements_ > 0 && now - begin_ >= period;
+    }
 
     const uint64_t every_;
     uint64_t next_measured_;  ///< not the first one of many, which prepares the thread

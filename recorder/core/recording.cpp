@@ -210,7 +210,7 @@ void Recording::retire(ThreadRing* ring) {
     delete ring;
 }
 
-bool Recording::push(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes) {
+bool Recording::push_slowly(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes) {
     constexpr uint32_t slot = sizeof(tidemark_record);
     const uint32_t extra = (bytes + slot - 1) / slot;
     if (extra > UINT16_MAX || extra + 1 > ring.capacity) {

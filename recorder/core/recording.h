@@ -66,7 +66,17 @@ public:
     static void retire(ThreadRing* ring);
 
     /// Sends a message; see tidemark_api::push.
-    bool push(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes);
+    bool push(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes) {
+        // A ring that waited for room has something to report.
+        if (bytes == 0 && record.ticks != 0 && ring.waits == 0) {
+            record.extra = 0;
+            record.bytes = 0;
+            if (try_push_quickly(*ring.header, ring.slots, ring.capacity, record)) {
+                return true;
+            }
+        }
+        return push_slowly(ring, record, payload, bytes);
+    }
     /// Returns the id of the text in the ring and defines it if it is new; 0: that failed.
     uint32_t text(ThreadRing& ring, std::string_view text);
 
@@ -100,6 +110,7 @@ private:
     bool make_region(const tidemark_options& options, std::string& error);
     bool spawn_recorder(const tidemark_options& options, std::string& error) const;
     bool wait_until_ready(std::string& error);
+    bool push_slowly(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes);
     bool wait_for_room(ThreadRing& ring, uint64_t needed);
     static void report_waits(ThreadRing& ring);
     void wake_recorder();

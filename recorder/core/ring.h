@@ -142,6 +142,25 @@ inline uint64_t next_position(RingHeader& ring, tidemark_record* slots, uint64_t
     return next_lap;
 }
 
+/// The recorder's CPU core owns the cache line of a slot since it last read it: fetches that of a later record.
+inline void prefetch_after(const tidemark_record* slots, uint64_t capacity, uint64_t head) {
+    __builtin_prefetch(&slots[(head + prefetched_records) & (capacity - 1)], 1);
+}
+
+/// Puts a record without payload into a ring if there is room as far as the producer knows: most records. Called by the
+/// ring's own thread only.
+inline bool try_push_quickly(RingHeader& ring, tidemark_record* slots, uint64_t capacity,
+                             const tidemark_record& record) {
+    const uint64_t head = ring.head.load(std::memory_order_relaxed);
+    if (head >= ring.next_wrap || head - ring.known_tail >= capacity) {
+        return false;
+    }
+    prefetch_after(slots, capacity, head);
+    slots[head & (capacity - 1)] = record;
+    ring.head.store(head + 1, std::memory_order_release);
+    return true;
+}
+
 /// Puts a message into a ring if it has room. Called by the ring's own thread only.
 inline bool try_push(RingHeader& ring, tidemark_record* slots, uint64_t capacity, const tidemark_record& record,
                      const void* payload) {
@@ -153,9 +172,8 @@ inline bool try_push(RingHeader& ring, tidemark_record* slots, uint64_t capacity
             return false;
         }
     }
+    prefetch_after(slots, capacity, head);
     const uint64_t mask = capacity - 1;
-    // The recorder's CPU core owns the cache line since it last read it: prefetch those of the next records.
-    __builtin_prefetch(&slots[(head + prefetched_records) & mask], 1);
     slots[head & mask] = record;
     const auto* bytes = static_cast<const std::byte*>(payload);
     for (uint32_t i = 0; i < record.extra; ++i) {

@@ -49,7 +49,7 @@ thread_local std::vector<uint64_t>* cuts = nullptr;
 constexpr uint32_t longest_sample_wait_ms = 45;
 
 int device_of(const TraceEntry& entry) {
-    if (entry.action_ != TraceEntry::SNAPSHOT) {
+    if (entry.action_ != TraceEntry::SNAPSHOT) [[likely]] {
         return entry.device_;
     }
     return markers_seen++ % std::max(1, device_count());
@@ -67,21 +67,26 @@ bool has_stack(TraceEntry::Action action) {
            action == TraceEntry::SEGMENT_UNMAP || action == TraceEntry::OOM;
 }
 
+/// Returns by how much the event changes the number of allocations.
+int change_of_count(const TraceEntry& entry) {
+    return static_cast<int>(entry.action_ == TraceEntry::ALLOC) -
+           static_cast<int>(entry.action_ == TraceEntry::FREE_REQUESTED);
+}
+
 /// Describes an allocation or free, which steps repeat. Returns false for other events.
 bool describe(const TraceEntry& entry, uint16_t thread, EventShape& shape) {
-    const auto size = static_cast<int64_t>(entry.size_);
-    switch (entry.action_) {
-        case TraceEntry::ALLOC: shape.change = size; break;
-        case TraceEntry::FREE_REQUESTED: shape.change = -size; break;
-        case TraceEntry::FREE_COMPLETED: break;
-        default: return false;
+    const int change = change_of_count(entry);
+    if (change == 0 && entry.action_ != TraceEntry::FREE_COMPLETED) [[unlikely]] {
+        return false;
     }
-    const std::string& metadata = user_metadata_of(entry, 0);
+    shape.change = change * static_cast<int64_t>(entry.size_);
     shape.action = static_cast<uint8_t>(entry.action_);
     shape.thread = thread;
     shape.size = entry.size_;
     shape.stream = reinterpret_cast<uintptr_t>(entry.stream_);
-    shape.metadata = metadata.empty() ? 0 : std::hash<std::string>()(metadata);
+    if (const std::string& metadata = user_metadata_of(entry, 0); !metadata.empty()) [[unlikely]] {
+        shape.metadata = std::hash<std::string>()(metadata);
+    }
     return true;
 }
 
@@ -103,10 +108,11 @@ struct Event {
     const TraceEntry& entry;
     int device = 0;
     uint64_t number = 0;
+    StepPatterns& steps;  ///< of the device
 };
 
 /// Finds out where the event comes from. Defines its texts and stacks first.
-EventOrigin origin_of(const Event& event, ThreadState& state, tidemark_ring* ring) {
+[[gnu::noinline]] EventOrigin origin_of(const Event& event, ThreadState& state, tidemark_ring* ring) {
     EventOrigin origin;
     const TraceEntry& entry = event.entry;
     if (has_stack(entry.action_)) {
@@ -135,11 +141,7 @@ EventOrigin origin_of(const Event& event, ThreadState& state, tidemark_ring* rin
 }
 
 /// Ends the steps that have ended since the last event.
-void end_steps(DeviceEvents& events) {
-    const uint64_t ended = steps_ended.load(std::memory_order_acquire);
-    if (events.step == ended) {
-        return;
-    }
+[[gnu::noinline]] void end_steps(DeviceEvents& events, uint64_t ended) {
     events.step = ended;
     if (const uint64_t needs = times_details_were_needed(); std::exchange(events.needs, needs) != needs) {
         events.steps.set_unlike();
@@ -150,60 +152,90 @@ void end_steps(DeviceEvents& events) {
     events.repeats.store(events.steps.repeats(), std::memory_order_relaxed);
 }
 
-/// Returns the origin of an event: none in a pause, and in a light step that of the event which it repeats.
-EventOrigin find_origin(const Event& event, ThreadState& state, tidemark_ring* ring) {
-    StepPatterns& steps = devices[static_cast<size_t>(event.device)].steps;
-    if (are_details_paused()) {
-        steps.set_unlike();
-        return {};
-    }
-    if (!steps_may_be_light()) {
-        return origin_of(event, state, ring);
-    }
+/// An event of a step that may be light, as the patterns of steps see it.
+struct ComparedEvent {
     EventShape shape;
-    bool can_repeat = describe(event.entry, ring->serial, shape) && ring->serial != 0;
+    bool can_repeat = false;
+    bool compares_lines = false;
+};
+
+ComparedEvent compared(const Event& event, uint16_t thread) {
+    ComparedEvent found;
+    found.can_repeat = describe(event.entry, thread, found.shape) && thread != 0;
     // A node has the stack of its forward op, which light steps do not look up.
-    const bool compares = steps.compares_lines() && has_stack(event.entry.action_) && executing_node() == nullptr;
-    if (!records_details()) {
-        shape.lines = compares ? state.lines_here() : 0;
-        const EventOrigin* expected = can_repeat ? steps.expect(shape) : nullptr;
-        if (expected != nullptr && state.may_be_in(expected->phase)) {
-            EventOrigin origin = *expected;
-            origin.is_light = true;
-            return origin;
-        }
-        can_repeat &= expected == nullptr;
-        resume_details();
+    found.compares_lines =
+        event.steps.compares_lines() && has_stack(event.entry.action_) && executing_node() == nullptr;
+    return found;
+}
+
+/// Returns the origin of an event of a light step: that of the event which it repeats; nullptr if there is none, and
+/// then `event` cannot repeat or is not added yet.
+const EventOrigin* repeated_origin(ComparedEvent& event, ThreadState& state, StepPatterns& steps) {
+    if (event.compares_lines) [[unlikely]] {
+        event.shape.lines = state.lines_here();
     }
+    const EventOrigin* expected = event.can_repeat ? steps.expect(event.shape) : nullptr;
+    if (expected != nullptr && !state.may_be_in(expected->phase)) [[unlikely]] {
+        event.can_repeat = false;
+        return nullptr;
+    }
+    return expected;
+}
+
+/// Returns the origin of an event of a step with details.
+[[gnu::noinline]] EventOrigin new_origin(const Event& event, ComparedEvent& compared, ThreadState& state,
+                                         tidemark_ring* ring) {
     const EventOrigin origin = origin_of(event, state, ring);
-    shape.lines = compares ? origin.lines : 0;
-    if (can_repeat) {
-        steps.add(shape, origin);
+    compared.shape.lines = compared.compares_lines ? origin.lines : 0;
+    if (compared.can_repeat) {
+        event.steps.add(compared.shape, origin);
     } else {
-        steps.set_unlike();
+        event.steps.set_unlike();
     }
     return origin;
 }
 
-void report(const TraceEntry& entry, int device, uint64_t sequence) {
+/// Returns the origin of an event: none in a pause, and in a light step that of the event which it repeats.
+EventOrigin find_origin(const Event& event, ThreadState& state, tidemark_ring* ring) {
+    if (are_details_paused()) [[unlikely]] {
+        event.steps.set_unlike();
+        return {};
+    }
+    if (!steps_may_be_light()) [[unlikely]] {
+        return origin_of(event, state, ring);
+    }
+    ComparedEvent seen = compared(event, ring->serial);
+    if (!records_details()) {
+        if (const EventOrigin* repeated = repeated_origin(seen, state, event.steps); repeated != nullptr) [[likely]] {
+            EventOrigin origin = *repeated;
+            origin.is_light = true;
+            return origin;
+        }
+        resume_details();
+    }
+    return new_origin(event, seen, state, ring);
+}
+
+void report(const Event& event) {
+    const TraceEntry& entry = event.entry;
     ThreadState& state = ThreadState::here();
     const MeasuredCallback measured(state);
     tidemark_ring* ring = state.ring();
-    if (ring == nullptr) {
+    if (ring == nullptr) [[unlikely]] {
         return;  // the recorder detects the gap in the sequence
     }
     follow_pause(*ring);
-    const EventOrigin origin = find_origin({entry, device, sequence}, state, ring);
+    const EventOrigin origin = find_origin(event, state, ring);
     tidemark_record record{};
     record.kind = TIDEMARK_EVENT;
     record.detail =
         static_cast<uint8_t>(static_cast<unsigned>(entry.action_) | (origin.is_light ? TIDEMARK_EVENT_LIGHT : 0));
     record.ticks = ticks_of(entry);
-    record.event.sequence = sequence;
+    record.event.sequence = event.number;
     record.event.address = entry.addr_;
     record.event.size = entry.size_;
     record.event.stream = reinterpret_cast<uintptr_t>(entry.stream_);
-    record.event.device = static_cast<uint8_t>(device);
+    record.event.device = static_cast<uint8_t>(event.device);
     record.event.stack = origin.stack;
     record.event.stack_thread = origin.stack_thread;
     record.event.op = origin.op;
@@ -212,41 +244,42 @@ void report(const TraceEntry& entry, int device, uint64_t sequence) {
     record.event.context = origin.context;
     const std::string& metadata = user_metadata_of(entry, 0);
     core()->push(ring, &record, metadata.data(), static_cast<uint32_t>(metadata.size()));
-    if (origin.category != TIDEMARK_CATEGORY_NONE && !origin.is_light) {
+    if (origin.category != TIDEMARK_CATEGORY_NONE && !origin.is_light) [[unlikely]] {
         report_label(origin.category, {record.event.address, record.event.device});
     }
 }
 
 void count_allocations(const TraceEntry& entry, DeviceEvents& events) {
-    const int change = entry.action_ == TraceEntry::ALLOC ? 1 : entry.action_ == TraceEntry::FREE_REQUESTED ? -1 : 0;
-    events.allocated.store(events.allocated.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+    events.allocated.store(events.allocated.load(std::memory_order_relaxed) + change_of_count(entry),
+                           std::memory_order_relaxed);
 }
 
 /// Handles an event. The allocator calls it under the device's lock, so it takes no lock that is held while memory is
 /// allocated, calls nothing of PyTorch that takes one, and does not throw.
 void on_event(const TraceEntry& entry) noexcept {
     const int device = device_of(entry);
-    if (device < 0 || device >= most_devices) {
+    if (device < 0 || device >= most_devices) [[unlikely]] {
         return;
     }
     DeviceEvents& events = devices[static_cast<size_t>(device)];
-    if (entry.action_ == TraceEntry::SNAPSHOT) {
+    if (entry.action_ == TraceEntry::SNAPSHOT) [[unlikely]] {
         arm(events);
         if (cuts != nullptr) {
             cuts->push_back(events.next.load(std::memory_order_relaxed));
             return;  // our own snapshot is not an event of the program
         }
     }
-    if (!events.armed.load(std::memory_order_relaxed)) {
+    if (!events.armed.load(std::memory_order_relaxed)) [[unlikely]] {
         return;
     }
-    if (steps_may_be_light()) {
-        end_steps(events);
+    if (const uint64_t ended = steps_ended.load(std::memory_order_acquire);
+        events.step != ended && steps_may_be_light()) [[unlikely]] {
+        end_steps(events, ended);
     }
     count_allocations(entry, events);
     const uint64_t sequence = events.next.load(std::memory_order_relaxed);
     events.next.store(sequence + 1, std::memory_order_relaxed);
-    report(entry, device, sequence);
+    report({entry, device, sequence, events.steps});
 }
 
 /// Handles an out-of-memory error. The allocator calls it without its lock, before it throws.

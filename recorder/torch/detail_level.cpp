@@ -6,8 +6,6 @@
 #include <atomic>
 #include <mutex>
 
-#include "recorder/core/pause.h"
-
 namespace tidemark::plugin {
 
 namespace {
@@ -48,11 +46,7 @@ void begin_with_details(void (*observe)(bool details)) {
     observer = observe;
 }
 
-void follow_pause(const tidemark_ring& ring) {
-    const bool pause = recorder::is_paused(ring);
-    if (pause == are_details_paused()) {
-        return;
-    }
+void set_details_paused(bool pause) {
     const std::lock_guard lock(switching);
     if (observer != nullptr && is_paused.exchange(pause, std::memory_order_acq_rel) != pause) {
         was_paused.store(true, std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "recorder/core/core.h"
+#include "recorder/core/pause.h"
 
 namespace tidemark::plugin {
 
@@ -19,9 +20,15 @@ bool records_details();
 bool are_details_paused();
 /// Returns whether that was the case at any time of this recording.
 bool were_details_paused();
-/// Begins or ends such a pause when the user has done so. Does nothing without an observer. May be called under an
-/// allocator lock.
-void follow_pause(const tidemark_ring& ring);
+/// Begins or ends such a pause as the user wants. Does nothing without an observer. May be called under an allocator
+/// lock.
+void set_details_paused(bool pause);
+/// Does so when the user has changed it.
+inline void follow_pause(const tidemark_ring& ring) {
+    if (const bool pause = recorder::is_paused(ring); pause != are_details_paused()) [[unlikely]] {
+        set_details_paused(pause);
+    }
+}
 
 /// Registers what begins (true) and ends (false) to observe details, and records all of them from now on. nullptr: the
 /// level does not change any more. `observe` runs while a lock is held. It must not allocate GPU memory.

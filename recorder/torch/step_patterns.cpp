@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "recorder/core/mixed_hash.h"
-
 namespace tidemark::plugin {
 
 namespace {
@@ -18,18 +16,13 @@ constexpr size_t most_events = 1 << 16;
 /// A step that retains more is worth all details, above all the graph.
 constexpr int64_t most_bytes_left = 64 << 10;
 
-uint64_t hash_of(const EventShape& shape) {
-    uint64_t hash =
-        recorder::mixed(shape.stream, uint64_t{shape.lines} << 32 | uint64_t{shape.action} << 16 | shape.thread);
-    return recorder::mixed(hash ^ shape.metadata, shape.size);
-}
-
 }  // namespace
 
 void StepPatterns::add(const EventShape& shape, const EventOrigin& origin) {
     if (is_as_expected_) {
         take_expected_part();
     }
+    rest_ = {};
     prefix_ = recorder::mixed(prefix_, hash_of(shape));
     change_ += shape.change;
     if (++position_ > most_events) {
@@ -41,21 +34,29 @@ void StepPatterns::add(const EventShape& shape, const EventOrigin& origin) {
     }
 }
 
-const EventOrigin* StepPatterns::expect(const EventShape& shape) {
-    const bool may_follow = !is_unlike_ && (is_as_expected_ || position_ == 0);
-    const uint64_t prefix = recorder::mixed(prefix_, hash_of(shape));
-    size_t found = may_follow ? expected_ : none;
-    if (may_follow && (found == none || !known_[found].has(position_, prefix))) {
-        found = find_beginning(prefix);
+/// Expects a known step that begins like this one and goes on with the event of this prefix. Returns false if there is
+/// none.
+bool StepPatterns::expect_another(uint64_t prefix) {
+    if (is_unlike_ || (!is_as_expected_ && position_ > 0)) {
+        return false;
     }
+    const size_t found = find_beginning(prefix);
     if (found == none) {
-        return nullptr;
+        return false;
     }
-    expected_ = found;
-    is_as_expected_ = true;
-    prefix_ = prefix;
-    change_ += shape.change;
-    return &known_[found].origins[position_++];
+    set_expected(found);
+    return true;
+}
+
+/// Requires a step that begins like this one.
+void StepPatterns::set_expected(size_t step) {
+    expected_ = step;
+    rest_ = {};
+    if (step != none) {
+        const Step& known = known_[step];
+        rest_ = {known.prefixes.data() + position_, known.prefixes.data() + known.prefixes.size(),
+                 known.origins.data() + position_};
+    }
 }
 
 bool StepPatterns::end_step() {
@@ -124,10 +125,6 @@ void StepPatterns::begin_step_after(size_t step) {
     if (last_ != none) {
         known_[last_].next = step;
     }
-    if (step != none) {
-        known_[step].last_use = steps_;
-        expected_ = known_[step].next;
-    }
     last_ = step;
     step_.prefixes.clear();
     step_.origins.clear();
@@ -135,6 +132,12 @@ void StepPatterns::begin_step_after(size_t step) {
     position_ = 0;
     prefix_ = 0;
     change_ = 0;
+    size_t next = none;
+    if (step != none) {
+        known_[step].last_use = steps_;
+        next = known_[step].next;
+    }
+    set_expected(next);
 }
 
 }  // namespace tidemark::plugin

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "recorder/core/mixed_hash.h"
+
 namespace tidemark::plugin {
 
 /// What the recorder found out about an event, in ids of the thread that had it.
@@ -51,9 +53,25 @@ public:
     void add(const EventShape& shape, const EventOrigin& origin);
     /// Adds the next event, and returns its origin in the known step that begins like this one. Returns nullptr, and
     /// does not add the event, if there is none. Then add() follows.
-    const EventOrigin* expect(const EventShape& shape);
+    const EventOrigin* expect(const EventShape& shape) {
+        const uint64_t prefix = recorder::mixed(prefix_, hash_of(shape));
+        if (rest_.prefix == rest_.end || *rest_.prefix != prefix) [[unlikely]] {
+            if (!expect_another(prefix)) {
+                return nullptr;
+            }
+        }
+        is_as_expected_ = true;
+        prefix_ = prefix;
+        change_ += shape.change;
+        ++position_;
+        ++rest_.prefix;
+        return rest_.origin++;
+    }
     /// Marks the step as one that repeats none, because it has another kind of event.
-    void set_unlike() { is_unlike_ = true; }
+    void set_unlike() {
+        is_unlike_ = true;
+        rest_ = {};
+    }
 
     /// Ends the step. Returns whether it repeats a known step.
     bool end_step();
@@ -75,6 +93,19 @@ private:
         }
     };
 
+    /// The events of the expected step that come next; none if this step is not as expected.
+    struct Rest {
+        const uint64_t *prefix = nullptr, *end = nullptr;
+        const EventOrigin* origin = nullptr;
+    };
+
+    static uint64_t hash_of(const EventShape& shape) {
+        const uint64_t hash =
+            recorder::mixed(shape.stream, uint64_t{shape.lines} << 32 | uint64_t{shape.action} << 16 | shape.thread);
+        return recorder::mixed(hash ^ shape.metadata, shape.size);
+    }
+    bool expect_another(uint64_t prefix);
+    void set_expected(size_t step);
     size_t find_beginning(uint64_t prefix) const;
     size_t find_whole() const;
     bool has_origins_of(const Step& known) const;
@@ -85,6 +116,7 @@ private:
     std::vector<Step> known_;
     Step step_;                    ///< this one, unless all of its events were expected
     size_t expected_ = none;       ///< the known step that is expected, or that this one repeats so far
+    Rest rest_;                    ///< of that step
     bool is_as_expected_ = false;  ///< all events of this step were, and are not in step_
     bool is_unlike_ = false;
     size_t position_ = 0;  ///< events of this step so far

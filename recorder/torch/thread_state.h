@@ -201,7 +201,7 @@ public:
     MeasuredCallback(const MeasuredCallback&) = delete;
     MeasuredCallback& operator=(const MeasuredCallback&) = delete;
     ~MeasuredCallback() {
-        if (state_.cost.leave()) {
+        if (state_.cost.leave()) [[unlikely]] {
             send_cost(state_);
         }
     }
