@@ -682,9 +682,10 @@ class Retention(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"\Atidemark: No allocator events were recorded, .* never initialized CUDA.*\n\Z")
         found = dict(part.split("\n", 1) for part in done.stdout.split("case ")[1:])
+        in_order = sorted if sys.version_info < (3, 11) else list  # searches find other paths first there
         for name, (_, *expected) in CASES.items():
             with self.subTest(name):
-                self.assertEqual(found[name].splitlines(), expected)
+                self.assertEqual(in_order(found[name].splitlines()), in_order(expected))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,9 @@ def links(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root])
 def _start(places: _links.Places, path: _heap.Path, roots: Sequence[_roots.Root]) -> tuple[list[Link], int]:
     """Returns the links that name the start of a path, and the position in its objects where the rest begins."""
     if path.start == _abi.HEAP_CYCLE:
-        return [Link("cycle", _cycle_name(path.objects[: path.cycle_length]))], _position_on_cycle(path)
+        at = _position_on_cycle(path)
+        cycle = [*path.objects[at : path.cycle_length], *path.objects[:at]]
+        return [Link("cycle", _cycle_name(cycle))], at
     if path.start == _abi.HEAP_NATIVE:
         return _of_native(places, path)
     root = roots[path.root]
