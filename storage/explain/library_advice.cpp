@@ -17,8 +17,9 @@ namespace {
 
 /// When a stack with such a frame proves the use of the API.
 enum class Proof : uint8_t {
-    request,  ///< the frame itself accumulates or copies
-    growth,   ///< only if the memory grows: the same frames also allocate temporaries
+    request,         ///< the frame itself accumulates or copies
+    growth,          ///< only if the memory grows, or filled a cache: the same frames also allocate temporaries
+    endless_growth,  ///< only if it still grows: the advice says that nothing is removed
 };
 
 constexpr size_t most_functions = 5;
@@ -114,7 +115,7 @@ constexpr std::array places{
     Place{
         "/torchmetrics/",
         {},
-        Proof::growth,
+        Proof::endless_growth,
         Literal(
             "The metric keeps the tensors of every update() until reset(). Reset it after each compute(), or keep its "
             "states in host memory."),
@@ -136,7 +137,7 @@ constexpr std::array places{
     Place{
         "/loops/evaluation_loop.py",
         {},
-        Proof::growth,
+        Proof::endless_growth,
         Literal(
             "Lightning does not clear what validation_step() or test_step() collects in an attribute. Clear it at the "
             "end of each epoch."),
@@ -146,7 +147,7 @@ constexpr std::array places{
         "self.outputs"},
     Place{"/loops/training_epoch_loop.py",
           {},
-          Proof::growth,
+          Proof::endless_growth,
           Literal("Lightning does not clear what training_step() collects in an attribute. Clear it at the end of each "
                   "epoch."),
           "def on_train_epoch_end(self):\n    self.outputs.clear()",
@@ -201,7 +202,8 @@ bool has_function(const StackTable& stacks, const std::vector<FrameId>& frames, 
                        [&](FrameId id) { return last_part(stacks.string(stacks.frame(id).function)) == function; });
 }
 
-const Place* find_place(const StackTable& stacks, StackId stack, bool grows) {
+/// `known`: what is known of the memory that the stack allocated.
+const Place* find_place(const StackTable& stacks, StackId stack, Proof known) {
     const std::vector<FrameId> frames = stacks.frames_of(stack);
     for (const FrameId id : frames) {
         // A folder of the program may have the name of a library.
@@ -210,7 +212,7 @@ const Place* find_place(const StackTable& stacks, StackId stack, bool grows) {
         }
         const Frame& frame = stacks.frame(id);
         const auto found = std::find_if(places.begin(), places.end(), [&](const Place& place) {
-            return (grows || place.proof == Proof::request) && !place.needs_owner &&
+            return place.proof <= known && !place.needs_owner &&
                    is_at(place, stacks.string(frame.file), stacks.string(frame.function)) &&
                    (place.within.empty() || has_function(stacks, frames, place.within));
         });
@@ -327,7 +329,11 @@ std::optional<Fix> fix_at(const Place* place, const Trace& trace, const Words& w
 
 std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack,
                                          const RetentionPath* path) {
-    return fix_at(find_place(trace.stacks, stack, true), trace, words, path);
+    return fix_at(find_place(trace.stacks, stack, Proof::endless_growth), trace, words, path);
+}
+
+std::optional<Fix> library_fix_of_cache(const Trace& trace, const Words& words, StackId stack) {
+    return fix_at(find_place(trace.stacks, stack, Proof::growth), trace, words, nullptr);
 }
 
 std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
@@ -353,7 +359,7 @@ bool is_filled_by_library(const Trace& trace, const GraphTables& tables, const s
 }
 
 std::optional<Fix> library_fix_of_request(const Trace& trace, const Words& words, StackId stack) {
-    return fix_at(find_place(trace.stacks, stack, false), trace, words, nullptr);
+    return fix_at(find_place(trace.stacks, stack, Proof::request), trace, words, nullptr);
 }
 
 }  // namespace tidemark

@@ -22,11 +22,14 @@ struct RetentionPath {
     const std::vector<PathLink>& links;
 };
 
-/// Returns the fix for memory that this stack allocated and that grows or filled a cache: the library retains it, or
-/// calls code of the program that does. Returns nothing if no library in the stack is known for it. The fix has no
+/// Returns the fix for memory that this stack allocated and that grows: the library retains it, or calls code of the
+/// program that does. Returns nothing if no library in the stack is known for it. The fix has no
 /// bytes. `path`: to the memory; the code of the fix then uses its names.
 std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack,
                                          const RetentionPath* path = nullptr);
+
+/// The same for memory that filled a cache and grows no longer.
+std::optional<Fix> library_fix_of_cache(const Trace& trace, const Words& words, StackId stack);
 
 /// Returns the fix for memory that grows and to which these links lead, if an object of a library retains what it is
 /// given. Stacks of the trace show which classes are the library's. An object whose tensors grow (Growth::of_size) is

@@ -371,6 +371,14 @@ TEST(ExplainBoundedCache, RecommendsWhatTheLibraryOffers) {
     EXPECT_EQ(findings[0].fixes.at(0).bytes, 8 * MiB);
 }
 
+TEST(ExplainBoundedCache, DoesNotSayThatNothingIsRemoved) {
+    const Findings findings =
+        cache(8, "pytorch_lightning/loops/training_epoch_loop.py").diagnose(diagnoses::bounded_cache);
+    ASSERT_EQ(findings.size(), 1u);
+    ASSERT_EQ(findings[0].fixes.size(), 1u);
+    EXPECT_EQ(findings[0].fixes[0].code, "entry = entry.to(\"cpu\")");
+}
+
 TEST(ExplainBoundedCache, ReportsNothingIfItGrows) {
     EXPECT_TRUE(cache(100).diagnose(diagnoses::bounded_cache).empty());
 }

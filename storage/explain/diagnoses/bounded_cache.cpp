@@ -167,7 +167,7 @@ Finding make_finding(const AnalysisContext& context, const Cache& cache, const W
             context.now())};
     finding.fixes = {{words("If it is too large: reduce the maximum size, or keep the entries in host memory."),
                       "entry = entry.to(\"cpu\")", cache.bytes, std::nullopt}};
-    if (std::optional<Fix> fix = library_fix_of_growth(context.trace(), words, finding.stack)) {
+    if (std::optional<Fix> fix = library_fix_of_cache(context.trace(), words, finding.stack)) {
         fix->bytes = cache.bytes;
         finding.fixes.insert(finding.fixes.begin(), std::move(*fix));
     }
