@@ -17,7 +17,6 @@ import json
 import pathlib
 import subprocess
 import sys
-import tarfile
 import tempfile
 
 import corpus
@@ -138,20 +137,12 @@ def check_all(options, folder):
     return 1 if wrong or not rows else 0
 
 
-def unpack(archive, folder):
-    with tarfile.open(archive) as packed:
-        for member in packed:
-            content = packed.extractfile(member)
-            if content is not None and member.name.endswith(".tide"):
-                (folder / pathlib.Path(member.name).name).write_bytes(content.read())
-
-
 def main():
     options = parse_options()
     if options.traces.is_dir():
         return check_all(options, options.traces)
     with tempfile.TemporaryDirectory() as folder:
-        unpack(options.traces, pathlib.Path(folder))
+        corpus.unpack(options.traces, pathlib.Path(folder))
         return check_all(options, pathlib.Path(folder))
 
 

@@ -18,6 +18,7 @@ Keys of a program in expected.json:
 import dataclasses
 import json
 import pathlib
+import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TRUTHS = HERE / "truths.json"
@@ -76,3 +77,12 @@ def without_owner(member):
     member.uid = member.gid = member.mtime = 0
     member.uname = member.gname = ""
     return member
+
+
+def unpack(archive, folder):
+    """Writes the traces of an archive into a folder."""
+    with tarfile.open(archive) as packed:
+        for member in packed:
+            content = packed.extractfile(member)
+            if content is not None and member.name.endswith(".tide"):
+                (folder / pathlib.Path(member.name).name).write_bytes(content.read())
