@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Explains each trace once for each kind of rows, without these rows: parts of a recording may be missing, and a program
-may have no iterations. Exit status 1: an explanation failed.
+"""Explains each trace once for each kind of rows, without these rows: parts of a recording may be missing, and a
+program may have no iterations. Exit status 1: an explanation failed.
 
     without_rows.py ARCHIVE.tar.xz --tidemark build/ci/recorder/cli/tidemark
 """
