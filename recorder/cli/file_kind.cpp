@@ -137,8 +137,9 @@ Status may_write_report(const std::string& path, bool force) {
         case FileKind::trace:
         case FileKind::other_sqlite:
         case FileKind::snapshot:
-            return usage_error("{path} exists and is not a report; it is left alone. Select another name with -o.",
-                               with("path", path));
+            return usage_error(
+                "{path} is a trace, a database or a snapshot; it is left alone. Select another name with -o.",
+                with("path", path));
         case FileKind::other: break;
     }
     return force ? Status() : usage_error("{path} exists already; --force replaces it.", with("path", path));
