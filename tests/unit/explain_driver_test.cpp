@@ -82,10 +82,10 @@ TEST(ExplainLibraries, MemoryOfTheirHandlesIsOfThreads) {
 }
 
 /// Returns the context of a program without PyTorch that allocates 8 MiB twenty times; `frees`: and frees each.
-std::unique_ptr<AnalysisContext> without_pytorch(bool frees) {
+std::unique_ptr<AnalysisContext> without_pytorch(bool frees, DriverMemoryKind kind = DriverMemoryKind::device) {
     RunBuilder run;
     for (int64_t i = 0; i < 20; ++i) {
-        take(run, DriverMemoryKind::device, 8 * MiB, i * ms, "/usr/lib/libengine.so", run.line("infer"));
+        take(run, kind, 8 * MiB, i * ms, "/usr/lib/libengine.so", run.line("infer"));
         if (frees) {
             run.trace.driver_allocations.back().free_time = i * ms + ms / 2;
         }
@@ -111,6 +111,11 @@ TEST(ExplainWithoutPyTorch, DriverMemoryGrowsWithoutIterations) {
 
 TEST(ExplainWithoutPyTorch, MemoryThatIsFreedIsNoLeak) {
     EXPECT_EQ(test::leaks_of(explained(*without_pytorch(true))), "");
+}
+
+TEST(ExplainWithoutPyTorch, PinnedMemoryDoesNotGrowWithoutIterations) {
+    EXPECT_EQ(test::leaks_of(explained(*without_pytorch(false, DriverMemoryKind::pinned))), "")
+        << "nothing repeats, so these may be the buffers of the whole run";
 }
 
 /// Returns ten steps, each of which pins this much memory, after a first buffer.

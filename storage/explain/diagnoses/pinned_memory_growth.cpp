@@ -45,8 +45,9 @@ void report(Finding& finding, const AnalysisContext& context, const With& each, 
 }
 
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress&) {
-    // Pinned memory belongs to no device, so it is reported once, with the main device.
-    if (&context.device() != &context.trace().main_device()) {
+    // Pinned memory belongs to no device, so it is reported once, with the main device. Without iterations, a program
+    // that pins its buffers at its start would look like one that pins more and more.
+    if (&context.device() != &context.trace().main_device() || context.iterations().empty()) {
         return;
     }
     const auto libraries =
