@@ -211,13 +211,12 @@ void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF
     }
 }
 
-/// Returns the peak's pixel; nothing if the plot does not show it.
 std::optional<QPointF> TimelinePlot::peak_place() const {
-    const Extremes peak = session()->analysis().curves().peak(Series::allocated);
-    const double at = x_map().pixel(session()->time_view().position_of(peak.max_event));
-    const double y = y_map().pixel(static_cast<double>(peak.max));
+    const int64_t bytes = session()->analysis().curves().peak(Series::allocated).max;
+    const double at = x_map().pixel(session()->time_view().position_of(peak_));
+    const double y = y_map().pixel(static_cast<double>(bytes));
     const bool is_shown =
-        peak.max > 0 && at >= area().left() && at <= area().right() && y >= area().top() && y <= area().bottom();
+        bytes > 0 && at >= area().left() && at <= area().right() && y >= area().top() && y <= area().bottom();
     return is_shown ? std::optional(QPointF(at, y)) : std::nullopt;
 }
 

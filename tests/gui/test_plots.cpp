@@ -248,6 +248,21 @@ private slots:
         }
     }
 
+    /// Only peaks are recorded of repeated steps, so the peak may have no event of its own.
+    void the_peak_is_marked_where_the_cursor_goes() {
+        const auto trace = test::run_with_repeated_steps(1 << 20);
+        const auto session = std::make_unique<Session>(trace, Session::analyze(trace));
+        const TimePoint& cursor = session->selection().state().time_point;
+        QVERIFY(cursor.repeated);
+        TimelinePlot plot;
+        plot.set_session(session.get());
+        picture(plot, {900, 400});
+        const auto mark = plot.peak_place();
+        QVERIFY(mark);
+        const double position = session->time_view().position_of(cursor);
+        QCOMPARE(mark->x(), time_map(session->time_view(), plot.axisRect()->rect()).pixel(position));
+    }
+
     void a_large_context_does_not_hide_the_allocators_memory() {
         const auto plain = test::synthetic_session({.spike_step = -1, .oom = false});
         const auto reserved = static_cast<int64_t>(plain->device().segments[0].size);
