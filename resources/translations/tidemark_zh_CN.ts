@@ -4187,6 +4187,18 @@
         <source>Allocated, recorded: %1</source>
         <translation>已分配（记录）：%1</translation>
     </message>
+    <message>
+        <source>recorded</source>
+        <translation>记录</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::RetentionPathView</name>
@@ -6097,6 +6109,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Out of memory</source>
         <translation>显存不足</translation>
+    </message>
+    <message>
+        <source>The free memory of an expandable segment counts as free gaps.</source>
+        <translation>可扩展段中的空闲显存计为空闲间隙。</translation>
     </message>
 </context>
 </TS>
