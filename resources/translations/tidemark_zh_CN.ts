@@ -2358,8 +2358,8 @@
         <translation>您的笔记</translation>
     </message>
     <message>
-        <source>Your note:</source>
-        <translation>您的笔记：</translation>
+        <source>&lt;b&gt;Your note:&lt;/b&gt; %1</source>
+        <translation>&lt;b&gt;您的笔记：&lt;/b&gt;%1</translation>
     </message>
     <message>
         <source>Add a note…</source>
@@ -2924,8 +2924,8 @@
 <context>
     <name>tidemark::gui::JobView</name>
     <message>
-        <source>Fix:</source>
-        <translation>修复：</translation>
+        <source>&lt;b&gt;Fix:&lt;/b&gt; %1</source>
+        <translation>&lt;b&gt;修复：&lt;/b&gt;%1</translation>
     </message>
     <message>
         <source>Open %1</source>

@@ -248,6 +248,25 @@ private slots:
         }
     }
 
+    void lines_of_failures_do_not_cross_the_names_in_the_key() {
+        const auto session = test::synthetic_session();
+        TimelinePlot plot;
+        plot.set_session(session.get());
+        const QImage image = picture(plot, {900, 400});
+        const QRect area = plot.axisRect()->rect();
+        const QRgb failure = plot.picture().request.theme.oom.rgb();
+        int in_key = 0, below = 0;
+        for (int y = area.top(); y < area.bottom(); ++y) {
+            for (int x = area.left(); x < area.right() + 2; ++x) {
+                const bool is_failure = image.pixel(x, y) == failure;
+                in_key += is_failure && y < area.top() + key_row_height(QFontMetrics(plot.font())) / 2 ? 1 : 0;
+                below += is_failure ? 1 : 0;
+            }
+        }
+        QCOMPARE(in_key, 0);
+        QVERIFY(below > 100);
+    }
+
     /// Only peaks are recorded of repeated steps, so the peak may have no event of its own.
     void the_peak_is_marked_where_the_cursor_goes() {
         const auto trace = test::run_with_repeated_steps(1 << 20);
