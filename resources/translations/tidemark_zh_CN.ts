@@ -3186,38 +3186,6 @@
         <translation>打开</translation>
     </message>
     <message>
-        <source>The cursor&apos;s time and event</source>
-        <translation>光标的时间与事件</translation>
-    </message>
-    <message>
-        <source>Memory at the cursor</source>
-        <translation>光标处的显存</translation>
-    </message>
-    <message>
-        <source>Data gaps</source>
-        <translation>数据缺口</translation>
-    </message>
-    <message>
-        <source>allocated %1</source>
-        <translation>已分配 %1</translation>
-    </message>
-    <message>
-        <source>active %1</source>
-        <translation>活跃 %1</translation>
-    </message>
-    <message>
-        <source>reserved %1</source>
-        <translation>保留 %1</translation>
-    </message>
-    <message>
-        <source>device %1</source>
-        <translation>设备显存 %1</translation>
-    </message>
-    <message>
-        <source>no data gaps</source>
-        <translation>没有数据缺口</translation>
-    </message>
-    <message>
         <source>Timeline</source>
         <translation>时间线</translation>
     </message>
@@ -3557,12 +3525,6 @@
         <source>Explain now</source>
         <translation>立即解释</translation>
     </message>
-    <message numerus="yes">
-        <source>⚠ %n data gap(s)</source>
-        <translation>
-            <numerusform>⚠ %n 处数据缺口</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Data gaps of this trace</source>
         <translation>此记录的数据缺口</translation>
@@ -3670,10 +3632,6 @@
     <message>
         <source>Previous change of memory</source>
         <translation>上一次显存变化</translation>
-    </message>
-    <message>
-        <source>cursor %1</source>
-        <translation>光标 %1</translation>
     </message>
     <message>
         <source>Show the busy part of the run</source>
@@ -5224,6 +5182,51 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>peak %1 allocated</source>
         <translation>峰值：已分配 %1</translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::StatusLine</name>
+    <message>
+        <source>The cursor&apos;s time and event</source>
+        <translation>光标的时间与事件</translation>
+    </message>
+    <message>
+        <source>Memory at the cursor</source>
+        <translation>光标处的显存</translation>
+    </message>
+    <message>
+        <source>Data gaps</source>
+        <translation>数据缺口</translation>
+    </message>
+    <message>
+        <source>allocated %1</source>
+        <translation>已分配 %1</translation>
+    </message>
+    <message>
+        <source>active %1</source>
+        <translation>活跃 %1</translation>
+    </message>
+    <message>
+        <source>reserved %1</source>
+        <translation>保留 %1</translation>
+    </message>
+    <message>
+        <source>device %1</source>
+        <translation>设备显存 %1</translation>
+    </message>
+    <message>
+        <source>no data gaps</source>
+        <translation>没有数据缺口</translation>
+    </message>
+    <message numerus="yes">
+        <source>⚠ %n data gap(s)</source>
+        <translation>
+            <numerusform>⚠ %n 处数据缺口</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>cursor %1</source>
+        <translation>光标 %1</translation>
     </message>
 </context>
 <context>
