@@ -3059,6 +3059,10 @@
 光标处 %2（%3 字节）</numerusform>
         </translation>
     </message>
+    <message>
+        <source>At the cursor</source>
+        <translation>光标处</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::LiveStrip</name>

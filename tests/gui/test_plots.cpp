@@ -433,6 +433,30 @@ private slots:
         }
     }
 
+    /// The memory breakdown beside it has the numbers of another point in time.
+    void the_legend_says_which_point_its_bytes_are_of() {
+        const auto session = gui::test::synthetic_session();
+        Legend legend;
+        legend.resize(1200, 60);
+        legend.set_session(session.get());
+        const QImage image = legend.grab().toImage();
+        const auto dark_before = [&](int end) {
+            int pixels = 0;
+            for (int x = 0; x < end; ++x) {
+                for (int y = 0; y < 20; ++y) {
+                    pixels += qGray(image.pixel(x, y)) < 150 ? 1 : 0;
+                }
+            }
+            return pixels;
+        };
+        const int caption = legend.fontMetrics().horizontalAdvance(Legend::tr("At the cursor"));
+        QVERIFY(dark_before(caption) > 50);
+        QHelpEvent help(QEvent::ToolTip, {caption / 2, 8}, legend.mapToGlobal(QPoint(caption / 2, 8)));
+        QToolTip::showText({}, QStringLiteral("none"));
+        QApplication::sendEvent(&legend, &help);
+        QVERIFY2(!QToolTip::text().contains(QStringLiteral("cursor")), "no entry lies under it");
+    }
+
     void steps_have_a_row_with_their_numbers() {
         Trace trace;
         trace.steps.push_back({7, StepSource::user, 100, 200});
