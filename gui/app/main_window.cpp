@@ -4,7 +4,6 @@
 #include "gui/app/main_window.h"
 
 #include <QApplication>
-#include <QClipboard>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QFileInfo>
@@ -18,12 +17,10 @@
 #include "gui/model/explained.h"
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
-#include "gui/share/share_dialog.h"
 #include "gui/widgets/ask_path.h"
 #include "gui/widgets/qcp.h"
 #include "storage/base/units.h"
 #include "storage/job/job.h"
-#include "storage/replay/repeated_step.h"
 #include "storage/report/phrases.h"
 
 namespace tidemark::gui {
@@ -46,7 +43,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     column->addWidget(message_);
     column->addWidget(stack_, 1);
     setCentralWidget(center);
-    make_status_bar();
+    status_ = std::make_unique<StatusLine>(*statusBar());
     actions_ = new Actions(this);
     make_actions();
 
@@ -331,185 +328,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     QMainWindow::closeEvent(event);
 }
 
-// ---- status bar ---------------------------------------------------------------------------------------------------
-
-void MainWindow::make_status_bar() {
-    status_time_ = new QLabel;
-    status_time_->setAccessibleName(tr("The cursor's time and event"));
-    status_memory_ = new QLabel;
-    status_memory_->setAccessibleName(tr("Memory at the cursor"));
-    status_time_->setObjectName(QStringLiteral("status_time"));
-    status_memory_->setObjectName(QStringLiteral("status_memory"));
-    for (QLabel* label : {status_time_, status_memory_}) {
-        label->setMinimumWidth(1);  // show_status() leaves out what has no room
-    }
-    status_data_gaps_ = new QLabel;
-    status_data_gaps_->setAccessibleName(tr("Data gaps"));
-    statusBar()->addWidget(status_time_);
-    statusBar()->addWidget(status_memory_, 1);
-    statusBar()->addPermanentWidget(status_data_gaps_);
-    statusBar()->setContentsMargins(8, 0, 8, 0);
-}
-
-void MainWindow::update_status() {
-    const Session* session = page_->session();
-    const bool shown = session != nullptr && session->has_device();
-    statusBar()->setVisible(session != nullptr);
-    if (!shown) {
-        status_ = {};
-        show_status();
-        status_data_gaps_->clear();
-        return;
-    }
-    const TimePoint& point = session->selection().state().time_point;
-    const DeviceHistory& device = session->device();
-    const Curves& curves = session->analysis().curves();
-    const QString repeated = place_text(point.repeated);
-    QStringList memory{tr("allocated %1").arg(bytes_text(curves.value(Series::allocated, point))),
-                       tr("active %1").arg(bytes_text(curves.value(Series::active, point))),
-                       tr("reserved %1").arg(bytes_text(curves.value(Series::reserved, point)))};
-    if (device.total_bytes > 0) {
-        memory << tr("device %1").arg(bytes_text(device.total_bytes));
-    }
-    const auto data_gaps = static_cast<int>(session->data_gaps().size());
-    status_data_gaps_->setText(data_gaps == 0 ? tr("no data gaps") : tr("⚠ %n data gap(s)", nullptr, data_gaps));
-    status_ = {cursor_text(session->trace(), device, point) +
-                   (repeated.isEmpty() ? QString() : QStringLiteral(" · ") + repeated),
-               tr("cursor %1").arg(point_text(session->trace(), device, point)), memory};
-    show_status();
-}
-
-/// Shows the status, in a narrow window without its least important parts: the size of the device, which never changes,
-/// then what the event did. The tooltip has all of it.
-void MainWindow::show_status() {
-    const auto memory_text = [](const QStringList& memory) {
-        return memory.isEmpty() ? QString() : QStringLiteral("    ") + memory.join(QStringLiteral("  ·  "));
-    };
-    const QFontMetrics metrics = status_time_->fontMetrics();
-    constexpr int spacing = 60;  // pixels: margins, the size grip
-    const int room = statusBar()->width() - status_data_gaps_->sizeHint().width() - spacing;
-    QString time = status_.time;
-    QStringList memory = status_.memory;
-    const auto fits = [&] {
-        return metrics.horizontalAdvance(time) + metrics.horizontalAdvance(memory_text(memory)) <= room;
-    };
-    constexpr int fewest_series = 3;
-    if (!fits() && memory.size() > fewest_series) {
-        memory.removeLast();
-    }
-    if (!fits()) {
-        time = status_.short_time;
-    }
-    status_time_->setText(time);
-    status_memory_->setText(memory_text(memory));
-    const QString all = tip_text(status_.time + '\n' + status_.memory.join(QStringLiteral(" · ")));
-    status_time_->setToolTip(all);
-    status_memory_->setToolTip(all);
-}
-
-void MainWindow::resizeEvent(QResizeEvent* event) {
-    QMainWindow::resizeEvent(event);
-    show_status();
-}
-
-// ---- export -------------------------------------------------------------------------------------------------------
-
-std::vector<MainWindow::Exportable> MainWindow::exportables() {
-    TracePage* page = page_;
-    return {
-        {QStringLiteral("why"), tr("Why"), &page->why(),
-         [page](QPaintDevice& device, QSize size) { page->why().render_to(device, size); }},
-        {QStringLiteral("timeline"), tr("Timeline"), &page->timeline(),
-         [page](QPaintDevice& device, QSize size) { page->timeline().render_to(device, size); }},
-        {QStringLiteral("allocations"), tr("Allocations"), &page->allocations(),
-         [page](QPaintDevice& device, QSize size) { page->allocations().render_to(device, size); }},
-        {QStringLiteral("segments"), tr("Segments"), &page->segments(),
-         [page](QPaintDevice& device, QSize size) {
-             QPainter painter(&device);
-             page->segments().render_to(painter, size);
-         }},
-        {QStringLiteral("graph"), tr("Graph"), &page->graph(),
-         [page](QPaintDevice& device, QSize size) { page->graph().render_to(device, size); }},
-        {QStringLiteral("breakdown"), tr("Memory breakdown"), &page->breakdown(),
-         [page](QPaintDevice& device, QSize size) { page->breakdown().render_to(device, size); }},
-        {QStringLiteral("overview"), tr("Overview"), &page->overview(),
-         [page](QPaintDevice& device, QSize size) {
-             QPainter painter(&device);
-             page->overview().render_to(painter, size);
-         }},
-        {QStringLiteral("window"), tr("Whole window"), this,
-         [this](QPaintDevice& device, QSize) {
-             QPainter painter(&device);
-             render(&painter);
-         }},
-    };
-}
-
-void MainWindow::show_result(const Status& status, const QString& success) {
-    message_->show_message(status ? success : error_text(status.error()), !status);
-}
-
-void MainWindow::export_picture(const Exportable& what) {
-    const QString folder = application_.settings().value(QStringLiteral("last_export_folder")).toString();
-    const QString proposal = (folder.isEmpty() ? QString() : folder + '/') + QFileInfo(file_).completeBaseName() + '-' +
-                             what.id + QStringLiteral(".png");
-    ask_path_to_write(this, tr("Export %1").arg(what.name), proposal, {tr("Pictures (*.png *.svg)")},
-                      [this, what](const QString& path) {
-                          application_.settings().set(QStringLiteral("last_export_folder"),
-                                                      QFileInfo(path).absolutePath());
-                          show_result(save_picture(path, what.widget->size(), 2, what.name, what.paint),
-                                      tr("Exported to %1").arg(shown_file_name(path)));
-                      });
-}
-
-void MainWindow::copy_picture(const Exportable& what) {
-    QApplication::clipboard()->setImage(picture_of(what.widget->size(), devicePixelRatioF(), what.paint));
-    statusBar()->showMessage(tr("%1 copied").arg(what.name), 3000);
-}
-
-void MainWindow::export_table(const QString& name, const std::function<void(const QString& path)>& write) {
-    const QString proposal = QFileInfo(file_).completeBaseName() + '-' + name + QStringLiteral(".csv");
-    ask_path_to_write(this, tr("Export table"), proposal, {tr("CSV tables (*.csv)")}, write);
-}
-
-void MainWindow::show_export(const QString& path, const QString& error) {
-    message_->show_message(error.isEmpty() ? tr("Exported to %1").arg(shown_file_name(path)) : error, !error.isEmpty());
-}
-
-void MainWindow::save_explanation() {
-    const QString folder = application_.settings().value(QStringLiteral("last_export_folder")).toString();
-    const QString proposal = (folder.isEmpty() ? QString() : folder + '/') + QFileInfo(file_).completeBaseName() +
-                             QStringLiteral("-why.html");
-    const QStringList filters{tr("Web page (*.html)"), tr("Markdown (*.md)")};
-    const auto explained = page_->session()->explanation_source().explained();
-    if (!explained) {
-        return;
-    }
-    ask_path_to_write(this, tr("Save explanation"), proposal, filters, [this, explained](const QString& path) {
-        application_.settings().set(QStringLiteral("last_export_folder"), QFileInfo(path).absolutePath());
-        show_result(save_text(path, explanation_document(path, *explained)),
-                    tr("Exported to %1").arg(shown_file_name(path)));
-    });
-}
-
-void MainWindow::show_share_dialog() {
-    Session& session = *page_->session();
-    const QFileInfo trace(QString::fromStdString(session.trace().path));
-    ShareInput input{trace.absoluteFilePath(), {}};
-    if (const auto& range = session.selection().state().range; range && session.has_device()) {
-        const TimeView& view = session.time_view();
-        input.range = {view.time_at(range->first), view.time_at(range->second)};
-    }
-    QString proposal;
-    for (int i = 1; proposal.isEmpty() || QFileInfo::exists(proposal); ++i) {
-        proposal =
-            QStringLiteral("%1/%2-shared%3.tide")
-                .arg(trace.absolutePath(), trace.completeBaseName(), i == 1 ? QString() : QStringLiteral("-%1").arg(i));
-    }
-    auto* dialog = new ShareDialog(std::move(input), proposal, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
-}
+void MainWindow::update_status() { status_->show(page_->session()); }
 
 void MainWindow::show_about() {
     auto* box = new QMessageBox(

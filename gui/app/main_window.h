@@ -13,6 +13,7 @@
 #include "gui/app/loader.h"
 #include "gui/app/record_dialog.h"
 #include "gui/app/start_page.h"
+#include "gui/app/status_line.h"
 #include "gui/app/trace_page.h"
 
 namespace tidemark::gui {
@@ -44,18 +45,12 @@ protected:
     void dragLeaveEvent(QDragLeaveEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
     struct Exportable {
         QString id, name;
         QWidget* widget;
         PaintOn paint;
-    };
-    /// The text of the status bar: the cursor, the cursor without what its event did, the memory at the cursor.
-    struct StatusText {
-        QString time, short_time;
-        QStringList memory;
     };
 
     void make_actions();
@@ -69,8 +64,6 @@ private:
     void follow_session();
     void update_actions();
     void update_status();
-    void show_status();
-    void make_status_bar();
 
     void ask_for_file();
     void ask_for_job();
@@ -100,10 +93,7 @@ private:
     RecordDialog* record_ = nullptr;  ///< made on first use
     QString file_;                    ///< the path the user opened
     QString pending_;                 ///< the path being opened
-    StatusText status_;
-    QLabel* status_time_;
-    QLabel* status_memory_;
-    QLabel* status_data_gaps_;
+    std::unique_ptr<StatusLine> status_;
 };
 
 }  // namespace tidemark::gui

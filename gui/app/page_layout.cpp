@@ -5,6 +5,7 @@
 
 #include <QApplication>
 #include <QHBoxLayout>
+#include <QSignalBlocker>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTabWidget>
@@ -20,6 +21,7 @@ namespace {
 constexpr int narrow = 1288;  // pixels, of a window of 1300; in narrower ones the plots need the room
 constexpr int story_width = 320, inspector_width = 300;
 constexpr int plots_height = 560, drawer_height = 300;
+constexpr int low = 620;  // pixels, of a window of about 760
 
 }  // namespace
 
@@ -49,6 +51,7 @@ PageLayout::PageLayout(const Parts& parts, QWidget* parent)
     connect(story_strip_, &QToolButton::clicked, this, [this] { set_story(!shows_story_); });
     connect(parts_.drawer, &QTabWidget::tabBarDoubleClicked, this,
             [this] { set_drawer_fills_stage(!drawer_fills_stage_); });
+    connect(parts_.drawer, &QTabWidget::currentChanged, this, &PageLayout::give_room);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(2);
@@ -97,6 +100,24 @@ void PageLayout::resizeEvent(QResizeEvent* event) {
     } else if (is_narrow_) {
         place_story();
     }
+    if (fills_for_room_) {
+        give_room();  // the window may be high enough for the plots again
+    }
+}
+
+bool PageLayout::is_low() const { return height() < low; }
+
+/// Lets a spacious pane that the user opens in a low window fill the stage, until another pane is open.
+void PageLayout::give_room() {
+    const auto& spacious = parts_.spacious;
+    const bool needs_stage =
+        is_low() && std::find(spacious.begin(), spacious.end(), parts_.drawer->currentWidget()) != spacious.end();
+    if (needs_stage && !drawer_fills_stage_) {
+        set_drawer_fills_stage(true);
+        fills_for_room_ = true;
+    } else if (!needs_stage && fills_for_room_) {
+        set_drawer_fills_stage(false);
+    }
 }
 
 void PageLayout::set_inspector(bool shown) {
@@ -108,6 +129,7 @@ void PageLayout::set_inspector(bool shown) {
 }
 
 void PageLayout::set_drawer_fills_stage(bool fills) {
+    fills_for_room_ = false;
     if (drawer_fills_stage_ != fills) {
         drawer_fills_stage_ = fills;
         parts_.plots->setVisible(!fills);
@@ -128,6 +150,7 @@ void PageLayout::restore(const Settings& settings) {
     stage_->restoreState(settings.value(QStringLiteral("layout/stage")).toByteArray());
     columns_->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
     set_story(settings.value(QStringLiteral("layout/why"), true).toBool());
+    const QSignalBlocker blocker(parts_.drawer);  // the window begins with its plots
     parts_.drawer->setCurrentIndex(settings.value(QStringLiteral("layout/tab"), 0).toInt());
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QWidget>
+#include <vector>
 
 class QSplitter;
 class QTabWidget;
@@ -21,6 +22,8 @@ public:
         QWidget *story, *plots;
         QTabWidget* drawer;
         QWidget* inspector;
+        std::vector<QWidget*>
+            spacious;  ///< panes of the drawer of which a low window shows too little beside the plots
     };
     /// Takes ownership of the parts.
     explicit PageLayout(const Parts& parts, QWidget* parent = nullptr);
@@ -35,6 +38,8 @@ public:
     /// Whether the drawer takes the place of the plots, too.
     void set_drawer_fills_stage(bool fills);
     bool drawer_fills_stage() const { return drawer_fills_stage_; }
+    /// Whether the window is so low that a spacious pane fills the stage while it is open.
+    bool is_low() const;
 
     void save(Settings& settings) const;
     void restore(const Settings& settings);
@@ -48,12 +53,14 @@ protected:
 private:
     void show_story(bool shown);
     void place_story();
+    void give_room();
 
     Parts parts_;
     QSplitter* stage_;
     QSplitter* columns_;
     UprightButton* story_strip_;  ///< shown while the story is hidden or covers the stage
     bool wants_story_ = true, shows_story_ = true, shows_inspector_ = false, drawer_fills_stage_ = false;
+    bool fills_for_room_ = false;  ///< the drawer, since a spacious pane is open; not by the user's wish
     bool is_narrow_ = false;
 };
 

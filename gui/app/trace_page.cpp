@@ -63,7 +63,7 @@ TracePage::TracePage(QWidget* parent) : QWidget(parent), strip_(new LiveStrip), 
 }
 
 void TracePage::arrange(QWidget* plots) {
-    arrangement_ = new PageLayout({why_, plots, tabs_, details_});
+    arrangement_ = new PageLayout({why_, plots, tabs_, details_, {graph_, what_if_}});
     connect(why_, &StoryPane::close_requested, this, [this] { arrangement_->set_story(false); });
     connect(details_, &InspectorPane::close_requested, this, [this] { arrangement_->set_inspector(false); });
     connect(why_, &StoryPane::evidence_shown, this, &TracePage::show_evidence);

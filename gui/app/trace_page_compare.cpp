@@ -50,7 +50,7 @@ void TracePage::connect_comparison() {
 /// In a low pane, the plots of one trace give their room to the plot and the table of both.
 void TracePage::reveal_comparison() {
     tabs_->setCurrentWidget(changes_);
-    if (changes_->is_low() && !arrangement_->drawer_fills_stage()) {
+    if ((arrangement_->is_low() || changes_->is_low()) && !arrangement_->drawer_fills_stage()) {
         comparison_fills_stage_ = true;
         arrangement_->set_drawer_fills_stage(true);
     }

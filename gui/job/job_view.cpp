@@ -32,11 +32,13 @@ QString paragraph(const QString& html) { return QStringLiteral("<p>%1</p>").arg(
 QString finding_html(const ExplainedJob& explained, size_t number, const Theme& theme) {
     const JobFinding& finding = explained.explanation.findings[number];
     const Words words = reader_words();
-    QString html =
-        QStringLiteral("<p><b><span style='color:%1'>%2</span> <a href='%3%4' style='color:%5'>%6</a></b></p>")
-            .arg(severity_color(theme, finding.severity).name(), to_qstring(severity_title(words, finding.severity)),
-                 QLatin1String(select_link), QString::number(number), theme.text.name(),
-                 rich_text(to_qstring(finding.title)));
+    // A line below the title would hide underscores.
+    QString html = QStringLiteral(
+                       "<p><b><span style='color:%1'>%2</span> "
+                       "<a href='%3%4' style='color:%5;text-decoration:none'>%6</a></b></p>")
+                       .arg(severity_color(theme, finding.severity).name(),
+                            to_qstring(severity_title(words, finding.severity)), QLatin1String(select_link),
+                            QString::number(number), theme.text.name(), rich_text(to_qstring(finding.title)));
     if (!finding.line.empty()) {
         html += paragraph(QStringLiteral("<code>%1</code>").arg(to_qstring(finding.line).toHtmlEscaped()));
     }
@@ -44,7 +46,7 @@ QString finding_html(const ExplainedJob& explained, size_t number, const Theme& 
         html += paragraph(rich_text(to_qstring(sentences)));
     }
     if (!finding.fix.empty()) {
-        html += paragraph(QStringLiteral("<b>%1</b> %2").arg(JobView::tr("Fix:"), rich_text(to_qstring(finding.fix))));
+        html += paragraph(JobView::tr("<b>Fix:</b> %1").arg(rich_text(to_qstring(finding.fix))));
         html += finding.code.empty() ? QString()
                                      : QStringLiteral("<pre style='white-space:pre-wrap'>%1</pre>")
                                            .arg(lines_to_qstring(finding.code).toHtmlEscaped());

@@ -11,7 +11,7 @@ namespace tidemark::gui {
 namespace {
 // Leaves most of a 16 ms frame for painting all panes.
 constexpr double most_milliseconds_on_gui_thread = 4;
-constexpr uint32_t most_lasting_on_gui_thread = 50'000;  // allocations that are never freed
+constexpr uint32_t most_lasting_on_gui_thread = 50'000;  // allocations
 }  // namespace
 
 CursorState::CursorState(QObject* parent)
@@ -85,8 +85,9 @@ void CursorState::refresh() {
 /// The cursor may jump to where much more is alive than before.
 bool CursorState::is_small() const {
     const EventNumber event = session_->selection().state().time_point.event;
-    return last_milliseconds_ <= most_milliseconds_on_gui_thread &&
-           session_->analysis().live().lasting_until(event) <= most_lasting_on_gui_thread;
+    const AliveIndex& live = session_->analysis().live();
+    const uint32_t lasting = event > live.lasting_end() ? live.lasting_count() : live.lasting_until(event);
+    return last_milliseconds_ <= most_milliseconds_on_gui_thread && lasting <= most_lasting_on_gui_thread;
 }
 
 std::shared_ptr<const CursorState::Answer> CursorState::compute(const Analysis& analysis, const TimePoint& point) {

@@ -9,7 +9,7 @@
 
 #include "gui/model/grouping.h"
 #include "gui/model/text.h"
-#include "gui/segments/segment_painter.h"
+#include "gui/segments/texture.h"
 #include "storage/base/saturated.h"
 
 namespace tidemark::gui {

@@ -21,8 +21,6 @@ struct Map {
     Q_DECLARE_TR_FUNCTIONS(Map)
 };
 
-enum Texture : uint8_t { plain = 0, striped = 1, hatched = 2 };
-constexpr int texture_period = 8;
 constexpr double widest_sliver = 2;         // device pixels; wider blocks get whole columns of their own
 constexpr float least_sliver_share = 0.4f;  // so that one small block in an empty column stays visible
 
@@ -32,23 +30,6 @@ QRgb blend(QRgb a, QRgb b, float share_of_b) {
             std::lround(static_cast<float>(x) * (1 - share_of_b) + static_cast<float>(y) * share_of_b));
     };
     return qRgb(mix(qRed(a), qRed(b)), mix(qGreen(a), qGreen(b)), mix(qBlue(a), qBlue(b)));
-}
-
-bool texture_on(uint8_t texture, int x, int y) {
-    if (texture == striped) {
-        return ((x + y) & (texture_period - 1)) < texture_period / 2;
-    }
-    return texture == hatched && (((x + y) & (texture_period - 1)) == 0 || ((x - y) & (texture_period - 1)) == 0);
-}
-
-QBrush texture_brush(uint8_t texture, QRgb fill, QRgb stripe) {
-    QImage tile(texture_period, texture_period, QImage::Format_RGB32);
-    for (int y = 0; y < texture_period; ++y) {
-        for (int x = 0; x < texture_period; ++x) {
-            tile.setPixel(x, y, texture_on(texture, x, y) ? stripe : fill);
-        }
-    }
-    return QBrush(tile);
 }
 
 /// Memory of the driver has neither pool nor stream.
@@ -73,11 +54,6 @@ QString figures_of(const Trace& trace, const PlacedGroup& group) {
 }
 
 }  // namespace
-
-QBrush striped_brush(const QColor& base, const QColor& stripe) {
-    return texture_brush(striped, base.rgb(), stripe.rgb());
-}
-QBrush hatched_brush(const QColor& base, const QColor& line) { return texture_brush(hatched, base.rgb(), line.rgb()); }
 
 void SegmentPainter::paint(QPainter& painter, const MapScene& scene, const QRect& visible) {
     scene_ = &scene;
@@ -188,7 +164,7 @@ void SegmentPainter::paint_line(QPainter& painter, const PlacedSegment& placed, 
 
 SegmentPainter::Column SegmentPainter::free_column(const SegmentState& segment) const {
     const bool known = scene_->session->device().segments[segment.segment].pool_known;
-    return {free_, scene_->theme.unknown.rgb(), static_cast<uint8_t>(known ? plain : hatched)};
+    return {free_, scene_->theme.unknown.rgb(), known ? Texture::plain : Texture::hatched};
 }
 
 void SegmentPainter::fill_columns(const SegmentState& segment, double first_byte, double columns_per_byte) {
@@ -243,16 +219,16 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     const auto column_at = [&](double x) { return static_cast<int>(std::lround(std::clamp(x, 0.0, count))); };
     const int from = column_at(begin), to = std::max(column_at(end), from);
     const bool dimmed = dimming_ && !lit(block);
-    Column column{color_of(block), 0, plain};
+    Column column{color_of(block), 0, Texture::plain};
     if (block.state == BlockState::pending_free) {
-        column.texture = striped;
+        column.texture = Texture::striped;
         column.stripe = dimmed ? blend(scene_->theme.pending.rgb(), dim_, 0.6f) : scene_->theme.pending.rgb();
     } else if (colors_.has_unknown_role(block.allocation)) {
-        column.texture = hatched;
+        column.texture = Texture::hatched;
         column.stripe = column.fill;
         column.fill = blend(column.fill, dim_, static_cast<float>(light_of_unknown));
     } else if (colors_.is_unexplained(block.allocation)) {
-        column.texture = hatched;
+        column.texture = Texture::hatched;
         column.stripe = blend(column.fill, scene_->theme.unknown.rgb(), dimmed ? 0.25f : 0.8f);
     }
     std::fill(columns_.begin() + from, columns_.begin() + to, column);
@@ -262,13 +238,13 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     const double slice = std::round(rounding_bytes * columns_per_byte);
     if (slice >= 1) {
         const QRgb rounding = scene_->theme.rounding.rgb();
-        const Column rounded{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, plain};
+        const Column rounded{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, Texture::plain};
         std::fill(columns_.begin() + std::clamp(column_at(std::round(end) - slice), from, to), columns_.begin() + to,
                   rounded);
     }
     if (end - begin >= 4 * ratio_ && end <= count) {
         std::fill(columns_.begin() + std::max(from, to - static_cast<int>(std::lround(ratio_))), columns_.begin() + to,
-                  Column{edge_, 0, plain});
+                  Column{edge_, 0, Texture::plain});
     }
 }
 
@@ -310,7 +286,7 @@ void SegmentPainter::resolve_slivers() {
         const QRgb color = qRgb(average(mix.red), average(mix.green), average(mix.blue));
         const float share = mix.lit ? 1.0f : std::clamp(mix.share, least_sliver_share, 1.0f);
         columns_[x] = {blend(columns_[x].fill, color, share), scene_->theme.pending.rgb(),
-                       static_cast<uint8_t>(mix.pending ? striped : plain)};
+                       mix.pending ? Texture::striped : Texture::plain};
     }
 }
 
@@ -326,9 +302,9 @@ void SegmentPainter::blit(QPainter& painter, const QRectF& bar) {
             const QRectF run(bar.left() + static_cast<double>(begin), bar.top(), static_cast<double>(end - begin),
                              bar.height());
             painter.fillRect(run, QColor(c.fill));
-            if (c.texture != plain) {
-                painter.fillRect(
-                    run, QBrush(QColor(c.stripe), c.texture == striped ? Qt::BDiagPattern : Qt::DiagCrossPattern));
+            if (c.texture != Texture::plain) {
+                painter.fillRect(run, QBrush(QColor(c.stripe),
+                                             c.texture == Texture::striped ? Qt::BDiagPattern : Qt::DiagCrossPattern));
             }
         }
         return;
@@ -344,7 +320,8 @@ void SegmentPainter::blit(QPainter& painter, const QRectF& bar) {
         auto* out = reinterpret_cast<QRgb*>(line_image_.scanLine(y));
         for (int x = 0; x < width; ++x) {
             const Column& c = columns_[static_cast<size_t>(x)];
-            const bool stripe = c.texture != plain && texture_on(c.texture, x / texture_scale, y / texture_scale);
+            const bool stripe =
+                c.texture != Texture::plain && has_line_at(c.texture, x / texture_scale, y / texture_scale);
             out[x] = 0xff000000u | (stripe ? c.stripe : c.fill);
         }
     }

@@ -12,6 +12,7 @@
 #include "gui/model/block_ref.h"
 #include "gui/segments/block_colors.h"
 #include "gui/segments/segment_layout.h"
+#include "gui/segments/texture.h"
 
 namespace tidemark::gui {
 
@@ -34,7 +35,7 @@ public:
 private:
     struct Column {
         QRgb fill = 0, stripe = 0;
-        uint8_t texture = 0;
+        Texture texture = Texture::plain;
     };
     struct Mix {
         float red = 0, green = 0, blue = 0, share = 0;
@@ -73,9 +74,5 @@ private:
     QImage line_image_;
     QHash<StackId, QString> stack_names_;  ///< of the trace shown last; one painter serves one session
 };
-
-/// Returns the texture of pending free (striped) or unknown (hatched) memory as a brush over `base`.
-QBrush striped_brush(const QColor& base, const QColor& stripe);
-QBrush hatched_brush(const QColor& base, const QColor& line);
 
 }  // namespace tidemark::gui

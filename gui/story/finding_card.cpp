@@ -116,7 +116,7 @@ void FindingCard::show_note() {
         column_->insertWidget(column_->indexOf(head_) + 1, note_);
     }
     if (note_ != nullptr) {
-        note_->show_html(QStringLiteral("<b>%1</b> %2").arg(tr("Your note:").toHtmlEscaped(), rich_text(*note_text_)));
+        note_->show_html(tr("<b>Your note:</b> %1").arg(rich_text(*note_text_)));
         note_->setVisible(!note_text_->isEmpty());
     }
     if (add_note_ != nullptr) {

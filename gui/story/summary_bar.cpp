@@ -91,7 +91,7 @@ void SummaryBar::set_session(Session* session) {
     fill();
 }
 
-QString SummaryBar::plain_text() const { return text_->toPlainText(); }
+QString SummaryBar::plain_text() const { return text_->text(); }
 
 void SummaryBar::fill() {
     delete std::exchange(mark_, nullptr);

@@ -54,7 +54,7 @@ void WalkBar::show_step(const QString& title, int step, int steps, const QString
     next_->setFocus();
 }
 
-QString WalkBar::text() const { return text_->toPlainText(); }
+QString WalkBar::text() const { return text_->text(); }
 
 void WalkBar::go_on() {
     if (step_ + 1 < steps_) {

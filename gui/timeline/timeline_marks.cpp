@@ -181,9 +181,12 @@ void TimelinePlot::paint_marks(QCPPainter& painter, const std::vector<QRectF>& l
     }
 }
 
-/// Labels the last error that is shown; the others often follow each other closely. `labels`: as of marks.
+/// Labels the last error that is shown; the others often follow each other closely. `labels`: as of marks. Below the
+/// key the lines begin under it, so that its names stay readable.
 void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF>& labels) const {
+    constexpr int flag_width = 11, flag_height = 10;
     const AxisMap x = x_map();
+    const QRect names = key_area();
     double last = -10;
     const OtherEvent* labeled = nullptr;
     for (const OtherEvent& other : session()->device().others) {
@@ -196,12 +199,14 @@ void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF
             continue;
         }
         last = at;
+        const bool is_below_names = at + flag_width >= names.left() && at - 1 <= names.right();
+        const double top = is_below_names ? names.bottom() + 2 : area().top();
         painter.setPen(QPen(theme().oom, 2));
-        painter.drawLine(QPointF(at, area().top()), QPointF(at, area().bottom()));
+        painter.drawLine(QPointF(at, top), QPointF(at, area().bottom()));
         painter.setBrush(theme().oom);
         painter.setPen(Qt::NoPen);
-        const double top = area().top();
-        painter.drawPolygon(QPolygonF({{at, top}, {at + 11, top + 5}, {at, top + 10}}));
+        painter.drawPolygon(
+            QPolygonF({{at, top}, {at + flag_width, top + flag_height / 2.0}, {at, top + flag_height}}));
     }
     if (labeled != nullptr) {
         const QString text = oom_text(session()->trace(), *labeled);
@@ -211,13 +216,12 @@ void TimelinePlot::paint_oom_flags(QCPPainter& painter, const std::vector<QRectF
     }
 }
 
-/// Returns the peak's pixel; nothing if the plot does not show it.
 std::optional<QPointF> TimelinePlot::peak_place() const {
-    const Extremes peak = session()->analysis().curves().peak(Series::allocated);
-    const double at = x_map().pixel(session()->time_view().position_of(peak.max_event));
-    const double y = y_map().pixel(static_cast<double>(peak.max));
+    const int64_t bytes = session()->analysis().curves().peak(Series::allocated).max;
+    const double at = x_map().pixel(session()->time_view().position_of(peak_));
+    const double y = y_map().pixel(static_cast<double>(bytes));
     const bool is_shown =
-        peak.max > 0 && at >= area().left() && at <= area().right() && y >= area().top() && y <= area().bottom();
+        bytes > 0 && at >= area().left() && at <= area().right() && y >= area().top() && y <= area().bottom();
     return is_shown ? std::optional(QPointF(at, y)) : std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include "gui/model/text.h"
 #include "gui/timeline/band_labels.h"
 #include "gui/timeline/band_shape.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
 
@@ -42,14 +43,14 @@ void TimelinePlot::session_changed() {
     bands_ = {};
     lay_out_annotation_rows();
     if (has_data()) {
-        find_heights();
+        find_highest();
         set_whole_bytes(fit_bytes());
     }
 }
 
 void TimelinePlot::session_grown() {
     lay_out_annotation_rows();
-    find_heights();
+    find_highest();
 }
 
 /// Returns nvidia-smi's highest figure, unless the memory below it is mostly not the allocator's: a small leak beside a
@@ -61,8 +62,10 @@ std::optional<int64_t> TimelinePlot::figure_in_reach() const {
     return is_in_reach ? std::optional(figure->bytes) : std::nullopt;
 }
 
-void TimelinePlot::find_heights() {
-    reserved_ = session()->analysis().curves().peak(Series::reserved).max;
+void TimelinePlot::find_highest() {
+    const Curves& curves = session()->analysis().curves();
+    peak_ = peak_time_point(session()->trace(), session()->device(), curves);
+    reserved_ = curves.peak(Series::reserved).max;
     figure_ = figure_in_reach();
 }
 

@@ -22,6 +22,8 @@ public:
     const TimelinePicture& picture() const { return picture_; }
     /// Returns the memory outside the allocator painted last.
     const ProcessBands& process_bands() const { return bands_; }
+    /// Returns the pixel of the peak, where the cursor goes as well; nothing if the plot does not show it.
+    std::optional<QPointF> peak_place() const;
 
 protected:
     void session_changed() override;
@@ -39,7 +41,7 @@ protected:
 private:
     static constexpr int annotation_row_height = 17;  ///< pixels
 
-    void find_heights();
+    void find_highest();
     double fit_bytes() const;
     std::optional<int64_t> figure_in_reach() const;
     QString figure_name() const;
@@ -55,7 +57,6 @@ private:
     void paint_steps(QCPPainter& painter) const;
     void paint_marks(QCPPainter& painter, const std::vector<QRectF>& labels) const;
     void paint_oom_flags(QCPPainter& painter, const std::vector<QRectF>& labels) const;
-    std::optional<QPointF> peak_place() const;
     std::optional<QRectF> peak_label(QPointF peak) const;
     void paint_peak(QCPPainter& painter) const;
     QString describe_annotations(double position) const;
@@ -66,6 +67,7 @@ private:
     std::vector<int64_t> step_ends_;  ///< ns since trace start, ascending
     TimelinePicture picture_;
     PictureWorker<TimelinePicture> worker_;
+    TimePoint peak_;                   ///< of allocated bytes
     int64_t reserved_ = 0;             ///< most bytes
     std::optional<int64_t> figure_{};  ///< of nvidia-smi, if the plot reaches up to its line
     ProcessBands bands_;

@@ -105,30 +105,56 @@ void ReservedPlot::paint_picture(QCPPainter& painter) {
     paint_key(painter);
 }
 
+namespace {
+
+constexpr int sample_width = 22, name_gap = 6, entry_gap = 18;  // pixels, of the key
+
+int width_of_key(const QFontMetrics& metrics, const QStringList& names) {
+    int width = 0;
+    for (const QString& name : names) {
+        width += sample_width + name_gap + metrics.horizontalAdvance(name) + entry_gap;
+    }
+    return width - entry_gap;
+}
+
+}  // namespace
+
+/// Returns the names in the key, shorter ones in a narrow plot.
+QStringList ReservedPlot::key() const {
+    if (!replay_ || !replay_->recorded) {
+        return {};
+    }
+    QStringList names{tr("reserved, recorded"), tr("reserved, in the model"), tr("allocated, recorded")};
+    QStringList short_names{tr("recorded"), tr("model"), tr("allocated")};
+    if (!replay_->asked) {
+        names.removeAt(1);
+        short_names.removeAt(1);
+    }
+    return width_of_key(fontMetrics(), names) <= area().width() ? names : short_names;
+}
+
 void ReservedPlot::paint_key(QCPPainter& painter) {
-    constexpr int swatch = 22, gap = 6, between = 18;
     const QFontMetrics metrics(painter.font());
     const double middle = area().top() - metrics.height() / 2.0 - 3;
     double x = area().left();
-    const auto entry = [&](const QPen& pen, const QString& text) {
-        const int width = metrics.horizontalAdvance(text);
-        if (x + swatch + gap + width > area().right()) {
-            return;  // no room in a narrow plot
-        }
+    const auto entry = [&](const QPen& pen, const QString& name) {
+        const int width = metrics.horizontalAdvance(name);
         painter.setPen(pen);
-        painter.drawLine(QPointF(x, middle), QPointF(x + swatch, middle));
+        painter.drawLine(QPointF(x, middle), QPointF(x + sample_width, middle));
         painter.setPen(theme().text);
-        painter.drawText(QRectF(x + swatch + gap, middle - metrics.height() / 2.0, width + 2, metrics.height()),
-                         Qt::AlignVCenter | Qt::AlignLeft | Qt::TextDontClip, text);
-        x += swatch + gap + width + between;
+        painter.drawText(
+            QRectF(x + sample_width + name_gap, middle - metrics.height() / 2.0, width + 2, metrics.height()),
+            Qt::AlignVCenter | Qt::AlignLeft | Qt::TextDontClip, name);
+        x += sample_width + name_gap + width + entry_gap;
     };
     QColor allocated = theme().allocated_line;
     allocated.setAlpha(110);
-    entry(QPen(theme().text, 1, Qt::DashLine), tr("reserved, recorded"));
+    const QStringList names = key();
+    entry(QPen(theme().text, 1, Qt::DashLine), names.first());
     if (replay_->asked) {
-        entry(QPen(theme().reserved_line, 2), tr("reserved, in the model"));
+        entry(QPen(theme().reserved_line, 2), names[1]);
     }
-    entry(QPen(allocated, 8, Qt::SolidLine, Qt::FlatCap), tr("allocated, recorded"));
+    entry(QPen(allocated, 8, Qt::SolidLine, Qt::FlatCap), names.last());
 }
 
 void ReservedPlot::paint_overlay(QCPPainter& painter) {

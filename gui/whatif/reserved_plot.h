@@ -19,6 +19,7 @@ public:
     /// Null: nothing to draw yet, on the scale of the recorded memory. The replay is of the session's device.
     void show_replay(std::shared_ptr<const ShownReplay> replay);
     QSize sizeHint() const override { return {500, 140}; }
+    QStringList key() const;
 
 protected:
     void paint_picture(QCPPainter& painter) override;

@@ -160,7 +160,6 @@ void WhatIfPane::set_session(Session* session) {
     session_ = session != nullptr && session->has_device() ? session : nullptr;
     plot_->set_session(session_);
     take(nullptr);
-    settings_->setEnabled(session_ != nullptr);
     settings_->set_recorded(session_ ? AllocatorSettings::from_text(session_->trace().settings) : AllocatorSettings());
     if (session_) {
         connect(session_, &Session::grown, this, &WhatIfPane::schedule);
@@ -194,6 +193,8 @@ void WhatIfPane::request() {
 void WhatIfPane::take(std::shared_ptr<const ShownReplay> shown) {
     shown_ = std::move(shown);
     plot_->show_replay(shown_);
+    // Without a replay with the recorded settings, no other settings can be replayed.
+    settings_->setEnabled(session_ && (!shown_ || shown_->recorded));
     show_result();
     show_figures();
 }
@@ -238,6 +239,11 @@ void WhatIfPane::show_result() {
         trust << sentence_text(trust_sentence(*shown_->recorded));
         for (const Sentence& limit : replay_limits(*shown_->recorded)) {
             trust << sentence_text(limit);
+        }
+        const RunFigures &before = shown_->recorded->recorded.figures, &after = shown_->asked->figures;
+        if (settings_->asked().change.expandable_segments.value_or(false) && !after.failed &&
+            after.gaps_at_end.bytes > before.gaps_at_end.bytes) {
+            trust << tr("The free memory of an expandable segment counts as free gaps.");
         }
     }
     trust_->setText(with_whole_units(trust.join(u' ')));

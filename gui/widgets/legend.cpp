@@ -24,6 +24,9 @@ namespace {
 constexpr int key_swatch = 10, inset = 5, gap = 12;  // pixels
 constexpr std::array longest_names{400, 280, 210, 150};
 
+/// The memory breakdown beside the plots has other numbers, since it is of another point in time.
+QString caption() { return Legend::tr("At the cursor"); }
+
 QString bytes_of(int64_t bytes) { return QString::fromStdString(format_bytes(bytes)); }
 
 }  // namespace
@@ -102,7 +105,7 @@ void Legend::place_entries() {
 int Legend::place_entries_with(int longest_name) {
     const QFontMetrics metrics = fontMetrics();
     const int height = metrics.height() + 6, number = metrics.horizontalAdvance(bytes_of(88 << 20));
-    QPoint at(inset, 0);
+    QPoint at(2 * inset + metrics.horizontalAdvance(caption()), 0);
     for (Entry& entry : entries_) {
         const QString name = to_qstring(groups_->grouping.names[static_cast<size_t>(entry.group)]);
         entry.name = elided_group_name(metrics, name, longest_name);
@@ -126,6 +129,10 @@ int Legend::entry_at(QPoint point) const {
 void Legend::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const Theme theme = Theme::current();
+    if (!entries_.empty()) {
+        painter.setPen(theme.faint_text);
+        painter.drawText(QRect(inset, 0, width(), entries_.front().place.height()), Qt::AlignVCenter, caption());
+    }
     for (const Entry& entry : entries_) {
         paint_entry(painter, entry);
         if (entry.group == session_->selected_group()) {

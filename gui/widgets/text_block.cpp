@@ -4,7 +4,10 @@
 #include "gui/widgets/text_block.h"
 
 #include <QKeyEvent>
+#include <QMimeData>
+#include <QRegularExpression>
 #include <QTextDocument>
+#include <QTextDocumentFragment>
 #include <cmath>
 
 #include "gui/model/text.h"
@@ -14,6 +17,18 @@ namespace tidemark::gui {
 namespace {
 constexpr int usual_block_width = 300;  // pixels
 constexpr size_t most_heights = 16;
+}  // namespace
+
+namespace {
+
+constexpr QChar no_break = u'\u2060';
+
+/// Keeps the number of a line of code with its file.
+QString with_whole_lines(const QString& html) {
+    static const QRegularExpression line(QStringLiteral("(\\.py:)(?=\\d)"));
+    return QString(html).replace(line, QStringLiteral("\\1") + no_break);
+}
+
 }  // namespace
 
 QString rich_text(const QString& text) {
@@ -42,7 +57,7 @@ TextBlock::TextBlock(const QString& name, QWidget* parent) : QTextBrowser(parent
 }
 
 void TextBlock::show_html(const QString& html) {
-    setHtml(with_whole_units(html));
+    setHtml(with_whole_lines(with_whole_units(html)));
     setFocusPolicy(html.contains(QStringLiteral("<a ")) ? Qt::StrongFocus : Qt::ClickFocus);
     heights_.clear();
     updateGeometry();
@@ -77,6 +92,15 @@ void TextBlock::changeEvent(QEvent* event) {
     }
     QTextBrowser::changeEvent(event);
 }
+
+/// What is copied is for editors, which take such characters for a part of the name.
+QMimeData* TextBlock::createMimeDataFromSelection() const {
+    auto* data = new QMimeData;
+    data->setText(textCursor().selection().toPlainText().remove(no_break));
+    return data;
+}
+
+QString TextBlock::text() const { return toPlainText().remove(no_break); }
 
 void TextBlock::wheelEvent(QWheelEvent* event) { event->ignore(); }
 

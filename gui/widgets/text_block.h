@@ -20,6 +20,8 @@ public:
     explicit TextBlock(const QString& name, QWidget* parent = nullptr);
     /// The Tab key reaches a text with links. `html` contains theme colors, so a new theme needs new `html`.
     void show_html(const QString& html);
+    /// Returns the text as it is copied.
+    QString text() const;
     /// Passes clicks to the widget around it.
     void pass_clicks();
 
@@ -28,6 +30,7 @@ public:
     QSize minimumSizeHint() const override;
 
 protected:
+    QMimeData* createMimeDataFromSelection() const override;
     void changeEvent(QEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

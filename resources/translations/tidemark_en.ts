@@ -246,16 +246,6 @@
     </message>
 </context>
 <context>
-    <name>tidemark::gui::MainWindow</name>
-    <message numerus="yes">
-        <source>⚠ %n data gap(s)</source>
-        <translation>
-            <numerusform>⚠ %n data gap</numerusform>
-            <numerusform>⚠ %n data gaps</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>tidemark::gui::SegmentMap</name>
     <message numerus="yes">
         <source>allocated at %1, %2 (%3 event(s)) ago</source>
@@ -313,6 +303,16 @@
         <translation>
             <numerusform>The first %1 row in %2. The query has more: add WHERE, GROUP BY or LIMIT.</numerusform>
             <numerusform>The first %1 rows in %2. The query has more: add WHERE, GROUP BY or LIMIT.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::gui::StatusLine</name>
+    <message numerus="yes">
+        <source>⚠ %n data gap(s)</source>
+        <translation>
+            <numerusform>⚠ %n data gap</numerusform>
+            <numerusform>⚠ %n data gaps</numerusform>
         </translation>
     </message>
 </context>

@@ -2358,8 +2358,8 @@
         <translation>您的笔记</translation>
     </message>
     <message>
-        <source>Your note:</source>
-        <translation>您的笔记：</translation>
+        <source>&lt;b&gt;Your note:&lt;/b&gt; %1</source>
+        <translation>&lt;b&gt;您的笔记：&lt;/b&gt;%1</translation>
     </message>
     <message>
         <source>Add a note…</source>
@@ -2924,8 +2924,8 @@
 <context>
     <name>tidemark::gui::JobView</name>
     <message>
-        <source>Fix:</source>
-        <translation>修复：</translation>
+        <source>&lt;b&gt;Fix:&lt;/b&gt; %1</source>
+        <translation>&lt;b&gt;修复：&lt;/b&gt;%1</translation>
     </message>
     <message>
         <source>Open %1</source>
@@ -3059,6 +3059,10 @@
 光标处 %2（%3 字节）</numerusform>
         </translation>
     </message>
+    <message>
+        <source>At the cursor</source>
+        <translation>光标处</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::LiveStrip</name>
@@ -3184,38 +3188,6 @@
     <message>
         <source>Open</source>
         <translation>打开</translation>
-    </message>
-    <message>
-        <source>The cursor&apos;s time and event</source>
-        <translation>光标的时间与事件</translation>
-    </message>
-    <message>
-        <source>Memory at the cursor</source>
-        <translation>光标处的显存</translation>
-    </message>
-    <message>
-        <source>Data gaps</source>
-        <translation>数据缺口</translation>
-    </message>
-    <message>
-        <source>allocated %1</source>
-        <translation>已分配 %1</translation>
-    </message>
-    <message>
-        <source>active %1</source>
-        <translation>活跃 %1</translation>
-    </message>
-    <message>
-        <source>reserved %1</source>
-        <translation>保留 %1</translation>
-    </message>
-    <message>
-        <source>device %1</source>
-        <translation>设备显存 %1</translation>
-    </message>
-    <message>
-        <source>no data gaps</source>
-        <translation>没有数据缺口</translation>
     </message>
     <message>
         <source>Timeline</source>
@@ -3557,12 +3529,6 @@
         <source>Explain now</source>
         <translation>立即解释</translation>
     </message>
-    <message numerus="yes">
-        <source>⚠ %n data gap(s)</source>
-        <translation>
-            <numerusform>⚠ %n 处数据缺口</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Data gaps of this trace</source>
         <translation>此记录的数据缺口</translation>
@@ -3670,10 +3636,6 @@
     <message>
         <source>Previous change of memory</source>
         <translation>上一次显存变化</translation>
-    </message>
-    <message>
-        <source>cursor %1</source>
-        <translation>光标 %1</translation>
     </message>
     <message>
         <source>Show the busy part of the run</source>
@@ -4186,6 +4148,18 @@
     <message>
         <source>Allocated, recorded: %1</source>
         <translation>已分配（记录）：%1</translation>
+    </message>
+    <message>
+        <source>recorded</source>
+        <translation>记录</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
     </message>
 </context>
 <context>
@@ -5215,6 +5189,51 @@ Empty: the program that your desktop uses for such files.</source>
     </message>
 </context>
 <context>
+    <name>tidemark::gui::StatusLine</name>
+    <message>
+        <source>The cursor&apos;s time and event</source>
+        <translation>光标的时间与事件</translation>
+    </message>
+    <message>
+        <source>Memory at the cursor</source>
+        <translation>光标处的显存</translation>
+    </message>
+    <message>
+        <source>Data gaps</source>
+        <translation>数据缺口</translation>
+    </message>
+    <message>
+        <source>allocated %1</source>
+        <translation>已分配 %1</translation>
+    </message>
+    <message>
+        <source>active %1</source>
+        <translation>活跃 %1</translation>
+    </message>
+    <message>
+        <source>reserved %1</source>
+        <translation>保留 %1</translation>
+    </message>
+    <message>
+        <source>device %1</source>
+        <translation>设备显存 %1</translation>
+    </message>
+    <message>
+        <source>no data gaps</source>
+        <translation>没有数据缺口</translation>
+    </message>
+    <message numerus="yes">
+        <source>⚠ %n data gap(s)</source>
+        <translation>
+            <numerusform>⚠ %n 处数据缺口</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>cursor %1</source>
+        <translation>光标 %1</translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::StoryPane</name>
     <message>
         <source>Why</source>
@@ -6097,6 +6116,10 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>Out of memory</source>
         <translation>显存不足</translation>
+    </message>
+    <message>
+        <source>The free memory of an expandable segment counts as free gaps.</source>
+        <translation>可扩展段中的空闲显存计为空闲间隙。</translation>
     </message>
 </context>
 </TS>

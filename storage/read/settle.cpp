@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 
 #include "storage/base/in_halves.h"
 #include "storage/base/scratch_folder.h"
@@ -196,6 +197,33 @@ void report_unclean_end(Trace& trace) {
         {DataGapKind::unclean_end, -1, trace.duration, 0, 0, DataGapReason::recorder_gone, std::move(arguments), {}});
 }
 
+/// Finds the driver memory that is a segment of the allocator although its row does not say so: the recorder learns of
+/// a segment after its step, when the driver may have freed the memory. Counted twice, it would be a library's as well.
+void find_driver_memory_of_segments(DeviceHistory& device, Trace& trace) {
+    const auto may_be_segment = [&](const DriverAllocation& a) {
+        return a.device == device.device && a.kind == DriverMemoryKind::device && !a.in_allocator;
+    };
+    if (trace.event_source == EventSource::driver ||
+        std::none_of(trace.driver_allocations.begin(), trace.driver_allocations.end(), may_be_segment)) {
+        return;
+    }
+    std::multimap<uint64_t, const Segment*> by_address;
+    for (const Segment& segment : device.segments) {
+        if (segment.alloc_event != before_history && segment.alloc_event < device.event_count()) {
+            by_address.emplace(segment.address, &segment);
+        }
+    }
+    for (DriverAllocation& a : trace.driver_allocations) {
+        const auto [first, last] = by_address.equal_range(a.address);
+        a.in_allocator |=
+            may_be_segment(a) && std::any_of(first, last, [&](const auto& at_address) {
+                const Segment& segment = *at_address.second;
+                const int64_t time = device.event_time[static_cast<size_t>(segment.alloc_event)];
+                return segment.size == a.bytes && a.time <= time && (!a.free_time || time <= *a.free_time);
+            });
+    }
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Trace>> settled(Trace raw, Damage damage) {
@@ -213,6 +241,7 @@ Result<std::shared_ptr<const Trace>> settled(Trace raw, Damage damage) {
         }
         describe_gaps(device, trace->data_gaps, damage);
         complete_times(device.event_time, damage);
+        find_driver_memory_of_segments(device, *trace);
     }
     for (DataGap& gap : damage.data_gaps()) {
         trace->data_gaps.push_back(std::move(gap));

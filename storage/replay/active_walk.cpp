@@ -95,7 +95,7 @@ void RepeatedContent::find_longer_lived() {
                  [&](AllocationIndex a) { return !std::binary_search(freed_later.begin(), freed_later.end(), a); });
 }
 
-/// Returns the place of the best allocation that is never freed and not gone yet; nothing if none has the size.
+/// Returns the place of the best lasting allocation that is not gone yet; nothing if none has the size.
 std::optional<uint32_t> RepeatedContent::lasting_like(AllocationIndex freed) const {
     const Allocations& all = device_.allocations;
     const auto& by_stack = live_.lasting_of_size(all.requested[freed], all);

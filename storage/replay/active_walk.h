@@ -21,7 +21,7 @@ struct ActiveAllocation {
     bool is_pending(const Allocations& all) const { return all.free_event[allocation] < state; }
 };
 
-/// Of the allocations that are never freed, in their order in the AliveIndex, those that are active at a point.
+/// Of the lasting allocations, in their order in the AliveIndex, those that are active at a point.
 struct LastingActive {
     uint32_t count = 0;                ///< the first so many,
     std::span<const uint32_t> gone{};  ///< but for these, ascending: a repeated step freed memory like theirs
@@ -60,7 +60,7 @@ private:
     const AliveIndex& live_;
     TimePoint point_;
     std::vector<AllocationIndex> freed_;         ///< by the step that is repeated, of what existed before it
-    uint32_t lasting_ = 0;                       ///< what exists when the step begins and is never freed: so many,
+    uint32_t lasting_ = 0;                       ///< what exists when the step begins and is lasting: so many,
     std::vector<uint32_t> gone_;                 ///< but for these
     std::vector<AllocationIndex> longer_lived_;  ///< what exists then and is freed later than the step
     std::vector<Made> made_;
@@ -87,7 +87,7 @@ public:
         for_each_freed(point, visit);
     }
 
-    /// Returns the active allocations that are never freed. Valid until the walk goes to another point.
+    /// Returns the active allocations that are lasting. Valid until the walk goes to another point.
     LastingActive lasting_at(const TimePoint& point) {
         if (is_within_repeated(point)) {
             return content(point).lasting();

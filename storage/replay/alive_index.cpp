@@ -13,22 +13,33 @@ namespace tidemark {
 
 namespace {
 
-/// Returns 0 for allocations that are never freed, then one class per lifetime, from the longest (2^30 events) to the
-/// shortest.
-size_t class_of(EventNumber alloc_event, EventNumber free_completed) {
-    if (free_completed == never) {
+/// Returns the last state in which allocations count as lasting: the one after the last allocation if more of what
+/// exists there is freed than not. Otherwise any.
+EventNumber end_of_lasting(const Allocations& a) {
+    const EventNumber last = a.size() == 0 ? 0 : a.alloc_event[a.size() - 1] + 1;
+    int64_t freed_later = 0, never_freed = 0;
+    for (const EventNumber freed : a.free_completed) {
+        never_freed += freed == never ? 1 : 0;
+        freed_later += freed != never && freed >= last ? 1 : 0;
+    }
+    return freed_later > never_freed ? last : never;
+}
+
+/// Returns 0 for lasting allocations, then one class per lifetime, from the longest (2^30 events) to the shortest.
+size_t class_of(EventNumber alloc_event, EventNumber free_completed, EventNumber lasting_end) {
+    if (free_completed >= lasting_end) {
         return 0;
     }
     const auto lifetime = static_cast<uint32_t>(std::max<int64_t>(int64_t{free_completed} - alloc_event, 1));
     return static_cast<size_t>(31 - (std::bit_width(lifetime) - 1));
 }
 
-/// Returns the longest lifetime in a class of allocations that are freed.
+/// Returns the longest lifetime in a class of allocations that are not lasting.
 EventNumber span_of(size_t which) { return static_cast<EventNumber>((int64_t{1} << (32 - which)) - 1); }
 
 }  // namespace
 
-AliveIndex::AliveIndex(const Allocations& a) {
+AliveIndex::AliveIndex(const Allocations& a) : lasting_end_(end_of_lasting(a)) {
     // Each half of the allocations is counted and put in place by its own thread.
     using Counts = std::array<uint32_t, 33>;
     const uint32_t middle = a.size() / 2;
@@ -37,7 +48,7 @@ AliveIndex::AliveIndex(const Allocations& a) {
     in_both_halves([&](uint32_t first, uint32_t last) {
         Counts own{};
         for (uint32_t i = first; i < last; ++i) {
-            ++own[class_of(a.alloc_event[i], a.free_completed[i])];
+            ++own[class_of(a.alloc_event[i], a.free_completed[i], lasting_end_)];
         }
         counts[first < middle ? 0 : 1] = own;
     });
@@ -60,7 +71,7 @@ AliveIndex::AliveIndex(const Allocations& a) {
     in_both_halves([&](uint32_t first, uint32_t last) {
         Counts own = next[first < middle ? 0 : 1];
         for (uint32_t i = first; i < last; ++i) {
-            const uint32_t at = own[class_of(a.alloc_event[i], a.free_completed[i])]++;
+            const uint32_t at = own[class_of(a.alloc_event[i], a.free_completed[i], lasting_end_)]++;
             order_[at] = i;
             alloc_event_[at] = a.alloc_event[i];
             free_completed_[at] = a.free_completed[i];
@@ -74,6 +85,9 @@ AliveIndex::AliveIndex(const Allocations& a) {
 }
 
 uint32_t AliveIndex::lasting_until(EventNumber n) const {
+    if (n > lasting_end_) {
+        return 0;
+    }
     const auto first = alloc_event_.begin();
     return static_cast<uint32_t>(std::lower_bound(first, first + lasting_count_, n) - first);
 }

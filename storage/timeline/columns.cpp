@@ -78,11 +78,11 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex
             continue;
         }
         const TimePoint& point = columns[c].time_point;
-        const LastingActive never_freed = walk.lasting_at(point);
-        lasting.add_at(never_freed.state, sums);
-        for (const uint32_t gone : never_freed.gone) {
+        const LastingActive lasting_there = walk.lasting_at(point);
+        lasting.add_at(lasting_there.state, sums);
+        for (const uint32_t gone : lasting_there.gone) {
             const AllocationIndex a = live.lasting(gone);
-            sums[grouping.group_at(a, never_freed.state)] -= static_cast<int64_t>(size[a]);
+            sums[grouping.group_at(a, lasting_there.state)] -= static_cast<int64_t>(size[a]);
         }
         // Lists before it reads sizes and groups: reads that wait for no branch of the walk overlap.
         active.clear();
@@ -96,7 +96,7 @@ std::vector<int64_t> stacked_bytes(const DeviceHistory& device, const AliveIndex
 
 namespace {
 
-/// Appends the bands of allocations that are never freed. They are stacked in the same order at any point.
+/// Appends the bands of lasting allocations. They are stacked in the same order at any point.
 class LastingBands {
 public:
     LastingBands(const AliveIndex& live, const LastingActive& active, const BandsWanted& wanted, std::vector<Band>& out)
@@ -149,15 +149,15 @@ private:
     const LastingActive& active_;
     const BandsWanted& wanted_;
     std::vector<Band>& out_;
-    std::optional<uint32_t> also_;  ///< the place of that one, if it is never freed
+    std::optional<uint32_t> also_;  ///< the place of that one, if it is lasting
 };
 
 }  // namespace
 
 void bands_at(const DeviceHistory& device, ActiveWalk& live, const TimePoint& point, const BandsWanted& wanted,
               std::vector<Band>& out) {
-    const LastingActive never_freed = live.lasting_at(point);
-    int64_t bottom = LastingBands(live.index(), never_freed, wanted, out).add();
+    const LastingActive lasting = live.lasting_at(point);
+    int64_t bottom = LastingBands(live.index(), lasting, wanted, out).add();
     // Lists before it reads sizes, as above.
     const auto first = static_cast<ptrdiff_t>(out.size());
     live.for_each_freed(point, [&](const ActiveAllocation& active) { out.push_back({active, 0, 0}); });

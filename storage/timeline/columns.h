@@ -43,7 +43,7 @@ struct Band {
 /// The bands that a caller needs: those whose range [bottom, top) overlaps [low, high), in bytes.
 struct BandsWanted {
     int64_t low = 0, high = INT64_MAX;
-    /// Of allocations that are never freed only those that contain the middle of a row so high, from `low` up, or touch
+    /// Of lasting allocations only those that contain the middle of a row so high, from `low` up, or touch
     /// it: a picture shows no others of a million. 0: all.
     double row_bytes = 0;
     AllocationIndex also = no_allocation;  ///< even if no row shows it

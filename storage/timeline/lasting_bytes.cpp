@@ -14,7 +14,7 @@ constexpr size_t changes_between_sums = 512;
 }  // namespace
 
 LastingBytes::LastingBytes(const Allocations& all, const AliveIndex& live, const Grouping& grouping)
-    : groups_(grouping.names.size()) {
+    : groups_(grouping.names.size()), end_(live.lasting_end()) {
     changes_.reserve(live.lasting_count());
     for (uint32_t i = 0; i < live.lasting_count(); ++i) {
         const AllocationIndex a = live.lasting(i);
@@ -49,7 +49,7 @@ void LastingBytes::sum_up() {
 void LastingBytes::add_at(EventNumber n, int64_t* sums) const {
     const auto after = std::lower_bound(changes_.begin(), changes_.end(), n,
                                         [](const Change& c, EventNumber e) { return c.event < e; });
-    if (after == changes_.begin()) {
+    if (after == changes_.begin() || n > end_) {
         return;
     }
     const size_t known = static_cast<size_t>(after - changes_.begin() - 1) / changes_between_sums;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The bytes by group of the allocations that are never freed, at any event: the sum over a million of them is found
+// The bytes by group of the lasting allocations of an AliveIndex, at any event: the sum over a million of them is found
 // without visiting them.
 #pragma once
 
@@ -19,7 +19,7 @@ public:
     LastingBytes() = default;
     LastingBytes(const Allocations& all, const AliveIndex& live, const Grouping& grouping);
 
-    /// Adds the bytes of each group in the state at event n to sums[group].
+    /// Adds the bytes of each group in the state at event n to sums[group]; nothing in states without lasting memory.
     void add_at(EventNumber n, int64_t* sums) const;
 
 private:
@@ -33,6 +33,7 @@ private:
     void sum_up();
 
     size_t groups_ = 0;
+    EventNumber end_ = never;
     std::vector<Change> changes_;  ///< by event
     std::vector<int64_t> sums_;    ///< by group, before every so many changes
 };

@@ -3,6 +3,10 @@
 
 #include "synthetic_trace.h"
 
+#include <algorithm>
+
+#include "tests/unit/run_builder.h"
+
 namespace tidemark::gui::test {
 
 namespace {
@@ -126,6 +130,37 @@ std::shared_ptr<const Trace> synthetic_trace(const SyntheticShape& shape) {
 std::shared_ptr<Session> synthetic_session(const SyntheticShape& shape) {
     const auto trace = synthetic_trace(shape);
     return std::make_shared<Session>(trace, Session::analyze(trace));
+}
+
+std::shared_ptr<const Trace> run_with_repeated_steps(uint64_t added) {
+    constexpr uint64_t MiB = uint64_t{1} << 20;
+    constexpr int64_t millisecond = tidemark::test::RunBuilder::millisecond;
+    tidemark::test::RunBuilder run;
+    run.segment(64 * MiB);
+    run.alloc(MiB);
+    run.step();
+    const AllocationIndex a = run.alloc(2 * MiB), b = run.alloc(4 * MiB);
+    run.free(b);
+    run.free(a);
+    run.step();
+    const int64_t end_of_first = run.now();
+    if (added > 0) {
+        run.alloc(added);
+    }
+    RepeatedSteps& steps = run.device().repeats.emplace_back();
+    steps.event = steps.after = run.device().event_count();
+    steps.start = run.now();
+    steps.like = end_of_first;
+    steps.end = run.now() + 40 * millisecond;
+    steps.count = 2;
+    steps.events_left_out = 12;
+    steps.peak_allocated = steps.peak_active = steps.peak_requested = static_cast<int64_t>(7 * MiB + added);
+    for (const int64_t number : {2, 3}) {
+        const int64_t start = std::max(*run.trace.steps.back().end, steps.start);
+        run.trace.steps.push_back({number, StepSource::optimizer, start, start + 20 * millisecond});
+    }
+    run.trace.duration = steps.end + 10 * millisecond;
+    return std::make_shared<const Trace>(run.trace);
 }
 
 }  // namespace tidemark::gui::test

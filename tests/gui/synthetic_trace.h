@@ -24,4 +24,8 @@ struct SyntheticShape {
 std::shared_ptr<const Trace> synthetic_trace(const SyntheticShape& shape = {});
 std::shared_ptr<Session> synthetic_session(const SyntheticShape& shape = {});
 
+/// Returns a run of 1 MiB that stays. Its step 1 allocates 2 and 4 MiB and frees them; steps 2 and 3, of 20 ms each,
+/// repeat that, after an allocation of `added` bytes that stays.
+std::shared_ptr<const Trace> run_with_repeated_steps(uint64_t added = 0);
+
 }  // namespace tidemark::gui::test

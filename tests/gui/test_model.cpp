@@ -34,33 +34,6 @@ double contrast(const QColor& a, const QColor& b) {
 constexpr uint64_t MiB = uint64_t{1} << 20;
 constexpr int64_t millisecond = tidemark::test::RunBuilder::millisecond;
 
-/// Returns a run of 1 MiB that stays. Its step 1 allocates 2 and 4 MiB and frees them; steps 2 and 3, of 20 ms each,
-/// repeat that.
-std::shared_ptr<const Trace> run_with_repeated_steps() {
-    tidemark::test::RunBuilder run;
-    run.segment(64 * MiB);
-    run.alloc(MiB);
-    run.step();
-    const AllocationIndex a = run.alloc(2 * MiB), b = run.alloc(4 * MiB);
-    run.free(b);
-    run.free(a);
-    run.step();
-    RepeatedSteps& steps = run.device().repeats.emplace_back();
-    steps.event = steps.after = run.device().event_count();
-    steps.start = run.now();
-    steps.like = run.now();
-    steps.end = run.now() + 40 * millisecond;
-    steps.count = 2;
-    steps.events_left_out = 12;
-    steps.peak_allocated = steps.peak_active = steps.peak_requested = 7 * MiB;
-    for (const int64_t number : {2, 3}) {
-        const int64_t start = *run.trace.steps.back().end;
-        run.trace.steps.push_back({number, StepSource::optimizer, start, start + 20 * millisecond});
-    }
-    run.trace.duration = steps.end + 10 * millisecond;
-    return std::make_shared<const Trace>(run.trace);
-}
-
 }  // namespace
 
 class TestModel : public QObject {
@@ -249,7 +222,7 @@ private slots:
     }
 
     void the_cursor_stays_within_a_repeated_step() {
-        const auto trace = run_with_repeated_steps();
+        const auto trace = gui::test::run_with_repeated_steps();
         const auto session = std::make_unique<Session>(trace, Session::analyze(trace));
         const TimeView& view = session->time_view();
         Selection& selection = session->selection();

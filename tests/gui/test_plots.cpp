@@ -248,6 +248,40 @@ private slots:
         }
     }
 
+    void lines_of_failures_do_not_cross_the_names_in_the_key() {
+        const auto session = test::synthetic_session();
+        TimelinePlot plot;
+        plot.set_session(session.get());
+        const QImage image = picture(plot, {900, 400});
+        const QRect area = plot.axisRect()->rect();
+        const QRgb failure = plot.picture().request.theme.oom.rgb();
+        int in_key = 0, below = 0;
+        for (int y = area.top(); y < area.bottom(); ++y) {
+            for (int x = area.left(); x < area.right() + 2; ++x) {
+                const bool is_failure = image.pixel(x, y) == failure;
+                in_key += is_failure && y < area.top() + key_row_height(QFontMetrics(plot.font())) / 2 ? 1 : 0;
+                below += is_failure ? 1 : 0;
+            }
+        }
+        QCOMPARE(in_key, 0);
+        QVERIFY(below > 100);
+    }
+
+    /// Only peaks are recorded of repeated steps, so the peak may have no event of its own.
+    void the_peak_is_marked_where_the_cursor_goes() {
+        const auto trace = test::run_with_repeated_steps(1 << 20);
+        const auto session = std::make_unique<Session>(trace, Session::analyze(trace));
+        const TimePoint& cursor = session->selection().state().time_point;
+        QVERIFY(cursor.repeated);
+        TimelinePlot plot;
+        plot.set_session(session.get());
+        picture(plot, {900, 400});
+        const auto mark = plot.peak_place();
+        QVERIFY(mark);
+        const double position = session->time_view().position_of(cursor);
+        QCOMPARE(mark->x(), time_map(session->time_view(), plot.axisRect()->rect()).pixel(position));
+    }
+
     void a_large_context_does_not_hide_the_allocators_memory() {
         const auto plain = test::synthetic_session({.spike_step = -1, .oom = false});
         const auto reserved = static_cast<int64_t>(plain->device().segments[0].size);
@@ -397,6 +431,30 @@ private slots:
             session->selection().set_time_point(event);
             QCOMPARE(bytes_shown(legend), session->analysis().curves().value(Series::active, event));
         }
+    }
+
+    /// The memory breakdown beside it has the numbers of another point in time.
+    void the_legend_says_which_point_its_bytes_are_of() {
+        const auto session = gui::test::synthetic_session();
+        Legend legend;
+        legend.resize(1200, 60);
+        legend.set_session(session.get());
+        const QImage image = legend.grab().toImage();
+        const auto dark_before = [&](int end) {
+            int pixels = 0;
+            for (int x = 0; x < end; ++x) {
+                for (int y = 0; y < 20; ++y) {
+                    pixels += qGray(image.pixel(x, y)) < 150 ? 1 : 0;
+                }
+            }
+            return pixels;
+        };
+        const int caption = legend.fontMetrics().horizontalAdvance(Legend::tr("At the cursor"));
+        QVERIFY(dark_before(caption) > 50);
+        QHelpEvent help(QEvent::ToolTip, {caption / 2, 8}, legend.mapToGlobal(QPoint(caption / 2, 8)));
+        QToolTip::showText({}, QStringLiteral("none"));
+        QApplication::sendEvent(&legend, &help);
+        QVERIFY2(!QToolTip::text().contains(QStringLiteral("cursor")), "no entry lies under it");
     }
 
     void steps_have_a_row_with_their_numbers() {

@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QTableView>
 #include <QToolButton>
+#include <algorithm>
 
 #include "gui/model/text.h"
 #include "gui/whatif/reserved_plot.h"
@@ -114,6 +115,77 @@ private slots:
         const double top = pane.findChild<ReservedPlot*>()->yAxis->range().upper;
         const auto peak = static_cast<double>(session->analysis().curves().peak(Series::reserved).max);
         QVERIFY(top > peak && top < 2 * peak);
+    }
+
+    void a_program_without_the_allocator_has_nothing_to_change() {
+        open("streams");
+        QVERIFY(pane_->findChild<QCheckBox*>()->isEnabled());
+        Trace other = session_->trace();
+        other.event_source = EventSource::driver;
+        const auto trace = std::make_shared<const Trace>(other);
+        const Session of_driver(trace, Session::analyze(trace));
+        pane_->set_session(const_cast<Session*>(&of_driver));
+        QTRY_VERIFY(pane_->shown() && pane_->shown()->error);
+        QVERIFY(!pane_->findChild<QCheckBox*>()->isEnabled());
+        pane_->set_session(session_.get());
+        QTRY_VERIFY(pane_->shown() && pane_->shown()->asked);
+        QVERIFY(pane_->findChild<QCheckBox*>()->isEnabled());
+    }
+
+    void the_free_memory_of_expandable_segments_is_explained() {
+        open("streams");
+        const auto explains = [&] {
+            const auto labels = pane_->findChildren<QLabel*>();
+            return std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+                return label->text().contains(QStringLiteral("counts as free gaps"));
+            });
+        };
+        QVERIFY(!explains());
+        const int64_t before = pane_->shown()->asked->figures.gaps_at_end.bytes;
+        pane_->findChild<QCheckBox*>()->click();
+        QTRY_VERIFY(pane_->shown()->asked && !pane_->busy());
+        QCOMPARE(explains(), pane_->shown()->asked->figures.gaps_at_end.bytes > before);
+    }
+
+    void a_narrow_plot_names_all_that_it_shows() {
+        open("streams");
+        for (const int width : {360, 500, 900}) {
+            ReservedPlot narrow;
+            narrow.set_session(session_.get());
+            narrow.show_replay(pane_->shown());
+            narrow.resize(width, 200);
+            narrow.grab();  // lays it out
+            const QStringList key = narrow.key();
+            QCOMPARE(key.size(), 3);
+            int pixels = 0;
+            for (const QString& name : key) {
+                pixels += narrow.fontMetrics().horizontalAdvance(name);
+            }
+            QCOMPARE(key.contains(QStringLiteral("reserved, recorded")), width == 900);
+            QVERIFY2(pixels < width - TimePlot::left_margin - TimePlot::right_margin, qPrintable(key.join(u',')));
+        }
+    }
+
+    /// A curve that leaves the plot must not be drawn over the labels of the axis.
+    void what_is_outside_is_clipped() {
+        open("streams");
+        auto* plot = pane_->findChild<ReservedPlot*>();
+        const double top = plot->yAxis->range().upper;
+        plot->show_bytes(0.6 * top, top);
+        plot->refresh_now();
+        const QImage image = plot->grab().toImage();
+        const QRect area = plot->axisRect()->rect();
+        const QRgb line = Theme::current().reserved_line.rgb();
+        int inside = 0, outside = 0;
+        for (int y = 0; y < image.height(); ++y) {
+            for (int x = 0; x < image.width(); ++x) {
+                const bool is_line = image.pixel(x, y) == line;
+                inside += is_line && area.contains(x, y) ? 1 : 0;
+                outside += is_line && y > area.bottom() + 1 ? 1 : 0;
+            }
+        }
+        QVERIFY(inside > 0);
+        QCOMPARE(outside, 0);
     }
 
     void the_plot_draws_both_curves() {

@@ -13,6 +13,9 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextBlock>
+#include <QTextDocument>
+#include <QTextLayout>
 #include <QToolButton>
 
 #include "gui/app/application.h"
@@ -87,7 +90,7 @@ struct Shown {
 QString shown_text(const QWidget& pane) {
     QStringList texts;
     for (const TextBlock* block : pane.findChildren<TextBlock*>()) {
-        texts << block->toPlainText();
+        texts << block->text();
     }
     return texts.join('\n');
 }
@@ -137,7 +140,7 @@ private slots:
         for (const TextBlock* block : open.pane().cards().front()->findChildren<TextBlock*>()) {
             if (block->accessibleName() == QLatin1String("Source") ||
                 block->accessibleName() == QLatin1String("Change of the source")) {
-                texts << block->toPlainText();
+                texts << block->text();
                 QVERIFY(block->height() >= block->heightForWidth(block->width()));
             }
         }
@@ -496,6 +499,24 @@ private slots:
         QVERIFY(!bar.plain_text().contains(QStringLiteral("Explaining")));
         open.window->page().layout()->activate();
         QCOMPARE(below.y(), place);
+    }
+
+    void a_line_of_code_stays_with_its_file() {
+        TextBlock block(QStringLiteral("block"));
+        block.show_html(rich_text(QStringLiteral("variable of main, train.py:85")));
+        const int width = block.fontMetrics().horizontalAdvance(QStringLiteral("variable of main, train.py:8"));
+        block.resize(width, 100);
+        QTextDocument& document = *block.document();
+        document.setTextWidth(width);
+        const QTextLayout& layout = *document.begin().layout();
+        QVERIFY(layout.lineCount() > 1);
+        const int second = layout.lineAt(1).textStart();
+        QVERIFY2(document.begin().text().mid(second).startsWith(QStringLiteral("train.py")),
+                 qPrintable(document.begin().text().mid(second)));
+        block.selectAll();
+        block.copy();
+        QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("variable of main, train.py:85"));
+        QCOMPARE(block.text(), QStringLiteral("variable of main, train.py:85"));
     }
 
     void a_click_on_an_overview_flag_opens_its_finding() {

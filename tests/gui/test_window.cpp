@@ -340,6 +340,49 @@ private slots:
         QTRY_VERIFY(page.timeline().isVisible());
     }
 
+    void the_graph_and_what_if_fill_the_stage_of_a_low_window() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->resize(1000, 700);
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY(QTest::qWaitForWindowExposed(window));
+        TracePage& page = window->page();
+        PageLayout& arrangement = page.arrangement();
+        for (QWidget* pane : std::initializer_list<QWidget*>{&page.graph(), &page.what_if()}) {
+            page.show_pane(*pane);
+            QTRY_VERIFY2(pane->height() > 400, qPrintable(QString::number(pane->height())));
+        }
+        page.show_pane(page.table());
+        QVERIFY2(page.timeline().isVisible(), "the plots are back beside a table");
+
+        page.show_pane(page.graph());
+        arrangement.set_drawer_fills_stage(false);
+        QVERIFY2(page.timeline().isVisible(), "the user wants the plots");
+        arrangement.set_drawer_fills_stage(true);
+        page.show_pane(page.table());
+        QVERIFY2(arrangement.drawer_fills_stage(), "the user wants the drawer in each tab");
+        arrangement.set_drawer_fills_stage(false);
+
+        page.show_pane(page.graph());
+        QVERIFY(arrangement.drawer_fills_stage());
+        window->resize(1600, 1000);
+        QTRY_VERIFY2(page.timeline().isVisible(), "there is room for both");
+        page.show_pane(page.table());
+        page.show_pane(page.graph());
+        QVERIFY(page.timeline().isVisible());
+    }
+
+    void a_window_begins_with_its_plots_even_if_the_last_one_ended_with_the_graph() {
+        Application application(Settings::Storage::in_memory);
+        application.settings().set(QStringLiteral("layout/tab"), 1);
+        MainWindow* window = application.open_window();
+        window->resize(1000, 700);
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY(QTest::qWaitForWindowExposed(window));
+        QVERIFY(window->page().graph().isVisible());
+        QVERIFY(window->page().timeline().isVisible());
+    }
+
     void swapped_traces_change_places() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();

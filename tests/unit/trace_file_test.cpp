@@ -360,6 +360,26 @@ TEST_F(TraceFile, ReadsTheRowsOfARecorder) {
     EXPECT_EQ(trace.source_text, (*read)->source_text);
 }
 
+/// Recorders of steps that repeat learn of a segment late: the driver may have freed its memory meanwhile.
+TEST_F(TraceFile, FindsTheDriverMemoryOfSegments) {
+    alter(
+        "INSERT INTO driver_allocation(id, device, kind, address, bytes, time, free_time) "
+        "SELECT id, device, 'device', address, size, alloc_time - 1, alloc_time + 1 FROM segment "
+        "WHERE alloc_event IS NOT NULL;"
+        "INSERT INTO driver_allocation(id, device, kind, address, bytes, time, free_time) "
+        "SELECT 1000 + id, device, 'device', address, bytes, time - 2, time FROM driver_allocation;"
+        "INSERT INTO driver_allocation(id, device, kind, address, bytes, time, free_time) "
+        "SELECT 2000 + id, device, 'device', address, bytes - 512, time, free_time FROM driver_allocation WHERE id < "
+        "1000");
+    const auto read = open(path_);
+    ASSERT_TRUE(read) << read.error().sentence.english();
+    const auto& rows = (*read)->driver_allocations;
+    ASSERT_FALSE(rows.empty());
+    const auto in_allocator =
+        std::count_if(rows.begin(), rows.end(), [](const DriverAllocation& a) { return a.in_allocator; });
+    EXPECT_EQ(in_allocator * 3, static_cast<int64_t>(rows.size())) << "others had the address before, or another size";
+}
+
 TEST_F(TraceFile, RejectsOrIgnoresInvalidRowsOfARecorder) {
     Progress progress;
     for (const char* sql :
