@@ -101,11 +101,11 @@ void MainWindow::show_share_dialog() {
         const TimeView& view = session.time_view();
         input.range = {view.time_at(range->first), view.time_at(range->second)};
     }
+    // The name of the trace would tell what a redaction removes.
     QString proposal;
     for (int i = 1; proposal.isEmpty() || QFileInfo::exists(proposal); ++i) {
-        proposal =
-            QStringLiteral("%1/%2-shared%3.tide")
-                .arg(trace.absolutePath(), trace.completeBaseName(), i == 1 ? QString() : QStringLiteral("-%1").arg(i));
+        const QString number = i == 1 ? QString() : QStringLiteral("-%1").arg(i);
+        proposal = QStringLiteral("%1/shared%2.tide").arg(trace.absolutePath(), number);
     }
     auto* dialog = new ShareDialog(std::move(input), proposal, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -147,7 +147,7 @@ void GraphPane::show_reason() {
             reason_ = why_node_is_alive(picture, *selected.node, device);
         } else if (lookup.knows(selected.allocation)) {
             reason_ = why_allocation_is_alive(picture, lookup.ref(selected.allocation));
-        } else if (!shown_->roots->empty()) {
+        } else if (!shown_->roots->empty() && shown_->roots->front().reachable_bytes > 0) {
             reason_ = why_most_is_alive(picture, shown_->roots->front(), device);
             reason_.note(tr("Select a box, a root, or an allocation in any pane to see what retains it."));
         } else {
