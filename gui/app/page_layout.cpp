@@ -10,6 +10,7 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <algorithm>
+#include <utility>
 
 #include "gui/app/settings.h"
 #include "gui/widgets/upright_button.h"
@@ -25,9 +26,9 @@ constexpr int low = 620;  // pixels, of a window of about 760
 
 }  // namespace
 
-PageLayout::PageLayout(const Parts& parts, QWidget* parent)
+PageLayout::PageLayout(Parts parts, QWidget* parent)
     : QWidget(parent),
-      parts_(parts),
+      parts_(std::move(parts)),
       stage_(new QSplitter(Qt::Vertical)),
       columns_(new QSplitter(Qt::Horizontal)),
       story_strip_(new UprightButton(tr("Why"), tr("Show or hide why (Y)"))) {

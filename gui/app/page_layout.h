@@ -26,7 +26,7 @@ public:
             spacious;  ///< panes of the drawer of which a low window shows too little beside the plots
     };
     /// Takes ownership of the parts.
-    explicit PageLayout(const Parts& parts, QWidget* parent = nullptr);
+    explicit PageLayout(Parts parts, QWidget* parent = nullptr);
 
     /// Whether the user wants the story. A window that becomes narrow hides it; if shown there, it covers the stage.
     void set_story(bool wanted);
