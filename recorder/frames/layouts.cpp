@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<Layout, 5> layouts{{
     {.minor = 10, .thread_frame = 24, .has_cframe = false, .cframe_frame = 0,
      .frames_are_objects = true, .frame_code = 32, .frame_previous = 24, .frame_instruction = 96, .frame_owner = 0,
-     .foreign_owner = 0, .frame_locals = 352, .tagged = false,
+     .foreign_owner = 3, .frame_locals = 352, .tagged = false,
      .code_first_line = 40, .code_file = 104, .code_name = 112, .code_lines = 120, .code_bytes = 0,
      .ascii_data = 48, .wide_data = 72, .kind_shift = 2, .compact_bit = 5, .ascii_bit = 6},
     {.minor = 11, .thread_frame = 56, .has_cframe = true, .cframe_frame = 8,

@@ -88,16 +88,16 @@ bool has_started(const Layout& l, uint8_t owner, uint64_t code, uint64_t instruc
                                        instruction >= code + l.code_bytes + 2 * static_cast<uint64_t>(first_traceable));
 }
 
-/// Returns whether the frame is one of the interpreter's own.
-bool is_foreign(const Layout& l, uint64_t frame) {
-    return !l.frames_are_objects && *reinterpret_cast<const uint8_t*>(frame + l.frame_owner) >= l.foreign_owner;
+/// Frames that are objects have no owner: none of them is foreign.
+uint8_t owner_of(const Layout& l, uint64_t frame) {
+    return l.frames_are_objects ? 0 : *reinterpret_cast<const uint8_t*>(frame + l.frame_owner);
 }
 
 bool has_started(const Layout& l, uint64_t frame) {
     if (l.frames_are_objects) {
         return int_at(frame, l.frame_instruction) >= 0;
     }
-    const uint8_t owner = *reinterpret_cast<const uint8_t*>(frame + l.frame_owner);
+    const uint8_t owner = owner_of(l, frame);
     if (owner >= l.foreign_owner) {
         return false;
     }
@@ -119,7 +119,7 @@ int visit_frames(Visit&& visit) {
     int count = 0;
     for (uint64_t at = innermost_frame(l); at != 0 && count < deepest_stack; at = word_at(at, l.frame_previous)) {
         // Frames that have called others have started. To ask them would read their code objects as well.
-        if (count == 0 ? !has_started(l, at) : is_foreign(l, at)) {
+        if (count == 0 ? !has_started(l, at) : owner_of(l, at) >= l.foreign_owner) {
             continue;
         }
         visit(frame_at(l, at));

@@ -183,12 +183,12 @@ const EventOrigin* repeated_origin(ComparedEvent& event, ThreadState& state, Ste
 }
 
 /// Returns the origin of an event of a step with details.
-[[gnu::noinline]] EventOrigin new_origin(const Event& event, ComparedEvent& compared, ThreadState& state,
+[[gnu::noinline]] EventOrigin new_origin(const Event& event, ComparedEvent& seen, ThreadState& state,
                                          tidemark_ring* ring) {
     const EventOrigin origin = origin_of(event, state, ring);
-    compared.shape.lines = compared.compares_lines ? origin.lines : 0;
-    if (compared.can_repeat) {
-        event.steps.add(compared.shape, origin);
+    seen.shape.lines = seen.compares_lines ? origin.lines : 0;
+    if (seen.can_repeat) {
+        event.steps.add(seen.shape, origin);
     } else {
         event.steps.set_unlike();
     }

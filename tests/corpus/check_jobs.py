@@ -17,8 +17,9 @@ import json
 import pathlib
 import subprocess
 import sys
-import tarfile
 import tempfile
+
+import corpus
 
 # Of the first finding: its kind, its ranks, how its line begins, and a text that the title has. None: no finding is
 # worse than a pattern.
@@ -59,16 +60,6 @@ def differences(name, report):
         yield f"title: {first['title']}"
 
 
-def unpack(archive, folder):
-    with tarfile.open(archive) as packed:
-        for member in packed:
-            content = packed.extractfile(member)
-            if content is not None:
-                path = folder / member.name
-                path.parent.mkdir(exist_ok=True)
-                path.write_bytes(content.read())
-
-
 def check(tidemark, folder):
     """Returns the differences of one job, explained twice: from its traces, and then from its summaries."""
     found = []
@@ -89,7 +80,7 @@ def main():
     options = parser.parse_args()
     failed = False
     with tempfile.TemporaryDirectory() as name:
-        unpack(options.archive, pathlib.Path(name))
+        corpus.unpack(options.archive, pathlib.Path(name))
         for folder in sorted(pathlib.Path(name).iterdir()):
             found = check(options.tidemark, folder)
             print(f"{'WRONG' if found else 'ok':6}{folder.name}", *found, sep="\n      " if found else "")

@@ -80,9 +80,11 @@ def without_owner(member):
 
 
 def unpack(archive, folder):
-    """Writes the traces of an archive into a folder."""
+    """Writes the files of an archive into a folder."""
     with tarfile.open(archive) as packed:
         for member in packed:
             content = packed.extractfile(member)
-            if content is not None and member.name.endswith(".tide"):
-                (folder / pathlib.Path(member.name).name).write_bytes(content.read())
+            if content is not None:
+                path = folder / member.name
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(content.read())

@@ -55,7 +55,7 @@ def main():
         corpus.unpack(options.traces, pathlib.Path(folder))
         tasks = {
             (trace.name, missing): pool.submit(explain_without, trace, tables, options.tidemark)
-            for trace in sorted(pathlib.Path(folder).iterdir())
+            for trace in sorted(pathlib.Path(folder).glob("*.tide"))
             for missing, tables in MISSING.items()
         }
         failures = [(*which, task.result()) for which, task in tasks.items() if task.result()]
