@@ -21,9 +21,11 @@ namespace {
 
 constexpr int most_devices = 64;
 
-/// Written under the allocator lock of the device only; atomic members are read by any thread.
+enum class Counting : uint8_t { none, running, suspended };
+
+/// Written under the allocator lock of the device only, but `counting`; atomic members are read by any thread.
 struct DeviceEvents {
-    std::atomic<bool> armed{false};
+    std::atomic<Counting> counting{Counting::none};
     std::atomic<uint64_t> next{0};
     std::atomic<int> repeats{0};        ///< steps in a row that repeated known ones
     std::atomic<int64_t> allocated{0};  ///< allocations minus frees
@@ -35,8 +37,10 @@ struct DeviceEvents {
         steps.clear();
         next.store(0, std::memory_order_relaxed);
         repeats.store(0, std::memory_order_relaxed);
-        armed.store(true, std::memory_order_release);
+        counting.store(Counting::running, std::memory_order_release);
     }
+
+    bool is_counted() const { return counting.load(std::memory_order_relaxed) != Counting::none; }
 };
 std::array<DeviceEvents, most_devices> devices;
 std::atomic<bool> arming{false};
@@ -56,7 +60,7 @@ int device_of(const TraceEntry& entry) {
 }
 
 void arm(DeviceEvents& events) {
-    if (arming.load(std::memory_order_acquire) && cuts != nullptr && !events.armed.load(std::memory_order_relaxed)) {
+    if (arming.load(std::memory_order_acquire) && cuts != nullptr && !events.is_counted()) {
         events.begin();
     }
 }
@@ -269,7 +273,7 @@ void on_event(const TraceEntry& entry) noexcept {
             return;  // our own snapshot is not an event of the program
         }
     }
-    if (!events.armed.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (events.counting.load(std::memory_order_relaxed) != Counting::running) [[unlikely]] {
         return;
     }
     if (const uint64_t ended = steps_ended.load(std::memory_order_acquire);
@@ -325,7 +329,15 @@ void arm_now() {
 void disarm() {
     arming.store(false, std::memory_order_release);
     for (DeviceEvents& events : devices) {
-        events.armed.store(false, std::memory_order_release);
+        events.counting.store(Counting::none, std::memory_order_release);
+    }
+}
+
+void suspend_events(bool suspend) {
+    for (DeviceEvents& events : devices) {
+        Counting before = suspend ? Counting::running : Counting::suspended;
+        events.counting.compare_exchange_strong(before, suspend ? Counting::suspended : Counting::running,
+                                                std::memory_order_acq_rel);
     }
 }
 
@@ -345,8 +357,8 @@ int device_count() {
 
 uint64_t events_so_far(int device) {
     const DeviceEvents& events = devices[static_cast<size_t>(device)];
-    return events.armed.load(std::memory_order_relaxed) ? events.next.load(std::memory_order_relaxed)
-                                                        : core()->driver_events(static_cast<uint32_t>(device));
+    return events.is_counted() ? events.next.load(std::memory_order_relaxed)
+                               : core()->driver_events(static_cast<uint32_t>(device));
 }
 
 void count_step() { steps_ended.fetch_add(1, std::memory_order_release); }

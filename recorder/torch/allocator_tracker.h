@@ -20,6 +20,8 @@ void arm_at_next_snapshot();
 void arm_now();
 /// Stops counting.
 void disarm();
+/// Ignores events that come, until the next call.
+void suspend_events(bool suspend);
 
 /// A snapshot with the number of events before it, by device. The numbers are exact, because the allocator emits the
 /// SNAPSHOT event under the device's lock.

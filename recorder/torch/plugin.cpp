@@ -218,6 +218,13 @@ void tidemark_plugin_detach(void) {
     forget_labeled_tensors();
 }
 
+void tidemark_plugin_suspend(int suspended) {
+    suspend_events(suspended != 0);
+    if (suspended != 0 ? records_details() : are_details_paused()) {  // light steps stay light
+        set_details_paused(suspended != 0);
+    }
+}
+
 int tidemark_plugin_check(void) {
     try {
         if (core() == nullptr || !core()->recording() || allocator::isHistoryEnabled()) {

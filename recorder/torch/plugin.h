@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_PLUGIN_VERSION 8u
+#define TIDEMARK_PLUGIN_VERSION 9u
 
 uint32_t tidemark_plugin_version(void);
 
@@ -36,6 +36,10 @@ int tidemark_plugin_attach(const struct tidemark_api* api, int parts, char* erro
 
 /* Stops recording. */
 void tidemark_plugin_detach(void);
+
+/* Ignores (1) allocator events, ops and the graph, or records them again (0). The recording has a gap then: only for
+ * benchmarks, which compare steps with and without. */
+void tidemark_plugin_suspend(int suspended);
 
 /* Sends the allocator's state, which the recorder compares with its replay. Returns 1. Returns 0 without a state while
  * the program records PyTorch's memory history, because the snapshot would appear in that history. */
@@ -86,8 +90,8 @@ int tidemark_plugin_is_recorded(uint64_t tensor);
  * the gradient. */
 uint64_t tidemark_plugin_gradient_of(uint64_t tensor);
 
-/* Labels the memory of a parameter, buffer or optimizer state (`category`: tidemark_category). Stores a weak reference
- * to the tensor. */
+/* Labels the memory of a parameter, buffer or optimizer state (`category`: tidemark_category), or renames it. Stores a
+ * weak reference to the tensor. */
 void tidemark_plugin_label(uint64_t tensor, int category, const char* name);
 /* Sends the labels of all labeled tensors whose memory moved, and of their gradients. */
 void tidemark_plugin_update_labels(void);

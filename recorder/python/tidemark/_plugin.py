@@ -30,6 +30,7 @@ class Plugin:
         self.optimizer = self._library.tidemark_plugin_optimizer
         self.step_ended = self._library.tidemark_plugin_step_ended
         self.end_step = self._library.tidemark_plugin_end_step
+        self.suspend = self._library.tidemark_plugin_suspend
         self.records_details = self._library.tidemark_plugin_records_details
         self.phase = self._library.tidemark_plugin_phase
         self.gradient_of = self._library.tidemark_plugin_gradient_of
