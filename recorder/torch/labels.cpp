@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,14 @@ struct LabeledTensor {
 struct LabeledTensors {
     std::mutex mutex;
     std::vector<LabeledTensor> all;
+    std::unordered_map<const c10::TensorImpl*, size_t> positions;  ///< in `all`, whose weak references hold the keys
+
+    void set_positions() {
+        positions.clear();
+        for (size_t i = 0; i < all.size(); ++i) {
+            positions.emplace(all[i].tensor._unsafe_get_target(), i);
+        }
+    }
 };
 LabeledTensors& labeled_tensors() {
     static auto* tensors = new LabeledTensors;  // other threads may still use it while the process exits
@@ -108,16 +117,23 @@ void report_label(uint8_t category, const DeviceAddress& memory, const std::stri
 
 void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& name) {
     auto* tensor = reinterpret_cast<c10::TensorImpl*>(static_cast<uintptr_t>(tensor_impl));
-    const std::lock_guard lock(labeled_tensors().mutex);
-    LabeledTensor labeled{WeakTensor(StrongTensor::reclaim_copy(tensor)), category, name};
-    labeled_tensors().all.push_back(std::move(labeled));
+    LabeledTensors& labeled = labeled_tensors();
+    const std::lock_guard lock(labeled.mutex);
+    const auto [position, is_new] = labeled.positions.try_emplace(tensor, labeled.all.size());
+    LabeledTensor label{WeakTensor(StrongTensor::reclaim_copy(tensor)), category, name};
+    if (is_new) {
+        labeled.all.push_back(std::move(label));
+    } else {
+        labeled.all[position->second] = std::move(label);
+    }
 }
 
 void update_labels(bool with_gradients) {
-    const std::lock_guard lock(labeled_tensors().mutex);
-    auto& all = labeled_tensors().all;
-    const auto is_gone = [&](LabeledTensor& each) { return !update(each, with_gradients); };
-    all.erase(std::remove_if(all.begin(), all.end(), is_gone), all.end());
+    LabeledTensors& labeled = labeled_tensors();
+    const std::lock_guard lock(labeled.mutex);
+    if (std::erase_if(labeled.all, [&](LabeledTensor& each) { return !update(each, with_gradients); }) > 0) {
+        labeled.set_positions();
+    }
 }
 
 void update_labels_of_parameters() {
@@ -132,6 +148,7 @@ void update_labels_of_parameters() {
 void forget_labeled_tensors() {
     const std::lock_guard lock(labeled_tensors().mutex);
     labeled_tensors().all.clear();
+    labeled_tensors().positions.clear();
 }
 
 }  // namespace tidemark::plugin

@@ -369,6 +369,19 @@ class Capture(unittest.TestCase):
         self.assertIsNone(gone())
         self.core.plugin.update_labels()
 
+    def test_labels_are_replaced(self):
+        tensors = [torch.ones(2), torch.ones(2), torch.ones(2)]
+        for i, tensor in enumerate(tensors):
+            self.core.plugin.label(tensor._cdata, 1, f"Part.{i}")
+        self.core.plugin.update_labels()
+        self.core.labels.clear()
+        del tensors[0], tensor
+        self.core.plugin.update_labels()
+        self.core.plugin.label(tensors[1]._cdata, 1, "Model.part.2")
+        for _ in range(2):
+            self.core.plugin.update_labels()
+        self.assertEqual(self.core.labels, [(1, "Model.part.2")])
+
     def test_each_gradient_gets_its_label_once(self):
         parameter = torch.nn.Parameter(on_a_gpu(0x10000))
         self.core.plugin.label(parameter._cdata, _abi.CATEGORY_PARAMETER, "p")

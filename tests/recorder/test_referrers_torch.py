@@ -253,6 +253,24 @@ class WithTorch(unittest.TestCase):
         ]
         self.assertEqual(sorted(lines[3:]), sorted(map(str, names)))
 
+    def test_parts_that_were_labeled_before_their_model_existed(self):
+        lines = self.lines_of(
+            "graph._poller.stop(); find = graph._labels.find_new\n"
+            "class Block(torch.nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.fc = torch.nn.Linear(2, 2, bias=False); find()\n"
+            "class Net(torch.nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.block = Block(); find(); find()\n"
+            "        self.head = torch.nn.Linear(2, 2, bias=False)\n"
+            "        self.head.weight = self.block.fc.weight\n"
+            "net = Net(); find(); find()\n"
+            "print(*(name for _, name in plugin.labels))\n"
+        )
+        self.assertEqual(lines, ["Block.fc.weight Net.block.fc.weight"], "the first of two owners gives the name")
+
     def test_the_history_of_an_optimizer(self):
         lines = self.lines_of(
             "graph._poller.stop(); weight = torch.ones(4, requires_grad=True)\n"

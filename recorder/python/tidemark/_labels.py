@@ -36,7 +36,7 @@ class Labels:
         self._plugin = plugin
         self._modules = modules
         self._cdata = torch._C.TensorBase.__dict__["_cdata"].__get__
-        self._labeled: dict[int, Any] = {}  # id: (weak reference, name)
+        self._labeled: dict[int, Any] = {}  # id: (weak reference, name, id of the module that gave the name)
         self._optimizers: dict[int, Any] = {}  # id: (weak reference, size of its state)
         self._states: dict[int, Any] = {}  # id of an optimizer: weak reference to a tensor of its state
         self.models = _models.Models(modules)
@@ -112,21 +112,31 @@ class Labels:
         return self._labeled[id(tensor)][1] if id(tensor) in self._labeled else "a tensor"
 
     def _label(self, tensor: Any, category: int, name: str, module: Any = None) -> None:
-        """Labels a tensor, of this module if given. Does nothing if it has a label."""
-        if id(tensor) in self._labeled or not _introspect.is_tensor(tensor) or not has_memory(tensor):
+        """Labels a tensor, of this module if given. A label stays, unless the same module has another name now."""
+        owner = None if module is None else id(module)
+        if id(tensor) in self._labeled:
+            reference, known, named_by = self._labeled[id(tensor)]
+            if owner is None or named_by != owner or known == name:
+                return
+        elif _introspect.is_tensor(tensor) and has_memory(tensor):
+            reference = self._watch(tensor, owner)
+        else:
             return
-        key, labeled = id(tensor), self._labeled
-        modules, owner = self._modules, None if module is None else id(module)
+        self._labeled[id(tensor)] = reference, name, owner
+        with self._torch._C.DisableTorchFunction():
+            for part in _parts(tensor):
+                self._plugin.label(self._cdata(part), category, name)
+
+    def _watch(self, tensor: Any, owner: int | None) -> weakref.ref[Any]:
+        """Returns a weak reference that drops the label with the tensor."""
+        key, labeled, modules = id(tensor), self._labeled, self._modules
 
         def destroyed(_: Any) -> None:
             labeled.pop(key, None)
             if owner is not None:
                 modules.lost_tensor(owner)
 
-        labeled[key] = weakref.ref(tensor, destroyed), name
-        with self._torch._C.DisableTorchFunction():
-            for part in _parts(tensor):
-                self._plugin.label(self._cdata(part), category, name)
+        return weakref.ref(tensor, destroyed)
 
 
 def _parts(tensor: Any) -> Iterable[Any]:

@@ -42,6 +42,7 @@ class Modules:
         self._known: dict[int, weakref.ref[Any]] = {}  # by id
         self._owners: dict[int, list[tuple[weakref.ref[Any], Any]]] = {}  # id of a part: (an owner, name there)
         self._changed: dict[int, None] = {}  # ids, in order
+        self._paths: dict[int, str] = {}  # by id, when take_changed() returned the module
 
     def at(self, address: int) -> Any | None:
         """Returns the live module with this id, or None."""
@@ -71,16 +72,24 @@ class Modules:
     def got_part(self, module: Any, name: Any, part: Any) -> None:
         """Handles that a module gets this part. The first owner of a part that still has it names it."""
         owners = [each for each in self._owners.get(id(part), ()) if _has_part(each[0](), each[1], part)]
+        if not owners and id(part) in self._paths:
+            self._changed[id(part)] = None  # it has another path now
         if all(owner() is not module for owner, _ in owners):
             owners.append((weakref.ref(module), name))
         self._owners[id(part)] = owners
         self.add([module, part])
 
     def take_changed(self) -> list[Any]:
-        """Returns the live modules that are new or got a parameter or a buffer since the last call."""
+        """Returns the live modules that are new or got a parameter or a buffer since the last call, or whose path has
+        changed: parts are often taken before the module exists that they become parts of."""
         changed, self._changed = self._changed, {}
-        modules = (self.at(address) for address in changed)
-        return [module for module in modules if module is not None]
+        modules = [module for address in changed if (module := self.at(address)) is not None]
+        for module in modules:  # grows
+            path = self.path(module)
+            if self._paths.setdefault(id(module), path) != path:
+                self._paths[id(module)] = path
+                modules.extend(part for _, part in registered(module, "_modules") if id(part) in self._paths)
+        return modules
 
     def owners(self, module: Any) -> list[tuple[Any, Any]]:
         """Returns (owner, name there) of the module, of its owner and so on, up to the outermost module."""
@@ -100,7 +109,7 @@ class Modules:
         key = id(module)
 
         def destroyed(_: Any) -> None:
-            for table in (self._known, self._owners, self._changed):
+            for table in (self._known, self._owners, self._changed, self._paths):
                 table.pop(key, None)
 
         self._known[key] = weakref.ref(module, destroyed)
