@@ -123,13 +123,18 @@ std::optional<SampledRetention> known_in_container(const Site& site, const Graph
     return SampledRetention{allocation, retention, key_of(retention, graph, allocation), 0, true};
 }
 
+/// Returns whether two links differ in nothing but the place in a container.
+bool is_same_place(const PathLink& one, const PathLink& other) {
+    return one.kind == other.kind && one.function == other.function && one.file == other.file &&
+           (is_element(one) || one.name == other.name);
+}
+
 /// Returns whether both paths have the same referrer_key().
 bool lead_alike(const Referrer& a, const Referrer& b) {
     const auto links_of_a = links_to_tensor(a), links_of_b = links_to_tensor(b);
     for (size_t i = 0; i < std::min(links_of_a.size(), links_of_b.size()); ++i) {
         const PathLink &one = links_of_a[i], &other = links_of_b[i];
-        const bool is_same = one.kind == other.kind && one.function == other.function && one.file == other.file &&
-                             (is_element(one) || one.name == other.name);
+        const bool is_same = is_same_place(one, other);
         const bool is_call = i > 0 && one.kind == PathLinkKind::local && other.kind == one.kind;
         if (is_call) {
             return one.function == other.function && one.file == other.file;
@@ -192,29 +197,73 @@ std::string container_name(const GraphContext& graph, const Referrer& referrer) 
     return end == referrer.links.size() ? std::string() : graph.text(referrer.links[end - (end > 0 ? 1 : 0)].name);
 }
 
-/// Returns a path from a variable into the same container as this path from a reference cycle, which the scan at the
-/// end found: the functions with the variables had returned then. Returns nullptr if an earlier scan found such cycles,
-/// or no variable.
-const Referrer* named_before_end(const GraphContext& graph, const Site& site, uint32_t device, const Referrer& cycle) {
-    const auto is_of_end = [&](const Referrer& referrer) {
-        return graph.tables().scans[referrer.scan].reason == ScanReason::end;
-    };
-    const std::string name = container_name(graph, cycle);
-    if (!is_of_end(cycle) || name.empty()) {
-        return nullptr;
-    }
-    const Referrer* found = nullptr;
-    for (const AllocationIndex a : site.now) {
-        const Referrer* referrer = graph.referrers.of(AllocationRef{device, a});
-        if (referrer && is_cycle(*referrer) && !is_of_end(*referrer)) {
+/// Returns whether both paths go on alike after the reference cycle in which the second one starts.
+bool ends_like(const Referrer& named, const Referrer& cycle) {
+    const std::span<const PathLink> inside = links_to_tensor(cycle).subspan(1), links = links_to_tensor(named);
+    const auto is_known_place = [](const PathLink& link) { return !is_element(link); };
+    return inside.size() < links.size() && std::any_of(inside.begin(), inside.end(), is_known_place) &&
+           std::equal(inside.begin(), inside.end(), links.end() - static_cast<std::ptrdiff_t>(inside.size()),
+                      is_same_place);
+}
+
+/// Finds paths from variables to what the scan at the end found in a reference cycle, because the functions with the
+/// variables had returned then. The program may have freed the memory of such a path since.
+class NamedBeforeEnd {
+public:
+    NamedBeforeEnd(const GraphContext& graph, const Site& site, uint32_t device, const Referrer& cycle)
+        : graph_(graph), site_(site), device_(device), cycle_(cycle), container_(container_name(graph, cycle)) {}
+
+    /// Returns a path to other memory of the site, into the same container or along the same objects, or else the only
+    /// path into such an attribute of such an object. Returns nullptr if there is none, or if an earlier scan found
+    /// memory of the site in a cycle.
+    const Referrer* find() {
+        if (!is_of_end(cycle_)) {
             return nullptr;
         }
-        if (referrer && has_name(*referrer) && container_name(graph, *referrer) == name) {
-            found = referrer;
+        for (const Referrer& referrer : graph_.tables().referrers) {
+            if (!is_of_end(referrer)) {
+                consider(referrer);
+            }
+        }
+        const Referrer* of_attribute = has_several_ ? nullptr : of_attribute_;
+        return was_in_cycle_ ? nullptr : of_site_ ? of_site_ : of_attribute;
+    }
+
+private:
+    void consider(const Referrer& earlier) {
+        const bool is_here = is_of_site(earlier);
+        was_in_cycle_ |= is_here && is_cycle(earlier);
+        if (!has_name(earlier)) {
+            return;
+        }
+        const bool is_in_container = !container_.empty() && container_name(graph_, earlier) == container_;
+        if (is_here && (is_in_container || ends_like(earlier, cycle_))) {
+            of_site_ = &earlier;
+        } else if (is_in_container && container_.find(" of ") != std::string::npos) {
+            has_several_ |= of_attribute_ && !lead_alike(*of_attribute_, earlier);
+            of_attribute_ = &earlier;
         }
     }
-    return found;
-}
+
+    bool is_of_end(const Referrer& referrer) const {
+        return graph_.tables().scans[referrer.scan].reason == ScanReason::end;
+    }
+
+    bool is_of_site(const Referrer& referrer) const {
+        const Trace& trace = graph_.index.trace();
+        return referrer.allocation && referrer.allocation.device == device_ &&
+               trace.stacks.site(trace.devices[device_].allocations.stack[referrer.allocation.index]) ==
+                   trace.stacks.site(site_.stack);
+    }
+
+    const GraphContext& graph_;
+    const Site& site_;
+    uint32_t device_;
+    const Referrer& cycle_;
+    std::string container_;  ///< into which the path from the cycle leads
+    const Referrer *of_site_ = nullptr, *of_attribute_ = nullptr;
+    bool was_in_cycle_ = false, has_several_ = false;
+};
 
 /// Returns the same key for all memory that variables of one function, or one context variable, retain.
 std::string calls_key(const Referrer& referrer) {
@@ -363,7 +412,7 @@ SampledRetention typical_retention(const Site& site, Growth growth, const GraphC
         std::stable_partition(all.begin(), all.end(), [&](const SampledRetention& one) { return one.key == key; });
     SampledRetention& typical = all[static_cast<size_t>((alike - all.begin()) / 2)];
     if (typical.retention.referrer && is_cycle(*typical.retention.referrer) && !typical.retention.through_graph) {
-        if (const Referrer* named = named_before_end(*graph, site, device, *typical.retention.referrer)) {
+        if (const Referrer* named = NamedBeforeEnd(*graph, site, device, *typical.retention.referrer).find()) {
             typical.retention.referrer = named;
             typical.key = referrer_key(*named);
         }

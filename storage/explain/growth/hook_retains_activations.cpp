@@ -10,6 +10,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/library_advice.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -22,12 +23,13 @@ std::string_view last_name(std::string_view path) { return path.substr(path.find
 std::string_view attribute_name(std::string_view text) { return text.substr(0, text.find(" of ")); }
 
 /// Returns whether the attribute belongs to the module that allocated the tensor. A dict is rather a cache of what the
-/// module has computed.
+/// module has computed, and what a library's module fills, such as a metric, needs no hook.
 bool is_retained_by_its_module(const AnalysisContext& context, const LeakSuspect& suspect) {
     const std::vector<PathLink>& links = suspect.referrer->links;
     const size_t end = container_end(links);
     if (end < 3 || links[end - 1].kind != PathLinkKind::attribute ||
-        (end < links.size() && links[end].kind == PathLinkKind::item)) {
+        (end < links.size() && links[end].kind == PathLinkKind::item) ||
+        is_filled_by_library(context.trace(), context.graph()->tables(), links)) {
         return false;
     }
     const std::string& module =

@@ -34,6 +34,15 @@ ReferrerGroup paths_to_models(const AnalysisContext& context, const LeakSuspect&
     return paths;
 }
 
+/// Returns the suspect with a path to one of the models: its typical allocation may have another path, or none.
+LeakSuspect with_path_to_models(const AnalysisContext& context, LeakSuspect suspect, const Referrer& referrer,
+                                const std::string& model) {
+    suspect.paths = paths_to_models(context, suspect, referrer, model);
+    suspect.referrer = suspect.retention.referrer = &referrer;
+    suspect.example = referrer.allocation ? referrer.allocation : suspect.example;
+    return suspect;
+}
+
 /// Returns the stack that allocated most parameters, not the gradients or the state that came later.
 StackId stack_of_parameters(const AnalysisContext& context, const LeakSuspect& suspect) {
     for (const Site* site : suspect.sites) {
@@ -103,22 +112,23 @@ bool is_of_one_optimizer(const AnalysisContext& context, const Referrer& referre
     return false;
 }
 
-std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
-    if (!suspect.is_model) {
+std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& found, const Words& words) {
+    if (!found.is_model) {
         return std::nullopt;
     }
-    const ModelParts parts = model_parts_of(context, suspect);
+    const ModelParts parts = model_parts_of(context, found);
     if (parts.same_name < fewest_models || parts.parameters == 0) {
         return std::nullopt;
     }
-    const Referrer* referrer = referrer_of_models(context, suspect, parts.model);
+    const Referrer* referrer = referrer_of_models(context, found, parts.model);
     if (referrer && is_of_one_optimizer(context, *referrer)) {
         return std::nullopt;
     }
+    const LeakSuspect suspect = referrer ? with_path_to_models(context, found, *referrer, parts.model) : found;
     Finding finding = suspect_finding(context, suspect, words);
     finding.count = parts.same_name;
     set_line(finding, context, stack_of_parameters(context, suspect));
-    const ReferrerGroup paths = referrer ? paths_to_models(context, suspect, *referrer, parts.model) : ReferrerGroup();
+    const ReferrerGroup& paths = suspect.paths;
     finding.referrer = referrer_words(context.graph()->tables(), words, paths);
     const bool is_garbage = referrer && is_cycle(*referrer) && stays_in_cycles(context, suspect);
     const auto models = with("models", words.plural(parts.same_name, "{n} model", "{n} models"));
