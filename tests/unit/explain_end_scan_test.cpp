@@ -5,6 +5,8 @@
 // is known by the variables that earlier scans found.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <functional>
 
 #include "tests/unit/explained.h"
@@ -59,8 +61,61 @@ TEST(ExplainEndScan, CyclesAreKnownByEarlierVariables) {
         << "without a range: that scan found a part of the elements";
 }
 
+/// A metric that copies its tensors in each step: a scan finds only the newest one, which another line made.
+TEST(ExplainEndScan, CyclesAreKnownByTheOnlyVariableThatLedIntoSuchAnAttribute) {
+    Metric program(Kind::local);
+    std::vector<Referrer>& referrers = program.graph.tables.referrers;
+    referrers.erase(referrers.begin() + 1, referrers.begin() + steps_until_scan);
+    referrers.front().allocation = Program::memory(program.run.alloc(MiB, program.run.line("to")));
+    EXPECT_EQ(program.referrer(), "list `metric.preds` of class AUROC (variable of main, a.py:3)");
+    referrers.insert(referrers.begin(), referrers.front());
+    referrers.front().links.front().name = program.graph.text("validation");
+    EXPECT_NE(program.referrer().find("reference cycle"), std::string::npos) << "two metrics of one class";
+}
+
 TEST(ExplainEndScan, CyclesThatEarlierScansFoundStayCycles) {
     EXPECT_NE(Metric(Kind::cycle).referrer().find("reference cycle"), std::string::npos);
+}
+
+/// A server keeps started generators in a dict, each with a cache. At the end, the path starts in a cycle, into the
+/// dict itself, and the memory that the earlier scan found is freed. `slot`: which part of each cache the end scan
+/// names.
+std::string referrer_of_streams(const char* slot) {
+    Program program;
+    GraphTables& tables = program.graph.tables;
+    auto& run = program.run;
+    std::vector<AllocationIndex> caches;
+    for (size_t i = 0; i < steps; ++i) {
+        run.free(run.alloc(4 * MiB, run.line("serve")));
+        caches.push_back(run.alloc(MiB, run.line("generate")));
+        run.step();
+    }
+    tables.scans = {{run.now() - 2, ScanReason::growing_sites, 0, 100, 20}, {run.now(), ScanReason::end, 0, 100, 20}};
+    const auto link = [&](Kind kind, const std::string& name, const std::string& function = "") {
+        const uint32_t file = function.empty() ? 0 : program.graph.text("a.py");
+        return PathLink{kind, program.graph.text(name), program.graph.text(function), file, function.empty() ? 0 : 3};
+    };
+    const auto add = [&](uint32_t scan, AllocationIndex a, std::vector<PathLink> links) {
+        tables.referrers.push_back({scan, no_node, Program::memory(a), std::move(links)});
+    };
+    const AllocationIndex freed = caches.front();
+    add(0, freed,
+        {link(Kind::local, "server", "main"), link(Kind::attribute, "streams of Server"), link(Kind::item, "'a'"),
+         link(Kind::local, "past", "generate"), link(Kind::attribute, "keys of Cache")});
+    run.free(freed);
+    for (size_t i = 1; i < steps; ++i) {
+        add(1, caches[i],
+            {link(Kind::cycle, "generator → Server → generator"), link(Kind::item, fmt::format("'{}'", i)),
+             link(Kind::local, "past", "generate"), link(Kind::attribute, slot)});
+    }
+    const auto context = run.make_context(std::make_shared<const GraphTables>(tables));
+    return test::explained(*context).findings.front().referrer;
+}
+
+TEST(ExplainEndScan, CyclesAreKnownByEarlierPathsAlongTheSameObjects) {
+    const std::string named = "dict `server.streams` of class Server (variable of main, a.py:3)";
+    EXPECT_EQ(referrer_of_streams("keys of Cache"), named);
+    EXPECT_NE(referrer_of_streams("values of Cache").find("cycle"), std::string::npos) << "another object";
 }
 
 /// A short program without iterations that is done with its results, `results[0]` and so on, before the end. `in_list`:

@@ -218,6 +218,19 @@ TEST(ExplainRetainedModels, AnAcceleratorHasItsOwnFix) {
     const Finding finding = program.finding();
     EXPECT_NE(finding.fixes.at(0).code.find("free_memory"), std::string::npos) << finding.fixes[0].text;
     EXPECT_EQ(finding.fixes.size(), 2U) << "each fix once";
+    EXPECT_EQ(finding.path.at(1).text, "attribute _models of Accelerator");
+}
+
+/// The typical tensor has no path, or another one.
+TEST(ExplainRetainedModels, ThePathLeadsToTheModels) {
+    Folds program;
+    program.scan(ScanReason::growing_sites, Kind::local, "prepared", 9, true);
+    const Finding finding = program.finding();
+    EXPECT_NE(finding.referrer.find("`prepared`"), std::string::npos) << finding.referrer;
+    ASSERT_EQ(finding.path.size(), 5U);
+    EXPECT_TRUE(finding.path[0].text.starts_with("variable prepared")) << finding.path[0].text;
+    EXPECT_FALSE(finding.path[1].bytes) << "one parameter says nothing of a model";
+    EXPECT_NE(finding.basis.find("found the referrer"), std::string::npos) << finding.basis;
 }
 
 /// A finalizer whose function is a method of the object never runs.
