@@ -12,8 +12,8 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/gpu_library.h"
+#include "storage/explain/pooled_sighting.h"
 #include "storage/explain/storing_line.h"
-#include "storage/graph/pooled_arrays.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -25,14 +25,7 @@ constexpr size_t fewest_scans = 3;      ///< in a row that find more and more
 /// The first of these scans finds at most so much of what the last one finds: 7 / 8.
 constexpr int64_t most_before = 7, of_parts = 8;
 
-/// What one heap scan found in a container.
-struct Sighting {
-    int64_t time = 0;
-    PooledArrays arrays;
-    Referrer path;  ///< to one of its elements
-    PathLink maker;
-};
-using Sightings = std::vector<Sighting>;
+using Sightings = std::vector<PooledSighting>;
 
 /// Returns the same text for the same container, whatever element a path leads to.
 std::string container_of(const Referrer& path) {
@@ -56,20 +49,17 @@ std::map<std::string, Sightings> sightings_of(const AnalysisContext& context) {
     std::map<std::string, Sightings> found;
     for (const Referrer& referrer : tables.referrers) {
         const HeapScan& scan = tables.scans[referrer.scan];
-        if (!retains_pooled_arrays(referrer) || scan.reason == ScanReason::end || scan.time > end_of(context)) {
+        if (scan.reason == ScanReason::end || scan.time > end_of(context)) {
             continue;
         }
-        const PathLink& sums = referrer.links.back();
-        if (const auto arrays = pooled_arrays_of(tables.texts[sums.name])) {
-            Sighting sighting{scan.time, *arrays, referrer, sums};
-            sighting.path.links.pop_back();
-            found[container_of(sighting.path)].push_back(std::move(sighting));
+        if (auto sighting = pooled_sighting(tables, referrer)) {
+            found[container_of(sighting->path)].push_back(std::move(*sighting));
         }
     }
     return found;
 }
 
-bool is_more(const Sighting& before, const Sighting& after) {
+bool is_more(const PooledSighting& before, const PooledSighting& after) {
     return before.arrays.count < after.arrays.count && before.arrays.bytes < after.arrays.bytes;
 }
 
@@ -109,14 +99,10 @@ bool grows(const Sightings& part, const LastScan& last) {
            part.front().arrays.bytes / most_before <= bytes / of_parts;
 }
 
-std::string arrays_words(const PooledArrays& arrays, const Words& words) {
-    return words.plural(arrays.count, "{n} array", "{n} arrays");
-}
-
 /// Returns the container that fills as a group: the sightings lead to different elements of it.
 ReferrerGroup container_group(const GraphTables& tables, const Sightings& part) {
     std::vector<const Referrer*> by_age;
-    for (const Sighting& sighting : part) {
+    for (const PooledSighting& sighting : part) {
         by_age.push_back(&sighting.path);
     }
     ReferrerGroup group = growth_group(tables, by_age);
@@ -124,47 +110,23 @@ ReferrerGroup container_group(const GraphTables& tables, const Sightings& part) 
     return group;
 }
 
-void set_maker(Finding& finding, const AnalysisContext& context, const PathLink& maker) {
-    constexpr int32_t distance = 2;
-    const GraphTables& tables = context.graph()->tables();
-    const std::string& file = tables.texts[maker.file];
-    if (maker.line > 0 && !file.empty()) {
-        finding.line = fmt::format("{}:{} {}", file.substr(file.find_last_of("/\\") + 1), maker.line,
-                                   tables.texts[maker.function]);
-        finding.source = context.trace().source_text.around(file, maker.line, distance);
-    }
-}
-
 std::vector<Evidence> evidence_of(const Sightings& part, const Words& words) {
     std::vector<Evidence> evidence;
-    for (const Sighting* sighting : {&part.front(), &part[part.size() / 2], &part.back()}) {
-        Evidence found;
-        found.text =
-            words("The heap scan found {arrays} with {bytes}", with("arrays", arrays_words(sighting->arrays, words)),
-                  with("bytes", format_bytes(sighting->arrays.bytes)));
-        found.time = sighting->time;
-        evidence.push_back(std::move(found));
+    for (const PooledSighting* sighting : {&part.front(), &part[part.size() / 2], &part.back()}) {
+        evidence.push_back(pooled_evidence(*sighting, words));
     }
     return evidence;
 }
 
 Finding finding_of(const AnalysisContext& context, const Sightings& part, const Words& words) {
     const GraphTables& tables = context.graph()->tables();
-    const Sighting &first = part.front(), &last = part.back();
+    const PooledSighting &first = part.front(), &last = part.back();
     const ReferrerGroup group = container_group(tables, part);
     const std::string expression = referrer_expression(tables, group);
-    Finding finding;
-    finding.kind = FindingKind::growing_container;
-    finding.severity = Severity::leak;
-    finding.confidence = Confidence::likely;
-    finding.basis = words("Heap scans counted the arrays; the library's pool shows no allocation of each.");
-    finding.bytes = last.arrays.bytes;
-    finding.count = last.arrays.count;
-    finding.component = ComponentKind::requested;
+    Finding finding = finding_of_pooled(context, last, words);
     finding.since = first.time;
     finding.referrer = referrer_words(tables, words, group);
-    set_maker(finding, context, last.maker);
-    const auto arrays = with("arrays", arrays_words(last.arrays, words));
+    const auto arrays = with("arrays", arrays_words(last.arrays.count, words));
     finding.title = words("{arrays} retained by {referrer}", arrays, with("referrer", finding.referrer));
     finding.text = {
         words("Of the memory in the library's pool, {bytes} in {arrays} are retained by {referrer}. "
@@ -173,7 +135,7 @@ Finding finding_of(const AnalysisContext& context, const Sightings& part, const 
               with("bytes", format_bytes(last.arrays.bytes)), arrays, with("referrer", finding.referrer),
               with("duration", format_duration(last.time - first.time)),
               with("bytes_before", format_bytes(first.arrays.bytes)),
-              with("arrays_before", arrays_words(first.arrays, words)))};
+              with("arrays_before", arrays_words(first.arrays.count, words)))};
     add_storing_line(finding, context, group.links, words);
     for (const PathLink& link : group.links) {
         finding.path.push_back({RetentionStep::Kind::reference, link_words(tables, words, link)});

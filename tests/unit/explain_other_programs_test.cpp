@@ -180,6 +180,55 @@ TEST(ExplainOtherPrograms, ArraysOfAPoolThatStayTheSameAreNoLeak) {
     EXPECT_EQ(test::leaks_of(of_pooled_arrays({5, 20, 28, 42, 64}, 8 * GiB)), "") << "too few of all arrays";
 }
 
+/// Heap scans of a program of JAX: each finds so many arrays of 1 MiB, the last one, at the end, all in `holder`.
+Explanation of_cached_arrays(const std::vector<int64_t>& found, const std::string& holder) {
+    OtherProgram run;
+    test::GraphBuilder graph;
+    run.take(GiB, run.called_through("jax/_src/array.py"));
+    for (const int64_t count : found) {
+        for (int i = 0; i < 40; ++i) {
+            run.give_back(run.take(MiB, run.line("evaluate", "/home/anna/sim.py")));
+        }
+        graph.tables.scans.push_back({run.now(), ScanReason::memory_grows, 10, 100, count});
+    }
+    graph.tables.scans.back().reason = ScanReason::end;
+    const std::string sums = fmt::format("{} of {}", found.back(), found.back() * MiB);
+    const auto link = [&](PathLinkKind kind, const std::string& name, int32_t line = 0) {
+        return PathLink{kind, graph.text(name), graph.text(line > 0 ? "Model.__init__" : ""),
+                        graph.text(line > 0 ? "/home/anna/sim.py" : ""), line};
+    };
+    graph.tables.referrers.push_back(
+        {static_cast<uint32_t>(found.size() - 1),
+         no_node,
+         {},
+         {link(PathLinkKind::global, "trace_to_jaxpr"), link(PathLinkKind::attribute, holder),
+          link(PathLinkKind::index, "0"), link(PathLinkKind::arrays, sums, 12)}});
+    return explained(*run.make_context(std::make_shared<const GraphTables>(graph.tables)));
+}
+
+TEST(ExplainOtherPrograms, StaticArgumentsOfJaxJitAreALeak) {
+    const Explanation explanation = of_cached_arrays({17, 17, 34, 70, 102}, "part of WeakrefLRUCache");
+    ASSERT_EQ(test::leaks_of(explanation), "growing-container") << text_of(explanation);
+    const Finding& finding = explanation.findings[0];
+    EXPECT_EQ(finding.title, "102 arrays retained by the cache of jax.jit");
+    EXPECT_EQ(
+        finding.text[0],
+        "jax.jit keeps the static arguments of each call in a cache, and with them all that they refer to: at the "
+        "end, 102 MiB in 102 arrays. 600 ms before, there were 17 arrays in all: with each heap scan, they are "
+        "more.");
+    EXPECT_EQ(finding.line, "sim.py:12 Model.__init__");
+    EXPECT_EQ(finding.fixes.back().code, "jax.clear_caches()");
+    EXPECT_EQ(finding.evidence.size(), 4u);
+}
+
+TEST(ExplainOtherPrograms, OneStaticArgumentOfJaxJitIsNoLeak) {
+    const std::string cache = "part of WeakrefLRUCache";
+    EXPECT_EQ(test::leaks_of(of_cached_arrays({17, 17, 17, 17, 17}, cache)), "");
+    EXPECT_EQ(test::leaks_of(of_cached_arrays({2, 7, 17, 17, 17}, cache)), "") << "the model was created";
+    EXPECT_EQ(test::leaks_of(of_cached_arrays({80, 80, 85, 90, 102}, cache)), "") << "it hardly grows";
+    EXPECT_EQ(test::leaks_of(of_cached_arrays({17, 17, 34, 70, 102}, "history of Model")), "") << "no cache";
+}
+
 TEST(ExplainOtherPrograms, EveryOtherRoundOfACppProgramIsALeak) {
     OtherProgram run;
     const StackId site = run.line("Solver::take()", "/home/anna/solver.cu");

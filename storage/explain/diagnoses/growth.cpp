@@ -13,6 +13,7 @@
 #include "storage/explain/gpu_library.h"
 #include "storage/explain/growth/repeated_hooks.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/jit_cache_growth.h"
 #include "storage/explain/joined_suspects.h"
 #include "storage/explain/library_advice.h"
 #include "storage/explain/pool_growth.h"
@@ -229,9 +230,12 @@ void add_ended(const AnalysisContext& context, const Words& words, Findings& fin
     }
 }
 
-/// Adds containers of arrays in JAX's pool. They explain why the pool grew.
+/// Adds what retains arrays in JAX's pool: containers, and the cache of jax.jit. They explain why the pool grew.
 void add_pool_growth(const AnalysisContext& context, const Words& words, Findings& findings) {
     Findings in_pool = pool_growth(context, words);
+    if (std::optional<Finding> in_cache = jit_cache_growth(context, words)) {
+        in_pool.push_back(std::move(*in_cache));
+    }
     if (!in_pool.empty()) {
         std::erase_if(findings, [&](const Finding& finding) {
             return finding.kind == FindingKind::unexplained_growth &&
