@@ -13,8 +13,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace tidemark::recorder {
 
@@ -112,12 +115,91 @@ bool is_start(std::string_view function) {
     return starts_with_any(function, names);
 }
 
+/// The functions of one file, by address. dwfl_module_addrinfo() reads all symbols for each address: 12 ms in a library
+/// with half a million, during which nobody reads the rings.
+class SymbolTable {
+public:
+    /// Keeps a reference to the module.
+    explicit SymbolTable(Dwfl_Module* module) : module_(module) {
+        const int count = dwfl_module_getsymtab(module);
+        for (int i = 0; i < count; ++i) {
+            GElf_Sym symbol;
+            GElf_Addr address = 0;
+            GElf_Word section = 0;
+            if (dwfl_module_getsym_info(module, i, &symbol, &address, &section, nullptr, nullptr) != nullptr &&
+                is_code(symbol, section)) {
+                const auto size = static_cast<uint32_t>(std::min<uint64_t>(symbol.st_size, UINT32_MAX));
+                functions_.push_back({address, size, i});
+            }
+        }
+        functions_.shrink_to_fit();
+        std::sort(functions_.begin(), functions_.end(), [](const Function& a, const Function& b) {
+            return std::pair(a.address, a.index) < std::pair(b.address, b.index);
+        });
+    }
+
+    /// Returns "name+0x1f" of the function that contains the address; "" if none does, or it has no name. A function
+    /// without a size, such as one in assembler, ends where the next one begins.
+    std::string name_at(uint64_t address) const {
+        const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                            [](uint64_t wanted, const Function& f) { return wanted < f.address; });
+        const auto before = std::make_reverse_iterator(after);
+        const auto last = before + std::min<std::ptrdiff_t>(most_nested, functions_.rend() - before);
+        const auto contains = [&](const Function& f) { return address - f.address < f.size; };
+        auto found = std::find_if(before, last, contains);
+        if (found == last && before != last && before->size == 0 && address < end_of_section(*before)) {
+            found = before;
+        }
+        return found == last ? std::string() : named(*found, address);
+    }
+
+private:
+    static constexpr std::ptrdiff_t most_nested = 32;  ///< symbols that begin inside of a function
+
+    struct Function {
+        uint64_t address;
+        uint32_t size;
+        int32_t index;  ///< of the symbol; global ones follow local ones
+    };
+
+    static bool is_code(const GElf_Sym& symbol, GElf_Word section) {
+        const auto type = GELF_ST_TYPE(symbol.st_info);
+        return section != SHN_UNDEF && section != SHN_ABS && (type == STT_FUNC || type == STT_GNU_IFUNC);
+    }
+
+    /// Returns the address of the end of the function's section; 0: unknown.
+    uint64_t end_of_section(const Function& function) const {
+        GElf_Sym symbol;
+        GElf_Addr address = 0, bias = 0;
+        GElf_Word section = 0;
+        GElf_Shdr header;
+        Elf* elf = nullptr;
+        if (dwfl_module_getsym_info(module_, function.index, &symbol, &address, &section, &elf, &bias) == nullptr ||
+            gelf_getshdr(elf_getscn(elf, section), &header) == nullptr) {
+            return 0;
+        }
+        return header.sh_addr + header.sh_size + bias;
+    }
+
+    std::string named(const Function& function, uint64_t address) const {
+        GElf_Sym symbol;
+        GElf_Addr begin = 0;
+        const char* name = dwfl_module_getsym_info(module_, function.index, &symbol, &begin, nullptr, nullptr, nullptr);
+        return name == nullptr || *name == 0 ? std::string()
+                                             : fmt::format("{}+{:#x}", demangled(name), address - function.address);
+    }
+
+    Dwfl_Module* module_;
+    std::vector<Function> functions_;
+};
+
 }  // namespace
 
 struct NativeSymbols::Object {
     std::unique_ptr<Dwfl, decltype(&dwfl_end)> session{dwfl_begin(&callbacks), dwfl_end};
     Dwfl_Module* module = nullptr;
     uint64_t bias = 0;
+    std::optional<SymbolTable> symbols;  ///< since they were needed
 
     explicit Object(const std::string& path) {
         if (session == nullptr) {
@@ -182,13 +264,11 @@ std::vector<NativeFrame> NativeSymbols::find(const std::string& path, uint64_t o
     if (std::vector<NativeFrame> frames = object->lines_at(address); !frames.empty()) {
         return frames;
     }
-    GElf_Off within = 0;
-    GElf_Sym symbol;
-    const char* name = dwfl_module_addrinfo(object->module, address, &within, &symbol, nullptr, nullptr, nullptr);
-    if (name == nullptr || (symbol.st_size != 0 && within >= symbol.st_size)) {
-        return {nameless};
+    if (!object->symbols) {
+        object->symbols.emplace(object->module);
     }
-    return {{fmt::format("{}+{:#x}", demangled(name), within), path, 0}};
+    const std::string name = object->symbols->name_at(address);
+    return {name.empty() ? nameless : NativeFrame{name, path, 0}};
 }
 
 void leave_out_runtime(std::vector<NativeFrame>& frames) {

@@ -228,6 +228,27 @@ TEST(NativeSymbols, NameWhatHasNoSymbols) {
     EXPECT_EQ(0, frames[0].line);
 }
 
+TEST(NativeSymbols, NameTheFunctionThatContainsAnAddress) {
+    recorder::NativeSymbols symbols;
+    for (const char* function : {"qsort", "bsearch", "sqlite3_open"}) {
+        const auto address = reinterpret_cast<uint64_t>(dlsym(RTLD_DEFAULT, function));
+        ASSERT_NE(0u, address);
+        Dl_info info;
+        link_map* object = nullptr;
+        ASSERT_NE(0,
+                  dladdr1(reinterpret_cast<void*>(address), &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP));
+        const std::string library = fs::canonical(object->l_name).string();
+        for (const uint64_t within : {0, 5}) {
+            const auto& frames = symbols.at(library, address - object->l_addr + within);
+            ASSERT_FALSE(frames.empty());
+            EXPECT_NE(std::string::npos, frames.back().function.find(function)) << frames.back().function;
+            const bool has_offset = frames.back().function.ends_with(within == 0 ? "+0x0" : "+0x5");
+            EXPECT_TRUE(has_offset || frames.back().line > 0) << frames.back().function;
+        }
+        EXPECT_TRUE(symbols.at(library, 0x10)[0].function.starts_with("0x")) << "no code";
+    }
+}
+
 TEST(NativeSymbols, LeaveOutTheRuntimeAndTheStart) {
     std::vector<recorder::NativeFrame> frames{{"0x77", "/app", 0},
                                               {"libcudart_static_0053c1d3+0x12", "/app", 0},
