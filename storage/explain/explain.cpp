@@ -158,8 +158,10 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
     explanation.device = context.device().device;
     explanation.device_name = context.device().name;
     explanation.event = context.now();
-    explanation.time = context.now_time();
     explanation.time_point = time_point_name(context, words);
+    // A program may run on for long after its last event.
+    explanation.time =
+        explained_time(context) == ExplainedTime::end_of_run ? context.trace().duration : context.now_time();
     explanation.unknowns = what_was_not_recorded(context, words);
     if (context.contradicts_itself()) {
         write_contradiction(context, words, explanation);

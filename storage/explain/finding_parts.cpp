@@ -114,24 +114,36 @@ void add_rises(Finding& finding, const std::optional<Rises>& rises, IterationSou
     }
 }
 
-std::string time_point_name(const AnalysisContext& context, const Words& words) {
+ExplainedTime explained_time(const AnalysisContext& context) {
     if (context.has_chosen_time_point() && context.now() == context.curves().peak(Series::allocated).max_event) {
-        return words("the peak");
+        return ExplainedTime::peak;
     }
     if (context.is_snapshot() && context.now() == context.device().event_count() && !context.out_of_memory()) {
-        return words("the end of the snapshot");
+        return ExplainedTime::end_of_snapshot;
     }
     if (context.has_chosen_time_point()) {
-        return words("event {event}", with("event", format_count(context.now())));
+        return ExplainedTime::event;
     }
     if (context.out_of_memory() && context.now() == context.out_of_memory()->event + 1) {
-        return words("the out-of-memory error");
+        return ExplainedTime::out_of_memory;
     }
     const Iterations& iterations = context.iterations();
-    if (!iterations.empty() && context.now() == iterations.all().back().last &&
-        iterations.source() != IterationSource::loop) {
-        return words("the end of {iteration}",
-                     with("iteration", time_point_of_iteration(iterations, words, iterations.all().back())));
+    const bool is_iteration = !iterations.empty() && context.now() == iterations.all().back().last &&
+                              iterations.source() != IterationSource::loop;
+    return is_iteration ? ExplainedTime::end_of_iteration : ExplainedTime::end_of_run;
+}
+
+std::string time_point_name(const AnalysisContext& context, const Words& words) {
+    const Iterations& iterations = context.iterations();
+    switch (explained_time(context)) {
+        case ExplainedTime::peak: return words("the peak");
+        case ExplainedTime::end_of_snapshot: return words("the end of the snapshot");
+        case ExplainedTime::event: return words("event {event}", with("event", format_count(context.now())));
+        case ExplainedTime::out_of_memory: return words("the out-of-memory error");
+        case ExplainedTime::end_of_iteration:
+            return words("the end of {iteration}",
+                         with("iteration", time_point_of_iteration(iterations, words, iterations.all().back())));
+        case ExplainedTime::end_of_run: break;
     }
     return words("the end of the run");
 }

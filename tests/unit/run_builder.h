@@ -4,6 +4,7 @@
 // Builds a run on one device event by event: allocations, frees and segments, one event per millisecond.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -89,7 +90,7 @@ public:
     /// Returns a context of the run so far, with a graph if `tables` is given.
     std::unique_ptr<AnalysisContext> make_context(std::shared_ptr<const GraphTables> tables = nullptr,
                                                   RunPart part = {}) {
-        trace.duration = now();
+        trace.duration = std::max(trace.duration, now());
         auto shared = std::make_shared<const Trace>(trace);
         const auto graph = tables ? std::make_shared<const tidemark::Graph>(shared, std::move(tables)) : nullptr;
         return std::make_unique<AnalysisContext>(std::make_shared<const Analysis>(shared, shared->devices[0]), graph,
