@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <thread>
@@ -242,7 +244,6 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
         return false;
     }
     wake_recorder();
-    const uint64_t heartbeat = region_.header().heartbeat.load(std::memory_order_relaxed);
     const int64_t begin = monotonic_ns();
     const auto room = [&] {
         const uint64_t used =
@@ -259,10 +260,29 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
         return active();
     }
     ring.congested = true;
-    if (region_.header().heartbeat.load(std::memory_order_relaxed) == heartbeat) {
-        ended_ = true;  // the recorder process has died; the program continues without it
+    if (recorder_is_gone()) {
+        ended_ = true;  // the program continues without it
     }
     return false;
+}
+
+/// Makes system calls only: an allocator lock may be held.
+bool Recording::recorder_is_gone() const {
+    const int32_t pid = region_.header().recorder_pid.load(std::memory_order_relaxed);
+    if (pid == 0 || (kill(pid, 0) != 0 && errno != EPERM)) {
+        return pid != 0;
+    }
+    // A process that has ended exists until its parent has waited for it, and in a container nobody may do that.
+    std::array<char, 32> path{};
+    std::array<char, 512> text{};
+    std::snprintf(path.data(), path.size(), "/proc/%d/stat", pid);
+    const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+    const ssize_t length = file < 0 ? 0 : read(file, text.data(), text.size() - 1);
+    if (file >= 0) {
+        close(file);
+    }
+    const char* state = length > 0 ? std::strrchr(text.data(), ')') : nullptr;  // the name may contain anything
+    return state != nullptr && (state[2] == 'Z' || state[2] == 'X');
 }
 
 /// Does not wait for room: the next message tries it again.
@@ -332,7 +352,10 @@ bool Recording::end(uint32_t wait_ms) {
         const RecorderState state = header.recorder_state.load(std::memory_order_acquire);
         return state == RecorderState::finished || state == RecorderState::failed;
     };
-    if (!wait_until(is_over, milliseconds(wait_ms), std::chrono::microseconds(500))) {
+    uint32_t polls = 0;
+    const auto is_over_or_gone = [&] { return is_over() || (++polls % 200 == 0 && recorder_is_gone()); };
+    wait_until(is_over_or_gone, milliseconds(wait_ms), std::chrono::microseconds(500));
+    if (!is_over()) {
         return false;
     }
     // Releases the pages. A thread that still writes gets new ones, which no one reads.

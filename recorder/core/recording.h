@@ -112,6 +112,7 @@ private:
     bool wait_until_ready(std::string& error);
     bool push_slowly(ThreadRing& ring, tidemark_record& record, const void* payload, uint32_t bytes);
     bool wait_for_room(ThreadRing& ring, uint64_t needed);
+    bool recorder_is_gone() const;
     static void report_waits(ThreadRing& ring);
     void wake_recorder();
 

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define TIDEMARK_RECORDS_VERSION 6u
+#define TIDEMARK_RECORDS_VERSION 7u
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
@@ -46,7 +46,7 @@ enum tidemark_kind {
                                    each end with NUL: kind, name, function, file, line */
     TIDEMARK_COST = 24,           /* time that the recording took from this thread; detail: tidemark_cost_kind */
     TIDEMARK_NO_ALLOCATOR = 25,   /* PyTorch's allocator reports no events: driver allocations are those of devices */
-    TIDEMARK_WRAP = 26            /* the next record is in the ring's first slot (ring.h) */
+    TIDEMARK_JUMP = 26            /* the next record is not in the next slot (ring.h) */
 };
 
 /* In a detail of TIDEMARK_EVENT: belongs to a light step. Stack, op and phase are those of the event that it repeats,
@@ -223,6 +223,9 @@ struct tidemark_record {
         struct {
             uint64_t number;
         } step;
+        struct {
+            uint64_t slots; /* to the next record */
+        } jump;
         struct {
             uint32_t text;
             uint32_t device;

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -54,8 +55,7 @@ struct RegionHeader {
     /// origins. The recorder changes it rarely.
     std::atomic<uint32_t> details_paused{0};
     alignas(64) std::atomic<uint32_t> samples_taken{0};
-    /// ticks() when the recorder last read the rings. The program uses it to detect that the recorder has died.
-    std::atomic<uint64_t> heartbeat{0};
+    std::atomic<int32_t> recorder_pid{0};  ///< 0: not known yet
     /// The recorder raises this to request a heap scan, after it has written the blocks of the sites that grow. It may
     /// replace the blocks at any time: a block that is not there any more costs nothing.
     alignas(64) std::atomic<uint32_t> scans_wanted{0};
@@ -90,6 +90,8 @@ struct RingHeader {
     std::atomic<uint64_t> dropped{0};           ///< records lost because the ring was full for too long
     uint64_t known_tail = 0;                    ///< the producer's last copy of tail
     uint64_t next_wrap = 0;                     ///< position at which the producer tries to return to the first slot
+    uint64_t quick_until = 0;                   ///< try_push_quickly() may put a record at a position before this one
+    uint64_t hole_begin = 0, hole_end = 0;      ///< positions in slots that were not read when the producer returned
     alignas(64) std::atomic<uint64_t> tail{0};  ///< records consumed so far
 };
 
@@ -115,31 +117,63 @@ struct Region {
 
 constexpr uint64_t prefetched_records = 6;
 /// A producer returns to the first slot after so many, 256 KiB, if the recorder has read three quarters of them. Until
-/// then each step of a program touches new pages.
+/// then each step of a program touches new pages. What the recorder has not read then is a hole in the slots from the
+/// first one on: if it is still not read when the producer gets there, the producer goes on behind it.
 constexpr uint64_t reused_slots = uint64_t{1} << 12;
 constexpr uint64_t pushes_between_wraps_tried = 256;
 
-/// Returns the position of the next message: `head`, or the first slot's if the recorder keeps up. Then it puts
-/// TIDEMARK_WRAP at `head`, which is published together with the message.
-inline uint64_t next_position(RingHeader& ring, tidemark_record* slots, uint64_t capacity, uint64_t needed) {
+/// Puts a record at `position` that says where the next one is. It is published together with that one.
+inline void put_jump(tidemark_record* slots, uint64_t mask, uint64_t position, uint64_t next) {
+    tidemark_record& jump = slots[position & mask];
+    jump = tidemark_record{};
+    jump.kind = TIDEMARK_JUMP;
+    jump.jump.slots = next - position;
+}
+
+/// Returns to the first slot if it is time and the recorder keeps up. Returns the position of the next message.
+inline uint64_t wrap_if_due(RingHeader& ring, tidemark_record* slots, uint64_t capacity, uint64_t needed) {
     const uint64_t head = ring.head.load(std::memory_order_relaxed);
+    const uint64_t mask = capacity - 1, lap = head & ~mask, next_lap = lap + capacity;
     if (head < ring.next_wrap) {
         return head;
     }
-    const uint64_t mask = capacity - 1, lap = head & ~mask, next_lap = lap + capacity;
     if ((head & mask) < reused_slots) {
         ring.next_wrap = lap + reused_slots;
         return head;
     }
-    ring.known_tail = ring.tail.load(std::memory_order_acquire);
     if (ring.known_tail < lap + reused_slots / 4 * 3 || next_lap + needed - ring.known_tail > capacity) {
         ring.next_wrap = head + pushes_between_wraps_tried;
         return head;
     }
-    slots[head & mask] = tidemark_record{};
-    slots[head & mask].kind = TIDEMARK_WRAP;
+    put_jump(slots, mask, head, next_lap);
     ring.next_wrap = next_lap + reused_slots;
+    ring.hole_end = head + 1 + capacity;
     return next_lap;
+}
+
+/// Returns the position for a message of `needed` slots; UINT64_MAX if there is no room. Reads the recorder's position.
+inline uint64_t find_room(RingHeader& ring, tidemark_record* slots, uint64_t capacity, uint64_t needed) {
+    const uint64_t mask = capacity - 1;
+    ring.known_tail = ring.tail.load(std::memory_order_acquire);
+    const uint64_t head = wrap_if_due(ring, slots, capacity, needed), lap = head & ~mask;
+    const bool has_hole = ring.hole_end > lap && ring.known_tail < lap;
+    if (!has_hole || head >= ring.hole_end) {
+        const uint64_t end = (has_hole ? lap : ring.known_tail) + capacity;
+        ring.quick_until = std::min(ring.next_wrap, end);
+        return head + needed <= end ? head : UINT64_MAX;
+    }
+    ring.hole_begin = ring.known_tail + capacity;
+    if (head + needed < ring.hole_begin) {
+        ring.quick_until = std::min(ring.next_wrap, ring.hole_begin - 1);  // the last slot is for the jump
+        return head;
+    }
+    if (head < ring.hole_begin && ring.hole_end + needed <= lap + capacity) {
+        put_jump(slots, mask, head, ring.hole_end);
+        ring.quick_until = std::min(ring.next_wrap, lap + capacity);
+        return ring.hole_end;
+    }
+    ring.quick_until = head;
+    return head + needed <= ring.hole_begin ? head : UINT64_MAX;
 }
 
 /// The recorder's CPU core owns the cache line of a slot since it last read it: fetches that of a later record.
@@ -152,7 +186,7 @@ inline void prefetch_after(const tidemark_record* slots, uint64_t capacity, uint
 inline bool try_push_quickly(RingHeader& ring, tidemark_record* slots, uint64_t capacity,
                              const tidemark_record& record) {
     const uint64_t head = ring.head.load(std::memory_order_relaxed);
-    if (head >= ring.next_wrap || head - ring.known_tail >= capacity) {
+    if (head >= ring.quick_until) {
         return false;
     }
     prefetch_after(slots, capacity, head);
@@ -165,12 +199,9 @@ inline bool try_push_quickly(RingHeader& ring, tidemark_record* slots, uint64_t 
 inline bool try_push(RingHeader& ring, tidemark_record* slots, uint64_t capacity, const tidemark_record& record,
                      const void* payload) {
     const uint64_t needed = uint64_t{1} + record.extra;
-    const uint64_t head = next_position(ring, slots, capacity, needed);
-    if (head + needed - ring.known_tail > capacity) {
-        ring.known_tail = ring.tail.load(std::memory_order_acquire);
-        if (head + needed - ring.known_tail > capacity) {
-            return false;
-        }
+    const uint64_t head = find_room(ring, slots, capacity, needed);
+    if (head == UINT64_MAX) {
+        return false;
     }
     prefetch_after(slots, capacity, head);
     const uint64_t mask = capacity - 1;

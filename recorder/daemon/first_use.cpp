@@ -59,7 +59,6 @@ bool await_first_use(MappedRegion& region, pid_t program, const SessionFolder& s
     for (;;) {
         const bool is_over = header.program_state.load(std::memory_order_acquire) == ProgramState::stopped ||
                              monitor.is_gone() || session.stop_wanted() || stop_signal.load() != 0;
-        header.heartbeat.store(ticks(), std::memory_order_relaxed);
         if (use.has_happened()) {
             return true;
         }

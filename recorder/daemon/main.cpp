@@ -159,6 +159,7 @@ int main(int count, char** words) {
         return 0;
     }
     close(options->region_file);
+    region->header().recorder_pid.store(getpid(), std::memory_order_relaxed);
     listen_to_signals();
     unsetenv("DEBUGINFOD_URLS");  // names of native frames come from local files only
     const Status status = record(*options, program, *region);

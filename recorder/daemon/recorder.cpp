@@ -107,7 +107,6 @@ Status Recorder::run(const std::atomic<int>& stop_signal) {
 Status Recorder::record(const std::atomic<int>& stop_signal) {
     region_.header().recorder_state.store(RecorderState::ready, std::memory_order_release);
     while (!must_end(stop_signal)) {
-        region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
         const bool disk_keeps_up = writer_.pending_bytes() < writer_.most_pending_bytes();
         const uint64_t taken = disk_keeps_up ? drain() : 0;
         sampler_.serve_requests();
@@ -158,7 +157,6 @@ uint64_t Recorder::drain() {
             all += taken;
         }
         advance_tracks(false);
-        region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
         any &= writer_.pending_bytes() < writer_.most_pending_bytes() && Clock::now() - last_commit_ < commit_period;
     }
     return all;
@@ -467,7 +465,6 @@ void Recorder::drain_to_the_end() {
     };
     uint64_t taken = 1;
     while (taken > 0 && !is_taken() && Clock::now() < deadline) {
-        region_.header().heartbeat.store(ticks(), std::memory_order_relaxed);
         if (writer_.pending_bytes() < writer_.most_pending_bytes()) {
             taken = drain();
         } else {

@@ -87,7 +87,7 @@ const tidemark_record* MappedRegion::slots(uint32_t index) const {
 uint64_t RingReader::available() {
     const uint64_t head = ring_->head.load(std::memory_order_acquire);
     const uint64_t tail = ring_->tail.load(std::memory_order_relaxed);
-    if (head - tail <= capacity_) {
+    if (head - tail <= 2 * capacity_) {  // positions that were jumped over count
         return head - tail;
     }
     ring_->tail.store(head, std::memory_order_release);

@@ -55,13 +55,13 @@ public:
         uint64_t read = 0;
         while (at != head && read < limit) {
             const tidemark_record record = slots_[at & (capacity_ - 1)];
-            const uint64_t size = size_of(at, record);
-            if (size > head - at || record.bytes > uint64_t{record.extra} * sizeof(tidemark_record)) {
+            const uint64_t size = size_of(record);
+            if (size == 0 || size > head - at || record.bytes > uint64_t{record.extra} * sizeof(tidemark_record)) {
                 at = head;
                 ++damages_;
                 break;
             }
-            if (record.kind != TIDEMARK_WRAP) {
+            if (record.kind != TIDEMARK_JUMP) {
                 visit(record, payload(at + 1, record));
                 read += size;
             }
@@ -77,8 +77,8 @@ public:
 private:
     uint64_t available();
     /// Returns the number of slots from this record to the next one.
-    uint64_t size_of(uint64_t at, const tidemark_record& record) const {
-        return record.kind == TIDEMARK_WRAP ? capacity_ - (at & (capacity_ - 1)) : uint64_t{1} + record.extra;
+    static uint64_t size_of(const tidemark_record& record) {
+        return record.kind == TIDEMARK_JUMP ? record.jump.slots : uint64_t{1} + record.extra;
     }
     std::span<const std::byte> payload(uint64_t at, const tidemark_record& record);
 

@@ -18,7 +18,7 @@
 namespace tidemark::recorder {
 namespace {
 
-constexpr uint64_t capacity = reused_slots * 4;
+constexpr uint64_t capacity = reused_slots * 8;
 
 struct Ring {
     RingHeader header;
@@ -34,11 +34,12 @@ struct Ring {
         record.event.sequence = number;
         record.bytes = static_cast<uint32_t>(words * sizeof(uint64_t));
         record.extra = static_cast<uint16_t>((record.bytes + sizeof record - 1) / sizeof record);
-        return try_push(header, slots.data(), capacity, record, payload.data());
+        return (words == 0 && try_push_quickly(header, slots.data(), capacity, record)) ||
+               try_push(header, slots.data(), capacity, record, payload.data());
     }
-    /// Checks the messages that are there.
-    void read() {
-        reader.read(capacity, [this](const tidemark_record& record, std::span<const std::byte> payload) {
+    /// Checks the messages that are there, about `limit` records of them.
+    void read(uint64_t limit = capacity) {
+        reader.read(limit, [this](const tidemark_record& record, std::span<const std::byte> payload) {
             ASSERT_EQ(record.kind, TIDEMARK_MARK);
             ASSERT_EQ(record.event.sequence, next_read);
             for (size_t at = 0; at < payload.size(); at += sizeof(uint64_t)) {
@@ -102,6 +103,31 @@ TEST(Ring, DoesNotReturnToSlotsThatAreNotRead) {
     EXPECT_EQ(ring.next_read, number);
 }
 
+TEST(Ring, HasNearlyAllItsRoomWhenTheReaderStallsAfterAReturn) {
+    for (const uint64_t stall_at : {uint64_t{1}, uint64_t{100}, reused_slots / 2, reused_slots}) {
+        Ring ring;
+        uint64_t number = 0;
+        for (; number < reused_slots * 5 + stall_at; ++number) {
+            ASSERT_TRUE(ring.push(number));
+            if (number % 1000 == 999 && number < reused_slots * 5) {
+                ring.read();
+            }
+        }
+        const uint64_t before = number;
+        while (ring.push(number, number % 64 == 0 ? 40 : 0)) {
+            ++number;
+        }
+        EXPECT_GT(number - before, capacity - 3 * reused_slots) << stall_at;
+        ring.read();
+        EXPECT_EQ(ring.next_read, number);
+        for (const uint64_t end = number + capacity * 2; number < end; ++number) {
+            ASSERT_TRUE(ring.push(number));
+            ring.read();
+        }
+        EXPECT_EQ(ring.next_read, number) << "it goes on as before";
+    }
+}
+
 TEST(Ring, HasRoomForAMessageThatIsLongerThanTheSlotsBeforeTheTail) {
     Ring ring;
     uint64_t number = 0;
@@ -114,6 +140,24 @@ TEST(Ring, HasRoomForAMessageThatIsLongerThanTheSlotsBeforeTheTail) {
     EXPECT_TRUE(ring.push(number++, reused_slots * 8));
     ring.read();
     EXPECT_EQ(ring.next_read, number);
+}
+
+TEST(Ring, LosesNothingInAnyOrder) {
+    for (unsigned seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {
+        std::mt19937 random(seed);
+        Ring ring;
+        uint64_t number = 0;
+        for (int turn = 0; turn < 60; ++turn) {
+            const uint64_t burst = random() % (turn % 8 == 0 ? capacity * 2 : reused_slots * 2);
+            const uint32_t longest = turn % 3 == 0 ? 1000 : 1;
+            for (uint64_t i = 0; i < burst && ring.push(number, static_cast<uint32_t>(random() % longest)); ++i) {
+                ++number;
+            }
+            ring.read(random() % (turn % 5 == 0 ? capacity : reused_slots));
+        }
+        ring.read(UINT64_MAX);
+        EXPECT_EQ(ring.next_read, number) << seed;
+    }
 }
 
 TEST(Ring, LosesNothingBetweenThreads) {

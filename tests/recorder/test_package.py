@@ -273,6 +273,38 @@ class Package(unittest.TestCase):
         )
         self.assertEqual(done.stdout, "no children\n")
 
+    RECORDER = (
+        "import signal, time\n"
+        "def is_recorder(pid):\n"
+        "    try:\n"
+        "        with open(f'/proc/{pid}/cmdline') as file:\n"
+        "            words = file.read().split('\\0')\n"
+        "    except OSError:\n"
+        "        return False\n"
+        "    return words[0].endswith('tidemark-recorder') and sys.argv[1] in words\n"
+        "os.environ['TIDEMARK_RING_RECORDS'] = '1024'\n"
+        "tidemark.record(sys.argv[1])\n"
+        "recorder = next(int(pid) for pid in os.listdir('/proc') if pid.isdigit() and is_recorder(pid))\n"
+    )
+
+    def test_a_recorder_that_stalls_does_not_end_the_recording(self):
+        done = self.run_program(
+            self.RECORDER + "os.kill(recorder, signal.SIGSTOP)\n"
+            "for i in range(2000): tidemark.mark('lost in part')\n"
+            "os.kill(recorder, signal.SIGCONT); time.sleep(1)\n"
+            "tidemark.mark('after'); print(tidemark.stop())\n"
+        )
+        self.assertEqual(done.stdout, "True\n")
+        self.assertEqual(self.rows("SELECT count(*) FROM mark WHERE name = 'after'"), [(1,)])
+        self.assertGreater(self.rows("SELECT count(*) FROM data_gap")[0][0], 0)
+
+    def test_nobody_waits_for_a_recorder_that_was_killed(self):
+        done = self.run_program(
+            self.RECORDER + "tidemark.mark('before'); os.kill(recorder, signal.SIGKILL)\n"
+            "begin = time.monotonic(); print(tidemark.stop(), time.monotonic() - begin < 30)\n"
+        )
+        self.assertEqual(done.stdout, "False True\n", "stop() waits up to a minute for a recorder that works")
+
     def test_two_recordings_one_after_the_other(self):
         self.run_program("for name in ('a', 'b'):\n    with tidemark.record(sys.argv[1] + name): tidemark.mark(name)\n")
         for name in "ab":
