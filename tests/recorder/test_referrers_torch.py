@@ -268,8 +268,10 @@ class WithTorch(unittest.TestCase):
             "        self.head.weight = self.block.fc.weight\n"
             "net = Net(); find(); find()\n"
             "print(*(name for _, name in plugin.labels))\n"
+            "modules.called(net); wrapper = torch.nn.Sequential(net); find(); print(len(plugin.labels))\n"
         )
-        self.assertEqual(lines, ["Block.fc.weight Net.block.fc.weight"], "the first of two owners gives the name")
+        self.assertEqual(lines[0], "Block.fc.weight Net.block.fc.weight", "the first of two owners gives the name")
+        self.assertEqual(lines[1], "2", "a model in use keeps its names")
 
     def test_the_history_of_an_optimizer(self):
         lines = self.lines_of(

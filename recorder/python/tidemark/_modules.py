@@ -43,6 +43,7 @@ class Modules:
         self._owners: dict[int, list[tuple[weakref.ref[Any], Any]]] = {}  # id of a part: (an owner, name there)
         self._changed: dict[int, None] = {}  # ids, in order
         self._paths: dict[int, str] = {}  # by id, when take_changed() returned the module
+        self._called: dict[int, None] = {}  # ids of modules that have run
 
     def at(self, address: int) -> Any | None:
         """Returns the live module with this id, or None."""
@@ -72,12 +73,16 @@ class Modules:
     def got_part(self, module: Any, name: Any, part: Any) -> None:
         """Handles that a module gets this part. The first owner of a part that still has it names it."""
         owners = [each for each in self._owners.get(id(part), ()) if _has_part(each[0](), each[1], part)]
-        if not owners and id(part) in self._paths:
-            self._changed[id(part)] = None  # it has another path now
+        if not owners and id(part) in self._paths and id(part) not in self._called:
+            self._changed[id(part)] = None  # it has another path now; a wrapper of a model in use gives no names
         if all(owner() is not module for owner, _ in owners):
             owners.append((weakref.ref(module), name))
         self._owners[id(part)] = owners
         self.add([module, part])
+
+    def called(self, module: Any) -> None:
+        """Handles that a module has run: its construction is over."""
+        self._called[id(module)] = None
 
     def take_changed(self) -> list[Any]:
         """Returns the live modules that are new or got a parameter or a buffer since the last call, or whose path has
@@ -109,7 +114,7 @@ class Modules:
         key = id(module)
 
         def destroyed(_: Any) -> None:
-            for table in (self._known, self._owners, self._changed, self._paths):
+            for table in (self._known, self._owners, self._changed, self._paths, self._called):
                 table.pop(key, None)
 
         self._known[key] = weakref.ref(module, destroyed)

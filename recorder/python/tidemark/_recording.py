@@ -460,6 +460,7 @@ class Recording:
         for address in self._frames.new_modules() if self._frames else ():
             module = self._modules.at(address)
             if module is not None and address not in self._named:
+                self._modules.called(module)
                 self.core.push(_records.module(address, self._modules.path(module)))
                 self._named.add(address)
                 weakref.finalize(module, self._module_destroyed, address).atexit = False
