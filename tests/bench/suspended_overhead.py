@@ -28,9 +28,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from step_overhead import WORKLOADS, block, interval_of_median
 
 import tidemark
+from step_overhead import WORKLOADS, block, interval_of_median
 from tidemark import _api, _hooks
 
 STEPS_BEFORE = 300  # steps are light, and the steps that set up a recording are over
