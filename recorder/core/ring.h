@@ -88,10 +88,10 @@ struct RingHeader {
     int64_t native_thread = 0;
     alignas(64) std::atomic<uint64_t> head{0};  ///< records produced so far
     std::atomic<uint64_t> dropped{0};           ///< records lost because the ring was full for too long
-    uint64_t known_tail = 0;                    ///< the producer's last copy of tail
+    uint64_t known_tail = 0;                    ///< the producer's last copy of tail, which is in another core's cache
     uint64_t next_wrap = 0;                     ///< position at which the producer tries to return to the first slot
-    uint64_t quick_until = 0;                   ///< try_push_quickly() may put a record at a position before this one
-    uint64_t hole_begin = 0, hole_end = 0;      ///< positions in slots that were not read when the producer returned
+    uint64_t quick_until = 0;                   ///< the slots up to this position are free, as far as is known
+    uint64_t hole_end = 0;                      ///< end of the slots that were not read when the producer returned
     alignas(64) std::atomic<uint64_t> tail{0};  ///< records consumed so far
 };
 
@@ -151,9 +151,12 @@ inline uint64_t wrap_if_due(RingHeader& ring, tidemark_record* slots, uint64_t c
     return next_lap;
 }
 
-/// Returns the position for a message of `needed` slots; UINT64_MAX if there is no room. Reads the recorder's position.
+/// Returns the position for a message of `needed` slots; UINT64_MAX if there is no room.
 inline uint64_t find_room(RingHeader& ring, tidemark_record* slots, uint64_t capacity, uint64_t needed) {
     const uint64_t mask = capacity - 1;
+    if (const uint64_t next = ring.head.load(std::memory_order_relaxed); next + needed <= ring.quick_until) {
+        return next;
+    }
     ring.known_tail = ring.tail.load(std::memory_order_acquire);
     const uint64_t head = wrap_if_due(ring, slots, capacity, needed), lap = head & ~mask;
     const bool has_hole = ring.hole_end > lap && ring.known_tail < lap;
@@ -162,18 +165,18 @@ inline uint64_t find_room(RingHeader& ring, tidemark_record* slots, uint64_t cap
         ring.quick_until = std::min(ring.next_wrap, end);
         return head + needed <= end ? head : UINT64_MAX;
     }
-    ring.hole_begin = ring.known_tail + capacity;
-    if (head + needed < ring.hole_begin) {
-        ring.quick_until = std::min(ring.next_wrap, ring.hole_begin - 1);  // the last slot is for the jump
+    const uint64_t hole_begin = ring.known_tail + capacity;
+    if (head + needed < hole_begin) {
+        ring.quick_until = std::min(ring.next_wrap, hole_begin - 1);  // the last slot is for the jump
         return head;
     }
-    if (head < ring.hole_begin && ring.hole_end + needed <= lap + capacity) {
+    if (head < hole_begin && ring.hole_end + needed <= lap + capacity) {
         put_jump(slots, mask, head, ring.hole_end);
         ring.quick_until = std::min(ring.next_wrap, lap + capacity);
         return ring.hole_end;
     }
     ring.quick_until = head;
-    return head + needed <= ring.hole_begin ? head : UINT64_MAX;
+    return head + needed <= hole_begin ? head : UINT64_MAX;
 }
 
 /// The recorder's CPU core owns the cache line of a slot since it last read it: fetches that of a later record.
