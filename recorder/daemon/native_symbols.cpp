@@ -106,7 +106,7 @@ bool is_of_cuda_runtime(std::string_view function) {
     constexpr std::array<std::string_view, 3> beginnings{"libcudart_static_", "__cuda", "cudart"};
     const bool is_api = function.starts_with("cuda") && function.size() > 4 &&
                         std::isupper(static_cast<unsigned char>(function[4])) != 0 &&
-                        function.find('(') == function.npos;
+                        function.find('(') == std::string_view::npos;
     return is_api || starts_with_any(function, beginnings);
 }
 

@@ -32,7 +32,7 @@ public:
 private:
     struct Object;
 
-    std::vector<NativeFrame> find(const std::string& object, uint64_t offset);
+    std::vector<NativeFrame> find(const std::string& path, uint64_t offset);
 
     std::map<std::string, std::unique_ptr<Object>> objects_;
     std::map<std::pair<std::string, uint64_t>, std::vector<NativeFrame>> known_;
