@@ -288,21 +288,30 @@ void SegmentCanvas::zoom_to_block(BlockRef block) {
     set_focus_block(block);
 }
 
-void SegmentCanvas::ensure_visible(BlockRef block) {
+/// One visible line of a long block is enough.
+bool SegmentCanvas::is_visible(BlockRef block) const {
     const auto placed = layout_.placed_of(block.segment);
     if (!placed) {
-        return;
+        return false;
     }
     const Block& b = block_of(*state_, block);
-    const PlacedSegment& segment = layout_.segments()[*placed];
     const double offset = static_cast<double>(b.address - state_->segments[block.segment].address);
     const QRect shown = visible_area();
-    for (const QRectF& piece : layout_.pieces(segment, offset, offset + static_cast<double>(b.size), 1, shown)) {
-        if (piece.bottom() <= shown.bottom() && piece.top() >= shown.top()) {
-            return;  // one visible line of a long block is enough
-        }
+    const auto pieces =
+        layout_.pieces(layout_.segments()[*placed], offset, offset + static_cast<double>(b.size), 1, shown);
+    return std::any_of(pieces.begin(), pieces.end(), [&](const QRectF& piece) {
+        return piece.bottom() <= shown.bottom() && piece.top() >= shown.top();
+    });
+}
+
+void SegmentCanvas::ensure_visible(BlockRef block) {
+    const auto placed = layout_.placed_of(block.segment);
+    if (!placed || is_visible(block)) {
+        return;
     }
-    const int top = static_cast<int>(layout_.position(segment, offset).y());
+    const double offset =
+        static_cast<double>(block_of(*state_, block).address - state_->segments[block.segment].address);
+    const int top = static_cast<int>(layout_.position(layout_.segments()[*placed], offset).y());
     scroll_to(top, top + layout_.options().bar_height + 2 * margin);
 }
 

@@ -41,6 +41,7 @@ public:
     void zoom_to_block(BlockRef block);
     /// Scrolls as little as needed.
     void ensure_visible(BlockRef block);
+    bool is_visible(BlockRef block) const;
     /// Paints the whole map, fitted into `size`, with the painter's origin at its top left.
     /// Returns its scale in bytes per pixel, 0 if the bars have no common one.
     double render_to(QPainter& painter, QSize size);

@@ -21,8 +21,9 @@ struct Map {
     Q_DECLARE_TR_FUNCTIONS(Map)
 };
 
-constexpr double widest_sliver = 2;         // device pixels; wider blocks get whole columns of their own
-constexpr float least_sliver_share = 0.4f;  // so that one small block in an empty column stays visible
+constexpr double widest_sliver = 2;                      // device pixels; wider blocks get whole columns of their own
+constexpr double underline = 4, shortest_underline = 3;  // pixels, below what is selected
+constexpr float least_sliver_share = 0.4f;               // so that one small block in an empty column stays visible
 
 QRgb blend(QRgb a, QRgb b, float share_of_b) {
     const auto mix = [&](int x, int y) {
@@ -160,6 +161,7 @@ void SegmentPainter::paint_line(QPainter& painter, const PlacedSegment& placed, 
         }
     }
     paint_frame(painter, placed, bar, line);
+    underline_lit(painter, bar);
 }
 
 SegmentPainter::Column SegmentPainter::free_column(const SegmentState& segment) const {
@@ -218,8 +220,8 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     const double count = static_cast<double>(columns_.size());
     const auto column_at = [&](double x) { return static_cast<int>(std::lround(std::clamp(x, 0.0, count))); };
     const int from = column_at(begin), to = std::max(column_at(end), from);
-    const bool dimmed = dimming_ && !lit(block);
-    Column column{color_of(block), 0, Texture::plain};
+    const bool is_lit = dimming_ && lit(block), dimmed = dimming_ && !is_lit;
+    Column column{color_of(block), 0, Texture::plain, is_lit};
     if (block.state == BlockState::pending_free) {
         column.texture = Texture::striped;
         column.stripe = dimmed ? blend(scene_->theme.pending.rgb(), dim_, 0.6f) : scene_->theme.pending.rgb();
@@ -238,7 +240,7 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     const double slice = std::round(rounding_bytes * columns_per_byte);
     if (slice >= 1) {
         const QRgb rounding = scene_->theme.rounding.rgb();
-        const Column rounded{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, Texture::plain};
+        const Column rounded{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, Texture::plain, is_lit};
         std::fill(columns_.begin() + std::clamp(column_at(std::round(end) - slice), from, to), columns_.begin() + to,
                   rounded);
     }
@@ -286,7 +288,7 @@ void SegmentPainter::resolve_slivers() {
         const QRgb color = qRgb(average(mix.red), average(mix.green), average(mix.blue));
         const float share = mix.lit ? 1.0f : std::clamp(mix.share, least_sliver_share, 1.0f);
         columns_[x] = {blend(columns_[x].fill, color, share), scene_->theme.pending.rgb(),
-                       mix.pending ? Texture::striped : Texture::plain};
+                       mix.pending ? Texture::striped : Texture::plain, mix.lit};
     }
 }
 
@@ -330,6 +332,22 @@ void SegmentPainter::blit(QPainter& painter, const QRectF& bar) {
     painter.drawImage(QRectF(bar.left(), bar.top(), width / ratio_, height / ratio_), line_image_,
                       QRectF(0, 0, width, height));
     painter.setRenderHint(QPainter::SmoothPixmapTransform, was_smooth);
+}
+
+/// Marks what is selected: where nearly everything is, or only a few slivers are, little or nothing else is dimmed.
+void SegmentPainter::underline_lit(QPainter& painter, const QRectF& bar) const {
+    for (size_t begin = 0, end = 0; begin < columns_.size(); begin = end) {
+        end = begin + 1;
+        while (end < columns_.size() && columns_[end].lit == columns_[begin].lit) {
+            ++end;
+        }
+        if (columns_[begin].lit) {
+            const double width = std::max(static_cast<double>(end - begin) / ratio_, shortest_underline);
+            painter.fillRect(
+                QRectF(bar.left() + static_cast<double>(begin) / ratio_, bar.bottom() - underline, width, underline),
+                scene_->theme.selection);
+        }
+    }
 }
 
 void SegmentPainter::paint_label(QPainter& painter, const Block& block, const QRectF& rect) {
