@@ -70,6 +70,7 @@ private:
     void zoom_at(double factor, QPointF point);
     void set_scale(double bytes_per_pixel, double zoom);
     QPointF to_map(QPointF viewport_point) const;
+    void find_selected_stack();
     QRect visible_area() const;
     std::optional<BlockRef> block_near(QPointF map_point) const;
     void select(BlockRef block);
@@ -88,6 +89,7 @@ private:
     SegmentLayout layout_;
     SegmentPainter painter_;
     MapColors color_by_ = MapColors::group;
+    bool has_selected_stack_ = false;  ///< the state
     SegmentOrder order_ = SegmentOrder::age;
     bool same_width_ = false;
     Zoom zoom_mode_ = Zoom::fitted;

@@ -65,8 +65,8 @@ void SegmentPainter::paint(QPainter& painter, const MapScene& scene, const QRect
                           : -1;
     grouping_ = &scene.session->grouping();
     hovered_ = &scene.session->selection().hovered();
-    dimming_ = !hovered_->empty() || selected.allocation != no_allocation || selected.stack.has_value() ||
-               selected.memory || selected_group_ >= 0;
+    dimming_ = !hovered_->empty() || selected.allocation != no_allocation ||
+               (selected.stack && scene.has_selected_stack) || selected.memory || selected_group_ >= 0;
     vector_ = painter.paintEngine()->type() != QPaintEngine::Raster;
     ratio_ = vector_ ? 1 : painter.device()->devicePixelRatio() * std::max(painter.combinedTransform().m11(), 0.1);
     free_ = scene.theme.cached.rgb();

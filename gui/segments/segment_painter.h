@@ -23,6 +23,7 @@ struct MapScene {
     const SegmentLayout* layout = nullptr;
     Theme theme;
     MapColors color_by = MapColors::group;
+    bool has_selected_stack = true;  ///< the state; else the stack of a refused request would only dim everything
     std::optional<BlockRef> hovered, focused;
     QFont font;
 };

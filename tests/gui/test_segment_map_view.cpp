@@ -268,6 +268,27 @@ private slots:
         QTRY_VERIFY(underlined() > 8);
     }
 
+    void a_stack_without_memory_at_the_cursor_dims_nothing() {
+        const auto session = synthetic_session();
+        SegmentMap map;
+        map.resize(900, 400);
+        map.set_session(session.get());
+        map.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        SelectionState state = session->selection().state();
+        state.time_point = 6;
+        session->selection().select(state);
+        QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
+        const auto shown = [&] { return map.canvas().viewport()->grab().toImage(); };
+        const QImage plain = shown();
+        state.stack = 77;  // as of a request that was refused
+        session->selection().select(state);
+        QVERIFY(shown() == plain);
+        state.stack = session->device().allocations.stack[3];
+        session->selection().select(state);
+        QVERIFY(shown() != plain);
+    }
+
     void a_finding_scrolls_to_its_largest_block() {
         const auto session = synthetic_session();
         session->selection().set_time_point(6);
