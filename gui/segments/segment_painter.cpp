@@ -21,9 +21,8 @@ struct Map {
     Q_DECLARE_TR_FUNCTIONS(Map)
 };
 
-constexpr double widest_sliver = 2;                      // device pixels; wider blocks get whole columns of their own
-constexpr double underline = 4, shortest_underline = 3;  // pixels, below what is selected
-constexpr float least_sliver_share = 0.4f;               // so that one small block in an empty column stays visible
+constexpr double widest_sliver = 2;         // device pixels; wider blocks get whole columns of their own
+constexpr float least_sliver_share = 0.4f;  // so that one small block in an empty column stays visible
 
 QRgb blend(QRgb a, QRgb b, float share_of_b) {
     const auto mix = [&](int x, int y) {
@@ -334,22 +333,6 @@ void SegmentPainter::blit(QPainter& painter, const QRectF& bar) {
     painter.setRenderHint(QPainter::SmoothPixmapTransform, was_smooth);
 }
 
-/// Marks what is selected: where nearly everything is, or only a few slivers are, little or nothing else is dimmed.
-void SegmentPainter::underline_lit(QPainter& painter, const QRectF& bar) const {
-    for (size_t begin = 0, end = 0; begin < columns_.size(); begin = end) {
-        end = begin + 1;
-        while (end < columns_.size() && columns_[end].lit == columns_[begin].lit) {
-            ++end;
-        }
-        if (columns_[begin].lit) {
-            const double width = std::max(static_cast<double>(end - begin) / ratio_, shortest_underline);
-            painter.fillRect(
-                QRectF(bar.left() + static_cast<double>(begin) / ratio_, bar.bottom() - underline, width, underline),
-                scene_->theme.selection);
-        }
-    }
-}
-
 void SegmentPainter::paint_label(QPainter& painter, const Block& block, const QRectF& rect) {
     const QFontMetricsF metrics(scene_->font);
     if (rect.width() < 52 || rect.height() < metrics.ascent()) {
@@ -408,48 +391,6 @@ void SegmentPainter::paint_frame(QPainter& painter, const PlacedSegment& placed,
     }
     if (line == placed.lines - 1) {
         painter.drawLine(r.topRight(), r.bottomRight());
-    }
-}
-
-void SegmentPainter::paint_marks(QPainter& painter) const {
-    const Session& session = *scene_->session;
-    if (const auto selected = find_block(*scene_->state, session.device(), session.selection().state().allocation)) {
-        mark_block(painter, *selected, QPen(scene_->theme.selection, 2.5), true);
-    }
-    if (scene_->hovered) {
-        mark_block(painter, *scene_->hovered, QPen(scene_->theme.text, 1), false);
-    }
-    if (scene_->focused) {
-        mark_block(painter, *scene_->focused, QPen(scene_->theme.text, 1.5, Qt::DotLine), false);
-    }
-}
-
-void SegmentPainter::mark_block(QPainter& painter, BlockRef ref, const QPen& pen, bool strong) const {
-    const auto placed = scene_->layout->placed_of(ref.segment);
-    if (!placed || ref.block >= scene_->state->segments[ref.segment].blocks.size()) {
-        return;
-    }
-    const SegmentState& segment = scene_->state->segments[ref.segment];
-    const Block& block = segment.blocks[ref.block];
-    const double from = static_cast<double>(block.address - segment.address);
-    painter.setBrush(Qt::NoBrush);
-    const auto rects = scene_->layout->pieces(scene_->layout->segments()[*placed], from,
-                                              from + static_cast<double>(block.size), strong ? 5 : 3, visible_);
-    for (const QRectF& rect : rects) {
-        if (strong) {
-            painter.setPen(QPen(scene_->theme.plot_background, 5));
-            painter.drawRect(rect.adjusted(-2, -2, 2, 2));
-        }
-        painter.setPen(pen);
-        painter.drawRect(strong ? rect.adjusted(-2, -2, 2, 2) : rect.adjusted(0.5, 0.5, -0.5, -0.5));
-    }
-    if (strong && !rects.empty() && rects.front().width() < 24) {
-        // A narrow outline gets a pointer from above, to be visible.
-        const QPointF tip(rects.front().center().x(), rects.front().top() - 2);
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(scene_->theme.selection);
-        const QPointF triangle[3] = {tip, tip + QPointF(-6, -8), tip + QPointF(6, -8)};
-        painter.drawConvexPolygon(triangle, 3);
     }
 }
 
