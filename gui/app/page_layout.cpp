@@ -22,7 +22,12 @@ namespace {
 constexpr int narrow = 1288;  // pixels, of a window of 1300; in narrower ones the plots need the room
 constexpr int story_width = 320, inspector_width = 300;
 constexpr int plots_height = 560, drawer_height = 300;
-constexpr int low = 620;  // pixels, of a window of about 760
+constexpr int low_drawer_height = 500;  // of a low window, in the same share: its panes need room for a few rows
+constexpr int low = 620;                // pixels, of a window of about 760
+
+QString setting_of_heights(bool is_low) {
+    return is_low ? QStringLiteral("layout/low_stage") : QStringLiteral("layout/stage");
+}
 
 }  // namespace
 
@@ -35,7 +40,7 @@ PageLayout::PageLayout(Parts parts, QWidget* parent)
     for (QWidget* part : {parts_.plots, static_cast<QWidget*>(parts_.drawer)}) {
         stage_->addWidget(part);
     }
-    stage_->setSizes({plots_height, drawer_height});
+    share_height();
     for (QWidget* part : {parts_.story, static_cast<QWidget*>(stage_), parts_.inspector}) {
         columns_->addWidget(part);
     }
@@ -95,6 +100,11 @@ void PageLayout::place_story() {
 /// Shows or hides the story only when the window becomes narrow or wide; in between the user decides.
 void PageLayout::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    if (is_low() != stage_is_low_) {
+        heights_of(stage_is_low_) = stage_->saveState();
+        stage_is_low_ = is_low();
+        share_height();
+    }
     if ((width() < narrow) != is_narrow_) {
         is_narrow_ = !is_narrow_;
         show_story(wants_story_ && !is_narrow_);
@@ -107,6 +117,15 @@ void PageLayout::resizeEvent(QResizeEvent* event) {
 }
 
 bool PageLayout::is_low() const { return height() < low; }
+
+/// Divides the stage as the user did in windows of this height, at first by a fixed share.
+void PageLayout::share_height() {
+    if (const QByteArray& heights = heights_of(stage_is_low_); heights.isEmpty()) {
+        stage_->setSizes({plots_height, stage_is_low_ ? low_drawer_height : drawer_height});
+    } else {
+        stage_->restoreState(heights);
+    }
+}
 
 /// Lets a spacious pane that the user opens in a low window fill the stage, until another pane is open.
 void PageLayout::give_room() {
@@ -139,7 +158,8 @@ void PageLayout::set_drawer_fills_stage(bool fills) {
 }
 
 void PageLayout::save(Settings& settings) const {
-    settings.set(QStringLiteral("layout/stage"), stage_->saveState());
+    settings.set(setting_of_heights(stage_is_low_), stage_->saveState());
+    settings.set(setting_of_heights(!stage_is_low_), stage_is_low_ ? heights_ : low_heights_);
     if (!is_narrow_) {  // else the story is not among the columns
         settings.set(QStringLiteral("layout/columns"), columns_->saveState());
     }
@@ -148,7 +168,10 @@ void PageLayout::save(Settings& settings) const {
 }
 
 void PageLayout::restore(const Settings& settings) {
-    stage_->restoreState(settings.value(QStringLiteral("layout/stage")).toByteArray());
+    for (const bool is_low : {false, true}) {
+        heights_of(is_low) = settings.value(setting_of_heights(is_low)).toByteArray();
+    }
+    share_height();
     columns_->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
     set_story(settings.value(QStringLiteral("layout/why"), true).toBool());
     const QSignalBlocker blocker(parts_.drawer);  // the window begins with its plots

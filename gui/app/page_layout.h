@@ -4,6 +4,7 @@
 // The arrangement of a trace page: the story, the stage with the plots above the drawer of panes, the inspector.
 #pragma once
 
+#include <QByteArray>
 #include <QWidget>
 #include <vector>
 
@@ -54,6 +55,8 @@ private:
     void show_story(bool shown);
     void place_story();
     void give_room();
+    void share_height();
+    QByteArray& heights_of(bool is_low) { return is_low ? low_heights_ : heights_; }
 
     Parts parts_;
     QSplitter* stage_;
@@ -62,6 +65,8 @@ private:
     bool wants_story_ = true, shows_story_ = true, shows_inspector_ = false, drawer_fills_stage_ = false;
     bool fills_for_room_ = false;  ///< the drawer, since a spacious pane is open; not by the user's wish
     bool is_narrow_ = false;
+    bool stage_is_low_ = false;         ///< since the last resize
+    QByteArray heights_, low_heights_;  ///< of the stage, in high windows and in low ones; empty: not yet known
 };
 
 }  // namespace tidemark::gui

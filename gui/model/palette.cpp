@@ -112,7 +112,16 @@ QColor id_color(const Theme& theme, uint32_t id) {
 }
 
 QColor component_color(const Theme& theme, ComponentKind kind, int nth) {
-    return shaded(theme, of_theme(theme, component_key(kind)), 0.16 * (nth % 4));
+    // Neighbors in the stack are neighbors in this order, so they differ most.
+    constexpr std::array<double, 4> steps = {0, 0.57, 0.29, 0.71};
+    const double step = steps[static_cast<size_t>(nth) % steps.size()];
+    const QColor base = of_theme(theme, component_key(kind));
+    if (!theme.dark) {
+        return mixed(base, Qt::black, step);
+    }
+    // A color that is nearly white has no lighter shades. Darker ones must still differ from the background.
+    constexpr double very_light = 0.6, range = 0.7;
+    return mixed(base, luminance(base) > very_light ? Qt::black : Qt::white, range * step);
 }
 
 QColor category_color(const Theme& theme, Category category) { return of_theme(theme, category_key(category)); }

@@ -66,6 +66,13 @@ void MapLegend::set_colors(MapColors by) {
     entries_changed();
 }
 
+void MapLegend::set_short(bool is_short) {
+    if (is_short_ != is_short) {
+        is_short_ = is_short;
+        entries_changed();
+    }
+}
+
 void MapLegend::set_scale(double bytes_per_pixel) {
     bytes_per_pixel_ = bytes_per_pixel;
     update();
@@ -87,6 +94,7 @@ std::vector<MapLegend::Entry> MapLegend::entries() const {
         list.push_back({theme.rounding, tr("allocator rounding")});
     }
     list.push_back({theme.cached, tr("free")});
+    list.push_back({theme.selection, tr("selected")});
     if (session_ && session_->has_device() && session_->device().truncated) {
         list.push_back({hatched_brush(theme.plot_background, theme.faint_text), tr("not recorded")});
     }
@@ -95,7 +103,7 @@ std::vector<MapLegend::Entry> MapLegend::entries() const {
             list.push_back({id_color(theme, i), stream_text(session_->trace(), i)});
         }
     }
-    if (by_ == MapColors::group && session_ && session_->has_device()) {
+    if (by_ == MapColors::group && !is_short_ && session_ && session_->has_device()) {
         const auto groups = session_->shared_groups();
         for (int i = 0; i < groups->count(); ++i) {
             const QColor color = color_of_group(theme, *groups, i);

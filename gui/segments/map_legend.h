@@ -19,6 +19,8 @@ public:
 
     void set_session(Session* session);
     void set_colors(MapColors by);
+    /// Leaves out the groups, which the key above the plots has, too.
+    void set_short(bool is_short);
     /// 0 if the bars have no common scale.
     void set_scale(double bytes_per_pixel);
 
@@ -53,6 +55,7 @@ private:
 
     QPointer<Session> session_;
     MapColors by_ = MapColors::group;
+    bool is_short_ = false;
     double bytes_per_pixel_ = 0;
     /// Every layout of the window asks for heights, and every state paints; measuring all names is slow.
     mutable std::map<int, std::vector<Placed>> places_of_width_;

@@ -48,7 +48,10 @@ void SegmentCanvas::set_session(Session* session) {
     painter_ = {};
     if (session_) {
         const auto repaint = [this] { viewport()->update(); };
-        connect(&session_->selection(), &Selection::selected_changed, this, repaint);
+        connect(&session_->selection(), &Selection::selected_changed, this, [this] {
+            find_selected_stack();
+            viewport()->update();
+        });
         connect(&session_->selection(), &Selection::hovered_changed, this, repaint);
         connect(&session_->graph_source(), &GraphSource::changed, this, repaint);
         connect(session_, &Session::grouping_changed, this, repaint);
@@ -69,7 +72,19 @@ void SegmentCanvas::set_state(std::shared_ptr<const MemoryState> state) {
     if (focused_) {
         focused_ = state_ ? find_block_at(*state_, focus_address_) : std::nullopt;
     }
+    find_selected_stack();
     arrange();
+}
+
+void SegmentCanvas::find_selected_stack() {
+    const auto stack = session_ && state_ ? session_->selection().state().stack : std::nullopt;
+    const auto has_stack = [&](const SegmentState& segment) {
+        const auto& stacks = session_->device().allocations.stack;
+        return std::any_of(segment.blocks.begin(), segment.blocks.end(), [&](const Block& block) {
+            return block.allocation != no_allocation && stacks[block.allocation] == *stack;
+        });
+    };
+    has_selected_stack_ = stack && std::any_of(state_->segments.begin(), state_->segments.end(), has_stack);
 }
 
 void SegmentCanvas::set_colors(MapColors by) {
@@ -146,6 +161,7 @@ MapScene SegmentCanvas::scene(const SegmentLayout& layout) const {
     scene.layout = &layout;
     scene.theme = Theme::current();
     scene.color_by = color_by_;
+    scene.has_selected_stack = has_selected_stack_;
     scene.font = font();
     return scene;
 }
@@ -288,21 +304,30 @@ void SegmentCanvas::zoom_to_block(BlockRef block) {
     set_focus_block(block);
 }
 
-void SegmentCanvas::ensure_visible(BlockRef block) {
+/// One visible line of a long block is enough.
+bool SegmentCanvas::is_visible(BlockRef block) const {
     const auto placed = layout_.placed_of(block.segment);
     if (!placed) {
-        return;
+        return false;
     }
     const Block& b = block_of(*state_, block);
-    const PlacedSegment& segment = layout_.segments()[*placed];
     const double offset = static_cast<double>(b.address - state_->segments[block.segment].address);
     const QRect shown = visible_area();
-    for (const QRectF& piece : layout_.pieces(segment, offset, offset + static_cast<double>(b.size), 1, shown)) {
-        if (piece.bottom() <= shown.bottom() && piece.top() >= shown.top()) {
-            return;  // one visible line of a long block is enough
-        }
+    const auto pieces =
+        layout_.pieces(layout_.segments()[*placed], offset, offset + static_cast<double>(b.size), 1, shown);
+    return std::any_of(pieces.begin(), pieces.end(), [&](const QRectF& piece) {
+        return piece.bottom() <= shown.bottom() && piece.top() >= shown.top();
+    });
+}
+
+void SegmentCanvas::ensure_visible(BlockRef block) {
+    const auto placed = layout_.placed_of(block.segment);
+    if (!placed || is_visible(block)) {
+        return;
     }
-    const int top = static_cast<int>(layout_.position(segment, offset).y());
+    const double offset =
+        static_cast<double>(block_of(*state_, block).address - state_->segments[block.segment].address);
+    const int top = static_cast<int>(layout_.position(layout_.segments()[*placed], offset).y());
     scroll_to(top, top + layout_.options().bar_height + 2 * margin);
 }
 

@@ -41,6 +41,7 @@ public:
     void zoom_to_block(BlockRef block);
     /// Scrolls as little as needed.
     void ensure_visible(BlockRef block);
+    bool is_visible(BlockRef block) const;
     /// Paints the whole map, fitted into `size`, with the painter's origin at its top left.
     /// Returns its scale in bytes per pixel, 0 if the bars have no common one.
     double render_to(QPainter& painter, QSize size);
@@ -69,6 +70,7 @@ private:
     void zoom_at(double factor, QPointF point);
     void set_scale(double bytes_per_pixel, double zoom);
     QPointF to_map(QPointF viewport_point) const;
+    void find_selected_stack();
     QRect visible_area() const;
     std::optional<BlockRef> block_near(QPointF map_point) const;
     void select(BlockRef block);
@@ -87,6 +89,7 @@ private:
     SegmentLayout layout_;
     SegmentPainter painter_;
     MapColors color_by_ = MapColors::group;
+    bool has_selected_stack_ = false;  ///< the state
     SegmentOrder order_ = SegmentOrder::age;
     bool same_width_ = false;
     Zoom zoom_mode_ = Zoom::fitted;

@@ -24,6 +24,28 @@ namespace tidemark::gui {
 
 namespace {
 constexpr int least_canvas = 48;  // pixels
+constexpr int low_map = 260;      // pixels; in a lower one, the segments need the room of the legend
+
+/// Returns a block of an ascending set of allocations: one that is visible, else the largest.
+std::optional<BlockRef> block_to_show(const SegmentCanvas& canvas, const MemoryState& state,
+                                      const AllocationSet& memory) {
+    std::optional<BlockRef> largest;
+    for (uint32_t s = 0; s < state.segments.size(); ++s) {
+        const auto& blocks = state.segments[s].blocks;
+        for (uint32_t b = 0; b < blocks.size(); ++b) {
+            if (!contains(memory, blocks[b].allocation)) {
+                continue;
+            }
+            if (canvas.is_visible({s, b})) {
+                return BlockRef{s, b};
+            }
+            if (!largest || blocks[b].size > block_of(state, *largest).size) {
+                largest = BlockRef{s, b};
+            }
+        }
+    }
+    return largest;
+}
 }  // namespace
 
 SegmentMap::SegmentMap(QWidget* parent)
@@ -153,9 +175,12 @@ void SegmentMap::show_figures() {
 
 void SegmentMap::follow_selection() {
     const auto state = state_.state();
-    const auto block = session_ && state && isVisible()
-                           ? find_block(*state, session_->device(), session_->selection().state().allocation)
-                           : std::nullopt;
+    std::optional<BlockRef> block;
+    if (session_ && state && isVisible()) {
+        const SelectionState& selected = session_->selection().state();
+        block = selected.allocation != no_allocation ? find_block(*state, session_->device(), selected.allocation)
+                                                     : block_to_show(*canvas_, *state, selected.memory);
+    }
     if (block) {
         canvas_->ensure_visible(*block);
     }
@@ -310,6 +335,11 @@ void SegmentMap::render_to(QPainter& painter, QSize size) {
     const double scale = canvas_->render_to(painter, QSize(size.width(), size.height() - top - legend_height));
     painter.restore();
     legend_->paint_into(painter, QRect(0, size.height() - legend_height, size.width(), legend_height), scale);
+}
+
+void SegmentMap::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    legend_->set_short(height() < low_map);
 }
 
 void SegmentMap::showEvent(QShowEvent* event) {

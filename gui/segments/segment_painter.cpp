@@ -64,8 +64,8 @@ void SegmentPainter::paint(QPainter& painter, const MapScene& scene, const QRect
                           : -1;
     grouping_ = &scene.session->grouping();
     hovered_ = &scene.session->selection().hovered();
-    dimming_ = !hovered_->empty() || selected.allocation != no_allocation || selected.stack.has_value() ||
-               selected.memory || selected_group_ >= 0;
+    dimming_ = !hovered_->empty() || selected.allocation != no_allocation ||
+               (selected.stack && scene.has_selected_stack) || selected.memory || selected_group_ >= 0;
     vector_ = painter.paintEngine()->type() != QPaintEngine::Raster;
     ratio_ = vector_ ? 1 : painter.device()->devicePixelRatio() * std::max(painter.combinedTransform().m11(), 0.1);
     free_ = scene.theme.cached.rgb();
@@ -160,6 +160,7 @@ void SegmentPainter::paint_line(QPainter& painter, const PlacedSegment& placed, 
         }
     }
     paint_frame(painter, placed, bar, line);
+    underline_lit(painter, bar);
 }
 
 SegmentPainter::Column SegmentPainter::free_column(const SegmentState& segment) const {
@@ -218,8 +219,8 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     const double count = static_cast<double>(columns_.size());
     const auto column_at = [&](double x) { return static_cast<int>(std::lround(std::clamp(x, 0.0, count))); };
     const int from = column_at(begin), to = std::max(column_at(end), from);
-    const bool dimmed = dimming_ && !lit(block);
-    Column column{color_of(block), 0, Texture::plain};
+    const bool is_lit = dimming_ && lit(block), dimmed = dimming_ && !is_lit;
+    Column column{color_of(block), 0, Texture::plain, is_lit};
     if (block.state == BlockState::pending_free) {
         column.texture = Texture::striped;
         column.stripe = dimmed ? blend(scene_->theme.pending.rgb(), dim_, 0.6f) : scene_->theme.pending.rgb();
@@ -238,7 +239,7 @@ void SegmentPainter::add_block(const Block& block, double begin, double end, dou
     const double slice = std::round(rounding_bytes * columns_per_byte);
     if (slice >= 1) {
         const QRgb rounding = scene_->theme.rounding.rgb();
-        const Column rounded{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, Texture::plain};
+        const Column rounded{dimmed ? blend(rounding, dim_, 0.6f) : rounding, 0, Texture::plain, is_lit};
         std::fill(columns_.begin() + std::clamp(column_at(std::round(end) - slice), from, to), columns_.begin() + to,
                   rounded);
     }
@@ -286,7 +287,7 @@ void SegmentPainter::resolve_slivers() {
         const QRgb color = qRgb(average(mix.red), average(mix.green), average(mix.blue));
         const float share = mix.lit ? 1.0f : std::clamp(mix.share, least_sliver_share, 1.0f);
         columns_[x] = {blend(columns_[x].fill, color, share), scene_->theme.pending.rgb(),
-                       mix.pending ? Texture::striped : Texture::plain};
+                       mix.pending ? Texture::striped : Texture::plain, mix.lit};
     }
 }
 
@@ -390,48 +391,6 @@ void SegmentPainter::paint_frame(QPainter& painter, const PlacedSegment& placed,
     }
     if (line == placed.lines - 1) {
         painter.drawLine(r.topRight(), r.bottomRight());
-    }
-}
-
-void SegmentPainter::paint_marks(QPainter& painter) const {
-    const Session& session = *scene_->session;
-    if (const auto selected = find_block(*scene_->state, session.device(), session.selection().state().allocation)) {
-        mark_block(painter, *selected, QPen(scene_->theme.selection, 2.5), true);
-    }
-    if (scene_->hovered) {
-        mark_block(painter, *scene_->hovered, QPen(scene_->theme.text, 1), false);
-    }
-    if (scene_->focused) {
-        mark_block(painter, *scene_->focused, QPen(scene_->theme.text, 1.5, Qt::DotLine), false);
-    }
-}
-
-void SegmentPainter::mark_block(QPainter& painter, BlockRef ref, const QPen& pen, bool strong) const {
-    const auto placed = scene_->layout->placed_of(ref.segment);
-    if (!placed || ref.block >= scene_->state->segments[ref.segment].blocks.size()) {
-        return;
-    }
-    const SegmentState& segment = scene_->state->segments[ref.segment];
-    const Block& block = segment.blocks[ref.block];
-    const double from = static_cast<double>(block.address - segment.address);
-    painter.setBrush(Qt::NoBrush);
-    const auto rects = scene_->layout->pieces(scene_->layout->segments()[*placed], from,
-                                              from + static_cast<double>(block.size), strong ? 5 : 3, visible_);
-    for (const QRectF& rect : rects) {
-        if (strong) {
-            painter.setPen(QPen(scene_->theme.plot_background, 5));
-            painter.drawRect(rect.adjusted(-2, -2, 2, 2));
-        }
-        painter.setPen(pen);
-        painter.drawRect(strong ? rect.adjusted(-2, -2, 2, 2) : rect.adjusted(0.5, 0.5, -0.5, -0.5));
-    }
-    if (strong && !rects.empty() && rects.front().width() < 24) {
-        // A narrow outline gets a pointer from above, to be visible.
-        const QPointF tip(rects.front().center().x(), rects.front().top() - 2);
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(scene_->theme.selection);
-        const QPointF triangle[3] = {tip, tip + QPointF(-6, -8), tip + QPointF(6, -8)};
-        painter.drawConvexPolygon(triangle, 3);
     }
 }
 

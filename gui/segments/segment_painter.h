@@ -23,6 +23,7 @@ struct MapScene {
     const SegmentLayout* layout = nullptr;
     Theme theme;
     MapColors color_by = MapColors::group;
+    bool has_selected_stack = true;  ///< the state; else the stack of a refused request would only dim everything
     std::optional<BlockRef> hovered, focused;
     QFont font;
 };
@@ -36,6 +37,7 @@ private:
     struct Column {
         QRgb fill = 0, stripe = 0;
         Texture texture = Texture::plain;
+        bool lit = false;  ///< selected
     };
     struct Mix {
         float red = 0, green = 0, blue = 0, share = 0;
@@ -51,6 +53,7 @@ private:
     void add_sliver(const Block& block, double begin, double end);
     void resolve_slivers();
     void blit(QPainter& painter, const QRectF& bar);
+    void underline_lit(QPainter& painter, const QRectF& bar) const;
     void paint_label(QPainter& painter, const Block& block, const QRectF& rect);
     void paint_frame(QPainter& painter, const PlacedSegment& placed, const QRectF& bar, int line) const;
     void paint_marks(QPainter& painter) const;

@@ -21,12 +21,41 @@ QColor share_color(const Theme& theme, const std::vector<Share>& shares, size_t 
     if (share.category) {
         return category_color(theme, *share.category);
     }
-    const auto before = shares.begin() + static_cast<std::ptrdiff_t>(index);
-    const auto nth =
-        std::count_if(shares.begin(), before, [&](const Share& s) { return s.component == share.component; });
+    // In the order of the plots.
+    const auto nth = std::count_if(shares.begin(), shares.end(), [&](const Share& other) {
+        return other.component == share.component && other.name < share.name;
+    });
     return share.component ? component_color(theme, *share.component, static_cast<int>(nth))
                            : group_color(theme, -1, 0);
 }
+
+namespace {
+
+/// Returns the parts without those of other processes: a GPU that others fill would leave no room in the bar for the
+/// program's own. "Everything else" may contain small processes.
+std::vector<Share> own_shares(const Explanation& explanation, int64_t of_others) {
+    std::vector<Share> own;
+    int64_t unnamed = of_others;
+    for (const Share& share : explanation.shares) {
+        const bool is_others = share.component == ComponentKind::other_processes;
+        unnamed -= is_others ? share.bytes : 0;
+        if (!is_others) {
+            own.push_back(share);
+        }
+    }
+    if (!own.empty() && !own.back().component && !own.back().category) {
+        own.back().bytes -= unnamed;
+        if (own.back().bytes <= 0) {
+            own.pop_back();
+        }
+    }
+    for (Share& share : own) {
+        share.of_total = static_cast<double>(share.bytes) / static_cast<double>(explanation.total - of_others);
+    }
+    return own;
+}
+
+}  // namespace
 
 class ShareBar::Bar : public QWidget {
 public:
@@ -78,9 +107,10 @@ ShareBar::ShareBar(QWidget* parent)
     column->addWidget(legend_);
 }
 
-void ShareBar::show_shares(const Explanation& explanation) {
-    shares_ = explanation.shares;
-    total_ = explanation.total;
+void ShareBar::show_shares(const Explanation& explanation, int64_t of_others) {
+    shares_ = own_shares(explanation, of_others);
+    own_ = explanation.total - of_others;
+    of_others_ = of_others;
     setVisible(!shares_.empty());
     setAccessibleDescription(plain_text());
     fill();
@@ -111,7 +141,13 @@ void ShareBar::fill() {
         row(swatch(share_color(theme, shares_, i)), rich_text(to_qstring(shares_[i].name)), shares_[i].bytes,
             percent_text(shares_[i].of_total, 1));
     }
-    row(QString(), QStringLiteral("<b>%1</b>").arg(tr("total")), total_, QString());
+    const auto bold = [](const QString& text) { return QStringLiteral("<b>%1</b>").arg(text); };
+    row(QString(), bold(of_others_ > 0 ? tr("this program") : tr("total")), own_, QString());
+    if (of_others_ > 0) {
+        row(swatch(component_color(theme, ComponentKind::other_processes, 0)), tr("other programs"), of_others_,
+            QString());
+        row(QString(), bold(tr("total")), own_ + of_others_, QString());
+    }
     legend_->show_html(
         QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"1\">%1</table>").arg(rows));
     bar_->update();

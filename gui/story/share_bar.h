@@ -18,7 +18,8 @@ class ShareBar : public QWidget {
     Q_OBJECT
 public:
     explicit ShareBar(QWidget* parent = nullptr);
-    void show_shares(const Explanation& explanation);
+    /// Shows the parts of the program's own memory. `of_others`: bytes of other processes, which are part of the total.
+    void show_shares(const Explanation& explanation, int64_t of_others);
     QString plain_text() const;
 
 protected:
@@ -30,7 +31,7 @@ private:
     void fill();
 
     std::vector<Share> shares_;
-    int64_t total_ = 0;
+    int64_t own_ = 0, of_others_ = 0;
     Bar* bar_;
     TextBlock* legend_;
 };

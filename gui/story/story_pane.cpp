@@ -188,7 +188,7 @@ void StoryPane::fill() {
     column->setSpacing(gap);
     add_summary(*column);
     auto* shares = new ShareBar;
-    shares->show_shares(explained_->explanation);
+    shares->show_shares(explained_->explanation, explained_->context->row().bytes_of(ComponentKind::other_processes));
     column->addWidget(shares);
     add_findings(*column);
     add_unknowns(*column);

@@ -74,10 +74,10 @@ AllocationFilters::AllocationFilters(QWidget* parent) : Toolbar(parent) {
     add(group_by_);
     text_ = add_field(tr("Function, file or line"),
                       tr("Part of a function, a file or file:line, anywhere in the stack"), 400);
-    min_ = add_field(tr("from 1 MiB"), tr("Smallest block size"), 110);
-    max_ = add_field(tr("to 2 GiB"), tr("Largest block size"), 110);
-    min_lifetime_ = add_field(tr("from 1 ms"), tr("Shortest lifetime"), 100);
-    max_lifetime_ = add_field(tr("to 2 s"), tr("Longest lifetime"), 100);
+    min_ = add_field(tr("from 1 MiB"), tr("Smallest block size"), 92);
+    max_ = add_field(tr("to 2 GiB"), tr("Largest block size"), 92);
+    min_lifetime_ = add_field(tr("from 1 ms"), tr("Shortest lifetime"), 84);
+    max_lifetime_ = add_field(tr("to 2 s"), tr("Longest lifetime"), 84);
     address_ = add_field(tr("Address 0x…"), tr("Blocks that contain this address"), 160);
     auto* more = new QToolButton;
     more->setText(tr("Filter"));

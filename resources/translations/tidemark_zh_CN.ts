@@ -3688,6 +3688,10 @@
         <source>allocator rounding</source>
         <translation>分配器取整</translation>
     </message>
+    <message>
+        <source>selected</source>
+        <translation>选中</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MessageBar</name>
@@ -4515,6 +4519,14 @@
     <message>
         <source>Composition of the memory</source>
         <translation>显存的构成</translation>
+    </message>
+    <message>
+        <source>this program</source>
+        <translation>这个程序</translation>
+    </message>
+    <message>
+        <source>other programs</source>
+        <translation>其他程序</translation>
     </message>
 </context>
 <context>

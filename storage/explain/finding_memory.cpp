@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -83,6 +84,33 @@ std::optional<AllocationIndex> replaced_by(const Allocations& all, AllocationInd
     return std::nullopt;
 }
 
+/// Returns whether the program makes the memory of a leak anew while it grows, as a copy of all tensors of a list in
+/// each step: the growth is older than all of these allocations, by more than their own age.
+bool is_remade(const DeviceHistory& device, const Finding& finding) {
+    const auto& memory = finding.memory.allocations;
+    if (finding.severity != Severity::leak || !finding.since || memory.empty()) {
+        return false;
+    }
+    const int64_t oldest = device.time_of_state(device.allocations.alloc_event[memory.front()] + 1);
+    return oldest - *finding.since > device.time_of_state(finding.memory.event) - oldest;
+}
+
+/// Returns all allocations of the stacks and sizes of the finding's own ones.
+std::vector<AllocationIndex> made_alike(const DeviceHistory& device, const Finding& finding) {
+    const Allocations& all = device.allocations;
+    std::set<std::pair<StackId, uint64_t>> alike;
+    for (const AllocationIndex a : finding.memory.allocations) {
+        alike.emplace(all.stack[a], all.requested[a]);
+    }
+    std::vector<AllocationIndex> found;
+    for (AllocationIndex a = 0; a < all.size(); ++a) {
+        if (alike.contains({all.stack[a], all.requested[a]})) {
+            found.push_back(a);
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
 FindingMemory memory_of(const AnalysisContext& context, std::vector<AllocationIndex> allocations, EventNumber state) {
@@ -127,7 +155,7 @@ FindingMemory find_memory(const AnalysisContext& context, const Finding& finding
 std::vector<AllocationIndex> memory_over_time(const DeviceHistory& device, const Finding& finding) {
     std::vector<AllocationIndex> found = finding.memory.allocations;
     if (finding.kind != FindingKind::growing_tensor) {
-        return found;
+        return is_remade(device, finding) ? made_alike(device, finding) : found;
     }
     std::unordered_set<AllocationIndex> known(found.begin(), found.end());
     for (size_t i = 0; i < found.size(); ++i) {

@@ -24,7 +24,7 @@ void set_allocations(Finding& finding, const AnalysisContext& context, const std
 FindingMemory find_memory(const AnalysisContext& context, const Finding& finding);
 
 /// Returns the allocations whose bytes over time show the finding: its memory. Of a tensor that is made anew, larger
-/// each time, also those that it replaced.
+/// each time, also those that it replaced; of tensors that the program copies again and again, the earlier copies.
 std::vector<AllocationIndex> memory_over_time(const DeviceHistory& device, const Finding& finding);
 
 }  // namespace tidemark

@@ -359,6 +359,17 @@ private slots:
         }
     }
 
+    void libraries_and_processes_side_by_side_differ() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            for (const ComponentKind kind : {ComponentKind::library, ComponentKind::other_processes}) {
+                for (int nth = 0; nth < 6; ++nth) {
+                    require_distance({QStringLiteral("shade %1").arg(nth), component_color(theme, kind, nth)},
+                                     {QStringLiteral("the next"), component_color(theme, kind, nth + 1)}, {0.08, 0.08});
+                }
+            }
+        }
+    }
+
     /// The line of nvidia-smi lies on the highest band, which would look like a part of it.
     void the_highest_band_does_not_look_like_the_line_on_it() {
         for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {

@@ -5,6 +5,7 @@
 #include <QBuffer>
 #include <QLabel>
 #include <QPainter>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSvgGenerator>
 #include <QVBoxLayout>
@@ -237,6 +238,74 @@ private slots:
             colored += image.pixel(x, y) != image.pixel(2, y);
         }
         QCOMPARE(colored, 1);
+    }
+
+    void selected_memory_is_underlined_and_visible() {
+        const auto session = synthetic_session();
+        SegmentMap map;
+        map.resize(900, 400);
+        map.set_session(session.get());
+        map.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        const auto underlined = [&] {
+            const QImage image = map.canvas().viewport()->grab().toImage();
+            const QRgb color = Theme::current().selection.rgb();
+            int pixels = 0;
+            for (int y = 0; y < image.height(); ++y) {
+                for (int x = 0; x < image.width(); ++x) {
+                    pixels += image.pixel(x, y) == color ? 1 : 0;
+                }
+            }
+            return pixels;
+        };
+        SelectionState state = session->selection().state();
+        state.time_point = 6;
+        session->selection().select(state);
+        QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
+        QCOMPARE(underlined(), 0);
+        state.memory = std::make_shared<const std::vector<AllocationIndex>>(std::vector<AllocationIndex>{3});
+        session->selection().select(state);
+        QTRY_VERIFY(underlined() > 8);
+    }
+
+    void a_stack_without_memory_at_the_cursor_dims_nothing() {
+        const auto session = synthetic_session();
+        SegmentMap map;
+        map.resize(900, 400);
+        map.set_session(session.get());
+        map.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        SelectionState state = session->selection().state();
+        state.time_point = 6;
+        session->selection().select(state);
+        QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
+        const auto shown = [&] { return map.canvas().viewport()->grab().toImage(); };
+        const QImage plain = shown();
+        state.stack = 77;  // as of a request that was refused
+        session->selection().select(state);
+        QVERIFY(shown() == plain);
+        state.stack = session->device().allocations.stack[3];
+        session->selection().select(state);
+        QVERIFY(shown() != plain);
+    }
+
+    void a_finding_scrolls_to_its_largest_block() {
+        const auto session = synthetic_session();
+        session->selection().set_time_point(6);
+        SegmentMap map;
+        map.resize(900, 200);
+        map.set_session(session.get());
+        map.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
+        map.canvas().zoom_by(60);
+        map.canvas().verticalScrollBar()->setValue(map.canvas().verticalScrollBar()->maximum());
+        const int scrolled = map.canvas().visible_top();
+        QVERIFY(scrolled > 0);
+        SelectionState state = session->selection().state();
+        state.memory = std::make_shared<const std::vector<AllocationIndex>>(std::vector<AllocationIndex>{0});
+        session->selection().select(state);
+        QTRY_VERIFY(map.canvas().visible_top() < scrolled);
     }
 
     void paints_recorded_traces_at_any_time_point() {

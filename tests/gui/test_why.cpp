@@ -165,6 +165,24 @@ private slots:
         QVERIFY(shown_text(*bar).contains(bytes_text(static_cast<uint64_t>(sum))));
     }
 
+    void other_programs_do_not_take_the_bar_from_this_one() {
+        constexpr int64_t gib = int64_t{1} << 30;
+        Explanation explanation;
+        explanation.total = 40 * gib;
+        explanation.shares = {{"3 other processes", 30 * gib, 0.75, ComponentKind::other_processes},
+                              {"tensors", 6 * gib, 0.15, ComponentKind::requested},
+                              {"everything else", 4 * gib, 0.1}};
+        ShareBar bar;
+        bar.show_shares(explanation, 32 * gib);  // "everything else" has small ones, too
+        QCOMPARE(bar.plain_text(), QStringLiteral("tensors: 6.00 GiB (75 %); everything else: 2.00 GiB (25 %)"));
+        const QString text = shown_text(bar);
+        QVERIFY2(text.contains(QStringLiteral("this program")) && text.contains(QStringLiteral("8.00 GiB")),
+                 qPrintable(text));
+        QVERIFY2(text.contains(QStringLiteral("other programs")) && text.contains(QStringLiteral("32.0 GiB")),
+                 qPrintable(text));
+        QVERIFY2(text.contains(QStringLiteral("40.0 GiB")), qPrintable(text));
+    }
+
     void a_click_moves_every_pane() {
         Application application(Settings::Storage::in_memory);
         Shown open(application);

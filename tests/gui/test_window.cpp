@@ -10,6 +10,7 @@
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTabWidget>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
@@ -370,6 +371,28 @@ private slots:
         page.show_pane(page.table());
         page.show_pane(page.graph());
         QVERIFY(page.timeline().isVisible());
+    }
+
+    void segments_and_rows_of_the_table_have_room_in_a_low_window() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->resize(1000, 700);
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        QVERIFY(QTest::qWaitForWindowExposed(window));
+        TracePage& page = window->page();
+        SegmentCanvas& canvas = page.segments().canvas();
+        QTRY_VERIFY2(canvas.viewport()->height() > 90, qPrintable(QString::number(canvas.viewport()->height())));
+        page.show_pane(page.table());
+        const auto* rows = page.table().findChild<QTableView*>();
+        QTRY_VERIFY2(rows->viewport()->height() >= 5 * rows->rowHeight(0),
+                     qPrintable(QString::number(rows->viewport()->height())));
+        QVERIFY(page.timeline().isVisible());
+
+        window->resize(1600, 1000);
+        const int high = page.timeline().height();
+        window->resize(1000, 700);
+        window->resize(1600, 1000);
+        QTRY_COMPARE(page.timeline().height(), high);
     }
 
     void a_window_begins_with_its_plots_even_if_the_last_one_ended_with_the_graph() {

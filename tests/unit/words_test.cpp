@@ -35,6 +35,16 @@ TEST(Words, SeparatesLatinWordsFromChineseCharacters) {
     EXPECT_EQ(english("由{a}引用", with("a", "")), "由引用");
 }
 
+TEST(Words, ComparesRanksWithoutStraySpaces) {
+    const auto title = [](const std::string& others) {
+        return chinese.plural(1, "{ranks} retains {bytes} more than {others}",
+                              "{ranks} retain {bytes} more than {others}", with("ranks", "rank 1"),
+                              with("bytes", "2 MiB"), with("others", others));
+    };
+    EXPECT_EQ(title("rank 0"), "rank 1 比 rank 0 多保留 2 MiB");
+    EXPECT_EQ(title(chinese("most other ranks")), "rank 1 比大多数其他 rank 多保留 2 MiB");
+}
+
 TEST(Words, SelectsThePluralForm) {
     EXPECT_EQ(english.plural(1, "{n} tensor", "{n} tensors"), "1 tensor");
     EXPECT_EQ(english.plural(0, "{n} tensor", "{n} tensors"), "0 tensors");

@@ -97,9 +97,10 @@ void oom_advice::attention_scores(const OomCase& oom, const Words& words, OomAns
     answer.evidence.push_back(at_allocation(oom.context(), words("A tensor of attention scores"), scores.back()));
     add_fix(
         answer, oom, words,
-        words("Use attention that does not store its scores: neither these {bytes} nor the request of {asked} would "
-              "exist.",
-              with("bytes", format_bytes(bytes)), with("asked", format_bytes(oom.analysis().requested()))),
+        words(
+            "Use attention that does not store its scores: neither {bytes} of scores nor the request of {asked} would "
+            "exist.",
+            with("bytes", format_bytes(bytes)), with("asked", format_bytes(oom.analysis().requested()))),
         code_of(oom), bytes);
 }
 
