@@ -63,7 +63,7 @@ private:
             RetentionStep step{RetentionStep::Kind::reference, link_words(graph_.tables(), words_, links[i])};
             if (i + 1 == fills) {
                 step.bytes = std::max(suspect_.bytes, element);
-            } else if (i == fills && !suspect_.is_model) {  // one tensor says nothing of a model
+            } else if (i == fills) {
                 step.bytes = element;
             }
             if (const int64_t own = element - graph_bytes(); i + 1 == links.size() && own > 0) {

@@ -43,6 +43,15 @@ LeakSuspect with_path_to_models(const AnalysisContext& context, LeakSuspect susp
     return suspect;
 }
 
+/// The path leads to one tensor, whose bytes say nothing of a model.
+void forget_bytes_of_elements(std::vector<RetentionStep>& path, int64_t bytes_of_models) {
+    for (RetentionStep& step : path) {
+        if (step.kind == RetentionStep::Kind::reference && step.bytes && *step.bytes < bytes_of_models) {
+            step.bytes.reset();
+        }
+    }
+}
+
 /// Returns the stack that allocated most parameters, not the gradients or the state that came later.
 StackId stack_of_parameters(const AnalysisContext& context, const LeakSuspect& suspect) {
     for (const Site* site : suspect.sites) {
@@ -126,6 +135,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     const LeakSuspect suspect = referrer ? with_path_to_models(context, found, *referrer, parts.model) : found;
     Finding finding = suspect_finding(context, suspect, words);
+    forget_bytes_of_elements(finding.path, suspect.bytes);
     finding.count = parts.same_name;
     set_line(finding, context, stack_of_parameters(context, suspect));
     const ReferrerGroup& paths = suspect.paths;
