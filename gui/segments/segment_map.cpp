@@ -30,6 +30,9 @@ constexpr int low_map = 260;      // pixels; in a lower one, the segments need t
 std::optional<BlockRef> block_to_show(const SegmentCanvas& canvas, const MemoryState& state,
                                       const AllocationSet& memory) {
     std::optional<BlockRef> largest;
+    if (!memory) {
+        return largest;
+    }
     for (uint32_t s = 0; s < state.segments.size(); ++s) {
         const auto& blocks = state.segments[s].blocks;
         for (uint32_t b = 0; b < blocks.size(); ++b) {

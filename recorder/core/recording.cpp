@@ -269,8 +269,11 @@ bool Recording::wait_for_room(ThreadRing& ring, uint64_t needed) {
 /// Makes system calls only: an allocator lock may be held.
 bool Recording::recorder_is_gone() const {
     const int32_t pid = region_.header().recorder_pid.load(std::memory_order_relaxed);
-    if (pid == 0 || (kill(pid, 0) != 0 && errno != EPERM)) {
-        return pid != 0;
+    if (pid == 0) {
+        return false;
+    }
+    if (kill(pid, 0) != 0 && errno != EPERM) {
+        return true;
     }
     // A process that has ended exists until its parent has waited for it, and in a container nobody may do that.
     std::array<char, 32> path{};

@@ -26,9 +26,11 @@ bool leads_into_cache(const GraphTables& tables, const Referrer& path) {
 std::optional<PooledSighting> in_cache_at_end(const GraphTables& tables) {
     std::optional<PooledSighting> most;
     for (const Referrer& referrer : tables.referrers) {
+        if (tables.scans[referrer.scan].reason != ScanReason::end) {
+            continue;
+        }
         auto sighting = pooled_sighting(tables, referrer);
-        if (sighting && tables.scans[referrer.scan].reason == ScanReason::end &&
-            (!most || sighting->arrays.bytes > most->arrays.bytes)) {
+        if (sighting && (!most || sighting->arrays.bytes > most->arrays.bytes)) {
             most = std::move(sighting);
         }
     }

@@ -42,6 +42,14 @@ private:
         return memory_state(session.device(), session.analysis().live(), point);
     }
 
+    /// Returns whether the map is on the screen.
+    static bool show(SegmentMap& map, Session& session, int height) {
+        map.resize(900, height);
+        map.set_session(&session);
+        map.show();
+        return QTest::qWaitForWindowExposed(&map, 60000);
+    }
+
 private slots:
     void bars_wrap_like_text() {
         const auto session = synthetic_session();
@@ -149,10 +157,7 @@ private slots:
         const auto session = synthetic_session();
         session->selection().set_time_point(6);
         SegmentMap map;
-        map.resize(900, 400);
-        map.set_session(session.get());
-        map.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        QVERIFY(show(map, *session, 400));
         QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
         map.find_address("0x1001401");
         QCOMPARE(session->selection().state().allocation, AllocationIndex{2});
@@ -168,10 +173,7 @@ private slots:
         const auto session = synthetic_session();
         session->selection().set_time_point(6);
         SegmentMap map;
-        map.resize(900, 400);
-        map.set_session(session.get());
-        map.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        QVERIFY(show(map, *session, 400));
         QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
         QTest::keyClick(&map.canvas(), Qt::Key_Right);
         QCOMPARE(map.canvas().focused_block()->block, 0u);
@@ -243,10 +245,7 @@ private slots:
     void selected_memory_is_underlined_and_visible() {
         const auto session = synthetic_session();
         SegmentMap map;
-        map.resize(900, 400);
-        map.set_session(session.get());
-        map.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        QVERIFY(show(map, *session, 400));
         const auto underlined = [&] {
             const QImage image = map.canvas().viewport()->grab().toImage();
             const QRgb color = Theme::current().selection.rgb();
@@ -271,10 +270,7 @@ private slots:
     void a_stack_without_memory_at_the_cursor_dims_nothing() {
         const auto session = synthetic_session();
         SegmentMap map;
-        map.resize(900, 400);
-        map.set_session(session.get());
-        map.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        QVERIFY(show(map, *session, 400));
         SelectionState state = session->selection().state();
         state.time_point = 6;
         session->selection().select(state);
@@ -293,10 +289,7 @@ private slots:
         const auto session = synthetic_session();
         session->selection().set_time_point(6);
         SegmentMap map;
-        map.resize(900, 200);
-        map.set_session(session.get());
-        map.show();
-        QVERIFY(QTest::qWaitForWindowExposed(&map, 60000));
+        QVERIFY(show(map, *session, 200));
         QTRY_VERIFY(map.canvas().placement().segments().size() == 2);
         map.canvas().zoom_by(60);
         map.canvas().verticalScrollBar()->setValue(map.canvas().verticalScrollBar()->maximum());

@@ -411,7 +411,7 @@ class Package(unittest.TestCase):
             "    recording._frames.new_modules = lambda: [id(loss_of), id(model[0]), 4711]\n"
             "    loss_of(model(torch.ones(2, 4)), torch.zeros(2, dtype=torch.long)).backward()\n"
             "    optimizer.step(); optimizer.zero_grad(); tidemark.mark('m')\n"
-            "print(calls, id(model[0]) in recording._named)\n"
+            "print(calls, id(model[0]) in recording._modules._called)\n"
             "gc.get_objects, _heap.Heap.instances = get_objects, instances\n",
             TORCH_PYTHON,
         )

@@ -54,9 +54,7 @@ class Labels:
 
     def find_new(self) -> None:
         """Labels parameters and buffers of the modules that are new or changed."""
-        for module in self._modules.take_changed():
-            owners = self._modules.owners(module)
-            path = _modules.path_over(module, owners)
+        for module, owners, path in self._modules.take_changed():
             for registry, category in _REGISTRIES:
                 for name, tensor in _modules.registered(module, registry):
                     self._label(tensor, category, f"{path}.{_introspect.name_of(name)}", module)

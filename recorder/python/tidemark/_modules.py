@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 from tidemark import _heap, _introspect
@@ -80,21 +81,25 @@ class Modules:
         self._owners[id(part)] = owners
         self.add([module, part])
 
-    def called(self, module: Any) -> None:
-        """Handles that a module has run: its construction is over."""
+    def called(self, module: Any) -> bool:
+        """Handles that a module has run: its construction is over. Returns whether that is new."""
+        is_new = id(module) not in self._called
         self._called[id(module)] = None
+        return is_new
 
-    def take_changed(self) -> list[Any]:
-        """Returns the live modules that are new or got a parameter or a buffer since the last call, or whose path has
-        changed: parts are often taken before the module exists that they become parts of."""
+    def take_changed(self) -> Iterator[tuple[Any, list[tuple[Any, Any]], str]]:
+        """Yields (module, its owners(), its path()) of the live modules that are new or got a parameter or a buffer
+        since the last call, or whose path has changed: parts are often taken before the module exists that they become
+        parts of."""
         changed, self._changed = self._changed, {}
         modules = [module for address in changed if (module := self.at(address)) is not None]
         for module in modules:  # grows
-            path = self.path(module)
+            owners = self.owners(module)
+            path = path_over(module, owners)
             if self._paths.setdefault(id(module), path) != path:
                 self._paths[id(module)] = path
                 modules.extend(part for _, part in registered(module, "_modules") if id(part) in self._paths)
-        return modules
+            yield module, owners, path
 
     def owners(self, module: Any) -> list[tuple[Any, Any]]:
         """Returns (owner, name there) of the module, of its owner and so on, up to the outermost module."""

@@ -48,7 +48,6 @@ class Recording:
         self._arrays: Any = None  # scans for arrays, until there is a graph
         self._modules = _modules.Modules()
         self._pauses = _pauses.Pauses(core)
-        self._named: set[int] = set()  # addresses of live modules that have a name
         self._phases: dict[str, int] = {}
         self._phase: str | None = None
         self._steps = {_records.STEP_SEEN: 0, _records.STEP_REPORTED: 0}
@@ -459,15 +458,9 @@ class Recording:
         """Names the modules in new stacks, as far as they are alive."""
         for address in self._frames.new_modules() if self._frames else ():
             module = self._modules.at(address)
-            if module is not None and address not in self._named:
-                self._modules.called(module)
+            if module is not None and self._modules.called(module):
                 self.core.push(_records.module(address, self._modules.path(module)))
-                self._named.add(address)
-                weakref.finalize(module, self._module_destroyed, address).atexit = False
-
-    def _module_destroyed(self, address: int) -> None:
-        self._named.discard(address)
-        self._frames.module_destroyed()
+                weakref.finalize(module, self._frames.module_destroyed).atexit = False
 
     def end(self, how: int, sentence: str, wait_ms: int) -> bool:
         """Ends the recording and waits up to `wait_ms`. Returns True when the trace is complete.
