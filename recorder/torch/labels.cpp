@@ -131,7 +131,10 @@ void label_tensor(uint64_t tensor_impl, uint8_t category, const std::string& nam
 void update_labels(bool with_gradients) {
     LabeledTensors& labeled = labeled_tensors();
     const std::lock_guard lock(labeled.mutex);
-    if (std::erase_if(labeled.all, [&](LabeledTensor& each) { return !update(each, with_gradients); }) > 0) {
+    const auto is_dropped = [&](LabeledTensor& each) { return !update(each, with_gradients); };
+    const auto dropped = std::remove_if(labeled.all.begin(), labeled.all.end(), is_dropped);
+    if (dropped != labeled.all.end()) {
+        labeled.all.erase(dropped, labeled.all.end());
         labeled.set_positions();
     }
 }
