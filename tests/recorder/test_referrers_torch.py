@@ -253,6 +253,18 @@ class WithTorch(unittest.TestCase):
         ]
         self.assertEqual(sorted(lines[3:]), sorted(map(str, names)))
 
+    def test_the_local_part_of_a_distributed_tensor(self):
+        lines = self.lines_of(
+            "class Distributed(torch.Tensor):  # as DTensor\n"
+            "    __slots__ = ['_local_tensor']\n"
+            "local, labeled = torch.ones(2), []\n"
+            "distributed = torch.empty(0).as_subclass(Distributed); distributed._local_tensor = local\n"
+            "plugin.label = lambda cdata, category, name: labeled.append(cdata)\n"
+            "graph._poller.stop(); module = torch.nn.Module(); module.register_buffer('table', distributed)\n"
+            "graph._labels.find_new(); print(labeled == [local._cdata])\n"
+        )
+        self.assertEqual(lines, ["True"])
+
     def test_parts_that_were_labeled_before_their_model_existed(self):
         lines = self.lines_of(
             "graph._poller.stop(); find = graph._labels.find_new\n"

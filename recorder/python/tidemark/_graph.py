@@ -54,11 +54,8 @@ def _stops_program(method: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(method)
     def call(self: Any, *arguments: Any) -> None:
-        self._pauses.begin()
-        try:
+        with self._pauses.measure():
             method(self, *arguments)
-        finally:
-            self._pauses.end()
 
     return call
 

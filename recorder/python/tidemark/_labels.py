@@ -139,7 +139,5 @@ class Labels:
 
 def _parts(tensor: Any) -> Iterable[Any]:
     """Returns the tensors that own the memory. For a DTensor, that is the part on this device."""
-    local = [
-        value for name, value in _introspect.slots(tensor) if name == "_local_tensor" and _introspect.is_tensor(value)
-    ]
-    return local or [tensor]
+    local = _introspect.attribute(tensor, "_local_tensor")
+    return [local if _introspect.is_tensor(local) else tensor]

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from tidemark import _records
 from tidemark._core import Core
+from tidemark._parts import no_collections
 
 _PERIOD_NS = 200_000_000
 
@@ -34,20 +35,22 @@ class Pauses:
         self._core = core
         self._thread = _Thread()
 
-    def begin(self) -> None:
-        """Begins a pause of this thread, until end(). A pause inside another one belongs to the outer one."""
+    @contextlib.contextmanager
+    def measure(self) -> Iterator[None]:
+        """Measures the body of a `with` statement. A pause inside another one belongs to the outer one. Python begins
+        no garbage collection meanwhile: the program makes its collections, and waits for them, after the pause."""
         thread = self._thread
         thread.depth += 1
         if thread.depth == 1:
             thread.excluded, thread.began = 0, time.perf_counter_ns()
-
-    def end(self) -> None:
-        """Ends the pause."""
-        thread = self._thread
-        thread.depth -= 1
-        if thread.depth == 0:
-            now = time.perf_counter_ns()
-            self._add(thread, max(now - thread.began - thread.excluded, 0), now)
+        try:
+            with no_collections():
+                yield
+        finally:
+            thread.depth -= 1
+            if thread.depth == 0:
+                now = time.perf_counter_ns()
+                self._add(thread, max(now - thread.began - thread.excluded, 0), now)
 
     @contextlib.contextmanager
     def exclude(self) -> Iterator[None]:

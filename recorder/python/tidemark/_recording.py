@@ -442,8 +442,7 @@ class Recording:
 
     def _do_housekeeping(self, now: float) -> None:
         self._last_housekeeping = now
-        self._pauses.begin()
-        try:
+        with self._pauses.measure():
             self._name_new_modules()
             if self._driver:
                 self._driver.retry_resume()
@@ -451,8 +450,6 @@ class Recording:
                 self._check_pause = min(self._check_pause * CHECKS_SLOW_DOWN, CHECK_EVERY_S)
                 self._next_check = now + self._check_pause
                 self._plugin.check()
-        finally:
-            self._pauses.end()
 
     def _name_new_modules(self) -> None:
         """Names the modules in new stacks, as far as they are alive."""
