@@ -66,11 +66,18 @@ public:
     static void operator delete(void* memory) { recorder::SpareMemory<NodeTag>::give(memory); }
 
     variable_list operator()(const variable_list& grads) override {
-        if (records_details() && number_ != 0 && recording_ == current_recording.load(std::memory_order_relaxed)) {
+        // Without details, too: of a node that was recorded before they ended, nobody would know that it was executed.
+        // Leaves outlive steps, and a light step must not record each of them.
+        const bool details = records_details();
+        if ((details || !accumulates_) && number_ != 0 &&
+            recording_ == current_recording.load(std::memory_order_relaxed)) {
             ThreadState& state = ThreadState::here();
             const MeasuredCallback measured(state);
             if (tidemark_ring* ring = state.ring()) {
-                executes(state, ring);
+                if (details) {
+                    begins(state);
+                }
+                state.node_executes(executed(), ring);
             }
         }
         return grads;
@@ -94,18 +101,21 @@ public:
     void has_hooks() { runs_python_ = true; }
 
 private:
-    void executes(ThreadState& state, tidemark_ring* ring) {
+    void begins(ThreadState& state) const {
         // Gradients are enabled while a graph of derivatives is created.
         node_begins(runs_python_ || c10::GradMode::is_enabled(), state.wish);
         state.enter_node();
+        if (!node_.retains_grad_hooks().empty()) {
+            report_retained_gradient();
+        }
+    }
+
+    ExecutedNode executed() const {
         ExecutedNode executed{number_, torch::autograd::get_current_graph_task_id()};
         if (accumulates_) {
             executed.variable = static_cast<AccumulateGrad&>(node_).variable.getIntrusivePtr();
         }
-        if (!node_.retains_grad_hooks().empty()) {
-            report_retained_gradient();
-        }
-        state.node_executes(std::move(executed), ring);
+        return executed;
     }
 
     void report_retained_gradient() const {

@@ -47,10 +47,18 @@ public:
                 passes.push_back(pass_from(root));
             }
         }
+        std::erase_if(passes, [&](const BackwardPass& pass) { return !is_complete(pass); });
         return passes;
     }
 
 private:
+    /// Returns whether all of its nodes were recorded when they were created. Others are found by heap scans, while
+    /// details are left out or before the recording: a pass may have begun before them.
+    bool is_complete(const BackwardPass& pass) const {
+        return std::none_of(pass.nodes.begin(), pass.nodes.end(),
+                            [&](NodeIndex node) { return nodes_.created[node] == before_recording; });
+    }
+
     bool is_within(NodeIndex root, const BackwardPass& pass) const {
         const int64_t created = nodes_.created[root];
         return created > nodes_.executed[pass.root] && context_.device().events_until(created) < pass.end;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "storage/explain/composition.h"
+#include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/private_pools.h"
 #include "storage/replay/repeated_step.h"
 #include "storage/text/referrer_words.h"
@@ -230,23 +231,13 @@ private:
         return found;
     }
 
-    /// Returns the number of links up to an optimizer of this class; nothing if the path leads through none.
-    std::optional<size_t> links_to_optimizer(const Referrer& referrer, const std::string& name) const {
-        const auto link = std::find_if(referrer.links.begin(), referrer.links.end(), [&](const PathLink& one) {
-            const std::string& text = context_.graph()->text(one.name);
-            return one.kind == PathLinkKind::attribute &&
-                   (text == "state of " + name || text == "param_groups of " + name);
-        });
-        const bool has_link = link != referrer.links.begin() && link != referrer.links.end();
-        return has_link ? std::optional(static_cast<size_t>(link - referrer.links.begin())) : std::nullopt;
-    }
-
     /// Finds a path to one of these that a scan found at this time or later.
     bool find_path(UnusedOptimizer& optimizer, const std::vector<AllocationIndex>& memory, int64_t time) const {
         for (const AllocationIndex a : memory) {
             const Referrer* referrer = context_.graph()->referrers.in_python({context_.device_position(), a});
-            const auto links = referrer ? links_to_optimizer(*referrer, optimizer.name) : std::nullopt;
-            if (links && context_.graph()->tables().scans[referrer->scan].time >= time) {
+            const GraphTables& tables = context_.graph()->tables();
+            const auto links = referrer ? links_to_optimizer(tables, referrer->links, optimizer.name) : std::nullopt;
+            if (links && tables.scans[referrer->scan].time >= time) {
                 optimizer.referrer = referrer;
                 optimizer.links = *links;
                 return true;
@@ -274,7 +265,7 @@ private:
         for (size_t i = tables.referrers.size(); i-- > 0;) {
             const Referrer& referrer = tables.referrers[i];
             const size_t list = container_end(referrer.links);
-            const auto links = links_to_optimizer(referrer, optimizer.name);
+            const auto links = links_to_optimizer(tables, referrer.links, optimizer.name);
             const bool is_in_list = links && list > 0 && list < *links;
             const std::string owner = is_in_list ? owner_of(tables, referrer.links[list - 1]) : std::string();
             if (!owner.empty() && has_method_of(owner, parameters)) {

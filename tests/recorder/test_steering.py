@@ -21,7 +21,7 @@ HOME = pathlib.Path(os.environ["TIDEMARK_HOME"])
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
 HAS_TORCH = subprocess.run([TORCH_PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
 
-# Reads commands from stdin: "step" makes a training step and prints its loss.
+# Reads commands from stdin: "step" makes a training step; "forward" and "backward" are halves of another one.
 PROGRAM = """
 import sys
 import torch
@@ -35,6 +35,14 @@ optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 kept = []
 print("ready", flush=True)
 for line in sys.stdin:
+    if line.strip() == "forward":
+        pending = model[0](torch.ones(4, 8)).sum()  # its graph needs no weight, which steps change
+        print("", flush=True)
+        continue
+    if line.strip() == "backward":
+        pending.backward()
+        print("", flush=True)
+        continue
     loss = model(torch.randn(4, 8)).square().mean()
     kept.append(loss)
     loss.backward(retain_graph=True)
@@ -73,14 +81,15 @@ class Steering(unittest.TestCase):
         self.addCleanup(self.program.kill)
         self.assertEqual(self.program.stdout.readline(), "ready\n")
 
+    def command(self, name):
+        """Returns the line with which the program answers."""
+        self.program.stdin.write(f"{name}\n")
+        self.program.stdin.flush()
+        return self.program.stdout.readline()
+
     def steps(self, count):
         """Makes steps. Returns their losses."""
-        losses = []
-        for _ in range(count):
-            self.program.stdin.write("step\n")
-            self.program.stdin.flush()
-            losses.append(self.program.stdout.readline())
-        return losses
+        return [self.command("step") for _ in range(count)]
 
     def ask(self, request, listener="recorder", **arguments):
         with socket.socket(socket.AF_UNIX) as connection:
@@ -128,6 +137,18 @@ class Steering(unittest.TestCase):
         self.assertTrue(any(time > resumed - start for time in created))
         self.assertEqual(self.rows("SELECT count(*) FROM heap_scan WHERE reason='asked'"), [(1,)])
         self.assertEqual(self.rows("SELECT count(*) FROM data_gap WHERE reason='details_paused'"), [(1,)])
+
+    def test_a_graph_that_is_backpropagated_in_a_pause(self):
+        self.start(self.trace)
+        self.steps(2)
+        self.command("forward")
+        self.ask("pause")
+        self.steps(2)  # the pause begins at the end of the first
+        self.command("backward")
+        self.steps(1)
+        self.finish()
+        of_sum = "FROM autograd_node JOIN string ON string.id = type WHERE text = 'SumBackward0'"
+        self.assertEqual(self.rows(f"SELECT executed_time NOT NULL {of_sum}"), [(1,)])
 
     def test_a_late_start_changes_no_result(self):
         bare = self.bare_losses(20)

@@ -34,6 +34,18 @@ TEST(ExplainPasses, AreFoundByTheirRoots) {
     EXPECT_EQ(activation_bytes(*context, groups[0].passes[1]), 4 * MiB + 512);
 }
 
+TEST(ExplainPasses, AreRecordedFromTheirBegin) {
+    Training program;
+    for (int i = 0; i < 6; ++i) {
+        program.pass();
+        program.update();
+        program.zero_grad();
+    }
+    const NodeIndex root = find_backward_passes(*program.make_context())[0].passes[2].root;
+    program.graph.tables.nodes.created[root] = before_recording;  // a heap scan found it
+    EXPECT_EQ(find_backward_passes(*program.make_context())[0].passes.size(), 5u);
+}
+
 /// Two tensors of optimizer state of 8 MiB, allocated by `step` in the first of 8 steps.
 Training stepping() {
     Training program;
@@ -166,6 +178,12 @@ TEST(ExplainGradientsNotCleared, ReportsNothingIfTheyAreFreedOrAccumulated) {
     EXPECT_TRUE(keeping_gradients(false, true).diagnose(diagnoses::gradients_not_cleared).empty());
     EXPECT_TRUE(keeping_gradients(true, false).diagnose(diagnoses::gradients_not_cleared).empty());
     EXPECT_TRUE(accumulating(4).diagnose(diagnoses::gradients_not_cleared).empty());
+}
+
+TEST(ExplainGradientsNotCleared, ReportsNothingThatIsSmallBesideThePeak) {
+    Training program = keeping_gradients(true, true);
+    program.run.alloc(2048 * MiB, program.run.line("main"));
+    EXPECT_TRUE(program.diagnose(diagnoses::gradients_not_cleared).empty());
 }
 
 /// Returns a training in which a backbone of 32 MiB gets gradients in the first step, which stay. An optimizer updates

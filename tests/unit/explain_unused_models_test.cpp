@@ -82,6 +82,52 @@ TEST(ExplainUnusedModels, AreReleasedFromWhatRefersToTheModel) {
     EXPECT_EQ(findings[0].fixes.at(0).code, "trainer.net.teacher = None");
 }
 
+/// A training whose teacher runs in the first steps only; a scan found the teacher while it ran, and later what
+/// retains the state of this parameter's optimizer.
+Distillation with_optimizer_of(const std::string& parameter) {
+    using Kind = PathLinkKind;
+    Distillation program([](int step) { return step < 4; });
+    auto& graph = program.graph;
+    const AllocationIndex state =
+        program.labeled(16 * MiB, "step", Category::optimizer_state, "exp_avg of " + parameter);
+    program.run.free(program.run.alloc(MiB, program.run.line("learn")));
+    program.run.step();
+    graph.tables.scans = {{2'000'000, ScanReason::memory_grows, 10, 100, 20},
+                          {program.run.now(), ScanReason::memory_grows, 10, 100, 20}};
+    graph.tables.referrers.push_back(
+        {0,
+         no_node,
+         Program::memory(0),
+         {{Kind::local, graph.text("model"), graph.text("pretrain"), graph.text("train.py"), 3},
+          {Kind::attribute, graph.text("teacher of Net"), 0, 0, 0}}});
+    graph.tables.referrers.push_back({1,
+                                      no_node,
+                                      Program::memory(state),
+                                      {{Kind::local, graph.text("self"), graph.text("main"), graph.text("train.py"), 3},
+                                       {Kind::attribute, graph.text("schedule of Trainer"), 0, 0, 0},
+                                       {Kind::attribute, graph.text("optimizer of LambdaLR"), 0, 0, 0},
+                                       {Kind::attribute, graph.text("state of AdamW"), 0, 0, 0}}});
+    return program;
+}
+
+TEST(ExplainUnusedModels, AreRetainedByAnOptimizer) {
+    for (const std::string parameter : {"Net.teacher.layers.0.weight", "Net.scale"}) {
+        const Findings findings = with_optimizer_of(parameter).diagnose(diagnoses::unused_model);
+        ASSERT_EQ(findings.size(), 1u);
+        EXPECT_EQ(findings[0].referrer, "`self.schedule.optimizer` of class LambdaLR (variable of main, train.py:3)");
+        EXPECT_EQ(findings[0].fixes.at(0).code, "self.schedule.optimizer = None");
+    }
+}
+
+TEST(ExplainUnusedModels, AreNotRetainedByTheOptimizerOfWhatRuns) {
+    const Findings findings = with_optimizer_of("Net.student.0.weight").diagnose(diagnoses::unused_model);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].text.at(1),
+              "At 0.002000 s, while it ran, a heap scan found the model retained by `model` (variable of pretrain, "
+              "train.py:3).");
+    EXPECT_EQ(findings[0].fixes.at(0).code, "model.teacher = None");
+}
+
 TEST(ExplainUnusedModels, AreNoneIfTheyMayRunAgain) {
     EXPECT_TRUE(Distillation([](int) { return true; }).unused().empty());
     EXPECT_TRUE(Distillation([](int step) { return step % 15 == 0; }).unused().empty());  // a rare evaluation

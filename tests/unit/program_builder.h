@@ -48,8 +48,11 @@ struct Program {
     }
 
     std::unique_ptr<AnalysisContext> make_context() {
-        graph.tables.scans = {{run.now(), ScanReason::end, 10, 100, 20}};
-        return run.make_context(std::make_shared<const GraphTables>(graph.tables));
+        GraphTables tables = graph.tables;
+        if (tables.scans.empty()) {
+            tables.scans = {{run.now(), ScanReason::end, 10, 100, 20}};
+        }
+        return run.make_context(std::make_shared<const GraphTables>(std::move(tables)));
     }
     Findings diagnose(const Diagnosis& diagnosis, const Findings& earlier = {}) {
         Findings findings;

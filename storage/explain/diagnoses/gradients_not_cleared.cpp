@@ -18,6 +18,7 @@ namespace {
 
 /// A smaller saving is not worth a change of the program.
 constexpr int64_t least_bytes = 1 << 20;
+constexpr double least_part_of_peak = 0.02;
 /// The forward pass must add at least one part in this many of the gradients; otherwise freeing them first saves
 /// nothing.
 constexpr int64_t least_part = 20;
@@ -53,8 +54,10 @@ Overlap find(const AnalysisContext& context, const BackwardPassGroup& group) {
     return overlap;
 }
 
-bool is_worth_reporting(const Overlap& overlap) {
-    return overlap.gradients >= least_bytes && overlap.activations * least_part >= overlap.gradients;
+bool is_worth_reporting(const AnalysisContext& context, const Overlap& overlap) {
+    const auto saved = static_cast<double>(std::min(overlap.gradients, overlap.activations));
+    return overlap.gradients >= least_bytes && overlap.activations * least_part >= overlap.gradients &&
+           saved >= least_part_of_peak * static_cast<double>(context.peak().max);
 }
 
 void report(Finding& finding, const AnalysisContext& context, const Overlap& overlap, const Words& words) {
@@ -206,7 +209,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         return;
     }
     for (const BackwardPassGroup& group : find_backward_passes(context)) {
-        if (const Overlap overlap = find(context, group); is_worth_reporting(overlap)) {
+        if (const Overlap overlap = find(context, group); is_worth_reporting(context, overlap)) {
             findings.push_back(make_finding(context, overlap, words));
         }
     }

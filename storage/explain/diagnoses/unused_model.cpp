@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
@@ -35,6 +37,55 @@ std::optional<Referrer> path_to(const AnalysisContext& context, const UnusedMode
                : path_to_model(context, allocated_at(context, context.now()), unused.module.substr(0, end));
 }
 
+/// Returns whether "Net.teacher.layers" is "Net.teacher" or a part of it.
+bool is_in_module(std::string_view module, std::string_view outer) {
+    return module.starts_with(outer) && (module.size() == outer.size() || module[outer.size()] == '.');
+}
+
+/// Returns the modules that allocated memory themselves after the iteration of this event.
+std::set<std::string_view> modules_since(const AnalysisContext& context, EventNumber event) {
+    const auto iteration = static_cast<size_t>(context.iterations().at(event));  // -1: before the first one
+    const bool is_within = iteration < context.iterations().size();
+    const EventNumber end = is_within ? context.iterations()[iteration].last : event;
+    const Allocations& all = context.device().allocations;
+    std::set<std::string_view> modules;
+    const auto later = std::lower_bound(all.alloc_event.begin(), all.alloc_event.end(), std::max(event + 1, end));
+    for (auto a = static_cast<AllocationIndex>(later - all.alloc_event.begin());
+         a < all.size() && all.alloc_event[a] < context.now(); ++a) {
+        modules.insert(context.trace().origins[all.origin[a]].module);
+    }
+    return modules;
+}
+
+/// Returns the shortest path that a scan has found since the model's last run to an optimizer of it: one that keeps
+/// state for its parameters, or for those of a module around it that has not run itself since then either.
+std::optional<Referrer> path_to_optimizer(const AnalysisContext& context, const UnusedModel& unused) {
+    const GraphContext& graph = *context.graph();
+    const int64_t since = context.device().event_time[static_cast<size_t>(unused.last_used)];
+    const std::set<std::string_view> running = modules_since(context, unused.last_used);
+    const auto is_unused = [&](std::string_view parameter) {
+        const std::string_view owner = parameter.substr(0, parameter.rfind('.'));
+        return owner != parameter && !running.contains(owner) &&
+               (is_in_module(owner, unused.module) || is_in_module(unused.module, owner));
+    };
+    std::optional<Referrer> path;
+    for (const AllocationIndex a : allocated_at(context, context.now())) {
+        const AllocationRef allocation{context.device_position(), a};
+        const bool is_state = graph.categories.at(allocation, context.now_time()) == Category::optimizer_state &&
+                              is_unused(labeled_tensor(graph.categories.name(allocation)));
+        const Referrer* referrer = is_state ? graph.referrers.in_python(allocation) : nullptr;
+        if (!referrer || !has_name(*referrer) || graph.tables().scans[referrer->scan].time < since) {
+            continue;
+        }
+        const auto links = links_to_optimizer(graph.tables(), referrer->links, "");
+        if (links && (!path || *links < path->links.size())) {
+            path = *referrer;
+            path->links.resize(*links);
+        }
+    }
+    return path;
+}
+
 /// Returns "model.teacher" for "Distillation.teacher", and "model" for a whole model. model: what refers to the model;
 /// "": unknown.
 std::string expression_of(const std::string& module, const std::string& model) {
@@ -54,6 +105,65 @@ Finding begin_finding(const AnalysisContext& context, const std::vector<Allocati
     return finding;
 }
 
+std::string release_code(const std::string& expression) {
+    const bool is_variable = expression.find_first_of(".[") == expression.npos;
+    return is_variable ? "del " + expression : expression + " = None";
+}
+
+/// Returns code that releases what these links lead to: of a container, the element.
+std::string release_code(const GraphTables& tables, const std::vector<PathLink>& links) {
+    const size_t container = container_end(links);
+    return container < links.size() ? "del " + object_expression(tables, links, container + 1)
+                                    : release_code(object_expression(tables, links, links.size()));
+}
+
+/// Says what retains the model, and how to release it. What a scan found before the model's last run may belong to a
+/// function that has returned.
+void add_model(Finding& finding, const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
+    std::string model;
+    if (const std::optional<Referrer> path = path_to(context, unused)) {
+        const GraphTables& tables = context.graph()->tables();
+        const int64_t found = tables.scans[path->scan].time;
+        finding.referrer = referrer_words(tables, words, *path);
+        const auto referrer = with("referrer", finding.referrer);
+        if (found >= *finding.since) {
+            model = referrer_expression(tables, *path);
+            finding.text.push_back(words("The model is retained by {referrer}.", referrer));
+        } else {
+            finding.text.push_back(words("At {time}, while it ran, a heap scan found the model retained by {referrer}.",
+                                         with("time", format_time_point(found)), referrer));
+        }
+    }
+    const std::string expression = expression_of(unused.module, model);
+    finding.fixes = {
+        {words("Release it when its work is done."), release_code(expression), unused.bytes, {}},
+        {words("Or move it to host memory until it is needed again."), expression + ".to(\"cpu\")", unused.bytes, {}}};
+}
+
+/// Says which optimizer retains the model, if no scan since its last run found the model itself.
+bool add_optimizer(Finding& finding, const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
+    const GraphTables& tables = context.graph()->tables();
+    const std::optional<Referrer> model = path_to(context, unused);
+    if (model && tables.scans[model->scan].time >= *finding.since) {
+        return false;
+    }
+    const std::optional<Referrer> optimizer = path_to_optimizer(context, unused);
+    if (!optimizer) {
+        return false;
+    }
+    finding.referrer = path_words(tables, words, *optimizer);
+    finding.text.push_back(
+        words("Its optimizer is retained by {referrer}, and retains the parameters with their gradients "
+              "and the state.",
+              with("referrer", finding.referrer)));
+    finding.fixes = {{words("Release the optimizer after its last step, with what refers to it: a learning-rate "
+                            "scheduler, a trainer."),
+                      release_code(tables, optimizer->links),
+                      unused.bytes,
+                      {}}};
+    return true;
+}
+
 Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
     Finding finding = begin_finding(context, unused.memory, unused.bytes,
                                     context.device().event_time[static_cast<size_t>(unused.last_used)]);
@@ -68,20 +178,9 @@ Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, 
               module, with("time", format_time_point(*finding.since)), idle, bytes)};
     finding.evidence = {at_event(context, words("One of its modules runs for the last time"), unused.last_used),
                         at_allocation(context, words("Its largest tensor"), unused.memory.front())};
-    std::string model;
-    if (const std::optional<Referrer> path = path_to(context, unused)) {
-        finding.referrer = referrer_words(context.graph()->tables(), words, *path);
-        finding.text.push_back(words("The model is retained by {referrer}.", with("referrer", finding.referrer)));
-        model = referrer_expression(context.graph()->tables(), *path);
+    if (!add_optimizer(finding, context, unused, words)) {
+        add_model(finding, context, unused, words);
     }
-    const std::string expression = expression_of(unused.module, model);
-    const bool is_variable = expression.find_first_of(".[") == expression.npos;
-    finding.fixes = {
-        {words("Release it when its work is done."),
-         is_variable ? "del " + expression : expression + " = None",
-         unused.bytes,
-         {}},
-        {words("Or move it to host memory until it is needed again."), expression + ".to(\"cpu\")", unused.bytes, {}}};
     return finding;
 }
 

@@ -116,6 +116,20 @@ size_t links_to_model(const GraphTables& tables, const std::vector<PathLink>& li
     return links.size();
 }
 
+std::optional<size_t> links_to_optimizer(const GraphTables& tables, const std::vector<PathLink>& links,
+                                         const std::string& name) {
+    const auto is_of_optimizer = [&](const PathLink& link) {
+        const std::string& text = tables.texts[link.name];
+        const size_t of = link.kind == PathLinkKind::attribute ? text.find(" of ") : text.npos;
+        const std::string_view attribute = std::string_view(text).substr(0, of);
+        return of != text.npos && (attribute == "state" || attribute == "param_groups") &&
+               (name.empty() || text.compare(of + 4, text.npos, name) == 0);
+    };
+    const auto link = std::find_if(links.begin(), links.end(), is_of_optimizer);
+    const bool has_link = link != links.begin() && link != links.end();
+    return has_link ? std::optional(static_cast<size_t>(link - links.begin())) : std::nullopt;
+}
+
 std::optional<Referrer> path_to_model(const AnalysisContext& context, std::span<const AllocationIndex> tensors,
                                       const std::string& model) {
     std::optional<Referrer> path;

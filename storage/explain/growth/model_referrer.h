@@ -15,6 +15,11 @@ namespace tidemark {
 /// Returns the number of links up to what refers to the model; all links if the path does not lead through it.
 size_t links_to_model(const GraphTables& tables, const std::vector<PathLink>& links, const std::string& model);
 
+/// Returns the number of links up to an optimizer of this class ("": of any), whose state or parameters the path leads
+/// to; nothing if it leads through none.
+std::optional<size_t> links_to_optimizer(const GraphTables& tables, const std::vector<PathLink>& links,
+                                         const std::string& name);
+
 /// Returns the shortest path up to a model of this class by which a scan found one of these tensors. Needs a graph.
 std::optional<Referrer> path_to_model(const AnalysisContext& context, std::span<const AllocationIndex> tensors,
                                       const std::string& model);
