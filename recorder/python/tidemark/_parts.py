@@ -105,7 +105,7 @@ def whole_parts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_collections() -> Iterator[None]:
-    """Lets Python begin no garbage collection. The objects of the recorder would begin one, which takes the time of a scan
+    """Lets Python begin no garbage collection. The recorder's objects would begin one, which takes the time of a scan
     or of a pause, and frees garbage that a scan looks for. Python's switch for collections stays the program's own."""
     before = gc.get_threshold()
     gc.set_threshold(0, *before[1:])
