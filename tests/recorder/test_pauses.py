@@ -53,15 +53,22 @@ class Pauses(unittest.TestCase):
 
     def test_no_collection_of_the_program_is_in_a_pause(self):
         began = []
-        gc.callbacks.append(lambda phase, _: began.append(phase))
-        self.addCleanup(gc.callbacks.pop)
+
+        def collects(phase, _):
+            began.append(phase)
+            time.sleep(0.02)
+
+        gc.callbacks.append(collects)
+        self.addCleanup(gc.callbacks.remove, collects)
         limits = gc.get_threshold()
         with self.pauses.measure():
             kept = [[] for _ in range(20 * limits[0])]
             self.assertEqual(began, [])
-        self.assertEqual(gc.get_threshold(), limits)
         kept += [[] for _ in range(2 * limits[0])]
+        self.assertEqual(gc.get_threshold(), limits)
         self.assertNotEqual(began, [], "the program's collections go on after the pause")
+        [(_, longest, _)] = self.reported()
+        self.assertLess(longest, 20_000_000)
 
     def test_the_program_sets_its_own_limit_in_a_pause(self):
         limits = gc.get_threshold()

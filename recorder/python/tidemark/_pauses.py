@@ -40,17 +40,17 @@ class Pauses:
         """Measures the body of a `with` statement. A pause inside another one belongs to the outer one. Python begins
         no garbage collection meanwhile: the program makes its collections, and waits for them, after the pause."""
         thread = self._thread
-        thread.depth += 1
-        if thread.depth == 1:
-            thread.excluded, thread.began = 0, time.perf_counter_ns()
-        try:
-            with no_collections():
+        with no_collections():
+            thread.depth += 1
+            if thread.depth == 1:
+                thread.excluded, thread.began = 0, time.perf_counter_ns()
+            try:
                 yield
-        finally:
-            thread.depth -= 1
-            if thread.depth == 0:
-                now = time.perf_counter_ns()
-                self._add(thread, max(now - thread.began - thread.excluded, 0), now)
+            finally:
+                thread.depth -= 1
+                if thread.depth == 0:
+                    now = time.perf_counter_ns()
+                    self._add(thread, max(now - thread.began - thread.excluded, 0), now)
 
     @contextlib.contextmanager
     def exclude(self) -> Iterator[None]:

@@ -229,16 +229,16 @@ class Referrers:
             contexts = self._choose(wanted, choice, parts)
             given = given._replace(autograd_contexts=choice.autograd_contexts, contexts=contexts)
             result = find(self._heap, choice.objects, given, parts)
-        found = [
-            (target, links)
-            for of_object, links in zip(choice.targets, result.links)
-            for target in of_object
-            if links is not None or result.is_complete
-        ]
-        if choice.is_cut or parts.is_cut:
-            # The sums of a part of the arrays would rise and fall with the time that the scan had.
-            found = [(target, links) for target, links in found if target.pooled is None]
-        self._send(reason, parts, result.objects, len(result.links), found)
+            found = [
+                (target, links)
+                for of_object, links in zip(choice.targets, result.links)
+                for target in of_object
+                if links is not None or result.is_complete
+            ]
+            if choice.is_cut or parts.is_cut:
+                # The sums of a part of the arrays would rise and fall with the time that the scan had.
+                found = [(target, links) for target, links in found if target.pooled is None]
+            self._send(reason, parts, result.objects, len(result.links), found)
         if len(result.links) == MOST_TARGETS:
             self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TARGETS} tensors"))
 
