@@ -11,6 +11,7 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -272,6 +273,27 @@ std::string calls_key(const Referrer& referrer) {
     return fmt::format("calls {} {} {}", variable.function, variable.file, name);
 }
 
+/// Returns the position of the link into a container that is an attribute of a class of the user whose method is on the
+/// stack: `self.results` of the object that allocates is more likely to fill than a container of a library around it.
+std::optional<size_t> place_in_own_container(const GraphContext& graph, StackId stack,
+                                             const std::vector<PathLink>& links) {
+    const StackTable& stacks = graph.index.trace().stacks;
+    const std::vector<FrameId> frames = stacks.frames_of(stack);
+    const auto has_method = [&](const std::string& owner) {
+        return std::any_of(frames.begin(), frames.end(), [&](FrameId id) {
+            return stacks.role(id) == FrameRole::user && is_method_of(stacks.string(stacks.frame(id).function), owner);
+        });
+    };
+    for (size_t i = 1; i < links.size() && links[i].kind != PathLinkKind::exception; ++i) {
+        const std::string owner = owner_of(graph.tables(), links[i - 1]);
+        const bool is_place = links[i].kind == PathLinkKind::index || links[i].kind == PathLinkKind::item;
+        if (is_place && !owner.empty() && has_method(owner)) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Retention retention_of(const GraphContext& graph, AllocationRef allocation) {
@@ -370,6 +392,9 @@ ReferrerGroup growth_paths(const GraphContext& graph, std::span<const Site* cons
         }
     }
     ReferrerGroup group = growth_group(graph.tables(), longest);
+    if (!group.varying) {
+        group.varying = place_in_own_container(graph, sites.front()->stack, group.links);
+    }
     if (longest.size() < tensors - tensors / 10) {
         group.last_index = group.first_index;  // the last elements that scans found are not the last ones
     }

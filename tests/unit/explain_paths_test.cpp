@@ -25,7 +25,9 @@ struct GrowthThrough : Program {
         std::string name, function;
     };
 
-    explicit GrowthThrough(const std::vector<Part>& parts, ScanReason reason = ScanReason::end) : reason_(reason) {
+    explicit GrowthThrough(const std::vector<Part>& parts, ScanReason reason = ScanReason::end,
+                           std::string function = "forward")
+        : reason_(reason), function_(std::move(function)) {
         for (int i = 0; i < 30; ++i) {
             step(parts, i);
         }
@@ -39,7 +41,7 @@ struct GrowthThrough : Program {
 private:
     void step(const std::vector<Part>& parts, int number) {
         const AllocationIndex work = run.alloc(4 * MiB, run.line("train"));
-        const AllocationIndex kept = run.alloc(MiB, run.line("forward"));
+        const AllocationIndex kept = run.alloc(MiB, run.line(function_));
         std::vector<PathLink> links;
         for (const Part& part : parts) {
             const std::string name = part.name == "#" ? std::to_string(number) : part.name;
@@ -51,6 +53,7 @@ private:
     }
 
     ScanReason reason_;
+    std::string function_;  ///< allocates what is retained
 };
 
 using Kind = PathLinkKind;
@@ -93,6 +96,20 @@ TEST(ExplainGrowthThrough, LeavesOutTheMiddleOfALongPath) {
     ASSERT_EQ(lines.size(), 10u);
     EXPECT_EQ(lines[4], "skipped 14 more steps");
     EXPECT_EQ(lines[7], "reference attribute next19: 30.0 MiB");
+}
+
+TEST(ExplainGrowthThrough, FillsTheContainerOfTheObjectThatAllocatesIfNoPlaceOnThePathsDiffers) {
+    const Parts parts{{Kind::local, "trainer", "main"},
+                      {Kind::attribute, "callbacks of Handler", ""},
+                      {Kind::index, "2", ""},
+                      {Kind::attribute, "results of Recorder", ""},
+                      {Kind::index, "4", ""}};
+    const auto referrer = [&](const std::string& function) {
+        return GrowthThrough(parts, ScanReason::end, function).explanation().findings.front().referrer;
+    };
+    EXPECT_TRUE(referrer("Recorder.save").starts_with("list `trainer.callbacks[2].results` of class Recorder"))
+        << referrer("Recorder.save");
+    EXPECT_TRUE(referrer("forward").starts_with("list `trainer.callbacks` of class Handler")) << referrer("forward");
 }
 
 TEST(ExplainGrowthThrough, QueuesIsABacklog) {
