@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the recorder's Python code measures the pauses that it makes."""
+"""How the recorder's Python code measures the pauses that it makes, and the time of its heap scans."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.environ["TIDEMARK_HOME"], "python"))
 
-from tidemark import _pauses
+from tidemark import _pauses, _scans
 
 
 class Pauses(unittest.TestCase):
@@ -76,6 +76,29 @@ class Pauses(unittest.TestCase):
         with self.pauses.measure():
             gc.set_threshold(123, 4, 5)
         self.assertEqual(gc.get_threshold()[:2], (123, 4))
+
+    def test_no_collection_of_the_program_is_in_the_time_of_scans(self):
+        collections, limits = [], gc.get_threshold()
+
+        def collects(phase, _):
+            collections.append(phase)
+            began = time.thread_time()
+            while time.thread_time() - began < 0.02:
+                pass
+
+        core = types.SimpleNamespace(
+            scans_wanted=lambda: 0, full_scans_wanted=lambda: 0, serve_scans=lambda serves: None
+        )
+        kept = []
+        referrers = types.SimpleNamespace(scan=lambda *_: kept.extend([] for _ in range(20 * limits[0])))
+        scans = _scans.Scans(core, referrers, self.pauses)
+        before = scans._budget.left()
+        gc.callbacks.append(collects)
+        self.addCleanup(gc.callbacks.remove, collects)
+        self.assertTrue(scans.scan_if_affordable("memory grows", 0.0))
+        kept += [[] for _ in range(2 * limits[0])]
+        self.assertNotEqual(collections, [])
+        self.assertLess(before - scans._budget.left(), 0.02)
 
 
 if __name__ == "__main__":

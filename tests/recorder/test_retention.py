@@ -36,7 +36,13 @@ def grow(*size):
     blocks.append(tensor.data_ptr())
     return tensor
 
-def show(scan=graph._referrers.scan_growing, limits=_parts.Limits(0.04, 1.0)):
+def exclusively(scan):
+    def call(*arguments):
+        with graph._scans._exclusively(1.0):
+            return scan(*arguments)
+    return call
+
+def show(scan=exclusively(graph._referrers.scan_growing), limits=_parts.Limits(0.04, 1.0)):
     del messages[:]
     print("found", scan("allocation sites grow", limits))
     for record, payload in messages:
@@ -46,7 +52,7 @@ def show(scan=graph._referrers.scan_growing, limits=_parts.Limits(0.04, 1.0)):
     del blocks[:]
 
 def show_all():
-    show(graph._referrers.scan_all_growing, None)
+    show(exclusively(graph._referrers.scan_all_growing), None)
 
 def run(cases):
     for name, text in cases.items():

@@ -89,15 +89,15 @@ class Parts:
 
 
 @contextlib.contextmanager
-def whole_parts() -> Iterator[None]:
-    """Lets threads that wait for the interpreter lock wait for a whole part. Else they take it after 5 ms, and what the
-    program then drops lives on, since the scan retains it."""
+def whole_parts(limits: Limits | None = None) -> Iterator[Parts]:
+    """Yields the parts of a scan. Threads that wait for the interpreter lock wait for a whole part. Else they take it
+    after 5 ms, and what the program then drops lives on, since the scan retains it."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(_LONGEST_WAIT_S)
     during = sys.getswitchinterval()
     time.sleep(0)  # a thread that waits already takes the lock after the interval before
     try:
-        yield
+        yield Parts(limits)
     finally:
         if sys.getswitchinterval() == during:  # else the program has set it
             sys.setswitchinterval(before)

@@ -20,7 +20,7 @@ from typing import Any
 
 from tidemark import _heap, _introspect, _links, _paths, _records, _roots
 from tidemark._core import Core
-from tidemark._parts import Limits, Parts, no_collections, whole_parts
+from tidemark._parts import Limits, Parts, whole_parts
 from tidemark._pools import Pools
 from tidemark._targets import MOST_TARGETS, NO_PLACE, Choice, Kind, Recognizable, Target, Wanted
 
@@ -138,7 +138,7 @@ class _Paths:
 
 
 class Referrers:
-    """Scans the heap for one recording. Not thread-safe.
+    """Scans the heap for one recording. Not thread-safe. Requires that Python begins no garbage collection meanwhile.
 
     kinds: of the targets. tensors: of these, the kind that a search can recognize on its way; None: not among them."""
 
@@ -157,12 +157,13 @@ class Referrers:
         traceback: of an exception; the variables of its frames are roots, too."""
         # An error follows from what this thread did; any thread may scan for another reason.
         thread = threading.get_ident() if reason == "out of memory" else None
-        given, parts = Roots((), traceback, (), thread), Parts(limits)
-        recognized = self._tensors.without_owner() if self._tensors and parts.are_limited else None
-        if self._tensors and recognized:
-            self._search(reason, self._tensors.owners(), recognized, given, parts)
-        else:
-            self._scan_all(reason, Wanted(set(self._core.growing_blocks())), given, parts)
+        given = Roots((), traceback, (), thread)
+        with whole_parts(limits) as parts:
+            recognized = self._tensors.without_owner() if self._tensors and parts.are_limited else None
+            if self._tensors and recognized:
+                self._search(reason, self._tensors.owners(), recognized, given, parts)
+            else:
+                self._scan_all(reason, Wanted(set(self._core.growing_blocks())), given, parts)
 
     def scan_growing(self, reason: str, limits: Limits) -> bool:
         """Records the retention paths of the memory of growing allocation sites, and of what is nearer: owners, and
@@ -172,12 +173,12 @@ class Referrers:
             self.scan_all_growing(reason, limits)
             return True
         blocks = self._core.growing_blocks()
-        parts = Parts(limits)
-        recognized = self._tensors.with_memory(blocks) if blocks else None
-        if recognized is None:
-            self._send(reason, parts, 0, len(blocks), [])  # the recorder waits for the answer
-            return not blocks
-        found = self._search(reason, self._tensors.owners(), recognized, _NO_MORE_ROOTS, parts)
+        with whole_parts(limits) as parts:
+            recognized = self._tensors.with_memory(blocks) if blocks else None
+            if recognized is None:
+                self._send(reason, parts, 0, len(blocks), [])  # the recorder waits for the answer
+                return not blocks
+            found = self._search(reason, self._tensors.owners(), recognized, _NO_MORE_ROOTS, parts)
         return 2 * len({target.place.address for target in found} & set(blocks)) >= len(blocks)
 
     def _search(
@@ -193,7 +194,7 @@ class Referrers:
             lambda: _roots.of_loops(self._heap) + _roots.furthest(modules),
         )
         found: list[tuple[Target, _Links]] = []
-        with whole_parts(), no_collections(), self._heap.search(owners, _roots.barriers(modules), recognized) as search:
+        with self._heap.search(owners, _roots.barriers(modules), recognized) as search:
             owners.clear()
             paths = _Paths(self._heap, search)
             for stage in stages:
@@ -219,26 +220,26 @@ class Referrers:
     def scan_all_growing(self, reason: str, limits: Limits | None) -> None:
         """Works as scan_growing(), but lists all objects, and so finds targets of all kinds, and all tensors whose
         graph may retain the memory; without limits also memory that only C or a reference cycle retains."""
-        self._scan_all(reason, Wanted(set(self._core.growing_blocks()), True), _NO_MORE_ROOTS, Parts(limits))
+        with whole_parts(limits) as parts:
+            self._scan_all(reason, Wanted(set(self._core.growing_blocks()), True), _NO_MORE_ROOTS, parts)
 
     def _scan_all(self, reason: str, wanted: Wanted, given: Roots, parts: Parts) -> None:
         choice = Choice(parts.is_over)
-        with whole_parts(), no_collections():
-            # No pause from here to the search: a target that the program replaces meanwhile would live longer, without
-            # a referrer.
-            contexts = self._choose(wanted, choice, parts)
-            given = given._replace(autograd_contexts=choice.autograd_contexts, contexts=contexts)
-            result = find(self._heap, choice.objects, given, parts)
-            found = [
-                (target, links)
-                for of_object, links in zip(choice.targets, result.links)
-                for target in of_object
-                if links is not None or result.is_complete
-            ]
-            if choice.is_cut or parts.is_cut:
-                # The sums of a part of the arrays would rise and fall with the time that the scan had.
-                found = [(target, links) for target, links in found if target.pooled is None]
-            self._send(reason, parts, result.objects, len(result.links), found)
+        # No pause from here to the search: a target that the program replaces meanwhile would live longer, without
+        # a referrer.
+        contexts = self._choose(wanted, choice, parts)
+        given = given._replace(autograd_contexts=choice.autograd_contexts, contexts=contexts)
+        result = find(self._heap, choice.objects, given, parts)
+        found = [
+            (target, links)
+            for of_object, links in zip(choice.targets, result.links)
+            for target in of_object
+            if links is not None or result.is_complete
+        ]
+        if choice.is_cut or parts.is_cut:
+            # The sums of a part of the arrays would rise and fall with the time that the scan had.
+            found = [(target, links) for target, links in found if target.pooled is None]
+        self._send(reason, parts, result.objects, len(result.links), found)
         if len(result.links) == MOST_TARGETS:
             self._core.push(_records.data_gap("referrers_failed", f"a scan follows at most {MOST_TARGETS} tensors"))
 

@@ -16,7 +16,7 @@ from types import TracebackType
 
 from tidemark import _budget, _pauses, _referrers
 from tidemark._core import Core
-from tidemark._parts import Limits
+from tidemark._parts import Limits, no_collections
 
 LONGEST_PART_S = 0.03  # of a scan that nobody asked for
 FIRST_SCAN_S = 0.04  # expected
@@ -49,25 +49,22 @@ class Scans:
         """Tells the recorder process that nobody serves requests any more."""
         self._core.serve_scans(0)
 
-    def scan(
-        self,
-        reason: str,
-        traceback: TracebackType | None = None,
-        wait_s: float = 0.0,
-        limits: Limits | None = None,
-    ) -> bool:
+    def scan(self, reason: str, traceback: TracebackType | None = None, wait_s: float = 0.0) -> bool:
         """Scans for all targets. Waits at most wait_s for a scan of another thread; returns whether that was enough."""
         with self._exclusively(wait_s) as is_free:
             if is_free:
-                self._referrers.scan(reason, traceback, limits)
+                self._referrers.scan(reason, traceback)
             return is_free
 
     def scan_if_affordable(self, reason: str, expected_s: float, most_s: float = math.inf) -> bool:
         """Scans for all targets within the budget. Returns whether there was time for it."""
         if not self._budget.allows(expected_s):
             return False
-        with self._budget.spend():
-            return self.scan(reason, limits=self._limits(most_s))
+        with self._exclusively() as is_free:
+            if is_free:
+                with self._budget.spend():
+                    self._referrers.scan(reason, None, self._limits(most_s))
+            return is_free
 
     def serve_full_request(self, scan: Callable[[], None]) -> None:
         """Calls scan() if the user has requested a scan for everything by a command."""
@@ -84,7 +81,7 @@ class Scans:
         if wanted == self._requests_served or not self._budget.allows(self._last_growth_scan_s):
             return
         began = time.thread_time()
-        with self._budget.spend(), self._exclusively() as is_free:
+        with self._exclusively() as is_free, self._budget.spend():
             if not is_free:
                 return
             self._requests_served = wanted
@@ -97,14 +94,14 @@ class Scans:
         """Searches for the memory of growing sites that the last request did not find: once more with time, then among
         all objects. A thread of the program would have to wait for that."""
         if self._further and self._budget.allows(FIRST_SCAN_S):
-            with self._budget.spend(), self._exclusively() as is_free:
+            with self._exclusively() as is_free, self._budget.spend():
                 if is_free and self._further and self._further.pop(0)(_GROWTH_REASON, self._limits()):
                     self._further = []
 
     def scan_before_freeze(self) -> None:
         """Scans for the memory of growing allocation sites as long as garbage among it can be seen."""
         if self._core.growing_blocks() and self._budget.allows(FIRST_SCAN_S):
-            with self._budget.spend(), self._exclusively() as is_free:
+            with self._exclusively() as is_free, self._budget.spend():
                 if is_free:
                     self._referrers.scan_all_growing(_GROWTH_REASON, None)
 
@@ -122,7 +119,7 @@ class Scans:
         """Yields whether this thread may scan. Waits at most `wait_s` for another one."""
         is_free = self._scanning.acquire(timeout=wait_s)
         try:
-            with self._pauses.exclude():
+            with self._pauses.exclude(), no_collections():
                 yield is_free
         finally:
             if is_free:
