@@ -17,6 +17,7 @@
 #include "recorder/heap/collector_walk.h"
 #include "recorder/heap/heap_scan.h"
 #include "recorder/heap/layout_check.h"
+#include "recorder/heap/runnable_time.h"
 
 using namespace tidemark::heap;
 
@@ -255,5 +256,7 @@ TIDEMARK_EXPORT void tidemark_heap_end(tidemark_heap_scan* scan) {
 }
 
 TIDEMARK_EXPORT uint64_t tidemark_heap_ticks(void) { return tidemark::recorder::ticks(); }
+
+TIDEMARK_EXPORT uint64_t tidemark_heap_runnable_ns(void) { return runnable_ns(); }
 
 }  // extern "C"

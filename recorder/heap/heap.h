@@ -154,6 +154,9 @@ void tidemark_heap_end(tidemark_heap_scan* scan);
 /* Returns the time on the clock of records (recorder/core/ring.h). */
 uint64_t tidemark_heap_ticks(void);
 
+/* Returns the time in ns that this thread has run, or has waited for a processor: not for the interpreter lock. */
+uint64_t tidemark_heap_runnable_ns(void);
+
 #ifdef __cplusplus
 }
 #endif

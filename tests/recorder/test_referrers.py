@@ -14,6 +14,7 @@ import gc
 import os
 import sys
 import threading
+import time
 import types
 import unittest
 import unittest.mock
@@ -567,6 +568,17 @@ class Limits(unittest.TestCase):
         self.assertFalse(limited(60.0, 60.0).is_over() or _parts.Parts().is_over())
         self.assertTrue(limited(1e-9, 60.0).next() and _parts.Parts().next())
         self.assertFalse(limited(60.0, 0.0).next())
+
+    def test_the_duration_of_a_part_is_what_other_threads_wait_for(self):
+        parts = _parts.Parts(runnable_ns=HEAP.runnable_ns)
+        time.sleep(0.2)  # others have the interpreter lock
+        self.assertLess(parts.longest(), 100_000_000)
+        parts.next()
+        began = time.thread_time_ns()
+        while time.thread_time_ns() - began < 20_000_000:
+            pass
+        parts.next()
+        self.assertGreaterEqual(parts.longest(), 20_000_000)
 
     def test_other_threads_wait_for_whole_parts(self):
         before = sys.getswitchinterval()

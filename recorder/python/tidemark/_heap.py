@@ -113,6 +113,7 @@ class Heap:
         if not self._prepare(sys.version_info[0], sys.version_info[1], error):
             raise OSError(error.value.decode())
         self.ticks = self._library.tidemark_heap_ticks
+        self.runnable_ns = self._library.tidemark_heap_runnable_ns
 
     def _prepare(self, major: int, minor: int, error: Any) -> int:
         # Describes this frame, so its variables must not change before the call. They are in order of assignment.

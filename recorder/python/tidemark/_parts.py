@@ -28,10 +28,13 @@ class Limits(typing.NamedTuple):
 
 
 class Parts:
-    """The parts of a scan, between which other threads run. limits: None if the scan must be complete."""
+    """The parts of a scan, between which other threads run. limits: None if the scan must be complete. runnable_ns:
+    returns the time in ns that this thread has run, or has waited for a processor."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, runnable_ns: Callable[[], int] = time.thread_time_ns) -> None:
         self.began = self._part_began = time.perf_counter_ns()
+        self._runnable_ns = runnable_ns
+        self._part_runnable = runnable_ns()
         self._cpu_began = time.thread_time()
         self._longest = 0
         self._limits = limits
@@ -45,7 +48,7 @@ class Parts:
         """Ends a part, and lets other threads run. Returns whether there is time for another part."""
         self._longest = self.longest()
         time.sleep(0)  # releases the interpreter lock
-        self._part_began = time.perf_counter_ns()
+        self._part_began, self._part_runnable = time.perf_counter_ns(), self._runnable_ns()
         return self._has_time()
 
     def next_if_long(self) -> bool:
@@ -73,8 +76,9 @@ class Parts:
         return self._limits is not None and self._passed_s() > self._limits.part_s
 
     def longest(self) -> int:
-        """Returns the duration of the longest part so far, in ns."""
-        return max(self._longest, time.perf_counter_ns() - self._part_began)
+        """Returns the time in ns that other threads waited for the longest part so far: without that in which this
+        thread waited for the interpreter lock, which it loses in the midst of a part if another one needs it too."""
+        return max(self._longest, self._runnable_ns() - self._part_runnable)
 
     def _has_time(self) -> bool:
         has_time = self._left_in_total() > 0
@@ -89,15 +93,15 @@ class Parts:
 
 
 @contextlib.contextmanager
-def whole_parts(limits: Limits | None = None) -> Iterator[Parts]:
-    """Yields the parts of a scan. Threads that wait for the interpreter lock wait for a whole part. Else they take it
-    after 5 ms, and what the program then drops lives on, since the scan retains it."""
+def whole_parts(limits: Limits | None = None, runnable_ns: Callable[[], int] = time.thread_time_ns) -> Iterator[Parts]:
+    """Yields the parts of a scan, see Parts. Threads that wait for the interpreter lock wait for a whole part. Else
+    they take it after 5 ms, and what the program then drops lives on, since the scan retains it."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(_LONGEST_WAIT_S)
     during = sys.getswitchinterval()
     time.sleep(0)  # a thread that waits already takes the lock after the interval before
     try:
-        yield Parts(limits)
+        yield Parts(limits, runnable_ns)
     finally:
         if sys.getswitchinterval() == during:  # else the program has set it
             sys.setswitchinterval(before)

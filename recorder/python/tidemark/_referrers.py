@@ -158,7 +158,7 @@ class Referrers:
         # An error follows from what this thread did; any thread may scan for another reason.
         thread = threading.get_ident() if reason == "out of memory" else None
         given = Roots((), traceback, (), thread)
-        with whole_parts(limits) as parts:
+        with whole_parts(limits, self._heap.runnable_ns) as parts:
             recognized = self._tensors.without_owner() if self._tensors and parts.are_limited else None
             if self._tensors and recognized:
                 self._search(reason, self._tensors.owners(), recognized, given, parts)
@@ -173,7 +173,7 @@ class Referrers:
             self.scan_all_growing(reason, limits)
             return True
         blocks = self._core.growing_blocks()
-        with whole_parts(limits) as parts:
+        with whole_parts(limits, self._heap.runnable_ns) as parts:
             recognized = self._tensors.with_memory(blocks) if blocks else None
             if recognized is None:
                 self._send(reason, parts, 0, len(blocks), [])  # the recorder waits for the answer
@@ -220,7 +220,7 @@ class Referrers:
     def scan_all_growing(self, reason: str, limits: Limits | None) -> None:
         """Works as scan_growing(), but lists all objects, and so finds targets of all kinds, and all tensors whose
         graph may retain the memory; without limits also memory that only C or a reference cycle retains."""
-        with whole_parts(limits) as parts:
+        with whole_parts(limits, self._heap.runnable_ns) as parts:
             self._scan_all(reason, Wanted(set(self._core.growing_blocks()), True), _NO_MORE_ROOTS, parts)
 
     def _scan_all(self, reason: str, wanted: Wanted, given: Roots, parts: Parts) -> None:
