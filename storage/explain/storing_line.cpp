@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "storage/explain/python_code.h"
@@ -48,30 +49,47 @@ std::optional<Container> container_of(const GraphTables& tables, const std::vect
     return std::nullopt;
 }
 
-/// Returns whether code that follows the name of a container puts something into it.
-bool stores(std::string_view rest) {
-    constexpr std::array calls{".append("sv, ".appendleft("sv, ".add("sv,  ".extend("sv,
-                               ".insert("sv, ".put("sv,        ".push("sv, ".setdefault("sv};
-    bool has_element = false;
-    while (rest.starts_with('[')) {
-        const size_t brackets = length_of_brackets(rest);
-        if (brackets == 0) {
-            return false;
-        }
-        rest.remove_prefix(brackets);
-        has_element = true;
+/// Removes "[key]" and further brackets from the begin of code. Returns whether there was one; `code` is empty if a
+/// bracket does not end.
+bool take_brackets(std::string_view& code) {
+    bool has_any = false;
+    while (code.starts_with('[')) {
+        const size_t brackets = length_of_brackets(code);
+        code.remove_prefix(brackets == 0 ? code.size() : brackets);
+        has_any = true;
     }
-    return std::any_of(calls.begin(), calls.end(), [&](std::string_view call) { return rest.starts_with(call); }) ||
-           rest.starts_with(" += ") || (has_element && rest.starts_with(" = "));
+    return has_any;
 }
 
-bool stores_into(std::string_view code, const Container& container) {
+bool begins_with_one_of(std::string_view code, std::span<const std::string_view> calls) {
+    return std::any_of(calls.begin(), calls.end(), [&](std::string_view call) { return code.starts_with(call); });
+}
+
+/// What code does with a container, by what is before and behind its name.
+using Use = bool (*)(std::string_view before, std::string_view behind);
+
+bool stores(std::string_view, std::string_view behind) {
+    constexpr std::array calls{".append("sv, ".appendleft("sv, ".add("sv,  ".extend("sv,
+                               ".insert("sv, ".put("sv,        ".push("sv, ".setdefault("sv};
+    const bool has_element = take_brackets(behind);
+    return begins_with_one_of(behind, calls) || behind.starts_with(" += ") ||
+           (has_element && behind.starts_with(" = "));
+}
+
+bool removes(std::string_view before, std::string_view behind) {
+    constexpr std::array calls{".pop("sv, ".popitem("sv, ".popleft("sv, ".remove("sv, ".discard("sv, ".clear("sv};
+    const size_t expression = before.find_last_of(' ') + 1;  // of "del self.": 4
+    const bool is_deleted = before.substr(0, expression).ends_with("del ");
+    return begins_with_one_of(behind, calls) || (is_deleted && behind.starts_with('['));
+}
+
+bool uses(std::string_view code, const Container& container, Use use) {
     const std::string_view name = container.name;
     for (size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
         const char before = at == 0 ? ' ' : code[at - 1];
-        const std::string_view rest = code.substr(at + name.size());
-        const bool is_name = !is_part_of_name(before) && (rest.empty() || !is_part_of_name(rest.front()));
-        if (is_name && (before == '.') == container.is_attribute && stores(rest)) {
+        const std::string_view behind = code.substr(at + name.size());
+        const bool is_name = !is_part_of_name(before) && (behind.empty() || !is_part_of_name(behind.front()));
+        if (is_name && (before == '.') == container.is_attribute && use(code.substr(0, at), behind)) {
             return true;
         }
     }
@@ -104,23 +122,25 @@ struct Line {
     std::string_view code;  ///< without its indentation
 };
 
-std::optional<Line> find_storing_line(const Trace& trace, const Container& container) {
+/// Returns the recorded lines that use the container so.
+std::vector<Line> find_lines(const Trace& trace, const Container& container, Use use) {
     const std::set<std::string_view> files = files_of(trace.stacks, container);
-    std::optional<Line> found;
+    std::vector<Line> found;
     for (const auto& [file, lines] : trace.source_text.files()) {
         for (const auto& [number, text] : lines) {
             const std::string_view code = code_of(text);
-            if (!files.contains(file) || code.starts_with('#') || text.size() >= longest_source_line ||
-                !stores_into(code, container)) {
-                continue;
+            if (files.contains(file) && !code.starts_with('#') && text.size() < longest_source_line &&
+                uses(code, container, use)) {
+                found.push_back({file, number, code});
             }
-            if (found) {
-                return std::nullopt;
-            }
-            found = Line{file, number, code};
         }
     }
     return found;
+}
+
+bool is_site(const StackTable& stacks, const Finding& finding, const Line& line) {
+    const FrameId site = stacks.site(finding.stack);
+    return site != 0 && stacks.frame(site).line == line.number && stacks.string(stacks.frame(site).file) == line.file;
 }
 
 }  // namespace
@@ -129,16 +149,23 @@ void add_storing_line(Finding& finding, const AnalysisContext& context, const st
                       const Words& words) {
     const bool is_container = container_end(path) < path.size();
     const auto container = is_container ? container_of(context.graph()->tables(), path) : std::nullopt;
-    const auto line = container ? find_storing_line(context.trace(), *container) : std::nullopt;
-    if (!line) {
+    if (!container) {
         return;
     }
-    const StackTable& stacks = context.trace().stacks;
-    const FrameId site = stacks.site(finding.stack);
-    if (site == 0 || stacks.frame(site).line != line->number || stacks.string(stacks.frame(site).file) != line->file) {
-        finding.text.push_back(words("{place} stores them: `{code}`.",
-                                     with("place", fmt::format("{}:{}", base_name(line->file), line->number)),
-                                     with("code", std::string(line->code))));
+    const auto place = [](const Line& line) {
+        return with("place", fmt::format("{}:{}", base_name(line.file), line.number));
+    };
+    const auto code = [](const Line& line) { return with("code", std::string(line.code)); };
+    const std::vector<Line> storing = find_lines(context.trace(), *container, stores);
+    if (storing.size() == 1 && !is_site(context.trace().stacks, finding, storing[0])) {
+        finding.text.push_back(words("{place} stores them: `{code}`.", place(storing[0]), code(storing[0])));
+    }
+    const std::vector<Line> removing = find_lines(context.trace(), *container, removes);
+    if (storing.size() == 1 && !removing.empty()) {
+        finding.text.push_back(
+            words("{place} removes from it: `{code}`. Check when that line runs, and whether there is a limit that was "
+                  "not reached yet.",
+                  place(removing[0]), code(removing[0])));
     }
 }
 

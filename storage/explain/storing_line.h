@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: Apache-2.0
 
-// The line of the program that puts tensors into a container, which is often another one than that which allocates
-// them.
+// The lines of the program that put tensors into a container and take them out of it, often others than that which
+// allocates them.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ namespace tidemark {
 
 /// Adds a sentence with the only recorded line of the program's files that puts something into the container to which
 /// the path leads: `self.vectors.append(row)`, `rows[name].extend(part)`, `cache[key] = value`. Adds nothing if there
-/// is none, or several, because names repeat, and if it is the finding's own line. Requires a graph, and
-/// Finding::stack.
+/// is none, or several, because names repeat, and if it is the finding's own line. If the line is known, adds another
+/// sentence with the first one that removes something: `self.vectors.popleft()`. Requires a graph, and Finding::stack.
 void add_storing_line(Finding& finding, const AnalysisContext& context, const std::vector<PathLink>& path,
                       const Words& words);
 

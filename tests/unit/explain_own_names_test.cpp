@@ -142,6 +142,20 @@ TEST(ExplainOwnNames, TheLineThatStoresTensorsIsNamed) {
     }
 }
 
+TEST(ExplainOwnNames, TheLineThatRemovesTensorsIsNamed) {
+    using testing::HasSubstr;
+    using testing::Not;
+    EXPECT_EQ(text_about_rows({{14, "self.rows[key] = x"}, {17, "    _, old = self.rows.popitem(last=False)"}}),
+              "train.py:17 removes from it: `_, old = self.rows.popitem(last=False)`. Check when that line runs, and "
+              "whether there is a limit that was not reached yet.");
+    const auto removes = HasSubstr("removes from it");
+    EXPECT_THAT(text_about_rows({{14, "tap.rows.append(x)"}, {15, "del tap.rows[0]"}}), removes);
+    EXPECT_THAT(text_about_rows({{10, "tap.rows.append(x)"}, {15, "tap.rows.popleft()"}}), removes);
+    for (const char* other : {"rows.popleft()", "self.arrows.pop()", "print(del_, self.rows[0])", "x = self.rows[0]"}) {
+        EXPECT_THAT(text_about_rows({{14, "self.rows.append(x)"}, {15, other}}), Not(removes)) << other;
+    }
+}
+
 TEST(ExplainOwnNames, AMetricInACycleThatAFunctionLeftIsNamedByItsClass) {
     Growth30 program;
     program.add_method("torchmetrics/classification/auroc.py", "BinaryAUROC.update");
