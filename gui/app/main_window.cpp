@@ -60,6 +60,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
         if (!is_example(pending_)) {
             application_.settings().remember_file(pending_);
         }
+        before_swap_ = {};
         show_session(opened.session, pending_);
         if (opened.follower) {
             page_->follow(std::make_unique<StreamingFeed>(opened.follower));
@@ -84,6 +85,7 @@ MainWindow::MainWindow(Application& application) : application_(application) {
     connect(page_, &TracePage::live_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::comparison_changed, this, &MainWindow::update_actions);
     connect(page_, &TracePage::swap_requested, this, &MainWindow::swap_compared);
+    connect(&page_->changes(), &ChangesPane::stop_requested, this, &MainWindow::stop_comparing);
     connect(&page_->arrangement(), &PageLayout::changed, this, &MainWindow::update_actions);
     connect(&page_->why(), &StoryPane::explained_changed, this, [this] {
         remember_summary();
@@ -163,6 +165,7 @@ void MainWindow::close_trace() {
         return;
     }
     page_->release_feed();
+    before_swap_ = {};
     page_->set_session(nullptr);
     file_.clear();
     setWindowTitle(QStringLiteral("Tidemark"));
@@ -180,6 +183,7 @@ void MainWindow::take_over(MainWindow& other) {
     if (const auto session = other.page_->shared_session()) {
         const ColorBy colors = other.page_->allocations().color_by();
         const ChangesPane::Compared compared = other.page_->changes().compared();
+        before_swap_ = std::exchange(other.before_swap_, {});
         auto feed = other.page_->release_feed();
         other.page_->set_session(nullptr);
         session->rename_groups();
@@ -214,9 +218,19 @@ void MainWindow::swap_compared() {
         changes.compare_steps({compared.steps->b, compared.steps->a});
     } else if (compared.other && changes.can_swap()) {
         const auto before = page_->shared_session();
+        before_swap_ = before_swap_.session ? before_swap_ : Shown{before, file_};
         show_session(compared.other, file_name_from_bytes(compared.other->trace().path));
         changes.compare({before, before->selection().state().device, std::nullopt, std::nullopt, compared.points});
         page_->reveal_comparison();
+    }
+}
+
+/// Shows the trace again that the user opened: while it is compared with an older one, the window shows that one.
+void MainWindow::stop_comparing() {
+    page_->changes().stop_comparing();
+    const Shown opened = std::exchange(before_swap_, {});
+    if (opened.session && opened.session != page_->shared_session()) {
+        show_session(opened.session, opened.file);
     }
 }
 

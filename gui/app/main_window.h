@@ -47,6 +47,10 @@ protected:
     void closeEvent(QCloseEvent* event) override;
 
 private:
+    struct Shown {
+        std::shared_ptr<Session> session;
+        QString file;
+    };
     struct Exportable {
         QString id, name;
         QWidget* widget;
@@ -68,6 +72,7 @@ private:
     void ask_for_file();
     void ask_for_job();
     void swap_compared();
+    void stop_comparing();
     void show_record_dialog();
     void remember_summary();
     void reload();
@@ -92,6 +97,7 @@ private:
     QMenu* recent_menu_ = nullptr;
     RecordDialog* record_ = nullptr;  ///< made on first use
     QString file_;                    ///< the path the user opened
+    Shown before_swap_;               ///< what the user opened; no session: A and B have not changed places
     QString pending_;                 ///< the path being opened
     std::unique_ptr<StatusLine> status_;
 };

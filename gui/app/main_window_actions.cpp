@@ -303,8 +303,7 @@ void MainWindow::make_compare_menu() {
                   {QKeySequence(QStringLiteral("Shift+C"))}, [this] { page_->compare_step_by_number(); });
     actions_->separator();
     actions_->add(QStringLiteral("compare.swap"), tr("Swap A and B"), {}, [this] { swap_compared(); });
-    actions_->add(QStringLiteral("compare.stop"), tr("Stop comparing"), {},
-                  [this] { page_->changes().stop_comparing(); });
+    actions_->add(QStringLiteral("compare.stop"), tr("Stop comparing"), {}, [this] { stop_comparing(); });
 }
 
 void MainWindow::make_help_menu() {

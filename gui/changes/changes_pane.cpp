@@ -86,7 +86,7 @@ void ChangesPane::make_bar_controls() {
     swap_->setObjectName(QStringLiteral("swap"));
     connect(swap_, &QPushButton::clicked, this, &ChangesPane::swap_requested);
     stop_ = new QPushButton(tr("Stop comparing"), this);
-    connect(stop_, &QPushButton::clicked, this, &ChangesPane::stop_comparing);
+    connect(stop_, &QPushButton::clicked, this, &ChangesPane::stop_requested);
     step_a_ = make_step_box();
     step_b_ = make_step_box();
     name_step_box(step_a_, tr("Step A"));

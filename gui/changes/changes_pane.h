@@ -71,6 +71,7 @@ public:
 signals:
     void trace_requested();  ///< the user wants to compare with another trace
     void swap_requested();
+    void stop_requested();
     void mode_changed();
 
 protected:

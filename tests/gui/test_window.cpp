@@ -449,6 +449,10 @@ private slots:
             const bool is_older = of_first < start;
             QTRY_COMPARE(window->page().session() == first.get(), is_older);
             QCOMPARE(window->page().changes().compared().other == first, !is_older);
+            window->actions().find(QStringLiteral("compare.stop"))->trigger();
+            QCOMPARE(window->page().session(), first.get());
+            QVERIFY(window->windowTitle().contains(QStringLiteral("first.tide")));
+            QVERIFY(!window->page().changes().compares_traces());
         }
     }
 
