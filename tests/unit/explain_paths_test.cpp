@@ -112,6 +112,21 @@ TEST(ExplainGrowthThrough, FillsTheContainerOfTheObjectThatAllocatesIfNoPlaceOnT
     EXPECT_TRUE(referrer("forward").starts_with("list `trainer.callbacks` of class Handler")) << referrer("forward");
 }
 
+TEST(ExplainGrowthThrough, AFrameOfAnExceptionThatRefersToItIsACycle) {
+    const Finding finding = first_finding(
+        {{Kind::cycle, "frame → frame → Rejected → traceback → frame", ""}, {Kind::local, "hidden", "score"}});
+    EXPECT_EQ(finding.kind, FindingKind::exception_retains_frames);
+    EXPECT_EQ(finding.title, "30 tensors retained by exceptions in reference cycles");
+    EXPECT_NE(finding.text.at(0).find("`Rejected`"), std::string::npos);
+    ASSERT_EQ(finding.fixes.size(), 2u);
+    EXPECT_TRUE(finding.fixes[0].text.starts_with("Delete the variable that refers to the exception"));
+    for (const char* other : {"Node → list → Node", "frame → traceback → frame", "frame → function → frame"}) {
+        EXPECT_NE(first_finding({{Kind::cycle, other, ""}, {Kind::local, "hidden", "score"}}).kind,
+                  FindingKind::exception_retains_frames)
+            << other;
+    }
+}
+
 TEST(ExplainGrowthThrough, QueuesIsABacklog) {
     for (const auto& [attribute, is_queue] : std::map<std::string, bool>{{"queue of Queue", true},
                                                                          {"_queue of PriorityQueue", true},

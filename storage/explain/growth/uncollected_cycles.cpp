@@ -17,6 +17,11 @@ int64_t begin_of_growth(const AnalysisContext& context, const LeakSuspect& suspe
     return std::max(oldest, (*suspect.iterations)[suspect.since].start);
 }
 
+/// Returns "frame → Error → traceback → frame"; "" if the path does not start at a cycle.
+std::string_view cycle_of(const GraphTables& tables, const Referrer& referrer) {
+    return is_cycle(referrer) ? std::string_view(tables.texts[referrer.links.front().name]) : std::string_view();
+}
+
 }  // namespace
 
 bool was_in_cycle(const AnalysisContext& context, const LeakSuspect& suspect) {
@@ -46,13 +51,22 @@ bool stays_in_cycles(const AnalysisContext& context, const LeakSuspect& suspect)
 
 std::string name_of_recursive_function(const GraphTables& tables, const Referrer& referrer) {
     constexpr std::string_view arrow = " → ", scope = ".<locals>.";
-    const std::string_view cycle =
-        is_cycle(referrer) ? std::string_view(tables.texts[referrer.links.front().name]) : "";
+    const std::string_view cycle = cycle_of(tables, referrer);
     const std::string_view function = cycle.substr(0, cycle.find(arrow));
     const bool is_nested = function.find(scope) != function.npos;
     return is_nested && cycle == fmt::format("{0}{1}{0}", function, arrow)
                ? std::string(function.substr(function.rfind(scope) + scope.size()))
                : std::string();
+}
+
+std::string exception_of_cycle(const GraphTables& tables, const Referrer& referrer) {
+    constexpr std::string_view arrow = " → ", traceback = " → traceback";
+    const std::string_view cycle = cycle_of(tables, referrer);
+    const std::string_view before = cycle.substr(0, std::min(cycle.find(traceback), cycle.size()));
+    const size_t start = before.rfind(arrow);
+    const std::string_view name = start == before.npos ? before : before.substr(start + arrow.size());
+    const bool is_exception = before.size() < cycle.size() && name != "frame" && name != "traceback";
+    return is_exception ? std::string(name) : std::string();
 }
 
 std::vector<Fix> fixes_of_cycles(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -67,6 +81,13 @@ std::vector<Fix> fixes_of_cycles(const AnalysisContext& context, const LeakSuspe
                    with("function", "`" + function + "`")),
              fmt::format("result = {0}(...)\n{0} = None", function), suspect.bytes, suspect.per_iteration},
             std::move(collect)};
+    }
+    if (suspect.referrer && !exception_of_cycle(context.graph()->tables(), *suspect.referrer).empty()) {
+        return {{words("Delete the variable that refers to the exception when it has been handled. Python does so for "
+                       "the name after `as`, but not for another one."),
+                 "except Exception as error:\n    problem = str(error)  # not the exception itself", suspect.bytes,
+                 suspect.per_iteration},
+                std::move(collect)};
     }
     return {{words("Break the cycle: replace one of its references by a weak reference, or clear it when the work is "
                    "done."),

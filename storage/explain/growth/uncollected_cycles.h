@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,9 @@ int64_t count_spans(const AnalysisContext& context, const LeakSuspect& suspect, 
 /// what a collection leaves is no garbage. Needs a graph.
 bool stays_in_cycles(const AnalysisContext& context, const LeakSuspect& suspect);
 
+/// Returns the class of the exception in the cycle: a variable of a function that the exception left refers to it. ""
+/// for other cycles.
+std::string exception_of_cycle(const GraphTables& tables, const Referrer& referrer);
 /// Returns how to break cycles, and how to collect them.
 std::vector<Fix> fixes_of_cycles(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 /// Returns the name of the nested function that is the only object of the cycle, because it calls itself; "" for other
