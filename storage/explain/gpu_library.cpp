@@ -49,9 +49,11 @@ GpuLibrary library_of_object(std::string_view name) {
 
 /// Returns whether JAX's largest block is the one that it allocated at its start: by default three quarters of what is
 /// free, else the part that XLA_PYTHON_CLIENT_MEM_FRACTION sets. Without it, each further block is as large as all
-/// before.
-bool is_preallocated(int64_t largest, int64_t all_of_jax, int64_t device) {
-    return device > 0 && (largest * 4 >= device || (largest * 64 >= device && largest * 4 >= all_of_jax * 3));
+/// before, or as a request that is larger. before: bytes of the blocks before it.
+bool is_preallocated(int64_t largest, int64_t before, int64_t all_of_jax, int64_t device) {
+    const bool is_first = before * 16 <= largest;
+    return device > 0 && is_first &&
+           (largest * 4 >= device || (largest * 64 >= device && largest * 4 >= all_of_jax * 3));
 }
 
 Fix fix(std::string text, std::string code, int64_t bytes, std::optional<int64_t> per_iteration) {
@@ -124,15 +126,18 @@ std::string host_copy_of(GpuLibrary library, std::string_view expression) {
 
 std::string preallocation_note(const Trace& trace, const DeviceHistory& device, const Words& words) {
     const DriverAllocation* largest = nullptr;
-    int64_t all = 0;
+    int64_t all = 0, before = 0;
     for (const DriverAllocation& a : trace.driver_allocations) {
         // Memory is mapped that was allocated as physical memory.
         const bool is_jax = a.device == device.device && library_of_object(a.source) == GpuLibrary::jax &&
                             a.kind != DriverMemoryKind::mapped && a.kind != DriverMemoryKind::pinned;
-        largest = is_jax && (largest == nullptr || a.bytes > largest->bytes) ? &a : largest;
+        if (is_jax && (largest == nullptr || a.bytes > largest->bytes)) {
+            largest = &a;
+            before = all;
+        }
         all += is_jax ? static_cast<int64_t>(a.bytes) : 0;
     }
-    if (largest == nullptr || !is_preallocated(static_cast<int64_t>(largest->bytes), all, device.total_bytes)) {
+    if (largest == nullptr || !is_preallocated(static_cast<int64_t>(largest->bytes), before, all, device.total_bytes)) {
         return {};
     }
     const double share = static_cast<double>(largest->bytes) / static_cast<double>(device.total_bytes);

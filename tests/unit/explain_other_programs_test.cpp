@@ -265,6 +265,24 @@ TEST(ExplainOtherPrograms, OneOfSeveralAllocationsOfALineIsALeak) {
     EXPECT_NE(text_of(explanation).find("jax.live_arrays()"), std::string::npos) << text_of(explanation);
 }
 
+TEST(ExplainOtherPrograms, TheBlockThatJaxAllocatesAtItsStartIsPreallocated) {
+    const auto note_of = [](const std::vector<uint64_t>& blocks) {
+        OtherProgram run;
+        const StackId stack = run.called_through("jax/_src/array.py");
+        run.device().total_bytes = 140'000 * MiB;
+        for (const uint64_t bytes : blocks) {
+            run.trace.driver_allocations.push_back(
+                {DriverMemoryKind::physical, 0, 0, bytes, run.now(), std::nullopt, "xla_cuda_plugin.so", stack});
+            run.take(2 * MiB, stack);
+        }
+        return text_of(explained(*run.make_context())).find("of the GPU) in one block") != std::string::npos;
+    };
+    EXPECT_TRUE(note_of({2 * MiB, 105'000 * MiB})) << "by default three quarters of the GPU";
+    EXPECT_TRUE(note_of({2 * MiB, 14'000 * MiB})) << "XLA_PYTHON_CLIENT_MEM_FRACTION=0.1";
+    EXPECT_FALSE(note_of({32 * MiB, 32 * MiB, 64 * MiB, 128 * MiB, 256 * MiB, 512 * MiB, 4096 * MiB}))
+        << "it has grown, at last by a large array";
+}
+
 TEST(ExplainOtherPrograms, WhatIsFreedOrAllocatedOnceIsNoLeak) {
     OtherProgram run;
     run.take(64 * MiB, run.line("main", "/home/anna/solver.cu"));

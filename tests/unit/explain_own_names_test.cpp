@@ -98,6 +98,7 @@ TEST(ExplainOwnNames, OnlyTensorsAreDetached) {
               "element['scores'] = element['scores'].detach().cpu()\nkept.append(element)");
     EXPECT_EQ(code_for({{Kind::attribute, "image of Sample"}}),
               "element.image = element.image.detach().cpu()\nkept.append(element)");
+    EXPECT_EQ(code_for({{Kind::attribute, "_result of Future"}}), "") << "it is private";
     EXPECT_EQ(code_for({{Kind::index, "0"}}), "") << "tuples cannot be changed";
     EXPECT_EQ(code_for({{Kind::attribute, "cache of Talk"}, {Kind::attribute, "keys of Cache"}}), "");
 }

@@ -36,7 +36,7 @@ bool has_tensor(std::string_view key) {
 enum class Element : uint8_t {
     tensor,   ///< they are tensors
     with_it,  ///< as one attribute or entry
-    opaque,   ///< deeper, or in a tuple
+    opaque,   ///< deeper, in a tuple, or as a private attribute of another class
 };
 
 /// Returns the position of the link into the container that fills; the number of links if there is none.
@@ -46,14 +46,15 @@ size_t position_of_element(const LeakSuspect& suspect) {
     return is_known ? *suspect.paths.varying : container_end(links);
 }
 
-Element element_of(const LeakSuspect& suspect) {
+Element element_of(const GraphTables& tables, const LeakSuspect& suspect) {
     const std::vector<PathLink>& links = suspect.referrer->links;
     const size_t end = position_of_element(suspect);
     const auto is_part = [](const PathLink& link) { return link.kind != PathLinkKind::view; };
     const auto depth = std::count_if(links.begin() + static_cast<ptrdiff_t>(end), links.end(), is_part);
     const bool is_one_part = depth == 2 && suspect.sites.size() == 1;
-    const bool is_assignable =
-        is_one_part && (links[end + 1].kind == PathLinkKind::item || links[end + 1].kind == PathLinkKind::attribute);
+    const bool is_public = is_one_part && !tables.texts[links[end + 1].name].starts_with('_');
+    const bool is_assignable = is_one_part && (links[end + 1].kind == PathLinkKind::item ||
+                                               (links[end + 1].kind == PathLinkKind::attribute && is_public));
     return depth <= 1 ? Element::tensor : is_assignable ? Element::with_it : Element::opaque;
 }
 
@@ -75,7 +76,7 @@ std::string code_to_keep(const GraphTables& tables, const LeakSuspect& suspect, 
     if (contents.library == GpuLibrary::none) {
         return {};
     }
-    switch (element_of(suspect)) {
+    switch (element_of(tables, suspect)) {
         case Element::tensor: return fmt::format("{}{}{}", target, contents.copy(), closing);
         case Element::with_it: {
             const std::string part =
@@ -151,7 +152,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
     const Advice advice = advice_for(*context.graph(), suspect, contents, expression, words);
-    const bool is_tensor = contents.are_tensors && element_of(suspect) == Element::tensor;
+    const bool is_tensor = contents.are_tensors && element_of(context.graph()->tables(), suspect) == Element::tensor;
     finding.fixes = {{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration,
                       is_tensor ? append_value_diff(context.trace(), finding.stack, expression) : std::string(), true},
                      {advice.release, advice.code_to_release, suspect.bytes, suspect.per_iteration, {}, true}};
