@@ -222,9 +222,9 @@ private slots:
         QCOMPARE(open.window->size(), QSize(1000, 700));
         for (const TimePlot* plot : std::initializer_list<TimePlot*>{&page.timeline(), &page.finding_plot()}) {
             QTRY_VERIFY2(plot->height() >= plot->minimumHeight(), qPrintable(plot->objectName()));
-            QVERIFY2(plot->axisRect()->height() >= 20, qPrintable(plot->objectName()));
+            QTRY_VERIFY2(plot->axisRect()->height() >= 20, qPrintable(plot->objectName()));
         }
-        QVERIFY(page.timeline().geometry().bottom() < page.finding_plot().geometry().top());
+        QTRY_VERIFY2(page.timeline().geometry().bottom() < page.finding_plot().geometry().top(), "once laid out");
         QTRY_VERIFY2(page.finding_plot().xAxis->tickLabels(), "the lowest plot labels the time");
 
         open.window->resize(1600, 1000);
