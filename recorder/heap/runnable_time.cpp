@@ -16,13 +16,13 @@ namespace {
 
 /// Returns the second number of the file: "time on a processor, time in the queue of one, time slices".
 uint64_t queued_ns() {
-    const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    const int file = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     if (file < 0) {
         return 0;
     }
     std::array<char, 96> text{};
     const ssize_t size = ::read(file, text.data(), text.size() - 1);
-    close(file);
+    ::close(file);
     unsigned long long ran = 0, queued = 0;
     return size > 0 && std::sscanf(text.data(), "%llu %llu", &ran, &queued) == 2 ? queued : 0;
 }

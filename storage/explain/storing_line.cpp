@@ -157,11 +157,14 @@ void add_storing_line(Finding& finding, const AnalysisContext& context, const st
     };
     const auto code = [](const Line& line) { return with("code", std::string(line.code)); };
     const std::vector<Line> storing = find_lines(context.trace(), *container, stores);
-    if (storing.size() == 1 && !is_site(context.trace().stacks, finding, storing[0])) {
+    if (storing.size() != 1) {
+        return;
+    }
+    if (!is_site(context.trace().stacks, finding, storing[0])) {
         finding.text.push_back(words("{place} stores them: `{code}`.", place(storing[0]), code(storing[0])));
     }
     const std::vector<Line> removing = find_lines(context.trace(), *container, removes);
-    if (storing.size() == 1 && !removing.empty()) {
+    if (!removing.empty()) {
         finding.text.push_back(
             words("{place} removes from it: `{code}`. Check when that line runs, and whether there is a limit that was "
                   "not reached yet.",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterable
 from typing import Any
 
 import tidemark._abi as _abi
@@ -122,8 +121,7 @@ class Labels:
             return
         self._labeled[id(tensor)] = reference, name, owner
         with self._torch._C.DisableTorchFunction():
-            for part in _parts(tensor):
-                self._plugin.label(self._cdata(part), category, name)
+            self._plugin.label(self._cdata(_owner_of_memory(tensor)), category, name)
 
     def _watch(self, tensor: Any, owner: int | None) -> weakref.ref[Any]:
         """Returns a weak reference that drops the label with the tensor."""
@@ -137,7 +135,7 @@ class Labels:
         return weakref.ref(tensor, destroyed)
 
 
-def _parts(tensor: Any) -> Iterable[Any]:
-    """Returns the tensors that own the memory. For a DTensor, that is the part on this device."""
+def _owner_of_memory(tensor: Any) -> Any:
+    """Returns the tensor that owns the memory. For a DTensor, that is the part on this device."""
     local = _introspect.attribute(tensor, "_local_tensor")
-    return [local if _introspect.is_tensor(local) else tensor]
+    return local if _introspect.is_tensor(local) else tensor

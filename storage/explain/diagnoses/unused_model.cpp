@@ -119,10 +119,10 @@ std::string release_code(const GraphTables& tables, const std::vector<PathLink>&
 
 /// Says what retains the model, and how to release it. What a scan found before the model's last run may belong to a
 /// function that has returned.
-void add_model(Finding& finding, const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
+void add_model(Finding& finding, const GraphTables& tables, const UnusedModel& unused,
+               const std::optional<Referrer>& path, const Words& words) {
     std::string model;
-    if (const std::optional<Referrer> path = path_to(context, unused)) {
-        const GraphTables& tables = context.graph()->tables();
+    if (path) {
         const int64_t found = tables.scans[path->scan].time;
         finding.referrer = referrer_words(tables, words, *path);
         const auto referrer = with("referrer", finding.referrer);
@@ -140,28 +140,19 @@ void add_model(Finding& finding, const AnalysisContext& context, const UnusedMod
         {words("Or move it to host memory until it is needed again."), expression + ".to(\"cpu\")", unused.bytes, {}}};
 }
 
-/// Says which optimizer retains the model, if no scan since its last run found the model itself.
-bool add_optimizer(Finding& finding, const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
-    const GraphTables& tables = context.graph()->tables();
-    const std::optional<Referrer> model = path_to(context, unused);
-    if (model && tables.scans[model->scan].time >= *finding.since) {
-        return false;
-    }
-    const std::optional<Referrer> optimizer = path_to_optimizer(context, unused);
-    if (!optimizer) {
-        return false;
-    }
-    finding.referrer = path_words(tables, words, *optimizer);
+/// Says which optimizer retains the model.
+void add_optimizer(Finding& finding, const GraphTables& tables, const UnusedModel& unused, const Referrer& optimizer,
+                   const Words& words) {
+    finding.referrer = path_words(tables, words, optimizer);
     finding.text.push_back(
         words("Its optimizer is retained by {referrer}, and retains the parameters with their gradients "
               "and the state.",
               with("referrer", finding.referrer)));
     finding.fixes = {{words("Release the optimizer after its last step, with what refers to it: a learning-rate "
                             "scheduler, a trainer."),
-                      release_code(tables, optimizer->links),
+                      release_code(tables, optimizer.links),
                       unused.bytes,
                       {}}};
-    return true;
 }
 
 Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
@@ -178,8 +169,13 @@ Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, 
               module, with("time", format_time_point(*finding.since)), idle, bytes)};
     finding.evidence = {at_event(context, words("One of its modules runs for the last time"), unused.last_used),
                         at_allocation(context, words("Its largest tensor"), unused.memory.front())};
-    if (!add_optimizer(finding, context, unused, words)) {
-        add_model(finding, context, unused, words);
+    const GraphTables& tables = context.graph()->tables();
+    const std::optional<Referrer> model = path_to(context, unused);
+    const bool is_old = !model || tables.scans[model->scan].time < *finding.since;
+    if (const auto optimizer = is_old ? path_to_optimizer(context, unused) : std::nullopt) {
+        add_optimizer(finding, tables, unused, *optimizer, words);
+    } else {
+        add_model(finding, tables, unused, model, words);
     }
     return finding;
 }

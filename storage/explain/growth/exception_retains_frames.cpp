@@ -11,8 +11,8 @@
 namespace tidemark {
 namespace {
 
-/// Returns a finding of exceptions to which variables of functions that they left refer. Whether something else
-/// referred to them while the program worked is unknown: else it would be one of garbage.
+/// Returns a finding of exceptions to which variables of functions that they left refer. Whether they are garbage is
+/// unknown: no scan saw whether something else referred to them, too, while the program worked.
 Finding exceptions_in_cycles(const AnalysisContext& context, const LeakSuspect& suspect, const std::string& exception,
                              const Words& words) {
     Finding finding = suspect_finding(context, suspect, words);

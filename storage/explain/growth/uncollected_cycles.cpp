@@ -17,6 +17,8 @@ int64_t begin_of_growth(const AnalysisContext& context, const LeakSuspect& suspe
     return std::max(oldest, (*suspect.iterations)[suspect.since].start);
 }
 
+constexpr std::string_view arrow = " → ";  ///< between the objects of a cycle
+
 /// Returns "frame → Error → traceback → frame"; "" if the path does not start at a cycle.
 std::string_view cycle_of(const GraphTables& tables, const Referrer& referrer) {
     return is_cycle(referrer) ? std::string_view(tables.texts[referrer.links.front().name]) : std::string_view();
@@ -50,7 +52,7 @@ bool stays_in_cycles(const AnalysisContext& context, const LeakSuspect& suspect)
 }
 
 std::string name_of_recursive_function(const GraphTables& tables, const Referrer& referrer) {
-    constexpr std::string_view arrow = " → ", scope = ".<locals>.";
+    constexpr std::string_view scope = ".<locals>.";
     const std::string_view cycle = cycle_of(tables, referrer);
     const std::string_view function = cycle.substr(0, cycle.find(arrow));
     const bool is_nested = function.find(scope) != function.npos;
@@ -60,7 +62,7 @@ std::string name_of_recursive_function(const GraphTables& tables, const Referrer
 }
 
 std::string exception_of_cycle(const GraphTables& tables, const Referrer& referrer) {
-    constexpr std::string_view arrow = " → ", traceback = " → traceback";
+    constexpr std::string_view traceback = " → traceback";
     const std::string_view cycle = cycle_of(tables, referrer);
     const std::string_view before = cycle.substr(0, std::min(cycle.find(traceback), cycle.size()));
     const size_t start = before.rfind(arrow);
