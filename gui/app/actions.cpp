@@ -3,7 +3,9 @@
 
 #include "gui/app/actions.h"
 
+#include <QHBoxLayout>
 #include <QMainWindow>
+#include <QToolButton>
 
 namespace tidemark::gui {
 
@@ -52,6 +54,26 @@ QAction* Actions::add_choice(QActionGroup* group, const QString& id, const QStri
     action->setChecked(checked);
     group->addAction(action);
     return action;
+}
+
+void Actions::show_as_buttons(const std::vector<std::pair<QString, QString>>& ids_and_texts) {
+    auto* buttons = new QWidget(bar_);
+    auto* row = new QHBoxLayout(buttons);
+    row->setContentsMargins(0, 1, 6, 0);
+    row->setSpacing(4);
+    for (const auto& [id, text] : ids_and_texts) {
+        QAction* action = find(id);
+        action->setIconText(text);
+        auto* button = new QToolButton;
+        button->setDefaultAction(action);
+        const QString keys = keys_text(*action);
+        button->setToolTip(action->text().remove('&') +
+                           (keys.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(keys)));
+        button->setToolButtonStyle(Qt::ToolButtonTextOnly);
+        button->setFocusPolicy(Qt::TabFocus);
+        row->addWidget(button);
+    }
+    bar_->setCornerWidget(buttons);
 }
 
 QAction* Actions::find(const QString& id) const {

@@ -35,6 +35,8 @@ public:
     /// Adds one of several exclusive actions.
     QAction* add_choice(QActionGroup* group, const QString& id, const QString& text, bool checked,
                         std::function<void()> run);
+    /// Shows actions as buttons at the right end of the menu bar, too. Call once.
+    void show_as_buttons(const std::vector<std::pair<QString, QString>>& ids_and_texts);
     QMenu* menu() const { return menus_.empty() ? nullptr : menus_.back(); }
 
     struct Entry {

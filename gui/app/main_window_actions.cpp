@@ -40,6 +40,9 @@ void MainWindow::make_actions() {
     make_go_menu();
     make_compare_menu();
     make_help_menu();
+    actions_->show_as_buttons({{QStringLiteral("compare.trace"), tr("Compare…")},
+                               {QStringLiteral("file.share"), tr("Share…")},
+                               {QStringLiteral("help.commands"), tr("Search commands…")}});
 }
 
 void MainWindow::make_file_menu() {

@@ -13,6 +13,7 @@
 
 #include "gui/model/text.h"
 #include "gui/story/finding_body.h"
+#include "gui/story/sparkline.h"
 #include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
 #include "gui/widgets/toolbar.h"
@@ -40,6 +41,7 @@ FindingCard::FindingCard(std::shared_ptr<const Explained> explained, int positio
 QWidget* FindingCard::make_head() {
     const Words words = explained_->words();
     auto* mark = new SeverityMark(finding().severity, to_qstring(severity_title(words, finding().severity)));
+    curve_ = new Sparkline(finding().severity);
     auto* size = new QLabel(bytes_text(static_cast<uint64_t>(finding().bytes)));
     size->setToolTip(exact_bytes_text(static_cast<uint64_t>(finding().bytes)));
     QFont bold = size->font();
@@ -52,6 +54,8 @@ QWidget* FindingCard::make_head() {
     auto* row = new QHBoxLayout(head);
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(mark);
+    row->addStretch(1);
+    row->addWidget(curve_);
     row->addStretch(1);
     row->addWidget(size);
     size->setVisible(finding().bytes != 0);
@@ -98,6 +102,8 @@ void FindingCard::set_open(bool open) {
         add_note_->setVisible(open && note_text_);
     }
 }
+
+void FindingCard::show_curve(std::vector<FindingCurve::Column> columns) { curve_->show_columns(std::move(columns)); }
 
 void FindingCard::set_note(const QString& text) {
     if (note_text_ != text) {

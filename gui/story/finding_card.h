@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "gui/model/explained.h"
+#include "gui/model/finding_curve.h"
 
 class QToolButton;
 class QVBoxLayout;
@@ -15,6 +16,7 @@ class QVBoxLayout;
 namespace tidemark::gui {
 
 class FindingBody;
+class Sparkline;
 class TextBlock;
 
 class FindingCard : public QFrame {
@@ -28,6 +30,8 @@ public:
     bool is_open() const { return open_; }
     void set_open(bool open);
     void set_selected(bool selected);
+    /// Shows the finding's memory over the run beside its severity.
+    void show_curve(std::vector<FindingCurve::Column> columns);
     /// Shows the user's note below the title; empty: none. From then on an open card offers to write one.
     void set_note(const QString& text);
 
@@ -53,6 +57,7 @@ private:
     int position_, number_;
     bool open_ = false, selected_ = false;
     QVBoxLayout* column_;
+    Sparkline* curve_;
     TextBlock* head_;
     TextBlock* note_ = nullptr;         ///< null: none
     QToolButton* add_note_ = nullptr;   ///< made with the body

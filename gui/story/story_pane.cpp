@@ -20,6 +20,7 @@
 #include "gui/model/text.h"
 #include "gui/story/finding_card.h"
 #include "gui/story/share_bar.h"
+#include "gui/story/sparkline.h"
 #include "gui/story/walk_bar.h"
 #include "gui/widgets/text_block.h"
 #include "gui/widgets/toolbar.h"
@@ -38,9 +39,30 @@ TextBlock* heading(const QString& text) {
     return block;
 }
 
+TextBlock* paragraphs(const QString& name, const std::vector<std::string>& sentences) {
+    QString html;
+    for (const std::string& sentence : sentences) {
+        html += QStringLiteral("<p style=\"margin:0 0 5px 0\">%1</p>").arg(rich_text(to_qstring(sentence)));
+    }
+    auto* block = new TextBlock(name);
+    QFont font = block->font();
+    font.setPointSizeF(font.pointSizeF() * 1.15);
+    block->setFont(font);
+    block->show_html(html);
+    return block;
+}
+
 }  // namespace
 
-StoryPane::StoryPane(QWidget* parent) : QWidget(parent), scroll_(new QScrollArea), walk_(new WalkBar) {
+StoryPane::StoryPane(QWidget* parent)
+    : QWidget(parent),
+      making_curves_(this, OnNewerRequest::cancel_running,
+                     [this](std::shared_ptr<const Curves> curves) {
+                         curves_ = std::move(curves);
+                         show_curves();
+                     }),
+      scroll_(new QScrollArea),
+      walk_(new WalkBar) {
     setAccessibleName(tr("Why: the composition of the memory, and the findings"));
     scroll_->setWidgetResizable(true);
     scroll_->setFrameShape(QFrame::NoFrame);
@@ -133,6 +155,7 @@ void StoryPane::explain_now() {
 void StoryPane::take_explanation() {
     end_walk();
     explained_ = session_ ? session_->explanation_source().explained() : nullptr;
+    make_curves();
     fill();
     show_state();
     emit explained_changed();
@@ -186,41 +209,45 @@ void StoryPane::fill() {
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(margin, 2, margin, margin);
     column->setSpacing(gap);
-    add_summary(*column);
-    auto* shares = new ShareBar;
-    shares->show_shares(explained_->explanation, explained_->context->row().bytes_of(ComponentKind::other_processes));
-    column->addWidget(shares);
+    add_title(*column);
     add_findings(*column);
+    add_composition(*column);
     add_unknowns(*column);
     column->addStretch(1);
     scroll_->setWidget(content);
     mark_selected();
     show_notes();
+    show_curves();
 }
 
-void StoryPane::add_summary(QVBoxLayout& column) {
-    const Explanation& explanation = explained_->explanation;
+void StoryPane::add_title(QVBoxLayout& column) {
     const Theme theme = Theme::current();
     auto* about = new TextBlock(tr("Device and time"));
     about->show_html(QStringLiteral("<span style=\"color:%1\">%2</span>")
                          .arg(theme.faint_text.name(),
                               rich_text(to_qstring(page_title(explained_->reported(), explained_->words())))));
     column.addWidget(about);
-    QString html;
-    const auto& answer = explanation.answer;
-    for (const std::string& sentence : explanation.summary) {
-        if (!with_answer_ && std::find(answer.begin(), answer.end(), sentence) != answer.end()) {
-            continue;
-        }
-        html += QStringLiteral("<p style=\"margin:0 0 5px 0\">%1</p>").arg(rich_text(to_qstring(sentence)));
+    if (with_answer_) {
+        column.addWidget(paragraphs(tr("Answer"), explained_->explanation.answer));
     }
-    auto* summary = new TextBlock(tr("Summary"));
-    summary->setObjectName(QStringLiteral("summary"));
-    QFont font = summary->font();
-    font.setPointSizeF(font.pointSizeF() * 1.15);
-    summary->setFont(font);
-    summary->show_html(html);
-    column.addWidget(summary);
+}
+
+/// What the memory consists of, after what the user may change about it.
+void StoryPane::add_composition(QVBoxLayout& column) {
+    const Explanation& explanation = explained_->explanation;
+    const auto& answer = explanation.answer;
+    std::vector<std::string> sentences;
+    for (const std::string& sentence : explanation.summary) {
+        if (std::find(answer.begin(), answer.end(), sentence) == answer.end()) {
+            sentences.push_back(sentence);
+        }
+    }
+    auto* shares = new ShareBar;
+    shares->show_shares(explanation, explained_->context->row().bytes_of(ComponentKind::other_processes));
+    column.addSpacing(gap / 2);
+    column.addWidget(heading(tr("Where the memory is")));
+    column.addWidget(paragraphs(tr("Summary"), sentences));
+    column.addWidget(shares);
 }
 
 void StoryPane::add_findings(QVBoxLayout& column) {
@@ -371,6 +398,32 @@ void StoryPane::show_place(const FindingCard& card, const Evidence& evidence) {
     session_->explanation_source().select(card.position());
     session_->selection().select(selection_of(*session_, explained_, card.finding(), evidence));
     emit evidence_shown(shown_by(*session_, card.finding(), evidence), evidence);
+}
+
+/// Curves are made off this thread: a leak may have a million allocations.
+void StoryPane::make_curves() {
+    making_curves_.abandon();
+    curves_.reset();
+    if (!explained_ || !explained_->context) {
+        return;
+    }
+    making_curves_.start([explained = explained_](Progress& progress) {
+        auto curves = std::make_shared<Curves>(explained->explanation.findings.size());
+        for (size_t i = 0; i < curves->size() && !progress.canceled; ++i) {
+            if (const auto curve = FindingCurve::of(explained, static_cast<int>(i))) {
+                (*curves)[i] = curve->over_run(Sparkline::columns);
+            }
+        }
+        return curves;
+    });
+}
+
+void StoryPane::show_curves() {
+    for (FindingCard* card : cards_) {
+        if (const auto finding = static_cast<size_t>(card->position()); curves_ && finding < curves_->size()) {
+            card->show_curve((*curves_)[finding]);
+        }
+    }
 }
 
 void StoryPane::mark_selected() {

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "gui/model/evidence_place.h"
+#include "gui/model/finding_curve.h"
+#include "gui/model/latest_only.h"
 #include "gui/model/notes_source.h"
 
 class QLabel;
@@ -70,12 +72,15 @@ private:
     void take_explanation();
     void fill();
     void refill();
-    void add_summary(QVBoxLayout& column);
+    void add_title(QVBoxLayout& column);
     void add_findings(QVBoxLayout& column);
+    void add_composition(QVBoxLayout& column);
     void add_background(QVBoxLayout& column, const std::vector<int>& findings);
     void add_unknowns(QVBoxLayout& column);
     FindingCard* make_card(int finding, int number);
     FindingCard* card_of(int finding) const;
+    void make_curves();
+    void show_curves();
     void mark_selected();
     void show_notes();
     void show_memory(const FindingCard& card);
@@ -86,6 +91,10 @@ private:
     QPointer<NotesSource> notes_;
     std::shared_ptr<const Explained> explained_;
     std::vector<FindingCard*> cards_;
+    /// Of each finding, in their order; empty: not made yet, or there is none.
+    using Curves = std::vector<std::vector<FindingCurve::Column>>;
+    std::shared_ptr<const Curves> curves_;
+    LatestOnly<Curves> making_curves_;
     bool with_answer_ = false;  ///< the summary has the answer, too: in a picture, which has no summary bar
     int walked_ = -1;           ///< the finding whose evidence is walked through
     QTimer poll_;

@@ -9,6 +9,7 @@
 #include "gui/model/component_text.h"
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
+#include "gui/widgets/curve_line.h"
 #include "gui/widgets/severity_mark.h"
 #include "storage/base/units.h"
 
@@ -121,27 +122,15 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
         return;
     }
     const TimeView& view = session()->time_view();
-    const QColor color = severity_color(theme(), curve()->finding().severity);
-    QColor fill = color;
-    fill.setAlpha(theme().dark ? 90 : 70);
-    const auto columns = curve()->columns(*session(), view.from(), view.to(), area().width());
-    const AxisMap y = y_map();
-    const double bottom = area().bottom() + 1;
+    auto columns = curve()->columns(*session(), view.from(), view.to(), area().width());
+    if (const auto known = known_until()) {
+        const double last = x_map().pixel(view.position_of_time(*known)) - area().left();
+        columns.resize(static_cast<size_t>(std::clamp(last + 1, 0.0, static_cast<double>(columns.size()))));
+    }
     painter.save();
     painter.setClipRect(area(), Qt::IntersectClip);
-    double before = y.pixel(static_cast<double>(columns.empty() ? 0 : columns.front().lowest));
-    const auto known = known_until();
-    const double last = known ? x_map().pixel(view.position_of_time(*known)) : area().right();
-    for (size_t i = 0; i < columns.size() && area().left() + static_cast<double>(i) <= last; ++i) {
-        const double x = area().left() + static_cast<double>(i);
-        const double high = y.pixel(static_cast<double>(columns[i].highest));
-        const double low = y.pixel(static_cast<double>(columns[i].lowest));
-        painter.fillRect(QRectF(x, low, 1, std::max(bottom - low, 0.0)), fill);
-        // The line joins the columns without a gap.
-        const double from = std::min(high, before), to = std::max(low, before);
-        painter.fillRect(QRectF(x, from - 1, 1, to - from + 2), color);
-        before = (high + low) / 2;
-    }
+    paint_curve(painter, columns, area().left(), area().bottom() + 1, y_map(),
+                severity_color(theme(), curve()->finding().severity), theme().dark);
     painter.restore();
     // At the right, as the names of the lines above: the story may cover the left.
     const QRect above(area().left() + title_room, 0, area().width() - 2 * title_room, area().top());

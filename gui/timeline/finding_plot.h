@@ -7,8 +7,8 @@
 
 #include <optional>
 
+#include "gui/model/finding_curve.h"
 #include "gui/model/latest_only.h"
-#include "gui/timeline/finding_curve.h"
 #include "gui/widgets/time_plot.h"
 
 namespace tidemark::gui {

@@ -3653,6 +3653,18 @@
         <source>Open &amp;job…</source>
         <translation>打开任务(&amp;J)…</translation>
     </message>
+    <message>
+        <source>Compare…</source>
+        <translation>比较…</translation>
+    </message>
+    <message>
+        <source>Share…</source>
+        <translation>分享…</translation>
+    </message>
+    <message>
+        <source>Search commands…</source>
+        <translation>搜索命令…</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::MapLegend</name>
@@ -5330,6 +5342,14 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>The run continues. Tidemark explains it as it grows, or with “Explain now”.</source>
         <translation>运行仍在继续。Tidemark 会随着运行变长而解释它，也可以点击“立即解释”。</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>结论</translation>
+    </message>
+    <message>
+        <source>Where the memory is</source>
+        <translation>显存用在哪里</translation>
     </message>
 </context>
 <context>

@@ -173,6 +173,20 @@ private slots:
         QVERIFY2(missing_.isEmpty(), qPrintable(missing_));
     }
 
+    void the_menu_bar_has_buttons_that_work_as_their_commands() {
+        const auto buttons = window_->menuBar()->cornerWidget()->findChildren<QToolButton*>();
+        QCOMPARE(buttons.size(), 3);
+        for (const QToolButton* button : buttons) {
+            QVERIFY(button->isVisible() && button->isEnabled());
+            QVERIFY(!button->text().isEmpty());
+            QVERIFY(!button->toolTip().contains('&'));
+        }
+        QTest::mouseClick(buttons.back(), Qt::LeftButton);
+        auto* palette = window_->findChild<CommandPalette*>();
+        QVERIFY(palette != nullptr);
+        delete palette;
+    }
+
     void the_palette_finds_commands_by_their_english_names() {
         window_->actions().find(QStringLiteral("help.commands"))->trigger();
         auto* palette = window_->findChild<CommandPalette*>();

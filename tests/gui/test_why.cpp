@@ -27,6 +27,7 @@
 #include "gui/story/finding_card.h"
 #include "gui/story/retention_path_view.h"
 #include "gui/story/share_bar.h"
+#include "gui/story/sparkline.h"
 #include "gui/story/walk_bar.h"
 #include "gui/widgets/text_block.h"
 #include "storage/read/read_graph.h"
@@ -502,6 +503,33 @@ private slots:
         QVERIFY(block.heightForWidth(100) > high);
         block.show_html(QStringLiteral("word"));
         QVERIFY(block.heightForWidth(100) < high);
+    }
+
+    void findings_come_before_the_composition() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        const auto top_of = [&](const QWidget& part) { return part.mapTo(&open.pane(), QPoint(0, 0)).y(); };
+        const auto* bar = open.pane().findChild<ShareBar*>();
+        QTRY_VERIFY(top_of(*bar) > 0);
+        for (const FindingCard* card : open.pane().cards()) {
+            if (card->isVisible()) {
+                QVERIFY(top_of(*card) + card->height() <= top_of(*bar));
+            }
+        }
+    }
+
+    void a_card_shows_the_memory_of_its_finding_over_the_run() {
+        Application application(Settings::Storage::in_memory);
+        Shown open(application);
+        QVERIFY(open.explained());
+        const auto* curve = open.pane().cards().front()->findChild<Sparkline*>();
+        QTRY_VERIFY(!curve->is_empty());
+        const auto& columns = curve->shown();
+        QCOMPARE(columns.size(), static_cast<size_t>(Sparkline::columns));
+        const Finding& leak = open.explanation().findings.front();
+        QVERIFY(columns.front().highest < leak.bytes / 10);
+        QVERIFY2(columns.back().highest >= leak.bytes * 9 / 10, "the memory of a leak grows to the end");
     }
 
     void the_answer_has_its_room_before_it_is_known() {

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Tidemark developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "gui/timeline/finding_curve.h"
+#include "gui/model/finding_curve.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "storage/explain/finding_memory.h"
+#include "storage/timeline/shown_time.h"
 
 namespace tidemark::gui {
 
@@ -57,8 +58,7 @@ EventNumber FindingCurve::state_at(const Session& session, double position) cons
     return device.events_until(view.time_at(position));
 }
 
-int64_t FindingCurve::component_at(const Session& session, double position) const {
-    const int64_t time = session.time_view().time_at(position);
+int64_t FindingCurve::component_at(int64_t time) const {
     return explained_->context->breakdown().at_time(time).bytes_of(*finding().component);
 }
 
@@ -75,7 +75,7 @@ int64_t FindingCurve::highest(const Session& session) const {
 
 FindingCurve::Value FindingCurve::at(const Session& session, double position) const {
     if (is_of_component()) {
-        return {component_at(session, position), std::nullopt};
+        return {component_at(session.time_view().time_at(position)), std::nullopt};
     }
     const AllocationLevel level = level_at(levels_, state_at(session, position));
     return {level.bytes, level.count};
@@ -102,15 +102,34 @@ FindingCurve::Column FindingCurve::column_between(EventNumber from, EventNumber 
 
 std::vector<FindingCurve::Column> FindingCurve::columns(const Session& session, double from, double to,
                                                         int count) const {
+    const auto edge = [&](double i) { return from + (to - from) * i / count; };
+    return columns_of(
+        count, [&](int i) { return state_at(session, edge(i)); },
+        [&](double i) { return session.time_view().time_at(edge(i)); });
+}
+
+std::vector<FindingCurve::Column> FindingCurve::over_run(int count) const {
+    const Trace& trace = explained_->context->trace();
+    const DeviceHistory& device = explained_->context->device();
+    const ShownTime run = used_time(trace, device, trace.duration);
+    const auto edge = [&](double i) {
+        return run.start + static_cast<int64_t>(static_cast<double>(run.end - run.start) * i / count);
+    };
+    return columns_of(
+        count, [&](int i) { return device.events_until(edge(i)); }, edge);
+}
+
+/// Returns the columns between edges 0 to `count`, whose states and times the functions return.
+std::vector<FindingCurve::Column> FindingCurve::columns_of(int count, const std::function<EventNumber(int)>& state_at,
+                                                           const std::function<int64_t(double)>& time_at) const {
     std::vector<Column> columns;
-    const auto edge = [&](int i) { return from + (to - from) * i / count; };
-    EventNumber state = is_of_component() ? 0 : state_at(session, from);
+    EventNumber state = is_of_component() ? 0 : state_at(0);
     for (int i = 0; i < count; ++i) {
         if (is_of_component()) {
-            const int64_t bytes = component_at(session, (edge(i) + edge(i + 1)) / 2);
+            const int64_t bytes = component_at(time_at(i + 0.5));
             columns.push_back({bytes, bytes});
         } else {
-            const EventNumber next = state_at(session, edge(i + 1));
+            const EventNumber next = state_at(i + 1);
             columns.push_back(column_between(state, next));
             state = next;
         }

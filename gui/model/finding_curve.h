@@ -4,6 +4,7 @@
 // The memory of one finding over time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -35,12 +36,16 @@ public:
     Value at(const Session& session, double position) const;
     /// Returns `count` columns between two places on the session's time axis.
     std::vector<Column> columns(const Session& session, double from, double to, int count) const;
+    /// Returns `count` columns of the whole run by wall clock. Thread: any.
+    std::vector<Column> over_run(int count) const;
 
 private:
     FindingCurve(std::shared_ptr<const Explained> explained, int finding);
     bool is_of_component() const { return levels_.empty(); }
     EventNumber state_at(const Session& session, double position) const;
-    int64_t component_at(const Session& session, double position) const;
+    int64_t component_at(int64_t time) const;
+    std::vector<Column> columns_of(int count, const std::function<EventNumber(int)>& state_at,
+                                   const std::function<int64_t(double)>& time_at) const;
     Column column_between(EventNumber from, EventNumber to) const;
 
     std::shared_ptr<const Explained> explained_;
