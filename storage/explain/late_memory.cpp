@@ -78,7 +78,7 @@ bool has_name(const LateMemory& late) { return late.retention.retention.referrer
 void join(LateMemory& one, const LateMemory& other) {
     one.sites.insert(one.sites.end(), other.sites.begin(), other.sites.end());
     one.bytes += other.bytes;
-    one.count += other.count;
+    one.allocations.insert(one.allocations.end(), other.allocations.begin(), other.allocations.end());
 }
 
 /// A scan after the functions of an exception's frames have returned finds a reference cycle over its traceback: memory
@@ -163,16 +163,31 @@ private:
         }
         late.sites.push_back(&site);
         late.bytes += bytes;
-        late.count += count_late(site);
+        add_allocations(late, site, bytes);
         total_ += bytes;
     }
 
-    /// Returns how many of the site's allocations were made after the warm-up.
-    int64_t count_late(const Site& site) const {
+    /// Adds those of the site's allocations that were made after the warm-up, without what the last iteration works
+    /// with: the site may make it, too. If the program makes its memory anew in each iteration, there is nothing else.
+    void add_allocations(LateMemory& late, const Site& site, int64_t bytes) const {
         const size_t warm = (first_ + 1) * context_.surviving_allocations().iterations_per_slice();
         const EventNumber begin = context_.iterations()[warm - 1].last;
-        return std::count_if(site.now.begin(), site.now.end(),
-                             [&](AllocationIndex a) { return context_.device().allocations.alloc_event[a] >= begin; });
+        const EventNumber last = context_.iterations()[context_.iterations().size() - 1].first;
+        std::vector<AllocationIndex> made, older;
+        int64_t older_bytes = 0;
+        for (const AllocationIndex a : site.now) {
+            const EventNumber event = context_.device().allocations.alloc_event[a];
+            if (event < begin) {
+                continue;
+            }
+            made.push_back(a);
+            if (event < last) {
+                older.push_back(a);
+                older_bytes += static_cast<int64_t>(context_.device().allocations.block_size[a]);
+            }
+        }
+        const auto& kept = older_bytes * 5 >= bytes * 4 ? older : made;
+        late.allocations.insert(late.allocations.end(), kept.begin(), kept.end());
     }
 
     std::vector<LateMemory> finish() {

@@ -17,12 +17,12 @@ bool is_accounted_for(const AnalysisContext& context, const Site& site);
 
 /// Late memory with one retention.
 struct LateMemory {
-    std::vector<const Site*> sites;  ///< most late bytes first
-    SampledRetention retention;      ///< of a typical allocation of the first site
-    int64_t bytes = 0;               ///< at the context's time point
-    int64_t count = 0;               ///< of these allocations, without those of the warm-up
-    size_t since = 0;                ///< position of the iteration in which most of it appeared
-    size_t begin = 0, end = 0;       ///< positions of the iterations between which it rose by most of it
+    std::vector<const Site*> sites;            ///< most late bytes first
+    SampledRetention retention;                ///< of a typical allocation of the first site
+    int64_t bytes = 0;                         ///< at the context's time point
+    std::vector<AllocationIndex> allocations;  ///< of these sites, without those of the warm-up
+    size_t since = 0;                          ///< position of the iteration in which most of it appeared
+    size_t begin = 0, end = 0;                 ///< positions of the iterations between which it rose by most of it
 };
 
 /// Returns whether the frame of a stored exception retains it.

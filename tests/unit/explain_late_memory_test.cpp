@@ -105,7 +105,7 @@ TEST(ExplainLateMemory, CountsOnlyTensorsMadeAfterTheWarmUp) {
     const auto late = find_late_memory(*run.make_context(), {});
     ASSERT_EQ(late.size(), 1u);
     EXPECT_EQ(late[0].bytes, 16 * MiB);
-    EXPECT_EQ(late[0].count, 2);
+    EXPECT_EQ(late[0].allocations.size(), 2u);
     EXPECT_EQ(late[0].since, 40u);
     const Explanation explanation = explained(*run.make_context());
     const Finding* finding = test::find(explanation, FindingKind::late_memory);
@@ -113,6 +113,27 @@ TEST(ExplainLateMemory, CountsOnlyTensorsMadeAfterTheWarmUp) {
     EXPECT_EQ(finding->text.front(),
               "Memory rose by 16.0 MiB from step 20 to step 40, after the warm-up, and stays at that level (2 "
               "tensors). It does not grow further.");
+}
+
+TEST(ExplainLateMemory, IsWithoutWhatTheLastIterationWorksWith) {
+    RunBuilder run;
+    run.segment(1 << 30);
+    std::vector<AllocationIndex> kept;
+    for (int i = 0; i < 40; ++i) {
+        const AllocationIndex batch = run.alloc(4 * MiB, run.line("load"));
+        for (int n = 0; i == 10 && n < 4; ++n) {
+            kept.push_back(run.alloc(8 * MiB, run.line("load")));
+        }
+        run.step();
+        if (i < 39) {
+            run.free(batch);
+        }
+    }
+    const Explanation explanation = explained(*run.make_context());
+    const Finding* late = test::find(explanation, FindingKind::late_memory);
+    ASSERT_NE(late, nullptr);
+    EXPECT_EQ(late->memory.allocations, kept);
+    EXPECT_EQ(late->memory.bytes, late->bytes);
 }
 
 /// Returns a run with a list that grows by 8 MiB in each step until it is cut near the end.

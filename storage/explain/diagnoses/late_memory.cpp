@@ -6,6 +6,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/late_memory.h"
@@ -38,7 +39,7 @@ std::string rise_sentence(const AnalysisContext& context, const LateMemory& late
         return iteration_name(context.iterations(), words, static_cast<int64_t>(position));
     };
     const auto bytes = with("bytes", format_bytes(late.bytes));
-    const auto tensors = with("tensors", objects_words(context, late.count, words));
+    const auto tensors = with("tensors", objects_words(context, static_cast<int64_t>(late.allocations.size()), words));
     const bool is_at_once = late.end - late.begin <= context.surviving_allocations().iterations_per_slice();
     return is_at_once ? words(
                             "Memory rose by {bytes} in {iteration}, after the warm-up, and stays at that level "
@@ -84,8 +85,7 @@ Finding make_finding(const AnalysisContext& context, const LateMemory& late, con
     finding.basis = referrer ? words("The allocator's events show the rise; a heap scan found the referrer.")
                              : words("The allocator's events show the rise; what retains it was not found.");
     finding.bytes = late.bytes;
-    finding.count = late.count;
-    finding.component = ComponentKind::requested;
+    set_allocations(finding, context, late.allocations, context.now());
     set_line(finding, context, late.sites.front()->stack);
     set_since(finding, context.iterations(), std::min(late.since, context.iterations().size() - 1));
     if (referrer) {
