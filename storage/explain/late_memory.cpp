@@ -69,7 +69,7 @@ bool is_retained_with_a_suspect(const AnalysisContext& context, const SampledRet
 /// Returns whether it is retained by a reference cycle over a traceback.
 bool is_by_traceback(const AnalysisContext& context, const LateMemory& late) {
     const Referrer* referrer = late.retention.retention.referrer;
-    return referrer && is_cycle(*referrer) && !leads_through_exception(*referrer) &&
+    return referrer && is_cycle(*referrer) &&
            context.graph()->text(referrer->links[0].name).find("traceback") != std::string::npos;
 }
 
@@ -81,16 +81,22 @@ void join(LateMemory& one, const LateMemory& other) {
     one.allocations.insert(one.allocations.end(), other.allocations.begin(), other.allocations.end());
 }
 
+/// Returns how well the referrer names a stored exception: by what stores it, as a part of a cycle, not at all.
+int exception_rank(const LateMemory& late) {
+    return !is_by_exception(late) ? 2 : is_cycle(*late.retention.retention.referrer) ? 1 : 0;
+}
+
 /// A scan after the functions of an exception's frames have returned finds a reference cycle over its traceback: memory
 /// of the same iteration belongs to the exception. A batch shows its rise one iteration later, when the next one
 /// exists.
 void join_exceptions(const AnalysisContext& context, std::vector<LateMemory>& all) {
-    const auto exception = std::stable_partition(all.begin(), all.end(), is_by_exception);
-    if (exception == all.begin()) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const LateMemory& a, const LateMemory& b) { return exception_rank(a) < exception_rank(b); });
+    if (all.empty() || !is_by_exception(all.front())) {
         return;
     }
     LateMemory& first = all.front();
-    all.erase(std::remove_if(exception, all.end(),
+    all.erase(std::remove_if(all.begin() + 1, all.end(),
                              [&](const LateMemory& late) {
                                  const bool is_same = late.since >= first.since && late.since <= first.since + 1 &&
                                                       is_by_traceback(context, late);

@@ -256,8 +256,8 @@ TEST(ExplainLateMemory, IsNoWasteIfAnAttributeRetainsIt) {
 }
 
 /// Returns a late step whose exception retains 8 MiB by name, and 16 MiB of step `unnamed` without a known referrer, or
-/// in a reference cycle of these objects.
-Explanation with_unnamed(int unnamed, const std::string& cycle = "") {
+/// in a reference cycle of these objects, over a frame of an exception if wanted.
+Explanation with_unnamed(int unnamed, const std::string& cycle = "", bool over_exception = false) {
     Program program;
     for (int i = 0; i < 40; ++i) {
         const AllocationIndex work = program.run.alloc(4 * MiB, program.run.line("train"));
@@ -272,12 +272,12 @@ Explanation with_unnamed(int unnamed, const std::string& cycle = "") {
         if (i == unnamed) {
             const AllocationIndex a = program.run.alloc(16 * MiB, program.run.line("activate"));
             if (!cycle.empty()) {
-                program.graph.tables.referrers.push_back(
-                    {0,
-                     no_node,
-                     Program::memory(a),
-                     {{PathLinkKind::cycle, program.graph.text(cycle), 0, 0, 0},
-                      {PathLinkKind::local, program.graph.text("x"), program.graph.text("loss"), 0, 47}}});
+                std::vector<PathLink> links{{PathLinkKind::cycle, program.graph.text(cycle), 0, 0, 0}};
+                if (over_exception) {
+                    links.push_back({PathLinkKind::exception, 0, 0, 0, 0});
+                }
+                links.push_back({PathLinkKind::local, program.graph.text("x"), program.graph.text("loss"), 0, 47});
+                program.graph.tables.referrers.push_back({0, no_node, Program::memory(a), links});
             }
         }
         program.run.free(work);
@@ -296,12 +296,13 @@ TEST(ExplainLateMemory, UnnamedMemoryOfTheSameIterationBelongsToTheException) {
 
 /// The scan at the end comes after the functions have returned.
 TEST(ExplainLateMemory, OfACycleOverATracebackBelongsToTheException) {
-    const auto bytes = [](int step, const std::string& cycle) {
-        const Explanation explanation = with_unnamed(step, cycle);
+    const auto bytes = [](int step, const std::string& cycle, bool over_exception = false) {
+        const Explanation explanation = with_unnamed(step, cycle, over_exception);
         const Finding* finding = test::find(explanation, FindingKind::exception_retains_frames);
         return finding ? finding->bytes : 0;
     };
     EXPECT_EQ(bytes(10, "frame → Trainer → ValueError → traceback → frame"), 24 * MiB);
+    EXPECT_EQ(bytes(11, "traceback → frame → Trainer → ValueError → traceback", true), 24 * MiB);
     EXPECT_EQ(bytes(20, "frame → Trainer → ValueError → traceback → frame"), 8 * MiB);
     EXPECT_EQ(bytes(10, "Trainer → Callback → Trainer"), 8 * MiB);
 }
