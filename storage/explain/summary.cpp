@@ -320,12 +320,17 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
     return words.sentences({words("First: {title}.", title), first_fixes(words, first)});
 }
 
-/// Returns what the run shows, and what to do first. A failure comes before the growth that led to it.
+/// Returns what the run shows, and what to do first. A failure comes before the growth that led to it; a leak that did
+/// not has only its finding.
 std::vector<std::string> answer_of(const AnalysisContext& context, const Words& words, const Explanation& explanation,
                                    const KeptActivations& kept) {
     std::string growing = growth(context, words, explanation);
     if (!explanation.findings.empty() && explanation.findings.front().severity == Severity::failure) {
         const Finding& failure = explanation.findings.front();
+        const bool has_leak = std::any_of(explanation.findings.begin(), explanation.findings.end(), is_gpu_leak);
+        if (has_leak && failure.memory.allocations.empty()) {
+            growing.clear();
+        }
         return {words("{title}.", with("title", capitalized(failure.title))), std::move(growing),
                 first_fixes(words, failure)};
     }

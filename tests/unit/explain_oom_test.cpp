@@ -259,6 +259,29 @@ TEST(ExplainOomOtherProcesses, ComeAfterTheProgramsOwnMistake) {
     EXPECT_THAT(finding.fixes[1].code, HasSubstr("nvidia-smi"));
 }
 
+/// A list that holds 40 MiB, and a driver that refuses 512 MiB because another process uses the rest of the device.
+TEST(ExplainOomOtherProcesses, AreTheCauseIfALeakIsSmallBesideThem) {
+    for (const int64_t others : {30 * MiB, 100'000 * MiB}) {
+        SCOPED_TRACE(others);
+        FailingProgram program;
+        for (int i = 0; i < 40; ++i) {
+            program.run.alloc(MiB, program.run.line("collect"));
+            program.run.step();
+        }
+        sample(program.run, 600 * MiB, others);
+        program.fails(512 * MiB, program.run.line("main"), 0, others < 1024 * MiB ? 490 * MiB : MiB);
+        const Explanation explanation = explained(*program.make_context());
+        const Finding& failure = explanation.findings.front();
+        ASSERT_EQ(failure.kind, FindingKind::out_of_memory);
+        ASSERT_EQ(explanation.findings[1].severity, Severity::leak);
+        const bool is_alone = others < 1024 * MiB;
+        EXPECT_EQ(text_of(failure).find("A leak of 40.0 MiB comes first") != std::string::npos, is_alone);
+        const std::string answer = test::joined(explanation.answer);
+        EXPECT_EQ(answer.find("Memory grows") != std::string::npos, is_alone) << answer;
+        EXPECT_EQ(answer.find("Stop process 7") != std::string::npos, !is_alone) << answer;
+    }
+}
+
 /// A model of five tensors, and a second load of them that fails at the fourth.
 Finding load_again(int64_t third_size) {
     FailingProgram program;

@@ -17,7 +17,7 @@ namespace tidemark {
 namespace {
 
 constexpr size_t most_named = 3;  ///< blocks or lines that are named one by one
-/// A leak of a smaller part (1 / 4) of the memory in use does not decide.
+/// A leak of a smaller part (1 / 4) of the memory that competes does not decide.
 constexpr int64_t least_part_of_leak = 4;
 
 /// Returns "in the forward pass"; "" if the phase is unknown.
@@ -126,7 +126,7 @@ void add_leak(OomAnswer& answer, const OomCase& oom, const Words& words, Progres
     diagnoses::growth.run(oom.context(), {}, words, leaks, progress);
     const auto largest = std::max_element(leaks.begin(), leaks.end(),
                                           [](const Finding& a, const Finding& b) { return a.bytes < b.bytes; });
-    if (largest == leaks.end() || largest->bytes * least_part_of_leak < oom.in_use()) {
+    if (largest == leaks.end() || largest->bytes * least_part_of_leak < oom.competing()) {
         return;
     }
     const auto bytes = with("bytes", format_bytes(largest->bytes));

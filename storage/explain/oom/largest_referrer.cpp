@@ -12,7 +12,7 @@
 namespace tidemark {
 namespace {
 
-/// A smaller part (1 / 4) of the memory in use does not decide.
+/// A smaller part (1 / 4) of the memory that competes does not decide.
 constexpr int64_t least_part = 4;
 
 /// Whose variable retains memory.
@@ -51,7 +51,7 @@ const RetainedMemory* largest_of(const OomCase& oom, Owner owner) {
     const auto largest = std::find_if(groups.begin(), groups.end(), [&](const RetainedMemory& group) {
         return owner_of(oom, *group.referrer) == owner;
     });
-    return largest == groups.end() || largest->bytes * least_part < oom.in_use() ? nullptr : &*largest;
+    return largest == groups.end() || largest->bytes * least_part < oom.competing() ? nullptr : &*largest;
 }
 
 }  // namespace

@@ -34,6 +34,10 @@ OomCase::OomCase(const AnalysisContext& context, const OomAnalysis& analysis, co
     }
 }
 
+int64_t OomCase::competing() const {
+    return in_use_ + (analysis_.is_refused_by_limit() ? 0 : context_.row().bytes_of(ComponentKind::other_processes));
+}
+
 int64_t OomCase::bytes(std::span<const AllocationIndex> all) const {
     int64_t sum = 0;
     for (const AllocationIndex a : all) {

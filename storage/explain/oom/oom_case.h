@@ -35,6 +35,9 @@ public:
     int64_t bytes(AllocationIndex a) const { return static_cast<int64_t>(allocations().block_size[a]); }
     int64_t bytes(std::span<const AllocationIndex> all) const;
     int64_t in_use() const { return in_use_; }  ///< block bytes of alive()
+    /// Returns the bytes that competed with the request: those in use, and those of other processes, unless the
+    /// program's own limit refused it.
+    int64_t competing() const;
     /// Returns the category right before the error; unknown without a graph.
     Category category(AllocationIndex a) const;
     /// Returns whether the sum of the request and the memory in use, without `freed` bytes, is below the capacity.
