@@ -16,7 +16,9 @@ constexpr double least_difference = 0.02;
 /// Memory that was added since the last iteration must be at least this part of the memory in use.
 constexpr double least_added = 0.05;
 
-std::string number(double value) { return value < 10 ? fmt::format("{:.2g}", value) : format_count(std::llround(value)); }
+std::string number(double value) {
+    return value < 10 ? fmt::format("{:.2g}", value) : format_count(std::llround(value));
+}
 
 bool is_other_size(double ratio) { return std::abs(ratio - 1) > least_difference; }
 
