@@ -21,6 +21,8 @@ struct Explained {
     tidemark::Language language = tidemark::Language::english;
     QString problem;  ///< the reason if there is no explanation, else empty
 
+    /// Returns the time until which the run is explained, ns since trace start.
+    int64_t until() const { return context->trace().duration; }
     ReportInput reported() const { return {*context, explanation}; }
     Words words() const { return Words(language); }
 };

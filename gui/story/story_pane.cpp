@@ -181,7 +181,7 @@ void StoryPane::show_state() {
     }
     const bool outdated = explained_ && !session_->explanation_source().is_current();
     as_of_->setText(working && explained_ ? tr("Explaining…")
-                    : outdated            ? tr("as of %1").arg(duration_text(explained_->explanation.time))
+                    : outdated            ? tr("as of %1").arg(duration_text(explained_->until()))
                                           : QString());
     again_->setVisible(explained_ && live && !working);
     copy_->setVisible(explained_ != nullptr);

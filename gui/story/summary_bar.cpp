@@ -127,7 +127,7 @@ void SummaryBar::show_explanation(const Explained& explained) {
     if (session_->is_live()) {
         sentences << QStringLiteral("<span style=\"color:%1\">%2</span>")
                          .arg(Theme::current().faint_text.name(),
-                              tr("As of %1.").arg(duration_text(explanation.time)).toHtmlEscaped());
+                              tr("As of %1.").arg(duration_text(explained.until())).toHtmlEscaped());
     }
     text_->show_html(sentences.join(' '));
 }

@@ -93,7 +93,7 @@ void FindingPlot::show_curve(ShownCurve shown) {
 
 std::optional<int64_t> FindingPlot::known_until() const {
     const bool is_outdated = curve() && !source_->is_current() && !curve()->finding().memory.allocations.empty();
-    return is_outdated ? std::optional(curve()->explained().explanation.time) : std::nullopt;
+    return is_outdated ? std::optional(curve()->explained().until()) : std::nullopt;
 }
 
 /// Returns the finding's title with its bytes, which stay complete if there is no room for all.

@@ -99,7 +99,22 @@ bool surely_fails(const AnalysisContext& context, const Experiment& experiment, 
     return outcome && !outcome->fits;
 }
 
-Experiments run(const AnalysisContext& context, const Words& words, std::vector<Experiment> list, Progress& progress) {
+/// Returns whether the model reserves nearly as much at most as the program did. Then a comparison of peaks is a good
+/// estimate even if blocks lie elsewhere.
+bool has_recorded_peak(const AnalysisContext& context, const Outcome& modeled) {
+    constexpr int64_t tolerance = 50;  // 1 / 50
+    const int64_t recorded = context.curves().extremes(Series::reserved, 0, context.device().event_count()).max;
+    return std::abs(modeled.peak_reserved - recorded) * tolerance <= recorded;
+}
+
+/// What the caller concludes from a replay.
+enum class Needs : uint8_t {
+    exact_blocks,  ///< whether a request would have fit
+    peak,          ///< how much would have been reserved
+};
+
+Experiments run(const AnalysisContext& context, const Words& words, std::vector<Experiment> list, Needs needs,
+                Progress& progress) {
     Experiments experiments;
     experiments.capacity = find_capacity(context.trace(), context.device());
     if (context.device().event_count() > most_events) {
@@ -107,15 +122,26 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
         return experiments;
     }
     const ModelCheck check = check_model(context.trace(), context.device(), progress);
-    if (check.difference) {
+    std::optional<Outcome> recorded;
+    if (!check.difference || needs == Needs::peak) {
+        if (auto outcome = what_if(context.trace(), context.device(), {}, {}, progress)) {
+            recorded = *outcome;
+        }
+    }
+    if (check.difference && (!recorded || !has_recorded_peak(context, *recorded))) {
         experiments.why_not = words(
             "Other settings were not replayed: the allocator model does not reproduce this recording ({difference}).",
             with("difference", *check.difference));
         return experiments;
     }
-    const auto recorded = what_if(context.trace(), context.device(), {}, {}, progress);
     if (!recorded) {
         return experiments;
+    }
+    if (check.difference) {
+        experiments.estimate = words(
+            "What other settings would have reserved is an estimate: the allocator model has the recorded peak, but "
+            "not every block in its place ({difference}).",
+            with("difference", *check.difference));
     }
     experiments.as_recorded = *recorded;
     for (Experiment& experiment : list) {
@@ -134,7 +160,7 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
 
 Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
                          Progress& progress) {
-    return run(context, words, settings_to_try(context, words, failure), progress);
+    return run(context, words, settings_to_try(context, words, failure), Needs::exact_blocks, progress);
 }
 
 bool uses_expandable_segments(const AnalysisContext& context) {
@@ -154,7 +180,7 @@ Experiments try_expandable(const AnalysisContext& context, const Words& words, P
     }
     std::vector<Experiment> one;
     one.push_back(setting(words, "expandable_segments:True", with_expandable()));
-    return run(context, words, std::move(one), progress);
+    return run(context, words, std::move(one), Needs::peak, progress);
 }
 
 void add_expandable_fix(Finding& finding, const AnalysisContext& context, const Words& words, Progress& progress) {
@@ -166,18 +192,20 @@ void add_expandable_fix(Finding& finding, const AnalysisContext& context, const 
         return;
     }
     const Outcome& outcome = experiments.tried.front().outcome;
-    // The model may reserve more than the program did where the recording is incomplete.
-    const int64_t peak = std::min(experiments.as_recorded.peak_reserved,
-                                  context.curves().extremes(Series::reserved, 0, context.device().event_count()).max);
-    const int64_t saved = peak - outcome.peak_reserved;
-    if (saved > 0 && saved * least_saving >= peak) {
+    const int64_t recorded = context.curves().extremes(Series::reserved, 0, context.device().event_count()).max;
+    // The model may reserve more than the program did where the recording is incomplete, or a little less.
+    const int64_t saved = std::min(experiments.as_recorded.peak_reserved, recorded) - outcome.peak_reserved;
+    if (saved > 0 && saved * least_saving >= recorded) {
         finding.fixes.push_back(
             {words("With expandable_segments:True the same requests would have reserved {bytes} at "
                    "most, instead of {recorded}.",
-                   with("bytes", format_bytes(outcome.peak_reserved)), with("recorded", format_bytes(peak))),
+                   with("bytes", format_bytes(outcome.peak_reserved)), with("recorded", format_bytes(recorded))),
              experiments.tried.front().code,
-             saved,
+             recorded - outcome.peak_reserved,
              {}});
+        if (!experiments.estimate.empty()) {
+            finding.unknowns.push_back(experiments.estimate);
+        }
     }
 }
 

@@ -24,11 +24,13 @@ struct Experiment {
     bool surely_fails = false;  ///< even with the largest capacity that the recording allows
 };
 
-/// The results of the replays. Nothing is replayed if the model cannot reproduce the recording, or if the trace is too
-/// long for an interactive answer.
+/// The results of the replays. Nothing is replayed if the model cannot reproduce the recording as exactly as the
+/// conclusion needs, or if the trace is too long for an interactive answer.
 struct Experiments {
     bool was_tried = false;
     std::string why_not;  ///< a sentence, if nothing was replayed
+    /// A sentence, if the model has the recorded peak, but not every block in its place.
+    std::string estimate;
     Outcome as_recorded;
     std::vector<Experiment> tried;
     std::optional<Capacity> capacity;  ///< known without replays, too

@@ -154,7 +154,9 @@ FindingMemory find_memory(const AnalysisContext& context, const Finding& finding
 
 std::vector<AllocationIndex> memory_over_time(const DeviceHistory& device, const Finding& finding) {
     std::vector<AllocationIndex> found = finding.memory.allocations;
-    if (finding.kind != FindingKind::growing_tensor) {
+    // The memory of a failure is that of the leak that led to it: one tensor is the last of those that grew.
+    const bool grew = finding.kind == FindingKind::out_of_memory && found.size() == 1;
+    if (finding.kind != FindingKind::growing_tensor && !grew) {
         return is_remade(device, finding) ? made_alike(device, finding) : found;
     }
     std::unordered_set<AllocationIndex> known(found.begin(), found.end());

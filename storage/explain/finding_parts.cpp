@@ -130,7 +130,13 @@ ExplainedTime explained_time(const AnalysisContext& context) {
     const Iterations& iterations = context.iterations();
     const bool is_iteration = !iterations.empty() && context.now() == iterations.all().back().last &&
                               iterations.source() != IterationSource::loop;
-    return is_iteration ? ExplainedTime::end_of_iteration : ExplainedTime::end_of_run;
+    if (is_iteration) {
+        return ExplainedTime::end_of_iteration;
+    }
+    // The memory at the end of the run is another if the program frees what it used.
+    const auto allocated = [&](EventNumber n) { return context.curves().value(Series::allocated, n); };
+    const bool is_freed = allocated(context.device().event_count()) < allocated(context.now());
+    return is_freed ? ExplainedTime::end_of_work : ExplainedTime::end_of_run;
 }
 
 std::string time_point_name(const AnalysisContext& context, const Words& words) {
@@ -143,6 +149,7 @@ std::string time_point_name(const AnalysisContext& context, const Words& words) 
         case ExplainedTime::end_of_iteration:
             return words("the end of {iteration}",
                          with("iteration", time_point_of_iteration(iterations, words, iterations.all().back())));
+        case ExplainedTime::end_of_work: return words("the end of the work");
         case ExplainedTime::end_of_run: break;
     }
     return words("the end of the run");

@@ -38,9 +38,17 @@ std::string capitalized(std::string text);
 /// Says when the memory grows, if not in every iteration. Requires `per_iteration` if there are rises.
 void add_rises(Finding& finding, const std::optional<Rises>& rises, IterationSource unit, const Words& words);
 /// What the context's time point is.
-enum class ExplainedTime : uint8_t { peak, end_of_snapshot, event, out_of_memory, end_of_iteration, end_of_run };
+enum class ExplainedTime : uint8_t {
+    peak,
+    end_of_snapshot,
+    event,
+    out_of_memory,
+    end_of_iteration,
+    end_of_work,
+    end_of_run
+};
 ExplainedTime explained_time(const AnalysisContext& context);
-/// Returns the context's time point: "the end of step 59", "the out-of-memory error", "the end of the run".
+/// Returns the context's time point: "the end of step 59", "the out-of-memory error", "the end of the work".
 std::string time_point_name(const AnalysisContext& context, const Words& words);
 
 /// Returns evidence for a state of the device, with the caller's text.

@@ -19,9 +19,10 @@ std::string percent(double share) { return fmt::format("{:.1f} %", std::abs(shar
 }  // namespace
 
 Sentence peak_sentence(const RecordedRun& recorded, const ModelRun& asked) {
-    const int64_t before = recorded.model.figures.peak_reserved, after = asked.figures.peak_reserved;
+    // The recorded figure stands beside the sentence, also where the model differs from it.
+    const int64_t before = recorded.recorded.figures.peak_reserved, after = asked.figures.peak_reserved;
     const With bytes = with("bytes", format_bytes(after)), from = with("before", format_bytes(before));
-    if (before == after) {
+    if (after == recorded.model.figures.peak_reserved) {
         return Sentence("Peak reserved {bytes}, as with the recorded settings.", bytes);
     }
     const double share = static_cast<double>(after - before) / static_cast<double>(std::max<int64_t>(before, 1));

@@ -161,6 +161,18 @@ TEST(ExplainEndScan, TheEndOfTheRunIsLaterThanTheLastEvent) {
     EXPECT_GT(explanation.time, context->now_time());
 }
 
+TEST(ExplainEndScan, TheEndOfTheWorkIsBeforeTheProgramFreesItsMemory) {
+    Program program;
+    const AllocationIndex model = program.run.alloc(8 * MiB, program.run.line("build"));
+    program.run.free(program.run.alloc(MiB, program.run.line("predict")));
+    program.run.free(model);
+    program.run.trace.duration = program.run.now() + 20'000'000'000;
+    const auto context = program.run.make_context();
+    const Explanation explanation = test::explained(*context);
+    EXPECT_EQ(explanation.time_point, "the end of the work");
+    EXPECT_EQ(explanation.time, context->now_time()) << "later there is other memory";
+}
+
 /// Each step, one line makes a result of two parts in functions of a library, and a list keeps it. `rest`: bytes of the
 /// second part, of which no scan finds the referrer; of the first part, scans find it for four.
 Findings results_of_two_parts(const std::function<int64_t(int)>& rest) {

@@ -678,5 +678,18 @@ TEST(ExplainExperiments, OmitASettingThatIsOn) {
     EXPECT_FALSE(try_expandable(context, Words(Language::english), progress).was_tried);
 }
 
+TEST(ExplainExperiments, EstimateThePeakIfABlockLiesElsewhere) {
+    auto trace = std::make_shared<Trace>(*open_snapshot("s3_varlen"));
+    Allocations& all = trace->devices.front().allocations;
+    all.address[all.size() - 1] += 512;
+    const AnalysisContext context(std::make_shared<const Analysis>(trace, trace->main_device()), nullptr);
+    Progress progress;
+    const Words words(Language::english);
+    EXPECT_FALSE(try_settings(context, words, std::nullopt, progress).was_tried) << "whether a request fits is unknown";
+    const Experiments peak = try_expandable(context, words, progress);
+    EXPECT_TRUE(peak.was_tried) << peak.why_not;
+    EXPECT_THAT(peak.estimate, HasSubstr("is an estimate"));
+}
+
 }  // namespace
 }  // namespace tidemark::test

@@ -51,5 +51,25 @@ TEST(FindingMemory, OverTimeHasTheEarlierCopiesOfMemoryThatIsCopiedInEachStep) {
     EXPECT_EQ(shown(true).size(), 20u * 21 / 2);
 }
 
+/// An out-of-memory error has the memory of the leak that led to it.
+TEST(FindingMemory, OverTimeOfAFailureHasWhatAGrowingTensorReplaced) {
+    RunBuilder run;
+    AllocationIndex before = no_allocation;
+    for (uint64_t i = 1; i <= 10; ++i) {
+        const AllocationIndex whole = run.alloc(i * MiB, run.line("append"));
+        if (before != no_allocation) {
+            run.free(before);
+        }
+        before = whole;
+        run.step();
+    }
+    const auto context = run.make_context();
+    Finding finding;
+    finding.kind = FindingKind::out_of_memory;
+    finding.severity = Severity::failure;
+    set_allocations(finding, *context, {before}, context->device().event_count());
+    EXPECT_EQ(memory_over_time(context->device(), finding).size(), 10u);
+}
+
 }  // namespace
 }  // namespace tidemark
