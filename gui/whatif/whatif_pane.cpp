@@ -14,6 +14,7 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/model/text.h"
 #include "gui/whatif/reserved_plot.h"
@@ -78,6 +79,44 @@ void add_row(QStandardItemModel& model, const QStringList& cells) {
     model.appendRow(items);
 }
 
+/// In a low pane the rows come closer, down to the height of the text, before one of them is cut.
+class FiguresTable : public QTableView {
+public:
+    /// Gives each column of numbers room for the longest of them.
+    void fit_figures() {
+        const int digit = fontMetrics().horizontalAdvance(u'0');
+        horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+        for (int column = 1; column < model()->columnCount(); ++column) {
+            setColumnWidth(column, std::max(digit * 11, sizeHintForColumn(column) + digit));
+        }
+        fit_rows();
+    }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QTableView::resizeEvent(event);
+        fit_rows();
+    }
+
+private:
+    void fit_rows() {
+        const int text = fontMetrics().height(), rows = model() != nullptr ? model()->rowCount() : 0;
+        const int room = viewport()->height() / std::max(rows, 1);
+        verticalHeader()->setMinimumSectionSize(text);
+        verticalHeader()->setDefaultSectionSize(std::clamp(room, text, row_height(*this)));
+    }
+};
+
+QWidget* column_of(QWidget* top, QWidget* rest) {
+    auto* column = new QWidget;
+    auto* layout = new QVBoxLayout(column);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    layout->addWidget(top);
+    layout->addWidget(rest, 1);
+    return column;
+}
+
 }  // namespace
 
 WhatIfPane::WhatIfPane(QWidget* parent)
@@ -87,6 +126,7 @@ WhatIfPane::WhatIfPane(QWidget* parent)
     setAccessibleName(tr("What if: other settings of the allocator"));
     settings_ = new SettingsBar;
     result_ = new QLabel;
+    result_->setObjectName(QStringLiteral("result"));
     result_->setAccessibleName(tr("Result of the replay"));
     result_->setTextFormat(Qt::RichText);
     result_->setWordWrap(true);
@@ -94,7 +134,8 @@ WhatIfPane::WhatIfPane(QWidget* parent)
     result_->setContentsMargins(8, 0, 8, 0);
     plot_ = new ReservedPlot;
     auto* split = new QSplitter(Qt::Horizontal);
-    split->addWidget(plot_);
+    // The table is beside the sentence, too: in a low pane it needs the height of that line for its last row.
+    split->addWidget(column_of(result_, plot_));
     split->addWidget(make_table());
     split->setChildrenCollapsible(false);
     split->setHandleWidth(5);
@@ -104,7 +145,6 @@ WhatIfPane::WhatIfPane(QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
     layout->addWidget(settings_);
-    layout->addWidget(result_);
     layout->addWidget(split, 1);
     layout->addWidget(make_foot());
     delay_.setSingleShot(true);
@@ -116,7 +156,7 @@ WhatIfPane::WhatIfPane(QWidget* parent)
 
 QWidget* WhatIfPane::make_table() {
     figures_ = new QStandardItemModel(this);
-    table_ = new QTableView;
+    table_ = new FiguresTable;
     table_->setModel(figures_);
     table_->setAccessibleName(tr("Figures of the recorded run and of the replay"));
     set_table_style(table_);
@@ -276,11 +316,7 @@ void WhatIfPane::show_figures() {
         count(tr("Memory to the driver, calls"), before.driver_frees, after.driver_frees);
         add_row(*figures_, {tr("Out of memory"), failure_text(before), failure_text(after), QString()});
     }
-    const int digit = fontMetrics().horizontalAdvance(u'0');
-    table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-    for (int column = 1; column < figures_->columnCount(); ++column) {
-        table_->setColumnWidth(column, digit * 11);
-    }
+    static_cast<FiguresTable*>(table_)->fit_figures();
 }
 
 void WhatIfPane::follow_link() {
