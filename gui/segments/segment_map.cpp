@@ -284,7 +284,7 @@ QString fragmentation_text(const Session& session, const MemoryState& state) {
     if (session.trace().event_source == EventSource::driver) {
         return QString();
     }
-    if (const QString place = place_text(state.point.repeated); !place.isEmpty()) {
+    if (const QString place = place_sentence(state.point.repeated); !place.isEmpty()) {
         return SegmentMap::tr("%1. Its addresses were not recorded, so free gaps may differ.").arg(place);
     }
     const LargeSegments room = main_large_segments(session.device(), state);
