@@ -297,6 +297,16 @@ private slots:
         QCOMPARE(plot.process_bands().highest(), std::optional(21 * reserved));
     }
 
+    /// The largest library has one color in the plots, the breakdown and the list of shares.
+    void the_largest_component_of_a_kind_comes_first() {
+        const ComponentKey small{ComponentKind::library, "liba.so", 0}, large{ComponentKind::library, "libb.so", 0};
+        const std::vector<ComponentKey> all{{ComponentKind::context, "", 0}, small, large};
+        const std::vector<int64_t> most{500, 1, 100};
+        QCOMPARE(nth_of_kind(all, most, large), 0);
+        QCOMPARE(nth_of_kind(all, most, small), 1);
+        QCOMPARE(nth_of_kind(all, most, all[0]), 0);
+    }
+
     void memory_of_unknown_role_is_hatched() {
         PictureRequest r;
         r.theme = Theme::light();
