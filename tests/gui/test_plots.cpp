@@ -323,6 +323,16 @@ private slots:
         QCOMPARE(nth_of_kind(all, most, all[0]), 0);
     }
 
+    void annotations_of_the_recorder_are_in_the_readers_language() {
+        const auto named = [](const char* name, AnnotationKind kind) {
+            return annotation_name({name, kind, -1, 0, 1, true});
+        };
+        QCOMPARE(named("garbage collection (12 objects)", AnnotationKind::garbage_collection),
+                 QStringLiteral("garbage collection (12 objects)"));
+        QCOMPARE(named("garbage collection", AnnotationKind::garbage_collection), QStringLiteral("garbage collection"));
+        QCOMPARE(named("epoch (3 objects)", AnnotationKind::user), QStringLiteral("epoch (3 objects)"));
+    }
+
     void memory_of_unknown_role_is_hatched() {
         PictureRequest r;
         r.theme = Theme::light();
