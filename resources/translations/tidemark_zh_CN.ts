@@ -4420,6 +4420,10 @@
         <source>Color: category</source>
         <translation>着色：类别</translation>
     </message>
+    <message>
+        <source>The largest free gap serves other requests.</source>
+        <translation>最大的空闲间隙供其他请求使用。</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::SettingsBar</name>
