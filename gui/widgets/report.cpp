@@ -59,7 +59,7 @@ QString breakable(const QString& text) {
 /// word, such as that of an environment variable, stays whole.
 int Report::name_width(const QFontMetrics& metrics) const {
     constexpr int after_name = 14;                     // pixels
-    constexpr int widest_name = 16, widest_word = 34;  // characters
+    constexpr int widest_name = 14, widest_word = 34;  // characters
     const int character = metrics.averageCharWidth();
     int widest = 0, word_width = 0;
     for (const Row& row : rows_) {
