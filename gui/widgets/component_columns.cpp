@@ -64,8 +64,9 @@ int nth_of_kind(const std::vector<ComponentKey>& components, const std::vector<i
     const auto own = static_cast<size_t>(found - components.begin());
     int before = 0;
     for (size_t i = 0; i < components.size() && own < components.size(); ++i) {
-        const bool is_larger = most[i] != most[own] ? most[i] > most[own] : i < own;
-        before += components[i].kind == key.kind && is_larger ? 1 : 0;
+        const bool is_by_size = key.kind != ComponentKind::other_processes && most[i] != most[own];
+        const bool comes_first = is_by_size ? most[i] > most[own] : i < own;
+        before += components[i].kind == key.kind && comes_first ? 1 : 0;
     }
     return before;
 }

@@ -321,6 +321,9 @@ private slots:
         QCOMPARE(nth_of_kind(all, most, large), 0);
         QCOMPARE(nth_of_kind(all, most, small), 1);
         QCOMPARE(nth_of_kind(all, most, all[0]), 0);
+        const ComponentKey first{ComponentKind::other_processes, "", 7}, second{ComponentKind::other_processes, "", 8};
+        QCOMPARE(nth_of_kind({first, second}, {1, 100}, first), 0);
+        QVERIFY2(nth_of_kind({first, second}, {1, 100}, second) == 1, "neighbors in the stack differ");
     }
 
     void annotations_of_the_recorder_are_in_the_readers_language() {
