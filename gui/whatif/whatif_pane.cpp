@@ -307,6 +307,9 @@ void WhatIfPane::show_figures() {
         const auto count = [&](const QString& name, int64_t a, int64_t b) {
             add_row(*figures_, {name, count_text(a), count_text(b), shown(count_difference(b - a))});
         };
+        if (before.failed || after.failed) {
+            add_row(*figures_, {tr("Out of memory"), failure_text(before), failure_text(after), QString()});
+        }
         bytes(tr("Peak reserved"), before.peak_reserved, after.peak_reserved);
         bytes(tr("Peak allocated"), before.peak_allocated, after.peak_allocated);
         bytes(tr("Reserved at the end"), before.end_reserved, after.end_reserved);
@@ -314,7 +317,6 @@ void WhatIfPane::show_figures() {
         bytes(tr("Free gaps at the end"), before.gaps_at_end.bytes, after.gaps_at_end.bytes);
         count(tr("Memory from the driver, calls"), before.driver_allocations, after.driver_allocations);
         count(tr("Memory to the driver, calls"), before.driver_frees, after.driver_frees);
-        add_row(*figures_, {tr("Out of memory"), failure_text(before), failure_text(after), QString()});
     }
     static_cast<FiguresTable*>(table_)->fit_figures();
 }
