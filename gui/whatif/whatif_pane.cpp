@@ -72,6 +72,7 @@ void add_row(QStandardItemModel& model, const QStringList& cells) {
     QList<QStandardItem*> items;
     for (const QString& cell : cells) {
         items << new QStandardItem(cell);
+        items.back()->setToolTip(cell);
         if (items.size() > 1) {
             items.back()->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
         }
@@ -84,10 +85,10 @@ class FiguresTable : public QTableView {
 public:
     /// Gives each column of numbers room for the longest of them.
     void fit_figures() {
-        const int digit = fontMetrics().horizontalAdvance(u'0');
         horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
         for (int column = 1; column < model()->columnCount(); ++column) {
-            setColumnWidth(column, std::max(digit * 11, sizeHintForColumn(column) + digit));
+            const int heading = horizontalHeader()->sectionSizeHint(column);
+            setColumnWidth(column, std::max(heading, sizeHintForColumn(column)));
         }
         fit_rows();
     }
