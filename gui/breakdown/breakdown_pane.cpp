@@ -216,11 +216,11 @@ void BreakdownPane::show_selected_component() {
 }
 
 void BreakdownPane::update_colors() {
-    model_->set_brush_of(
-        [components = plot_->picture().components, theme = Theme::current()](const Component& component) {
-            return component_brush(theme, component.kind,
-                                   nth_of_kind(components, {component.kind, component.name, component.pid}));
-        });
+    model_->set_brush_of([components = plot_->picture().components, most = plot_->picture().most,
+                          theme = Theme::current()](const Component& component) {
+        return component_brush(theme, component.kind,
+                               nth_of_kind(components, most, {component.kind, component.name, component.pid}));
+    });
 }
 
 void BreakdownPane::show_sentences() {

@@ -4,7 +4,7 @@
 #include "gui/breakdown/breakdown_picture.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "gui/widgets/column_canvas.h"
 #include "storage/base/in_halves.h"
@@ -13,14 +13,18 @@ namespace tidemark::gui {
 
 namespace {
 
-std::vector<ComponentKey> components_of(const std::vector<BreakdownRow>& rows) {
-    std::set<ComponentKey> keys;
-    for (const BreakdownRow& row : rows) {
+void find_components(BreakdownPicture& picture) {
+    std::map<ComponentKey, int64_t> most;
+    for (const BreakdownRow& row : picture.rows) {
         for (const Component& component : row.components) {
-            keys.insert({component.kind, component.name, component.pid});
+            int64_t& bytes = most[{component.kind, component.name, component.pid}];
+            bytes = std::max(bytes, component.bytes);
         }
     }
-    return {keys.begin(), keys.end()};
+    for (const auto& [key, bytes] : most) {
+        picture.components.push_back(key);
+        picture.most.push_back(bytes);
+    }
 }
 
 int64_t known_of(const BreakdownRow& row) {
@@ -43,7 +47,7 @@ void fill_component(ColumnCanvas& canvas, const PictureRequest& r, int x, RowRun
 std::vector<QRgb> component_colors(const BreakdownPicture& picture) {
     std::vector<QRgb> colors;
     for (const ComponentKey& key : picture.components) {
-        colors.push_back(component_color(picture.request.theme, key.kind, nth_of_kind(picture.components, key)).rgb());
+        colors.push_back(picture.color(key).rgb());
     }
     return colors;
 }
@@ -88,12 +92,16 @@ void paint_device_line(ColumnCanvas& canvas, const BreakdownPicture& picture) {
 
 }  // namespace
 
+QColor BreakdownPicture::color(const ComponentKey& key) const {
+    return component_color(request.theme, key.kind, nth_of_kind(components, most, key));
+}
+
 BreakdownPicture paint_breakdown(const PictureRequest& request) {
     BreakdownPicture picture;
     picture.request = request;
     const PictureRequest& r = picture.request;
     picture.rows = breakdown_rows(r);
-    picture.components = components_of(picture.rows);
+    find_components(picture);
     for (const BreakdownRow& row : picture.rows) {
         picture.highest = std::max({picture.highest, known_of(row), row.device_used.value_or(0)});
     }

@@ -15,7 +15,10 @@ struct BreakdownPicture {
     QImage image;
     std::vector<BreakdownRow> rows;        ///< one per pixel column
     std::vector<ComponentKey> components;  ///< those that occur, innermost first
+    std::vector<int64_t> most;             ///< highest bytes of each of them
     int64_t highest = 0;                   ///< bytes of all components together or of NVML's figure
+
+    QColor color(const ComponentKey& key) const;
 };
 
 /// Stacks components from requested bytes up, with NVML's figure as a line on top. A column shows the time of highest

@@ -55,7 +55,7 @@ void BreakdownPlot::view_changed() {
 }
 
 void BreakdownPlot::take(BreakdownPicture picture) {
-    const bool same_components = picture.components == picture_.components;
+    const bool same_components = picture.components == picture_.components && picture.most == picture_.most;
     picture_ = std::move(picture);
     if (static_cast<double>(picture_.highest) > whole_bytes()) {
         grow_whole_bytes(static_cast<double>(picture_.highest) * 1.15);
@@ -126,8 +126,8 @@ QString BreakdownPlot::describe(QPoint point) {
         line({}, tr("nvidia-smi"), *row.device_used);
     }
     for (auto component = row.components.rbegin(); component != row.components.rend(); ++component) {
-        const int nth = nth_of_kind(picture_.components, {component->kind, component->name, component->pid});
-        line(swatch(component_color(theme(), component->kind, nth)), component_name(*component), component->bytes);
+        const QColor color = picture_.color({component->kind, component->name, component->pid});
+        line(swatch(color), component_name(*component), component->bytes);
     }
     return html + QStringLiteral("</table>");
 }

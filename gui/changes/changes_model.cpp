@@ -44,9 +44,8 @@ QString kind_text(RowChange kind, bool of_range) {
     return {};
 }
 
-QString cell(const ChangedGroup& group, GroupBy by, int column, bool of_range) {
+QString cell(const ChangedGroup& group, int column, bool of_range) {
     switch (column) {
-        case ChangesModel::name: return group_text(by, group.name);
         case ChangesModel::kind: return kind_text(kind_of(group), of_range);
         case ChangesModel::difference: return change_text(group.difference());
         case ChangesModel::begin: return amounts_text(group.begin);
@@ -70,13 +69,20 @@ QString exact_cell(const ChangedGroup& group, int column, bool of_range) {
 
 ChangesModel::ChangesModel(QObject* parent) : QAbstractTableModel(parent) {}
 
-void ChangesModel::show(std::shared_ptr<const Changes> changes, ComparedPoints points) {
+void ChangesModel::show(std::shared_ptr<const Changes> changes, ComparedPoints points, const StackTable* stacks) {
     beginResetModel();
     points_ = points;
+    stacks_ = stacks;
     changes_ = std::move(changes);
     order_.resize(changes_ ? changes_->groups.size() : 0);
     sort_order();
     endResetModel();
+}
+
+/// Returns a stack as the other tables name it: by the site alone, several rows would have one name.
+QString ChangesModel::group_name(const ChangedGroup& group) const {
+    return stacks_ != nullptr && group.stack != 0 ? stack_text(*stacks_, group.stack)
+                                                  : group_text(changes_->by, group.name);
 }
 
 const ChangedGroup& ChangesModel::group_at(int row) const { return changes_->groups[order_[static_cast<size_t>(row)]]; }
@@ -92,14 +98,13 @@ QVariant ChangesModel::data(const QModelIndex& index, int role) const {
     const bool of_range = points_ == ComparedPoints::range;
     const bool is_text = index.column() == name || index.column() == kind;
     switch (role) {
-        case Qt::DisplayRole: return cell(group, changes_->by, index.column(), of_range);
+        case Qt::DisplayRole: return index.column() == name ? group_name(group) : cell(group, index.column(), of_range);
         case exact_text_role: return exact_cell(group, index.column(), of_range);
         case Qt::DecorationRole:
             return index.column() == name && changes_->by == GroupBy::category
                        ? QVariant(category_color(Theme::current(), category_from_name(group.name)))
                        : QVariant();
-        case Qt::ToolTipRole:
-            return index.column() == name ? tip_text(group_text(changes_->by, group.name)) : QString();
+        case Qt::ToolTipRole: return index.column() == name ? tip_text(group_name(group)) : QString();
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::Alignment(is_text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         default: return {};

@@ -25,8 +25,9 @@ public:
     enum Column { name, kind, difference, begin, end, made, freed, column_count };
 
     explicit ChangesModel(QObject* parent = nullptr);
-    /// Null: nothing.
-    void show(std::shared_ptr<const Changes> changes, ComparedPoints points = ComparedPoints::range);
+    /// Null: nothing. `stacks`: those of the groups, if they have one; must outlive what is shown.
+    void show(std::shared_ptr<const Changes> changes, ComparedPoints points = ComparedPoints::range,
+              const StackTable* stacks = nullptr);
 
     const ChangedGroup& group_at(int row) const;
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -37,12 +38,14 @@ public:
 
 private:
     void sort_order();
+    QString group_name(const ChangedGroup& group) const;
     QString heading(int column) const;
     QString heading_tip(int column) const;
 
     std::shared_ptr<const Changes> changes_;
     std::vector<size_t> order_;  ///< in Changes::groups
     ComparedPoints points_ = ComparedPoints::range;
+    const StackTable* stacks_ = nullptr;
     int sort_column_ = difference;
     Qt::SortOrder sort_order_ = Qt::DescendingOrder;
 };

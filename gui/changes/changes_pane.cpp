@@ -248,7 +248,8 @@ void ChangesPane::take(std::shared_ptr<const ShownChanges> shown) {
     summary_->setText(has_table ? summary_of(*shown_) : QString());
     plot_->setVisible(runs_ != nullptr);
     plot_->show_changes(shown_);
-    model_->show(has_table ? std::shared_ptr<const Changes>(shown_, &shown_->changes) : nullptr, mode());
+    model_->show(has_table ? std::shared_ptr<const Changes>(shown_, &shown_->changes) : nullptr, mode(),
+                 session_ ? &session_->trace().stacks : nullptr);
     take_steps();
     show_note();
 }

@@ -82,6 +82,8 @@ private:
     QString place_text(double place) const;
     QString axis_text() const;
     QString describe(double place) const;
+    /// Returns in full what is written above and below the curves.
+    QString describe_text_at(QPoint point) const;
 
     QPointer<Session> session_;
     std::shared_ptr<const ShownChanges> shown_;

@@ -33,6 +33,14 @@ QString ComparisonPlot::describe(double place) const {
     return all;
 }
 
+QString ComparisonPlot::describe_text_at(QPoint point) const {
+    if (point.y() < curves_area().top()) {
+        const QString a = QStringLiteral("A  ") + runs()->a.name(), b = QStringLiteral("B  ") + runs()->b.name();
+        return a.toHtmlEscaped() + QStringLiteral("<br>") + b.toHtmlEscaped();
+    }
+    return point.y() > difference_area().bottom() ? axis_text().toHtmlEscaped() : QString();
+}
+
 void ComparisonPlot::go_to(double place) {
     if (session_) {
         Selection& selection = session_->selection();
@@ -60,7 +68,7 @@ void ComparisonPlot::mouseMoveEvent(QMouseEvent* event) {
     if (tip_.isNull()) {
         tip_ = new HoverTip(this);
     }
-    tip_->show_at(this, point, pointer_ ? describe(*pointer_) : QString());
+    tip_->show_at(this, point, pointer_ ? describe(*pointer_) : describe_text_at(point));
     update();
 }
 

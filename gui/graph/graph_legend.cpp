@@ -37,10 +37,10 @@ std::vector<GraphPainter::LegendEntry> GraphPainter::legend_entries(QSizeF view)
         entries.push_back({GraphMap::tr("%1").arg(bytes_text(most)), {}, GraphMap::tr("shallow size: small"), true});
     }
     entries.push_back({GraphMap::tr("saved tensor"), category_color(theme_, Category::saved)});
+    entries.push_back({GraphMap::tr("released saved tensor")});
     if (view.height() < least_for_all.height() || view.width() < least_for_all.width()) {
         return entries;
     }
-    entries.push_back({GraphMap::tr("released saved tensor")});
     entries.push_back({GraphMap::tr("bytes: retained size"), {}, {}, false, true});
     entries.push_back({GraphMap::tr("bar: shallow size"), {}, {}, false, true});
     entries.push_back({GraphMap::tr("arrow: to a node that is retained"), {}, {}, false, true});

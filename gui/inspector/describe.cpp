@@ -137,7 +137,7 @@ void Describer::add_size(AllocationIndex a) {
 
 /// Says so if the cursor shows another step's memory.
 void Describer::add_place_note() {
-    if (const QString place = place_text(time_point_.repeated); !place.isEmpty()) {
+    if (const QString place = place_sentence(time_point_.repeated); !place.isEmpty()) {
         report_.note(place);
     }
 }

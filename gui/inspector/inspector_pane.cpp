@@ -227,6 +227,11 @@ void InspectorPane::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     state_.set_active(true);
     refresh_now();
+    // The pane gets its width after this event. A text that was laid out in a narrower one keeps its scroll bars.
+    QTimer::singleShot(0, this, [this] {
+        html_.clear();
+        refresh_now();
+    });
 }
 
 void InspectorPane::hideEvent(QHideEvent* event) {

@@ -37,6 +37,18 @@ double luminance(const QColor& color) {
     return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
 }
 
+/// Returns a shade for the light theme. Darker shades of a dark color are nearly black, as the line of nvidia-smi: it
+/// has one lighter and one a little darker. `step`: the darker shade of another color.
+QColor light_shade(const QColor& base, int nth, double step) {
+    constexpr double dark = 0.13;
+    if (luminance(base) > dark) {
+        return mixed(base, Qt::black, step);
+    }
+    constexpr double lighter = 0.28, darker = 0.3;
+    const int shade = nth % 3;
+    return shade == 0 ? base : shade == 1 ? mixed(base, Qt::white, lighter) : mixed(base, Qt::black, darker);
+}
+
 void take_key_colors(Theme& theme) {
     theme.allocated_line = of_theme(theme, series_key(Series::allocated));
     theme.active_line = of_theme(theme, series_key(Series::active));
@@ -112,12 +124,12 @@ QColor id_color(const Theme& theme, uint32_t id) {
 }
 
 QColor component_color(const Theme& theme, ComponentKind kind, int nth) {
-    // Neighbors in the stack are neighbors in this order, so they differ most.
+    // Neighbors in this order differ most.
     constexpr std::array<double, 4> steps = {0, 0.57, 0.29, 0.71};
     const double step = steps[static_cast<size_t>(nth) % steps.size()];
     const QColor base = of_theme(theme, component_key(kind));
     if (!theme.dark) {
-        return mixed(base, Qt::black, step);
+        return light_shade(base, nth, step);
     }
     // A color that is nearly white has no lighter shades. Darker ones must still differ from the background.
     constexpr double very_light = 0.6, range = 0.7;

@@ -230,6 +230,11 @@ QString place_text(const std::optional<RepeatedPlace>& place) {
     return place && !place->is_at_end() ? to_qstring(reader_words().translate(describe_place(*place))) : QString();
 }
 
+QString place_sentence(const std::optional<RepeatedPlace>& place) {
+    QString text = place_text(place);
+    return text.isEmpty() ? text : text.replace(0, 1, text.at(0).toUpper());
+}
+
 QString category_text(Category category) { return to_qstring(category_name(reader_words(), category)); }
 
 }  // namespace tidemark::gui

@@ -51,8 +51,10 @@ QString point_text(const Trace& trace, const DeviceHistory& device, const TimePo
 /// Returns the same as the point of the cursor, with what its event did: "cursor 1.234567 s · event 1,234: freed 2.00
 /// MiB".
 QString cursor_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point);
-/// Returns a sentence about a place within a repeated step; empty at other points.
+/// Returns what is shown at a place within a repeated step, as a part of a line; empty at other points.
 QString place_text(const std::optional<RepeatedPlace>& place);
+/// Returns the same at the beginning of a sentence: with a capital.
+QString place_sentence(const std::optional<RepeatedPlace>& place);
 QString address_text(uint64_t address);
 
 QString category_text(Category category);  ///< "saved for backward"

@@ -3,8 +3,10 @@
 
 #include "gui/segments/map_legend.h"
 
-#include <QEvent>
+#include <QHelpEvent>
 #include <QPainter>
+#include <QToolTip>
+#include <algorithm>
 #include <cmath>
 
 #include "gui/model/grouping.h"
@@ -53,6 +55,19 @@ void MapLegend::changeEvent(QEvent* event) {
         event->type() == QEvent::LanguageChange || event->type() == QEvent::PaletteChange) {
         entries_changed();
     }
+}
+
+/// Shows the name of an entry in full.
+bool MapLegend::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) {
+        return QWidget::event(event);
+    }
+    auto* help = static_cast<QHelpEvent*>(event);
+    const auto& all = places(width());
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Placed& each) { return each.line.contains(help->pos()); });
+    QToolTip::showText(help->globalPos(), found == all.end() ? QString() : tip_text(found->name), this);
+    return true;
 }
 
 void MapLegend::entries_changed() {
@@ -159,7 +174,7 @@ std::vector<MapLegend::Placed> MapLegend::place(const std::vector<Entry>& all, i
             next = QPoint(margin, next.y() + line_height());
             right = width - margin;
         }
-        placed.push_back({{entry.brush, name}, QRect(next, QSize(entry_width, line_height()))});
+        placed.push_back({{entry.brush, name}, QRect(next, QSize(entry_width, line_height())), entry.name});
         next.rx() += entry_width + gap;
     }
     return placed;
@@ -205,7 +220,7 @@ void MapLegend::paint_into(QPainter& painter, const QRect& area, double bytes_pe
     if (by_ == MapColors::age || by_ == MapColors::size) {
         paint_ramp(painter, first, theme);
     }
-    for (const auto& [entry, place] : places(area.width())) {
+    for (const auto& [entry, place, name] : places(area.width())) {
         const QRect line = place.translated(area.topLeft());
         painter.setPen(theme.faint_text);
         painter.setBrush(entry.brush);

@@ -32,6 +32,7 @@ public:
 protected:
     void paintEvent(QPaintEvent* event) override;
     void changeEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
 
 private:
     struct Entry {
@@ -41,6 +42,7 @@ private:
     struct Placed {
         Entry entry;  ///< its name is elided
         QRect line;
+        QString name;  ///< in full
     };
     void entries_changed();
     std::vector<Entry> entries() const;

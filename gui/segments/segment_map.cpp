@@ -284,7 +284,7 @@ QString fragmentation_text(const Session& session, const MemoryState& state) {
     if (session.trace().event_source == EventSource::driver) {
         return QString();
     }
-    if (const QString place = place_text(state.point.repeated); !place.isEmpty()) {
+    if (const QString place = place_sentence(state.point.repeated); !place.isEmpty()) {
         return SegmentMap::tr("%1. Its addresses were not recorded, so free gaps may differ.").arg(place);
     }
     const LargeSegments room = main_large_segments(session.device(), state);
@@ -297,13 +297,17 @@ QString fragmentation_text(const Session& session, const MemoryState& state) {
     if (room.largest <= uint64_t{1} << 20) {
         return SegmentMap::tr("Any request above 1 MiB (%1) needs new memory from the driver.").arg(where);
     }
-    if (room.free == room.largest) {
-        return SegmentMap::tr("A request above %1 (%2) needs new memory from the driver.")
-            .arg(bytes_text(room.largest), where);
-    }
-    return SegmentMap::tr(
-               "A request above %1 (%2) needs new memory from the driver, although %3 of its large segments are free.")
-        .arg(bytes_text(room.largest), where, bytes_text(room.free));
+    const QString text = room.free == room.largest
+                             ? SegmentMap::tr("A request above %1 (%2) needs new memory from the driver.")
+                                   .arg(bytes_text(room.largest), where)
+                             : SegmentMap::tr(
+                                   "A request above %1 (%2) needs new memory from the driver, although %3 of its large "
+                                   "segments are free.")
+                                   .arg(bytes_text(room.largest), where, bytes_text(room.free));
+    // The figure above the sentence is of all segments, also of those for small blocks.
+    return state.largest_gap > room.largest
+               ? text + u' ' + SegmentMap::tr("The largest free gap serves other requests.")
+               : text;
 }
 
 void SegmentMap::render_to(QPainter& painter, QSize size) {

@@ -211,7 +211,8 @@ void ShareDialog::show_preview(const Outcome& outcome) {
         for (const RemovedTexts::Example& example : removed.examples) {
             auto* row = new QTreeWidgetItem(
                 kind, {name_text(example.before), example.after.empty() ? tr("removed") : name_text(example.after)});
-            row->setToolTip(0, tip_text(name_text(example.before)));
+            row->setToolTip(0, tip_text(row->text(0)));
+            row->setToolTip(1, tip_text(row->text(1)));
         }
         if (const auto further = removed.count - static_cast<int64_t>(removed.examples.size());
             further > 0 && !removed.examples.empty()) {

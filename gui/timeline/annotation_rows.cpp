@@ -4,9 +4,12 @@
 #include "gui/timeline/annotation_rows.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <algorithm>
+#include <optional>
 
 #include "gui/model/plural.h"
+#include "gui/model/text.h"
 
 namespace tidemark::gui {
 
@@ -77,7 +80,21 @@ void add_repeats_row(AnnotationRows& result, const std::vector<RepeatedSteps>& r
     result.repeats = std::move(spans);
 }
 
+/// Returns the number in "garbage collection (12 objects)", if the name is of this kind.
+std::optional<int> collected_objects(const QString& name) {
+    static const QRegularExpression pattern(QStringLiteral("^garbage collection \\((\\d+) objects\\)$"));
+    const QRegularExpressionMatch match = pattern.match(name);
+    return match.hasMatch() ? std::optional(match.captured(1).toInt()) : std::nullopt;
+}
+
 }  // namespace
+
+QString annotation_name(const Annotation& annotation) {
+    const QString name = name_text(annotation.name);
+    const auto objects = annotation.kind == AnnotationKind::garbage_collection ? collected_objects(name) : std::nullopt;
+    return objects ? QCoreApplication::translate("Annotations", "garbage collection (%n object(s))", nullptr, *objects)
+                   : name;
+}
 
 AnnotationRows lay_out_annotations(const Trace& trace, int device) {
     AnnotationRows result;

@@ -4,6 +4,7 @@
 // Annotations in nested rows: within a row they never overlap, so a row is searched by bisection.
 #pragma once
 
+#include <QString>
 #include <memory>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct AnnotationRows {
     std::shared_ptr<const std::vector<Annotation>> steps;    ///< Trace::steps as spans
     std::shared_ptr<const std::vector<Annotation>> repeats;  ///< stretches of DeviceHistory::repeats as spans
 };
+
+/// Returns the name of an annotation: the program's own, or in the reader's language that of the recorder.
+QString annotation_name(const Annotation& annotation);
 
 /// Steps, repeated steps of one device, and annotations of it and of no device. Points into the trace.
 AnnotationRows lay_out_annotations(const Trace& trace, int device);

@@ -3,6 +3,7 @@
 
 #include "gui/timeline/finding_plot.h"
 
+#include <QTextLayout>
 #include <algorithm>
 #include <utility>
 
@@ -138,6 +139,21 @@ void FindingPlot::paint_picture(QCPPainter& painter) {
     painter.drawText(above, Qt::AlignRight | Qt::AlignVCenter, title(QFontMetrics(painter.font()), above.width()));
 }
 
+/// Returns the title in full, in lines of a readable length: tips do not wrap.
+QString FindingPlot::title_tip() const {
+    constexpr int line_length = 480;  // pixels
+    const QString text = title(fontMetrics(), QWIDGETSIZE_MAX);
+    QTextLayout layout(text, font());
+    QStringList lines;
+    layout.beginLayout();
+    for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
+        line.setLineWidth(line_length);
+        lines << text.mid(line.textStart(), line.textLength()).toHtmlEscaped();
+    }
+    layout.endLayout();
+    return lines.join(QStringLiteral("<br>"));
+}
+
 QString FindingPlot::describe_ends(std::pair<double, double> range) const {
     const auto bytes = [&](double at) { return bytes_text(curve()->at(*session(), at).bytes); };
     return curve() ? tr("%1 → %2").arg(bytes(range.first), bytes(range.second)) : QString();
@@ -146,6 +162,9 @@ QString FindingPlot::describe_ends(std::pair<double, double> range) const {
 QString FindingPlot::describe(QPoint point) {
     if (!curve()) {
         return {};
+    }
+    if (point.y() < area().top()) {
+        return title_tip();
     }
     const double position = position_at(point.x());
     const FindingCurve::Value value = curve()->at(*session(), position);

@@ -38,6 +38,7 @@ private:
     void take_finding();
     void show_curve(ShownCurve shown);
     QString title(const QFontMetrics& metrics, int width) const;
+    QString title_tip() const;
 
     QPointer<ExplanationSource> source_;
     ShownCurve shown_ = no_curve();

@@ -141,7 +141,7 @@ std::optional<int64_t> ProcessBands::highest_between(double from, double to) con
 }
 
 QColor ProcessBands::color(const Component& component) const {
-    return component_color(request.theme, component.kind, nth_of_kind(components, key_of(component)));
+    return component_color(request.theme, component.kind, nth_of_kind(components, most, key_of(component)));
 }
 
 ProcessBands find_process_bands(const PictureRequest& request) {

@@ -59,7 +59,7 @@ QString oom_text(const Trace& trace, const OtherEvent& oom) {
 /// Returns the name as far as there is room; nothing instead of a few letters: "3…" would be read as a number.
 QString annotation_text(const QFontMetrics& metrics, const Annotation& annotation, int width) {
     constexpr int fewest_letters = 8;
-    const QString name = name_text(annotation.name) + (annotation.closed ? QString() : QStringLiteral(" …"));
+    const QString name = annotation_name(annotation) + (annotation.closed ? QString() : QStringLiteral(" …"));
     const QString shown = metrics.elidedText(name, Qt::ElideRight, width);
     return shown == name || shown.size() > fewest_letters ? shown : QString();
 }

@@ -27,7 +27,7 @@ TimelinePlot::TimelinePlot(QWidget* parent)
                   repaint_picture();
               }),
       bands_worker_(this, find_process_bands, [this](ProcessBands bands) {
-          bands_ = std::move(bands);
+          take(std::move(bands));
           repaint_picture();
       }) {
     setObjectName(QStringLiteral("timeline"));
@@ -41,6 +41,7 @@ void TimelinePlot::session_changed() {
     bands_worker_.abandon();
     picture_ = {};
     bands_ = {};
+    figure_ = {};
     lay_out_annotation_rows();
     if (has_data()) {
         find_highest();
@@ -66,7 +67,22 @@ void TimelinePlot::find_highest() {
     const Curves& curves = session()->analysis().curves();
     peak_ = peak_time_point(session()->trace(), session()->device(), curves);
     reserved_ = curves.peak(Series::reserved).max;
-    figure_ = figure_in_reach();
+    figure_ = std::max(figure_, figure_in_reach());  // the bands may have been higher
+}
+
+/// Takes bands that may be higher than nvidia-smi's samples, between which the program allocated and freed: they must
+/// not reach into the key.
+void TimelinePlot::take(ProcessBands bands) {
+    bands_ = std::move(bands);
+    const auto highest = bands_.highest();
+    if (!figure_ || !highest || *highest <= *figure_) {
+        return;
+    }
+    figure_ = highest;
+    grow_whole_bytes(fit_bytes());
+    if (!synchronous()) {
+        view_changed();
+    }
 }
 
 /// Returns the height of the plot, with room for the key. What it has no room for is only named in the key.
@@ -99,12 +115,13 @@ void TimelinePlot::view_changed() {
         return;
     }
     grow_whole_bytes(fit_bytes());
-    PictureRequest request = picture_request(*session(), theme(), area(), pixel_ratio(), low(), high());
+    const auto to_paint = [this] { return picture_request(*session(), theme(), area(), pixel_ratio(), low(), high()); };
     if (synchronous()) {
-        bands_ = find_process_bands(request);
+        take(find_process_bands(to_paint()));
     } else {
-        bands_worker_.request(request);
+        bands_worker_.request(to_paint());
     }
+    PictureRequest request = to_paint();
     if (synchronous() || picture_.image.isNull()) {
         picture_ = paint_timeline(request);
     } else {

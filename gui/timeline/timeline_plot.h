@@ -42,6 +42,7 @@ private:
     static constexpr int annotation_row_height = 17;  ///< pixels
 
     void find_highest();
+    void take(ProcessBands bands);
     double fit_bytes() const;
     std::optional<int64_t> figure_in_reach() const;
     QString figure_name() const;

@@ -26,7 +26,7 @@ QString TimelinePlot::describe_ends(std::pair<double, double> range) const {
 QString TimelinePlot::describe_annotations(double position) const {
     QStringList names;
     for (const Annotation* a : annotations_.at(session()->time_view().time_at(position))) {
-        names << name_text(a->name).toHtmlEscaped();
+        names << annotation_name(*a).toHtmlEscaped();
     }
     return names.join(QStringLiteral(" › "));
 }

@@ -17,13 +17,17 @@ namespace {
 
 constexpr double headroom = 1.15;
 
-/// Returns the range of a curve over states; nothing where the replay had stopped.
+/// Returns the range of a curve over states; nothing where the replay had stopped. Within one of its columns only the
+/// highest value is known: a lowest one would be drawn again at each pixel that shows the column, as a filled block.
 std::optional<std::pair<int64_t, int64_t>> range_of(const ModelRun& run, EventNumber from, EventNumber to) {
     const auto& columns = run.reserved.columns();
     const auto first = static_cast<size_t>(from / run.reserved.states_per_column());
     const auto last = std::min(static_cast<size_t>(to / run.reserved.states_per_column()) + 1, columns.size());
     if (from > run.figures.known_to || first >= last) {
         return std::nullopt;
+    }
+    if (first + 1 == last) {
+        return std::pair(columns[first].highest, columns[first].highest);
     }
     std::pair range{INT64_MAX, INT64_MIN};
     for (size_t i = first; i < last; ++i) {

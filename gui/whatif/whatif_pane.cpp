@@ -14,6 +14,7 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/model/text.h"
 #include "gui/whatif/reserved_plot.h"
@@ -71,11 +72,50 @@ void add_row(QStandardItemModel& model, const QStringList& cells) {
     QList<QStandardItem*> items;
     for (const QString& cell : cells) {
         items << new QStandardItem(cell);
+        items.back()->setToolTip(cell);
         if (items.size() > 1) {
             items.back()->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
         }
     }
     model.appendRow(items);
+}
+
+/// In a low pane the rows come closer, down to the height of the text, before one of them is cut.
+class FiguresTable : public QTableView {
+public:
+    /// Gives each column of numbers room for the longest of them.
+    void fit_figures() {
+        horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
+        for (int column = 1; column < model()->columnCount(); ++column) {
+            const int heading = horizontalHeader()->sectionSizeHint(column);
+            setColumnWidth(column, std::max(heading, sizeHintForColumn(column)));
+        }
+        fit_rows();
+    }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QTableView::resizeEvent(event);
+        fit_rows();
+    }
+
+private:
+    void fit_rows() {
+        const int text = fontMetrics().height(), rows = model() != nullptr ? model()->rowCount() : 0;
+        const int room = viewport()->height() / std::max(rows, 1);
+        verticalHeader()->setMinimumSectionSize(text);
+        verticalHeader()->setDefaultSectionSize(std::clamp(room, text, row_height(*this)));
+    }
+};
+
+QWidget* column_of(QWidget* top, QWidget* rest) {
+    auto* column = new QWidget;
+    auto* layout = new QVBoxLayout(column);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    layout->addWidget(top);
+    layout->addWidget(rest, 1);
+    return column;
 }
 
 }  // namespace
@@ -87,6 +127,7 @@ WhatIfPane::WhatIfPane(QWidget* parent)
     setAccessibleName(tr("What if: other settings of the allocator"));
     settings_ = new SettingsBar;
     result_ = new QLabel;
+    result_->setObjectName(QStringLiteral("result"));
     result_->setAccessibleName(tr("Result of the replay"));
     result_->setTextFormat(Qt::RichText);
     result_->setWordWrap(true);
@@ -94,7 +135,8 @@ WhatIfPane::WhatIfPane(QWidget* parent)
     result_->setContentsMargins(8, 0, 8, 0);
     plot_ = new ReservedPlot;
     auto* split = new QSplitter(Qt::Horizontal);
-    split->addWidget(plot_);
+    // The table is beside the sentence, too: in a low pane it needs the height of that line for its last row.
+    split->addWidget(column_of(result_, plot_));
     split->addWidget(make_table());
     split->setChildrenCollapsible(false);
     split->setHandleWidth(5);
@@ -104,7 +146,6 @@ WhatIfPane::WhatIfPane(QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
     layout->addWidget(settings_);
-    layout->addWidget(result_);
     layout->addWidget(split, 1);
     layout->addWidget(make_foot());
     delay_.setSingleShot(true);
@@ -116,7 +157,7 @@ WhatIfPane::WhatIfPane(QWidget* parent)
 
 QWidget* WhatIfPane::make_table() {
     figures_ = new QStandardItemModel(this);
-    table_ = new QTableView;
+    table_ = new FiguresTable;
     table_->setModel(figures_);
     table_->setAccessibleName(tr("Figures of the recorded run and of the replay"));
     set_table_style(table_);
@@ -267,6 +308,9 @@ void WhatIfPane::show_figures() {
         const auto count = [&](const QString& name, int64_t a, int64_t b) {
             add_row(*figures_, {name, count_text(a), count_text(b), shown(count_difference(b - a))});
         };
+        if (before.failed || after.failed) {
+            add_row(*figures_, {tr("Out of memory"), failure_text(before), failure_text(after), QString()});
+        }
         bytes(tr("Peak reserved"), before.peak_reserved, after.peak_reserved);
         bytes(tr("Peak allocated"), before.peak_allocated, after.peak_allocated);
         bytes(tr("Reserved at the end"), before.end_reserved, after.end_reserved);
@@ -274,13 +318,8 @@ void WhatIfPane::show_figures() {
         bytes(tr("Free gaps at the end"), before.gaps_at_end.bytes, after.gaps_at_end.bytes);
         count(tr("Memory from the driver, calls"), before.driver_allocations, after.driver_allocations);
         count(tr("Memory to the driver, calls"), before.driver_frees, after.driver_frees);
-        add_row(*figures_, {tr("Out of memory"), failure_text(before), failure_text(after), QString()});
     }
-    const int digit = fontMetrics().horizontalAdvance(u'0');
-    table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-    for (int column = 1; column < figures_->columnCount(); ++column) {
-        table_->setColumnWidth(column, digit * 11);
-    }
+    static_cast<FiguresTable*>(table_)->fit_figures();
 }
 
 void WhatIfPane::follow_link() {

@@ -58,10 +58,17 @@ std::vector<BreakdownRow> breakdown_rows(const PictureRequest& r) {
     return rows;
 }
 
-int nth_of_kind(const std::vector<ComponentKey>& components, const ComponentKey& key) {
-    return static_cast<int>(std::count_if(components.begin(), components.end(), [&](const ComponentKey& other) {
-        return other.kind == key.kind && other < key;
-    }));
+int nth_of_kind(const std::vector<ComponentKey>& components, const std::vector<int64_t>& most,
+                const ComponentKey& key) {
+    const auto found = std::find(components.begin(), components.end(), key);
+    const auto own = static_cast<size_t>(found - components.begin());
+    int before = 0;
+    for (size_t i = 0; i < components.size() && own < components.size(); ++i) {
+        const bool is_by_size = key.kind != ComponentKind::other_processes && most[i] != most[own];
+        const bool comes_first = is_by_size ? most[i] > most[own] : i < own;
+        before += components[i].kind == key.kind && comes_first ? 1 : 0;
+    }
+    return before;
 }
 
 QBrush component_brush(const Theme& theme, ComponentKind kind, int nth) {

@@ -27,7 +27,9 @@ std::vector<BreakdownRow> breakdown_rows(const PictureRequest& request);
 
 /// Fills a bar or swatch as the picture does: pending free striped, the unexplained rest hatched.
 QBrush component_brush(const Theme& theme, ComponentKind kind, int nth);
-/// Returns the number of components of the same kind before it.
-int nth_of_kind(const std::vector<ComponentKey>& components, const ComponentKey& key);
+/// Returns the number of components of the same kind that have more bytes: the largest library has the same color in
+/// every view. Of processes, returns the number of those before it, so that neighbors in the stack differ. `most`: the
+/// highest bytes of each component.
+int nth_of_kind(const std::vector<ComponentKey>& components, const std::vector<int64_t>& most, const ComponentKey& key);
 
 }  // namespace tidemark::gui

@@ -3,7 +3,7 @@
 
 #include "gui/widgets/report.h"
 
-#include <QFontMetrics>
+#include <QRegularExpression>
 #include <algorithm>
 
 #include "gui/model/text.h"
@@ -43,22 +43,36 @@ QString linked(const QString& escaped, const QString& link, const QColor& color)
                                 .arg(link, color.name(), escaped);
 }
 
-/// Lets long paths break after a slash instead of widening the pane; double blanks and units stay.
+/// Lets long paths break after a slash instead of widening the pane; double blanks, units and the number of a line
+/// stay.
 QString breakable(const QString& text) {
+    static const QRegularExpression line_number(QStringLiteral(":(?=\\d)"));
     return with_whole_units(text.toHtmlEscaped())
+        .replace(line_number, QStringLiteral(":&#8288;"))
         .replace(u'/', QStringLiteral("/&#8203;"))
         .replace(QLatin1String("  "), QLatin1String("&nbsp; "));
 }
 
 }  // namespace
 
-QString Report::html(const Theme& theme, const QFont& font, const QString& code_family) const {
-    constexpr int widest_name = 14;  // characters: longer names wrap, so that numbers have room beside them
-    int name_width = 0;
+/// Returns the width of the column of names. Longer names wrap between words, so that numbers have room beside them; a
+/// word, such as that of an environment variable, stays whole.
+int Report::name_width(const QFontMetrics& metrics) const {
+    constexpr int after_name = 14;                     // pixels
+    constexpr int widest_name = 14, widest_word = 34;  // characters
+    const int character = metrics.averageCharWidth();
+    int widest = 0, word_width = 0;
     for (const Row& row : rows_) {
-        name_width = std::max(name_width, QFontMetrics(font).horizontalAdvance(row.name) + 14);
+        widest = std::max(widest, metrics.horizontalAdvance(row.name) + after_name);
+        for (const QString& word : row.name.split(u' ')) {
+            word_width = std::max(word_width, metrics.horizontalAdvance(word) + after_name);
+        }
     }
-    name_width = std::min(name_width, QFontMetrics(font).averageCharWidth() * widest_name);
+    return std::max(std::min(widest, character * widest_name), std::min(word_width, character * widest_word));
+}
+
+QString Report::html(const Theme& theme, const QFont& font, const QString& code_family) const {
+    const int name_width = this->name_width(QFontMetrics(font));
     const QString faint = theme.faint_text.name();
     const QString shade = mixed(theme.background, theme.selection, 0.14).name();
     QString html = QStringLiteral(

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <QFont>
+#include <QFontMetrics>
 #include <QString>
 #include <vector>
 
@@ -50,6 +51,8 @@ private:
         QString name, value, link;
         bool code = false;
     };
+    int name_width(const QFontMetrics& metrics) const;
+
     std::vector<Row> rows_;
 };
 

@@ -34,6 +34,8 @@ public:
 
 }  // namespace
 
+int row_height(const QTableView& table) { return table.fontMetrics().height() + 6; }
+
 void set_table_style(QTableView* table) {
     auto* style = new PaddedStyle;
     style->setParent(table);
@@ -50,7 +52,7 @@ void set_table_style(QTableView* table) {
     table->setIconSize({swatch, swatch});
     table->verticalHeader()->hide();
     table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
+    table->verticalHeader()->setDefaultSectionSize(row_height(*table));
     table->horizontalHeader()->setHighlightSections(false);
 }
 

@@ -12,6 +12,9 @@ namespace tidemark::gui {
 /// Makes a table read-only with whole rows of one height (tables may have millions of rows).
 void set_table_style(QTableView* table);
 
+/// Returns the height of a row with its usual room around the text.
+int row_height(const QTableView& table);
+
 /// Gives the table a menu that copies its selected rows, or all if none is selected: as text (Ctrl+C), CSV and
 /// Markdown.
 void add_copy_actions(QTableView* table);

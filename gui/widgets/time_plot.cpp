@@ -220,7 +220,7 @@ QString TimePlot::values_at_cursor() const {
     QString text = tr("At the cursor, %1: allocated %2, active %3, reserved %4.")
                        .arg(point_text(session_->trace(), device, state.time_point), value(Series::allocated),
                             value(Series::active), value(Series::reserved));
-    if (const QString place = place_text(state.time_point.repeated); !place.isEmpty()) {
+    if (const QString place = place_sentence(state.time_point.repeated); !place.isEmpty()) {
         text += ' ' + place;
     }
     if (state.allocation != no_allocation) {
@@ -428,7 +428,7 @@ QString TimePlot::describe_column(QPoint point, const Column& column) const {
             .arg(name, high == low ? high : low + QStringLiteral(" – ") + high);
     };
     const TimePoint shown = point_under(point, column);
-    const QString place = place_text(shown.repeated);
+    const QString place = place_sentence(shown.repeated);
     return QStringLiteral("<b>%1</b><table cellspacing=0>").arg(point_text(session_->trace(), device, shown)) +
            row(tr("allocated"), Series::allocated) + row(tr("active"), Series::active) +
            row(tr("requested"), Series::requested) + row(tr("reserved"), Series::reserved) +

@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en">
 <context>
+    <name>Annotations</name>
+    <message numerus="yes">
+        <source>garbage collection (%n object(s))</source>
+        <translation>
+            <numerusform>garbage collection (%n object)</numerusform>
+            <numerusform>garbage collection (%n objects)</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Details</name>
     <message numerus="yes">
         <source>%n C++ frame(s)</source>

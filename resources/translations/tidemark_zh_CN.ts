@@ -2,6 +2,15 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN">
 <context>
+    <name>Annotations</name>
+    <message numerus="yes">
+        <source>garbage collection (%n object(s))</source>
+        <translation>
+            <numerusform>垃圾回收（%n 个对象）</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Comparison</name>
     <message>
         <source>%1, device %2</source>
@@ -1462,7 +1471,7 @@
     </message>
     <message>
         <source>Allocated at</source>
-        <translation>分配时间</translation>
+        <translation>分配时刻</translation>
     </message>
     <message>
         <source>Freed at</source>
@@ -4422,6 +4431,10 @@
     <message>
         <source>Color: category</source>
         <translation>着色：类别</translation>
+    </message>
+    <message>
+        <source>The largest free gap serves other requests.</source>
+        <translation>最大的空闲间隙供其他请求使用。</translation>
     </message>
 </context>
 <context>

@@ -71,6 +71,9 @@ private:
     ChangedGroup& group_of(AllocationIndex a) {
         const uint32_t group = grouper_.group_of(a);
         groups_.resize(std::max<size_t>(groups_.size(), grouper_.group_count()));
+        if (by_ == GroupBy::stack) {
+            groups_[group].stack = device_.allocations.stack[a];
+        }
         return groups_[group];
     }
 

@@ -16,6 +16,7 @@ struct ChangedGroup {
     Amounts begin, end;                            ///< active at the points
     Amounts made, freed;                           ///< between them: active at the end only, at the begin only
     std::vector<AllocationIndex> new_allocations;  ///< those of `made`, ascending
+    StackId stack = 0;                             ///< GroupBy::stack between points of one trace
 
     int64_t difference() const { return end.bytes - begin.bytes; }
 };

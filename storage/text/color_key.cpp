@@ -47,10 +47,10 @@ KeyColor component_key(ComponentKind kind) {
         case ComponentKind::cached_segments: return {0x888d94, 0x979da4};
         case ComponentKind::private_pools: return {0x9c689d, 0xeeafc8};
         case ComponentKind::driver_pools: return {0x3c1b6e, 0xc451ba};
-        case ComponentKind::library: return {0x0066a7, 0xaaf2e6};
+        case ComponentKind::library: return {0x075669, 0xaaf2e6};
         case ComponentKind::context: return {0xc27159, 0xfbce99};
         case ComponentKind::kernels: return {0x5b30ee, 0xceeb32};
-        case ComponentKind::other_processes: return {0x075669, 0x955e00};
+        case ComponentKind::other_processes: return {0x0066a7, 0x955e00};
         case ComponentKind::unknown: break;
     }
     return {0x646970, 0x666b72};

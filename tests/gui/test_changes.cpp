@@ -77,6 +77,22 @@ private slots:
         QVERIFY(!model.index(0, ChangesModel::name).data(Qt::DecorationRole).isValid());
     }
 
+    void stacks_have_the_names_of_the_other_tables() {
+        const EventNumber end = session_->device().event_count();
+        const auto changes = std::make_shared<const Changes>(changes_between(
+            session_->trace(), session_->device(), session_->analysis().live(), 0, end / 2, GroupBy::stack));
+        ChangesModel model;
+        model.show(changes, ComparedPoints::range, &session_->trace().stacks);
+        QStringList names;
+        for (int row = 0; row < model.rowCount(); ++row) {
+            const StackId stack = model.group_at(row).stack;
+            const QString name = model.index(row, ChangesModel::name).data().toString();
+            QCOMPARE(name, stack_text(session_->trace().stacks, stack));
+            names << name;
+        }
+        QVERIFY(names.filter(QStringLiteral(" → ")).size() > 0);
+    }
+
     void it_follows_the_range() {
         ChangesPane pane;
         pane.resize(900, 300);

@@ -381,6 +381,25 @@ private slots:
         }
     }
 
+    /// A library's band lies on the line of reserved memory.
+    void a_library_does_not_look_like_the_line_of_reserved_memory() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            require_distance(component_named(theme, ComponentKind::library),
+                             {QStringLiteral("reserved"), theme.reserved_line}, {0.11, 0.1});
+        }
+    }
+
+    /// Other processes are on top, under the line of nvidia-smi.
+    void no_process_looks_like_the_line_of_nvidia_smi() {
+        for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {
+            for (int nth = 0; nth < 4; ++nth) {
+                require_distance({QStringLiteral("process %1").arg(nth),
+                                  component_color(theme, ComponentKind::other_processes, nth)},
+                                 {QStringLiteral("nvidia-smi"), theme.allocated_line}, {0.12, 0.09});
+            }
+        }
+    }
+
     /// The measures themselves, at values that are published.
     void lines_over_time_have_the_colors_of_reports() {
         for (const Theme& theme : {Theme::light(), Theme::dark_theme()}) {

@@ -5,10 +5,12 @@
 #include <QClipboard>
 #include <QFile>
 #include <QGuiApplication>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 
 #include "gui/inspector/inspector_pane.h"
 #include "gui/model/text.h"
+#include "gui/widgets/report.h"
 #include "tests/gui/view_fixture.h"
 
 namespace tidemark::gui {
@@ -27,6 +29,18 @@ private:
     }
 
 private slots:
+    void a_name_breaks_only_between_words() {
+        Report report;
+        report.field(QStringLiteral("PYTORCH_CUDA_ALLOC_CONF"), QStringLiteral("1"));
+        const QFont font;
+        const QString html = report.html(Theme::light(), font, QStringLiteral("monospace"));
+        const auto width = QRegularExpression(QStringLiteral("width='(\\d+)'")).match(html).captured(1).toInt();
+        QVERIFY(width > QFontMetrics(font).horizontalAdvance(QStringLiteral("PYTORCH_CUDA_ALLOC_CONF")));
+        report.item(QStringLiteral("train.py:42"), {});
+        QVERIFY2(report.html(Theme::light(), font, {}).contains(QStringLiteral("train.py:&#8288;42")),
+                 "nor before the number of a line");
+    }
+
     void reports_an_allocation() {
         const auto session = synthetic_session();
         session->selection().set_time_point(3);

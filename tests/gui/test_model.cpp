@@ -235,6 +235,8 @@ private slots:
         selection.set_time_point(point);
         QCOMPARE(session->cursor_time(), static_cast<int64_t>(at));
         QVERIFY(place_text(selection.state().time_point.repeated).startsWith("step 3 repeats step 1"));
+        QVERIFY(place_sentence(selection.state().time_point.repeated).startsWith("Step 3 repeats step 1"));
+        QCOMPARE(place_sentence(std::nullopt), QString());
         CursorState cursor;
         cursor.set_session(session.get());
         cursor.ensure_current();

@@ -297,6 +297,45 @@ private slots:
         QCOMPARE(plot.process_bands().highest(), std::optional(21 * reserved));
     }
 
+    /// Samples of nvidia-smi miss what the program allocates between them.
+    void memory_above_every_sample_does_not_reach_into_the_key() {
+        Trace trace = with_memory_outside(1 << 20, 0)->trace();
+        const auto reserved = static_cast<int64_t>(trace.devices[0].segments[0].size);
+        trace.driver_allocations.push_back({DriverMemoryKind::device, 0, 0, static_cast<uint64_t>(reserved) / 2,
+                                            trace.duration / 2, std::nullopt, "libcublas.so.13", 0, false});
+        const auto shared = std::make_shared<const Trace>(std::move(trace));
+        const Session session(shared, Session::analyze(shared));
+        TimelinePlot plot;
+        plot.set_session(const_cast<Session*>(&session));
+        picture(plot, {900, 400});
+        const auto highest = static_cast<double>(plot.process_bands().highest().value_or(0));
+        QVERIFY(highest >= 1.5 * static_cast<double>(reserved));
+        QVERIFY(plot.picture().request.high > 1.1 * highest);
+    }
+
+    /// The largest library has one color in the plots, the breakdown and the list of shares.
+    void the_largest_component_of_a_kind_comes_first() {
+        const ComponentKey small{ComponentKind::library, "liba.so", 0}, large{ComponentKind::library, "libb.so", 0};
+        const std::vector<ComponentKey> all{{ComponentKind::context, "", 0}, small, large};
+        const std::vector<int64_t> most{500, 1, 100};
+        QCOMPARE(nth_of_kind(all, most, large), 0);
+        QCOMPARE(nth_of_kind(all, most, small), 1);
+        QCOMPARE(nth_of_kind(all, most, all[0]), 0);
+        const ComponentKey first{ComponentKind::other_processes, "", 7}, second{ComponentKind::other_processes, "", 8};
+        QCOMPARE(nth_of_kind({first, second}, {1, 100}, first), 0);
+        QVERIFY2(nth_of_kind({first, second}, {1, 100}, second) == 1, "neighbors in the stack differ");
+    }
+
+    void annotations_of_the_recorder_are_in_the_readers_language() {
+        const auto named = [](const char* name, AnnotationKind kind) {
+            return annotation_name({name, kind, -1, 0, 1, true});
+        };
+        QCOMPARE(named("garbage collection (12 objects)", AnnotationKind::garbage_collection),
+                 QStringLiteral("garbage collection (12 objects)"));
+        QCOMPARE(named("garbage collection", AnnotationKind::garbage_collection), QStringLiteral("garbage collection"));
+        QCOMPARE(named("epoch (3 objects)", AnnotationKind::user), QStringLiteral("epoch (3 objects)"));
+    }
+
     void memory_of_unknown_role_is_hatched() {
         PictureRequest r;
         r.theme = Theme::light();

@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The segment map: the places of bars, selection by click, key and address, and painting.
+#include <QApplication>
 #include <QBuffer>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QScrollBar>
+#include <QSet>
 #include <QSignalSpy>
 #include <QSvgGenerator>
+#include <QToolTip>
 #include <QVBoxLayout>
 
+#include "gui/model/text.h"
 #include "gui/segments/block_colors.h"
 #include "gui/segments/map_legend.h"
 #include "gui/segments/segment_map.h"
@@ -91,6 +96,24 @@ private slots:
         session->set_group_by({GroupBy::stack});
         colors.prepare(*session, Theme::light(), MapColors::group, 100);
         QVERIFY2(!colors.has_unknown_role(0), "stacks have no roles");
+    }
+
+    void the_legend_tells_a_shortened_name_in_full() {
+        const auto session = synthetic_session();
+        MapLegend legend;
+        legend.set_session(session.get());
+        legend.set_colors(MapColors::category);
+        legend.resize(300, legend.heightForWidth(300));
+        QSet<QString> tips;
+        for (int y = 2; y < legend.height(); y += 4) {
+            for (int x = 2; x < legend.width(); x += 4) {
+                QHelpEvent help(QEvent::ToolTip, {x, y}, legend.mapToGlobal(QPoint(x, y)));
+                QApplication::sendEvent(&legend, &help);
+                tips.insert(QToolTip::text());
+            }
+        }
+        QVERIFY(tips.contains(category_text(Category::saved)));
+        QVERIFY(tips.contains(category_text(Category::unknown)));
     }
 
     void the_legend_has_room_for_all_entries() {
@@ -349,6 +372,26 @@ private slots:
             QCOMPARE(free, state.free_in_gaps + state.free_in_cached_segments);
             QVERIFY(!fragmentation_text(*session, state).isEmpty());
         }
+    }
+
+    void a_larger_gap_of_small_blocks_does_not_contradict_the_sentence() {
+        const QString other = QStringLiteral("The largest free gap serves other requests.");
+        int sentences = 0;
+        for (const char* name : recorded_names()) {
+            const auto session = recorded_session(name);
+            if (!session) {
+                QSKIP("no recorded snapshots");
+            }
+            MemoryState state = state_of(*session, session->selection().state().time_point);
+            state.largest_gap = 0;
+            if (const QString text = fragmentation_text(*session, state); text.startsWith("A request above")) {
+                QVERIFY(!text.contains(other));
+                state.largest_gap = uint64_t{1} << 40;
+                QCOMPARE(fragmentation_text(*session, state), text + u' ' + other);
+                ++sentences;
+            }
+        }
+        QVERIFY(sentences > 0);
     }
 
     void says_why_it_is_empty() {

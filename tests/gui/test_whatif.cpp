@@ -61,6 +61,7 @@ private slots:
                  session_->analysis().curves().peak(Series::reserved).max);
         QCOMPARE(cell(0, 1), cell(0, 2));
         QCOMPARE(cell(0, 3), QStringLiteral("0"));
+        QVERIFY2(cell(0, 0) == QStringLiteral("Peak reserved"), "nothing about memory that both runs had");
         QVERIFY(!button(QStringLiteral("Reset"))->isEnabled());
         QCOMPARE(pane_->variable(), QStringLiteral("export PYTORCH_CUDA_ALLOC_CONF="));
         QVERIFY(pane_->result().contains(QStringLiteral("with the recorded settings")));
@@ -85,7 +86,7 @@ private slots:
         pane_->findChild<QDoubleSpinBox*>()->setValue(0.02);
         QTRY_VERIFY(!pane_->busy() && pane_->shown()->asked && pane_->shown()->asked->figures.failed);
         const EventNumber event = pane_->shown()->asked->figures.failed->event;
-        auto* result = pane_->findChild<QLabel*>(QString(), Qt::FindDirectChildrenOnly);
+        auto* result = pane_->findChild<QLabel*>(QStringLiteral("result"));
         QVERIFY(result->text().contains(QStringLiteral("href")));
         emit result->linkActivated(QStringLiteral("event"));
         QCOMPARE(session_->selection().state().time_point, TimePoint(event));
@@ -145,6 +146,27 @@ private slots:
         pane_->findChild<QCheckBox*>()->click();
         QTRY_VERIFY(pane_->shown()->asked && !pane_->busy());
         QCOMPARE(explains(), pane_->shown()->asked->figures.gaps_at_end.bytes > before);
+    }
+
+    void a_low_pane_shows_every_row_of_the_table() {
+        open("streams");
+        auto* table = pane_->findChild<QTableView*>();
+        const int last = table->model()->rowCount() - 1, usual = table->rowHeight(last);
+        pane_->resize(1000, 200);
+        QTRY_VERIFY(table->rowViewportPosition(last) + table->rowHeight(last) <= table->viewport()->height());
+        QVERIFY(table->rowHeight(last) >= table->fontMetrics().height());
+        pane_->resize(1000, 500);
+        QTRY_COMPARE(table->rowHeight(last), usual);
+    }
+
+    void an_event_that_fails_is_readable_in_the_table() {
+        open("streams");
+        pane_->findChild<QDoubleSpinBox*>()->setValue(0.02);
+        QTRY_VERIFY(!pane_->busy() && pane_->shown()->asked && pane_->shown()->asked->figures.failed);
+        const auto* table = pane_->findChild<QTableView*>();
+        const QString text = cell(0, 2);
+        QVERIFY(text.startsWith(QStringLiteral("at event")));
+        QVERIFY(table->columnWidth(2) >= table->fontMetrics().horizontalAdvance(text) + 12);
     }
 
     void a_narrow_plot_names_all_that_it_shows() {

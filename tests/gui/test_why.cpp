@@ -29,6 +29,7 @@
 #include "gui/story/share_bar.h"
 #include "gui/story/sparkline.h"
 #include "gui/story/walk_bar.h"
+#include "gui/widgets/hover_tip.h"
 #include "gui/widgets/text_block.h"
 #include "storage/read/read_graph.h"
 #include "storage/replay/repeated_step.h"
@@ -246,6 +247,17 @@ private slots:
         QVERIFY2(!session.selection().state().memory, "and nothing is dimmed");
         QCOMPARE(plot.curve()->at(session, session.time_view().whole_from()).bytes, 0);
         QCOMPARE(plot.curve()->highest(session), finding.bytes);
+        const QPoint on_title(plot.width() / 2, 4);
+        QMouseEvent hover(QEvent::MouseMove, on_title, plot.mapToGlobal(on_title), Qt::NoButton, Qt::NoButton,
+                          Qt::NoModifier);
+        QApplication::sendEvent(&plot, &hover);
+        const QString title = to_qstring(finding.title).remove(u'`').toHtmlEscaped();
+        const auto tips = open.window->findChildren<HoverTip*>();
+        QVERIFY2(std::any_of(tips.begin(), tips.end(),
+                             [&](const HoverTip* tip) {
+                                 return QString(tip->text()).remove(QStringLiteral("<br>")).contains(title);
+                             }),
+                 "the title in full, which may be shortened in the plot");
 
         open.pane().select_finding(0);
         const SelectionState& state = session.selection().state();
