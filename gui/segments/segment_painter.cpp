@@ -152,6 +152,9 @@ void SegmentPainter::paint_line(QPainter& painter, const PlacedSegment& placed, 
                 continue;
             }
             const double begin = static_cast<double>(block.address) - base;
+            if (first_byte - begin >= shortest_labeled) {
+                continue;  // a line above has its label: twice it would look like two blocks
+            }
             const double from = std::max(begin - first_byte, 0.0);
             const double to = std::min(begin + static_cast<double>(block.size), last_byte) - first_byte;
             paint_label(painter, block,

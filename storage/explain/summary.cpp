@@ -195,8 +195,15 @@ std::string leaks(const Finding& first, const Words& words, const Explanation& e
                              : words("Memory grows and is never freed.");
 }
 
-/// Says what the plot of allocated memory shows.
-std::string growth(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+std::string reserved_rise(const AnalysisContext& context, const Words& words, const ReservedRise& rise) {
+    return words("Reserved memory keeps rising, from {first} after the first {iteration} to {last} after the last one.",
+                 with("first", format_bytes(rise.first)), with("last", format_bytes(rise.last)),
+                 with("iteration", iteration_words(context.iterations().source(), words)));
+}
+
+/// Says what the plot of allocated memory shows. `has_rise`: another sentence says that reserved memory rises.
+std::string growth_of_allocated(const AnalysisContext& context, const Words& words, const Explanation& explanation,
+                                bool has_rise) {
     const auto leak = std::find_if(explanation.findings.begin(), explanation.findings.end(), is_gpu_leak);
     if (leak != explanation.findings.end()) {
         return leaks(*leak, words, explanation);
@@ -225,7 +232,10 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
     }
     const auto iteration = with("iteration", iteration_words(context.iterations().source(), words));
     if (find_finding(explanation.findings, FindingKind::steady) != nullptr) {
-        return words("Memory does not grow: after the warm-up it falls back in every {iteration}.", iteration);
+        return has_rise
+                   ? words("Allocated memory does not grow: after the warm-up it falls back in every {iteration}.",
+                           iteration)
+                   : words("Memory does not grow: after the warm-up it falls back in every {iteration}.", iteration);
     }
     if (const Finding* late = find_finding(explanation.findings, FindingKind::late_memory)) {
         return words("Memory rose by {bytes} after the warm-up and stays there.",
@@ -234,9 +244,20 @@ std::string growth(const AnalysisContext& context, const Words& words, const Exp
     if (context.rises_to_the_end() && context.has_bounded_growth()) {
         return words("Memory rises as more parameters are trained, up to the last one.");
     }
-    return context.rises_to_the_end()
-               ? words("Memory rises unevenly: no line allocates more with each {iteration}.", iteration)
-               : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
+    if (context.rises_to_the_end()) {
+        return words("Memory rises unevenly: no line allocates more with each {iteration}.", iteration);
+    }
+    return has_rise ? words("Allocated memory does not keep growing from {iteration} to {iteration}.", iteration)
+                    : words("Memory does not keep growing from {iteration} to {iteration}.", iteration);
+}
+
+/// Says what the plots of allocated and reserved memory show.
+std::string growth(const AnalysisContext& context, const Words& words, const Explanation& explanation) {
+    const std::optional<ReservedRise> rise = find_reserved_rise(context);
+    const bool has_leak = std::any_of(explanation.findings.begin(), explanation.findings.end(), is_gpu_leak);
+    const bool is_told = rise && !has_leak;  // else it follows from the leak
+    return words.sentences({growth_of_allocated(context, words, explanation, is_told),
+                            is_told ? reserved_rise(context, words, *rise) : std::string()});
 }
 
 /// Says how much a snapshot has at both ends if it is too short to tell more.
@@ -261,12 +282,6 @@ std::string levels(const AnalysisContext& context, const Words& words, const Exp
 /// Returns whether each of the first two fixes frees all of it.
 bool has_alternative_fix(const Finding& finding) {
     return finding.fixes.size() > 1 && finding.fixes[0].bytes && finding.fixes[0].bytes == finding.fixes[1].bytes;
-}
-
-std::string reserved_rise(const AnalysisContext& context, const Words& words, const ReservedRise& rise) {
-    return words("Reserved memory keeps rising, from {first} after the first {iteration} to {last} after the last one.",
-                 with("first", format_bytes(rise.first)), with("last", format_bytes(rise.last)),
-                 with("iteration", iteration_words(context.iterations().source(), words)));
 }
 
 /// Without iterations, or with memory that nothing accounts for, a fix may be necessary.
@@ -297,13 +312,11 @@ std::string first_step(const AnalysisContext& context, const Words& words, const
                        const KeptActivations& kept) {
     const auto& findings = explanation.findings;
     const Finding* notable = !findings.empty() && is_headline(context, findings.front()) ? &findings.front() : nullptr;
-    const std::optional<ReservedRise> rise = find_reserved_rise(context);
-    const bool is_unknown = rise || explanation.run_trend == RunTrend::too_short ||
+    const bool is_unknown = find_reserved_rise(context) || explanation.run_trend == RunTrend::too_short ||
                             (context.rises_to_the_end() && !context.has_bounded_growth()) ||
                             find_finding(explanation.findings, FindingKind::late_memory) != nullptr;
     if (is_unknown && (!notable || notable->severity == Severity::pattern)) {
-        return words.sentences(
-            {rise ? reserved_rise(context, words, *rise) : std::string(), first_look(context, words, notable)});
+        return first_look(context, words, notable);
     }
     if (!notable) {
         return kept.dropped > 0 ? std::string() : words("No fix is needed.");

@@ -86,6 +86,38 @@ private slots:
         }
     }
 
+    /// A block over several lines would otherwise look like several.
+    void a_block_over_several_lines_has_one_label() {
+        const auto session = recorded_session("frag_oom");
+        SegmentMap map;
+        QVERIFY(show(map, *session, 500));
+        SegmentCanvas& canvas = map.canvas();
+        QTRY_VERIFY(!canvas.placement().segments().empty());
+        const MemoryState state = state_of(*session, session->selection().state().time_point);
+        const auto longest = std::max_element(
+            state.segments.begin(), state.segments.end(),
+            [](const SegmentState& a, const SegmentState& b) { return a.blocks[0].size < b.blocks[0].size; });
+        const auto segment = static_cast<uint32_t>(longest - state.segments.begin());
+        canvas.zoom_to_segment(segment);
+        const LayoutOptions& options = canvas.placement().options();
+        const PlacedSegment placed = canvas.placement().segments()[*canvas.placement().placed_of(segment)];
+        QVERIFY(placed.lines > 1 && longest->blocks[0].size == longest->size);
+        const QImage image = canvas.viewport()->grab().toImage();
+        const auto colors_in_line = [&](int line) {
+            constexpr int margin = 10;
+            const int top = placed.top + line * options.pitch() + margin - canvas.visible_top();
+            QSet<QRgb> colors;
+            for (int x = margin + 6; x < margin + 200; ++x) {
+                for (int y = top + 4; y < top + options.bar_height - 4; ++y) {
+                    colors.insert(image.pixel(x, y));
+                }
+            }
+            return colors.size();
+        };
+        QVERIFY2(colors_in_line(0) > 2, "a text has shades");
+        QCOMPARE(colors_in_line(1), 1);
+    }
+
     void memory_of_unknown_role_is_known_as_such() {
         const auto session = synthetic_session();  // without categories
         BlockColors colors;

@@ -401,6 +401,8 @@ TEST(ExplainReservedGrowth, IsReportedIfItKeepsRising) {
         std::string::npos)
         << summary;
     EXPECT_EQ(summary.find("No fix is needed"), std::string::npos) << summary;
+    EXPECT_NE(summary.find("Allocated memory does not "), std::string::npos)
+        << "a plot shows that reserved memory does";
     EXPECT_FALSE(find_reserved_rise(*gaps(4).make_context())) << "it stays in the later steps";
 }
 
