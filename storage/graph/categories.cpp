@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "storage/graph/distributed_memory.h"
 #include "storage/graph/lists.h"
@@ -48,6 +49,29 @@ std::vector<bool> allocated_within_an_op(const Trace& trace, const Allocations& 
         within[a] = !trace.origins[origin].op.empty() && all.free_event[a] < thread.next_run_begins;
     }
     return within;
+}
+
+/// Returns the stacks outside modules that compute something from what modules returned, such as losses and metrics: at
+/// their first allocation, a forward pass of their thread had run, and no backward pass or optimizer step after it.
+/// What loads or prepares a batch is first seen before a forward pass.
+std::unordered_set<StackId> stacks_after_forward(const Trace& trace, const Allocations& all) {
+    std::unordered_map<int64_t, bool> has_forward;  // by thread
+    std::unordered_set<StackId> seen, after;
+    for (AllocationIndex a = 0; a < all.size(); ++a) {
+        if (all.origin[a] >= trace.origins.size() || all.stack[a] == 0) {
+            continue;
+        }
+        const Origin& origin = trace.origins[all.origin[a]];
+        bool& is_after = has_forward[origin.thread];
+        if (origin.phase == Phase::backward || origin.phase == Phase::optimizer) {
+            is_after = false;
+        } else if (!origin.module.empty()) {
+            is_after = true;
+        } else if (seen.insert(all.stack[a]).second && is_after) {
+            after.insert(all.stack[a]);
+        }
+    }
+    return after;
 }
 
 std::vector<bool> phases_without_graph(const Trace& trace) {
@@ -134,8 +158,10 @@ private:
     std::array<int32_t, category_count> open_{};
 };
 
-/// A label is valid until a label `unknown`.
-void add_labels(Lifetime& lifetime, const std::vector<CategoryLabel>& labels, std::span<const uint32_t> own) {
+/// A label is valid until a label `unknown`. The recorder labels all that is made outside modules `input`; `input`: the
+/// category of that.
+void add_labels(Lifetime& lifetime, const std::vector<CategoryLabel>& labels, std::span<const uint32_t> own,
+                Category input) {
     int64_t since = INT64_MIN;
     for (auto label = own.begin(); label != own.end(); ++label) {
         const auto end =
@@ -143,7 +169,8 @@ void add_labels(Lifetime& lifetime, const std::vector<CategoryLabel>& labels, st
         const int64_t until = end == own.end() ? INT64_MAX : labels[*end].time;
         for (; label != end; ++label) {
             const CategoryLabel& current = labels[*label];
-            lifetime.add_range(current.category, is_valid_from_alloc(current.category) ? since : current.time, until);
+            lifetime.add_range(current.category == Category::input ? input : current.category,
+                               is_valid_from_alloc(current.category) ? since : current.time, until);
         }
         if (end == own.end()) {
             return;
@@ -188,6 +215,7 @@ void Categories::read_device(uint32_t d, const Lists& labels_of) {
     const Allocations& all = device.allocations;
     const std::vector<bool> within_op = allocated_within_an_op(trace, all), without_graph = phases_without_graph(trace);
     const auto labels = [&](AllocationIndex a) { return labels_of.of(index_.place({d, a})); };
+    const std::unordered_set<StackId> after_forward = stacks_after_forward(trace, all);
     const std::vector<DistributedUse> uses = distributed_uses(trace.stacks);
     const std::vector<bool> gradients = distributed_gradients(trace, device, uses, [&](AllocationIndex a) {
         return has_label(index_.tables().labels, labels(a), Category::parameter);
@@ -201,7 +229,8 @@ void Categories::read_device(uint32_t d, const Lists& labels_of) {
                                                                   : Category::unknown;
         lifetime.begin(device.alloc_time(a), device.free_time(a).value_or(INT64_MAX),
                        gradients[a] ? Category::gradient : category_of(uses[all.stack[a]]).value_or(base));
-        add_labels(lifetime, index_.tables().labels, labels(a));
+        add_labels(lifetime, index_.tables().labels, labels(a),
+                   after_forward.contains(all.stack[a]) ? Category::output : Category::input);
         add_saved(lifetime, index_, allocation);
         first_.push_back(lifetime.write(later_));
         first_later_.push_back(static_cast<uint32_t>(later_.size()));

@@ -11,7 +11,8 @@
 //   saved                 while an alive node saves it for backward
 //   communication         by a label, or if DistributedDataParallel, FSDP or a collective allocated it; from the alloc
 //   input, workspace      by a label; from the alloc, like a parameter: inputs of an op are recorded when the op ends
-//   output                from the alloc, if a node produced it, or by a label
+//   output                from the alloc, if a node produced it, or by a label; instead of input, if its stack computes
+//                         something from what modules returned: it is first seen after a forward pass
 //   temporary             from the alloc, if allocated in phase "backward" or "optimizer"; or if allocated in an op
 //                         (its origin names the op) and freed before its thread allocated in another op or at another
 //                         line

@@ -97,6 +97,31 @@ TEST(Categories, FindNoMakerOfLeavesThatHaveViews) {
     EXPECT_EQ(graph.index.maker(memory(2)), no_node);
 }
 
+/// Two steps of a batch, a module and a metric, with a backward pass after the first; then an evaluation.
+TEST(Categories, CallWhatIsComputedFromOutputsOutputs) {
+    Trace trace = ten_allocations();
+    trace.origins = {{},
+                     {"aten::to", "", Phase::forward, "", "", 1},
+                     {"aten::mm", "Net.head", Phase::forward, "", "", 1},
+                     {"", "", Phase::backward, "", "", 1},
+                     {"aten::softmax", "", Phase::eval, "", "", 1}};
+    constexpr StackId batch = 1, net = 2, metric = 3, loss = 4, scores = 5;
+    Allocations& all = trace.devices[0].allocations;
+    all.origin = {1, 2, 1, 3, 1, 2, 1, 1, 2, 4};
+    all.stack = {batch, net, metric, loss, batch, net, metric, batch, net, scores};
+    GraphBuilder builder;
+    for (const uint32_t a : {0u, 2u, 4u, 6u, 9u}) {
+        builder.label(memory(a), 15000, Category::input);
+    }
+    const Graph graph(std::move(trace), std::move(builder.tables));
+    for (const uint32_t a : {0u, 4u}) {
+        EXPECT_EQ(history(graph, a), (History{{a * 1000, Category::input}})) << a;
+    }
+    for (const uint32_t a : {2u, 6u, 9u}) {
+        EXPECT_EQ(history(graph, a), (History{{a * 1000, Category::output}})) << a;
+    }
+}
+
 TEST(Categories, MarkMemoryOfOneOpOrOfBackwardAsTemporary) {
     Trace trace = ten_allocations();
     trace.origins = {{},
