@@ -31,7 +31,7 @@ QString amounts_text(const Amounts& amounts) {
                               : QStringLiteral("%1 (%2)").arg(bytes_text(amounts.bytes), count_text(amounts.count));
 }
 
-RowChange kind_of(const ChangedGroup& group) { return CompareRow{{}, {}, group.begin, group.end}.change(); }
+RowChange kind_of(const ChangedGroup& group) { return change_between(group.begin, group.end); }
 
 QString kind_text(RowChange kind, bool of_range) {
     switch (kind) {
