@@ -117,6 +117,7 @@ private:
     void arrange(QWidget* plots);
     void connect_comparison();
     void follow_comparison();
+    std::shared_ptr<Session> compared_trace() const;
     void show_step_menu(const TimePoint& point, QPoint at);
     void report_no_comparison(const QString& sentence);
     void connect_notes();

@@ -63,7 +63,14 @@ void TracePage::follow_comparison() {
             arrangement_->set_drawer_fills_stage(false);
         }
     });
+    summary_bar_->compare_with(compared_trace());
     emit comparison_changed();
+}
+
+/// Returns B; null if no trace is compared, or the user has not selected its device yet.
+std::shared_ptr<Session> TracePage::compared_trace() const {
+    const ChangesPane::Compared compared = changes_->compared();
+    return compared.device >= 0 ? compared.other : nullptr;
 }
 
 void TracePage::report_no_comparison(const QString& sentence) {

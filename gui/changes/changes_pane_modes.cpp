@@ -158,6 +158,7 @@ void ChangesPane::select_other_device(int position) {
 /// Compares equal devices; where there is none, the user selects one.
 void ChangesPane::select_same_device() {
     if (!other_ || !session_) {
+    emit mode_changed();
         return;
     }
     const auto position = device_to_compare(other_->trace(), session_->device().device);

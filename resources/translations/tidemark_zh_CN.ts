@@ -5370,6 +5370,27 @@ Empty: the program that your desktop uses for such files.</source>
         <source>As of %1.</source>
         <translation>截至 %1。</translation>
     </message>
+    <message>
+        <source>Comparing A and B…</source>
+        <translation>正在比较 A 和 B…</translation>
+    </message>
+    <message>
+        <source>Only A has: %1.</source>
+        <translation>仅 A 有：%1。</translation>
+    </message>
+    <message>
+        <source>Only B has: %1.</source>
+        <translation>仅 B 有：%1。</translation>
+    </message>
+    <message>
+        <source>Both have: %1.</source>
+        <translation>两者都有：%1。</translation>
+    </message>
+    <message>
+        <source>; </source>
+        <comment>between titles of findings</comment>
+        <translation>；</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::SummaryTable</name>

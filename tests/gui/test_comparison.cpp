@@ -12,7 +12,9 @@
 #include "gui/app/main_window.h"
 #include "gui/changes/changes_pane.h"
 #include "gui/changes/comparison_plot.h"
+#include "gui/model/grouping.h"
 #include "gui/model/text.h"
+#include "gui/story/summary_bar.h"
 #include "storage/replay/repeated_step.h"
 #include "synthetic_trace.h"
 
@@ -31,6 +33,13 @@ std::shared_ptr<Session> with_steps(const test::SyntheticShape& shape, const std
     for (size_t i = 0; i < devices.size(); ++i) {
         trace->devices[i].device = devices[i];
     }
+    return std::make_shared<Session>(trace, Session::analyze(trace));
+}
+
+/// Returns a run like with_steps() that began so many seconds after the epoch.
+std::shared_ptr<Session> recorded_at(int64_t seconds, const test::SyntheticShape& shape) {
+    auto trace = std::make_shared<Trace>(with_steps(shape)->trace());
+    trace->start_utc_ns = (1'700'000'000 + seconds) * 1'000'000'000;
     return std::make_shared<Session>(trace, Session::analyze(trace));
 }
 
@@ -311,6 +320,37 @@ private slots:
         window->page().show_pane(shown());
         QTRY_VERIFY(shown().plot().runs() != nullptr);
         QCOMPARE(shown().plot().runs()->b.name(), QStringLiteral("step 5"));
+    }
+
+    void the_summary_says_how_two_traces_differ() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        const auto a = recorded_at(1, {}), b = recorded_at(2, {.leaked_per_step = 3});
+        window->show_session(a, QStringLiteral("synthetic.tide"));
+        TracePage& page = window->page();
+        QTRY_VERIFY(page.summary_bar().plain_text().contains(QStringLiteral("Memory grows")));
+        page.changes().compare_with(b);
+        const auto says = [&](const char* words) {
+            return page.summary_bar().plain_text().contains(QString::fromLatin1(words));
+        };
+        QTRY_VERIFY(says("more than A, each at its peak"));
+        QVERIFY(says("The largest difference, +"));
+        QTRY_VERIFY2(says("Only B has: Memory from train.py:20"), qPrintable(page.summary_bar().plain_text()));
+        QVERIFY(!says("Memory grows"));
+        page.changes().stop_comparing();
+        QTRY_VERIFY(says("Memory grows"));
+    }
+
+    void a_finding_of_one_trace_only_is_named() {
+        const auto a = with_steps({}), b = with_steps({.leaked_per_step = 0, .oom = false});
+        SummaryBar bar;
+        bar.set_session(a.get());
+        a->explanation_source().request();
+        bar.compare_with(b);
+        QTRY_VERIFY(bar.plain_text().contains(QStringLiteral("Only A has: ")));
+        QVERIFY(bar.plain_text().contains(QStringLiteral("less than A")));
+        bar.compare_with(with_steps({}));
+        QTRY_VERIFY(bar.plain_text().contains(QStringLiteral("Both have: ")));
     }
 
     void the_wheel_does_what_the_menu_says() {
