@@ -220,7 +220,8 @@ void MainWindow::swap_compared() {
         const auto before = page_->shared_session();
         before_swap_ = before_swap_.session ? before_swap_ : Shown{before, file_};
         show_session(compared.other, file_name_from_bytes(compared.other->trace().path));
-        changes.compare({before, before->selection().state().device, std::nullopt, std::nullopt, compared.points});
+        changes.compare({before, before->selection().state().device, std::nullopt, std::nullopt, compared.points,
+                         compared.chosen_by});
         page_->reveal_comparison();
     }
 }

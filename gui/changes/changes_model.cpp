@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "gui/model/palette.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/compare/compare.h"
 
@@ -57,6 +58,35 @@ QString cell(const ChangedGroup& group, GroupBy by, int column, bool of_range) {
     }
 }
 
+/// Returns "7,340,032 bytes in 12 allocations".
+QString amounts_tip(const Amounts& amounts) {
+    return ChangesModel::tr("%1 in %2 allocation(s)", nullptr, plural(amounts.count))
+        .arg(exact_bytes_text(static_cast<uint64_t>(amounts.bytes)), count_text(amounts.count));
+}
+
+QString name_tip(const ChangedGroup& group, GroupBy by) {
+    QString tip = group_text(by, group.name);
+    if (!group.name_in_a.empty()) {
+        tip += '\n' + ChangesModel::tr("In A: %1").arg(group_text(by, group.name_in_a));
+    }
+    return tip_text(tip);
+}
+
+QString cell_tip(const ChangedGroup& group, GroupBy by, int column) {
+    const int64_t difference = group.difference();
+    switch (column) {
+        case ChangesModel::name: return name_tip(group, by);
+        case ChangesModel::difference:
+            return (difference < 0 ? QStringLiteral("−") : QString()) +
+                   exact_bytes_text(static_cast<uint64_t>(std::llabs(difference)));
+        case ChangesModel::begin: return amounts_tip(group.begin);
+        case ChangesModel::end: return amounts_tip(group.end);
+        case ChangesModel::made: return amounts_tip(group.made);
+        case ChangesModel::freed: return amounts_tip(group.freed);
+        default: return {};
+    }
+}
+
 QString exact_cell(const ChangedGroup& group, int column, bool of_range) {
     switch (column) {
         case ChangesModel::name: return to_qstring(group.name);
@@ -98,8 +128,7 @@ QVariant ChangesModel::data(const QModelIndex& index, int role) const {
             return index.column() == name && changes_->by == GroupBy::category
                        ? QVariant(category_color(Theme::current(), category_from_name(group.name)))
                        : QVariant();
-        case Qt::ToolTipRole:
-            return index.column() == name ? tip_text(group_text(changes_->by, group.name)) : QString();
+        case Qt::ToolTipRole: return cell_tip(group, changes_->by, index.column());
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::Alignment(is_text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         default: return {};

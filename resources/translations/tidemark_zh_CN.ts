@@ -1925,6 +1925,16 @@
         <source>Allocations that are active at the point of A and not at that of B</source>
         <translation>在 A 的时间点活跃、在 B 的时间点不活跃的分配</translation>
     </message>
+    <message numerus="yes">
+        <source>%1 in %2 allocation(s)</source>
+        <translation>
+            <numerusform>%1，共 %2 个分配</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>In A: %1</source>
+        <translation>在 A 中：%1</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::ChangesPane</name>
@@ -2056,6 +2066,10 @@
         <source>%1: </source>
         <comment>before a number</comment>
         <translation>%1：</translation>
+    </message>
+    <message>
+        <source>Source of the selected row</source>
+        <translation>所选行的源代码</translation>
     </message>
 </context>
 <context>

@@ -16,6 +16,7 @@ struct ChangedGroup {
     Amounts begin, end;                            ///< active at the points
     Amounts made, freed;                           ///< between them: active at the end only, at the begin only
     std::vector<AllocationIndex> new_allocations;  ///< those of `made`, ascending
+    std::string name_in_a = {};                    ///< of two traces: the name in A if that is another one
 
     int64_t difference() const { return end.bytes - begin.bytes; }
 };

@@ -353,6 +353,47 @@ private slots:
         QTRY_VERIFY(bar.plain_text().contains(QStringLiteral("Both have: ")));
     }
 
+    void a_row_of_two_traces_selects_its_memory_and_shows_its_source() {
+        const auto a = with_steps({}), b = with_steps({.leaked_per_step = 3});
+        ShownPane shown(a);
+        auto* by = shown.control<QComboBox>("Group by");
+        by->setCurrentIndex(place_of({GroupBy::line, 0}));
+        emit by->activated(by->currentIndex());
+        shown.pane.compare_with(b);
+        QTRY_VERIFY(shown.pane.model().rowCount() > 0);
+        const ChangedGroup group = shown.pane.model().group_at(0);
+        shown.pane.select_table_row(0);
+        for (const auto& [session, amounts] : {std::pair(a, group.begin), std::pair(b, group.end)}) {
+            QVERIFY(session->selection().state().memory != nullptr);
+            QCOMPARE(static_cast<int64_t>(session->selection().state().memory->size()), amounts.count);
+        }
+        QVERIFY(shown.pane.row_source().contains(to_qstring(group.name)));
+        const QString tip = shown.pane.model().index(0, ChangesModel::begin).data(Qt::ToolTipRole).toString();
+        QVERIFY(tip.contains(exact_bytes_text(static_cast<uint64_t>(group.begin.bytes))));
+        QTest::qWait(100);
+        QVERIFY2(!shown.pane.row_source().isEmpty(), "the selection does not fill the table again");
+    }
+
+    void a_swap_keeps_the_grouping() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(with_steps({}), QStringLiteral("synthetic.tide"));
+        ChangesPane& pane = window->page().changes();
+        pane.compare_with(with_steps({.leaked_per_step = 3}));
+        window->page().show_pane(pane);
+        auto* by = pane.findChild<QComboBox*>();
+        QCOMPARE(by->accessibleName(), QStringLiteral("Group by"));
+        const int line = place_of({GroupBy::line, 0});
+        by->setCurrentIndex(line);
+        emit by->activated(line);
+        window->actions().find(QStringLiteral("compare.swap"))->trigger();
+        QTest::qWait(100);
+        QCOMPARE(pane.mode(), ComparedPoints::traces);
+        QCOMPARE(by->currentIndex(), line);
+        window->page().session()->set_group_by({GroupBy::file, 0});
+        QCOMPARE(by->currentIndex(), line);
+    }
+
     void the_wheel_does_what_the_menu_says() {
         const auto session = with_steps({});
         ShownPane shown(session);
