@@ -329,6 +329,9 @@ void TracePage::fill_facts() {
               << QString::fromStdString(format_duration(trace.duration))
               << tr("peak %1 allocated").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
+    if (const auto other = changes_->compared().other) {
+        facts = {compared_facts(other->trace())};
+    }
     about_->setText(with_whole_units(facts.join(QStringLiteral(" · "))));
     about_->setToolTip(tip_text(to_qstring(source_words(reader_words(), trace)) + '\n' + to_qstring(trace.path)));
     const std::vector<DataGap> data_gaps = session_->data_gaps();

@@ -118,6 +118,7 @@ private:
     void connect_comparison();
     void follow_comparison();
     std::shared_ptr<Session> compared_trace() const;
+    QString compared_facts(const Trace& b) const;
     void show_step_menu(const TimePoint& point, QPoint at);
     void report_no_comparison(const QString& sentence);
     void connect_notes();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The comparison of the trace page with another trace, and of two of its steps.
+#include <QDateTime>
 #include <QFileInfo>
 #include <QMenu>
 #include <QMessageBox>
@@ -19,6 +20,15 @@ namespace {
 /// Returns whether both times are known and `a` is the older one.
 bool is_recorded_before(const Trace& a, const Trace& b) {
     return a.start_utc_ns != 0 && b.start_utc_ns != 0 && a.start_utc_ns < b.start_utc_ns;
+}
+
+/// Returns "monday.tide (2026-11-27 14:27:05)"; only the name if the time is unknown.
+QString dated_name(const Trace& trace) {
+    const QString name = QFileInfo(to_qstring(trace.path)).fileName();
+    const QDateTime start = QDateTime::fromMSecsSinceEpoch(trace.start_utc_ns / 1'000'000);
+    return trace.start_utc_ns == 0 ? name
+                                   : TracePage::tr("%1 (%2)", "a file and its time")
+                                         .arg(name, start.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")));
 }
 
 }  // namespace
@@ -64,6 +74,9 @@ void TracePage::follow_comparison() {
         }
     });
     summary_bar_->compare_with(compared_trace());
+    if (session_) {
+        fill_facts();
+    }
     emit comparison_changed();
 }
 
@@ -71,6 +84,16 @@ void TracePage::follow_comparison() {
 std::shared_ptr<Session> TracePage::compared_trace() const {
     const ChangesPane::Compared compared = changes_->compared();
     return compared.device >= 0 ? compared.other : nullptr;
+}
+
+/// Says which trace is A, which one B, and why: the window makes the older one A, whichever was opened first.
+QString TracePage::compared_facts(const Trace& b) const {
+    const Trace& a = session_->trace();
+    const QString older = is_recorded_before(a, b)   ? tr("%1, the older recording")
+                          : is_recorded_before(b, a) ? tr("%1, the newer recording")
+                                                     : QStringLiteral("%1");
+    return QStringLiteral("<b>A</b> %1 &nbsp; <b>B</b> %2")
+        .arg(older.arg(dated_name(a)).toHtmlEscaped(), dated_name(b).toHtmlEscaped());
 }
 
 void TracePage::report_no_comparison(const QString& sentence) {

@@ -5878,6 +5878,19 @@ Empty: the program that your desktop uses for such files.</source>
         <source>device %1: %2</source>
         <translation>设备 %1：%2</translation>
     </message>
+    <message>
+        <source>%1 (%2)</source>
+        <comment>a file and its time</comment>
+        <translation>%1（%2）</translation>
+    </message>
+    <message>
+        <source>%1, the older recording</source>
+        <translation>%1，较早的记录</translation>
+    </message>
+    <message>
+        <source>%1, the newer recording</source>
+        <translation>%1，较新的记录</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::TreePane</name>

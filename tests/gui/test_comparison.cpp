@@ -43,6 +43,15 @@ std::shared_ptr<Session> recorded_at(int64_t seconds, const test::SyntheticShape
     return std::make_shared<Session>(trace, Session::analyze(trace));
 }
 
+const QLabel* label(const QWidget& parent, const char* accessible_name) {
+    for (const auto* each : parent.findChildren<QLabel*>()) {
+        if (each->accessibleName() == QLatin1String(accessible_name)) {
+            return each;
+        }
+    }
+    return nullptr;
+}
+
 int64_t active(const Session& session, const TimePoint& point) {
     return session.analysis().curves().value(Series::active, point);
 }
@@ -322,14 +331,17 @@ private slots:
         QCOMPARE(shown().plot().runs()->b.name(), QStringLiteral("step 5"));
     }
 
-    void the_summary_says_how_two_traces_differ() {
+    void the_summary_and_the_header_say_how_two_traces_differ() {
         Application application(Settings::Storage::in_memory);
         MainWindow* window = application.open_window();
         const auto a = recorded_at(1, {}), b = recorded_at(2, {.leaked_per_step = 3});
         window->show_session(a, QStringLiteral("synthetic.tide"));
         TracePage& page = window->page();
+        const auto* header = label(page, "Summary of the trace");
         QTRY_VERIFY(page.summary_bar().plain_text().contains(QStringLiteral("Memory grows")));
         page.changes().compare_with(b);
+        QVERIFY(header->text().contains(QStringLiteral("synthetic.tide (20")));
+        QVERIFY(header->text().contains(QStringLiteral("the older recording")));
         const auto says = [&](const char* words) {
             return page.summary_bar().plain_text().contains(QString::fromLatin1(words));
         };
@@ -339,6 +351,7 @@ private slots:
         QVERIFY(!says("Memory grows"));
         page.changes().stop_comparing();
         QTRY_VERIFY(says("Memory grows"));
+        QVERIFY(!header->text().contains(QStringLiteral("the older recording")));
     }
 
     void a_finding_of_one_trace_only_is_named() {
