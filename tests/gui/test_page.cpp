@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// What the page of a trace offers beside its panes: menus, the selected range, the dialog for files, room for plots.
+#include <QFileDialog>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/app/application.h"
+#include "gui/app/main_window.h"
+#include "gui/model/text.h"
+#include "synthetic_trace.h"
+
+using namespace tidemark;
+using namespace tidemark::gui;
+
+namespace {
+
+class PaintCounter : public QObject {
+public:
+    int count = 0;
+
+protected:
+    bool eventFilter(QObject*, QEvent* event) override {
+        count += event->type() == QEvent::Paint;
+        return false;
+    }
+};
+
+void select_whole_run(Session& session) {
+    session.selection().select_range(std::pair(session.time_view().whole_from(), session.time_view().whole_to()));
+}
+
+}  // namespace
+
+class TestPage : public QObject {
+    Q_OBJECT
+private slots:
+    void the_overview_forgets_a_range_that_is_cleared() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        const auto session = gui::test::synthetic_session();
+        window->show_session(session, QStringLiteral("synthetic.tide"));
+        select_whole_run(*session);
+        QTest::qWait(50);
+        PaintCounter counter;
+        window->page().overview().installEventFilter(&counter);
+        session->selection().clear();
+        QTRY_VERIFY(counter.count > 0);
+    }
+
+};
+
+QTEST_MAIN(TestPage)
+#include "test_page.moc"
