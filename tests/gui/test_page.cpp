@@ -51,6 +51,18 @@ private slots:
         QTRY_VERIFY(counter.count > 0);
     }
 
+    void open_begins_in_the_folder_of_the_trace() {
+        const QTemporaryDir folder;
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(gui::test::synthetic_session(), folder.filePath(QStringLiteral("run.tide")));
+        window->actions().find(QStringLiteral("file.open"))->trigger();
+        auto* dialog = window->findChild<QFileDialog*>();
+        QVERIFY(dialog != nullptr);
+        QCOMPARE(QDir(dialog->directory()).canonicalPath(), QDir(folder.path()).canonicalPath());
+        dialog->reject();
+    }
+
 };
 
 QTEST_MAIN(TestPage)
