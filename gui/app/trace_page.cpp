@@ -338,8 +338,9 @@ void TracePage::fill_facts() {
     data_gaps_->setVisible(!data_gaps.empty());
     if (!data_gaps.empty()) {
         const QString more = data_gaps.size() > 1 ? tr(" and %1 more").arg(data_gaps.size() - 1) : QString();
-        data_gaps_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
-                                .arg(data_gap_text(data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
+        const QString mark = is_about_sharing(data_gaps.front()) ? QString() : QStringLiteral("⚠ ");
+        data_gaps_->setText(mark + QStringLiteral("%1<a href=\"#\">%2</a>")
+                                       .arg(data_gap_text(data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
         QStringList all;
         for (const DataGap& data_gap : data_gaps) {
             all << data_gap_text(data_gap);

@@ -4574,20 +4574,12 @@
         <translation>路径(&amp;P)</translation>
     </message>
     <message>
-        <source>Your files become file1.py, library1.so. Files of well-known public packages keep their path below the package.</source>
-        <translation>你的文件变成 file1.py、library1.so。知名公开软件包的文件保留其在软件包内的路径。</translation>
-    </message>
-    <message>
         <source>paths</source>
         <translation>路径</translation>
     </message>
     <message>
         <source>&amp;Names</source>
         <translation>名称(&amp;N)</translation>
-    </message>
-    <message>
-        <source>Your functions, modules, marks, variables and ops become function1, module1. PyTorch&apos;s own names stay.</source>
-        <translation>你的函数、模块、标记、变量和算子变成 function1、module1。PyTorch 自己的名称保留。</translation>
     </message>
     <message>
         <source>names</source>
@@ -4682,17 +4674,9 @@
         <translation>没有去掉任何内容：它含有记录的所有私密文字。</translation>
     </message>
     <message>
-        <source>Removed: %1. The file was searched for all removed texts.</source>
-        <translation>已去掉：%1。已检查文件中不再有被去掉的文字。</translation>
-    </message>
-    <message>
         <source>, </source>
         <comment>between parts of a list</comment>
         <translation>、</translation>
-    </message>
-    <message>
-        <source>Lines of source files, the command line, messages of exceptions and data gaps, user metadata. Removing paths or names removes them as well.</source>
-        <translation>源文件的行、命令行、异常和数据缺失的消息、用户元数据。去掉路径或名称时也会去掉它们。</translation>
     </message>
     <message>
         <source>The copy will contain everything: paths, names, source lines, the command line with any passwords in it, and when it was recorded.</source>
@@ -4747,6 +4731,22 @@
     <message>
         <source>%1: %2</source>
         <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>Your files become file1.py, library1.so. Only files on Tidemark&apos;s list of public files keep their path below the package; other files of packages are replaced as well.</source>
+        <translation>你的文件变成 file1.py、library1.so。只有 Tidemark 公开文件清单上的文件保留其在软件包内的路径；软件包的其他文件同样会被替换。</translation>
+    </message>
+    <message>
+        <source>Your functions, modules, marks, variables and ops become function1, module1. Only names on Tidemark&apos;s list of public names stay, such as PyTorch&apos;s operators; its other names are replaced as well.</source>
+        <translation>你的函数、模块、标记、变量和算子变成 function1、module1。只有 Tidemark 公开名称清单上的名称保留，例如 PyTorch 的算子；PyTorch 的其他名称同样会被替换。</translation>
+    </message>
+    <message>
+        <source>Lines of source files, the command line, the name of the computer, messages of exceptions and data gaps, user metadata. Removing paths or names removes them as well. Numbers stay: process IDs, addresses, sizes.</source>
+        <translation>源文件的行、命令行、计算机名称、异常和数据缺口的消息、用户元数据。去掉路径或名称时也会去掉它们。数字保留：进程号、地址、大小。</translation>
+    </message>
+    <message>
+        <source>Removed: %1. The file was searched for all removed texts; it contains none of them.</source>
+        <translation>已去掉：%1。已在文件中查找所有被去掉的文字；其中一个也没有。</translation>
     </message>
 </context>
 <context>

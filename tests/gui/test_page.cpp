@@ -63,6 +63,21 @@ private slots:
         dialog->reject();
     }
 
+    void a_shared_copy_has_no_data_gap_for_what_was_removed() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        auto trace = std::make_shared<Trace>(*gui::test::synthetic_trace());
+        DataGap removed{DataGapKind::redacted, -1, 0, 0, 0, DataGapReason::redacted, {}, {}};
+        removed.arguments = {{"what", "paths,names,source,times"}};
+        trace->data_gaps = {removed};
+        window->show_session(std::make_shared<Session>(trace, Session::analyze(trace)), QStringLiteral("copy.tide"));
+        QVERIFY(!window->statusBar()->findChildren<QLabel*>().isEmpty());
+        for (const QLabel* label : window->statusBar()->findChildren<QLabel*>()) {
+            QVERIFY2(!label->text().contains(QStringLiteral("1 data gap")), qPrintable(label->text()));
+        }
+        QCOMPARE(data_gap_text(removed).count(QStringLiteral("shar")), 1);
+    }
+
 };
 
 QTEST_MAIN(TestPage)
