@@ -11,6 +11,7 @@
 #include "gui/app/application.h"
 #include "gui/app/main_window.h"
 #include "gui/model/text.h"
+#include "gui/timeline/plot_column.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;
@@ -32,6 +33,25 @@ protected:
 void select_whole_run(Session& session) {
     session.selection().select_range(std::pair(session.time_view().whole_from(), session.time_view().whole_to()));
 }
+
+/// The plots of a window, without the window: nothing keeps them from being low.
+struct ShownColumn {
+    explicit ShownColumn(int height) {
+        finding->hide();
+        column->resize(800, height);
+        host.resize(800, 900);
+        host.show();
+    }
+    bool shows_allocations_at(int height) {
+        column->resize(800, height);
+        return !allocations->isHidden();
+    }
+    QWidget host;
+    TimelinePlot* timeline = new TimelinePlot;
+    FindingPlot* finding = new FindingPlot;
+    AllocationsPlot* allocations = new AllocationsPlot;
+    PlotColumn* column = new PlotColumn({timeline, finding, allocations}, &host);
+};
 
 }  // namespace
 
@@ -61,6 +81,18 @@ private slots:
         QVERIFY(dialog != nullptr);
         QCOMPARE(QDir(dialog->directory()).canonicalPath(), QDir(folder.path()).canonicalPath());
         dialog->reject();
+    }
+
+    void allocations_that_are_shown_stay_when_the_key_needs_a_line() {
+        int least = 100;
+        while (least < 900 && !ShownColumn(least).shows_allocations_at(least)) {
+            least += 10;
+        }
+        ShownColumn column(least);
+        QVERIFY(column.shows_allocations_at(least));
+        QVERIFY2(column.shows_allocations_at(least - 40), "two lines of the key");
+        QVERIFY(!column.shows_allocations_at(least - 100));
+        QVERIFY2(!column.shows_allocations_at(least - 40), "while hidden, they need more room");
     }
 
     void a_shared_copy_has_no_data_gap_for_what_was_removed() {
