@@ -408,8 +408,9 @@ void TracePage::show_trace_information() {
     text->setAccessibleName(dialog->windowTitle());
     text->setFrameShape(QFrame::NoFrame);
     text->setOpenLinks(false);
-    text->setHtml(describe_trace(*session_).html(Theme::current(), text->font(),
-                                                 QFontDatabase::systemFont(QFontDatabase::FixedFont).family()));
+    constexpr int widest_name = 40;  // characters: the longest settings have 30, and the dialog is wide
+    text->setHtml(describe_trace(*session_).html(
+        Theme::current(), text->font(), QFontDatabase::systemFont(QFontDatabase::FixedFont).family(), widest_name));
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
     connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
     auto* column = new QVBoxLayout(dialog);

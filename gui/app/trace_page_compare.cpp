@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // The comparison of the trace page with another trace, and of two of its steps.
+#include <QClipboard>
 #include <QDateTime>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QMenu>
 #include <QMessageBox>
 #include <utility>
@@ -120,6 +122,33 @@ void TracePage::compare_step_by_number() {
     changes_->ask_step();
 }
 
+bool TracePage::is_in_range(const TimePoint& point) const {
+    const auto& range = session_->selection().state().range;
+    const double position = session_->time_view().position_of(point);
+    return range && position >= range->first && position <= range->second;
+}
+
+/// Offers what can be done with the selected range.
+void TracePage::add_range_actions(QMenu& menu) {
+    const auto range = *session_->selection().state().range;
+    menu.addAction(tr("Zoom to the range"), this,
+                   [this, range] { session_->time_view().show(range.first, range.second); });
+    menu.addAction(tr("Compare the start and the end of the range"), this, [this] {
+        changes_->stop_comparing();
+        tabs_->setCurrentWidget(changes_);
+    });
+    menu.addAction(tr("Copy the range"), this, [this, range] {
+        const TimeView& view = session_->time_view();
+        const auto point = [&](double at) {
+            return point_text(session_->trace(), session_->device(), view.point_at(at));
+        };
+        QGuiApplication::clipboard()->setText(
+            tr("%1 to %2: %3", "two points in time, and what is between them")
+                .arg(point(range.first), point(range.second), timeline_->describe_ends(range)));
+    });
+    menu.addSeparator();
+}
+
 /// Offers the same for the step under the pointer as the menu Compare does for the step at the cursor.
 void TracePage::show_step_menu(const TimePoint& point, QPoint at) {
     auto* menu = new QMenu(this);
@@ -130,6 +159,9 @@ void TracePage::show_step_menu(const TimePoint& point, QPoint at) {
             changes_->compare_step(point, other);
         });
     };
+    if (is_in_range(point)) {
+        add_range_actions(*menu);
+    }
     add(tr("Compare this step with the previous one"), OtherStep::previous);
     add(tr("Compare this step with the next one"), OtherStep::next);
     add(tr("Compare this step with the largest one"), OtherStep::largest);

@@ -50,10 +50,12 @@ QString breakable(const QString& text) {
         .replace(QLatin1String("  "), QLatin1String("&nbsp; "));
 }
 
+/// Lets a name of many words break between them instead of anywhere: "max_split_size".
+QString breakable_name(const QString& name) { return name.toHtmlEscaped().replace(u'_', QStringLiteral("_&#8203;")); }
+
 }  // namespace
 
-QString Report::html(const Theme& theme, const QFont& font, const QString& code_family) const {
-    constexpr int widest_name = 14;  // characters: longer names wrap, so that numbers have room beside them
+QString Report::html(const Theme& theme, const QFont& font, const QString& code_family, int widest_name) const {
     int name_width = 0;
     for (const Row& row : rows_) {
         name_width = std::max(name_width, QFontMetrics(font).horizontalAdvance(row.name) + 14);
@@ -86,7 +88,7 @@ QString Report::html(const Theme& theme, const QFont& font, const QString& code_
             case Kind::field:
                 html += QStringLiteral("<tr><td class='faint' width='%1'>%2</td><td%3>%4</td></tr>")
                             .arg(name_width)
-                            .arg(row.name.toHtmlEscaped(), code, linked(text, row.link, theme.reserved_line));
+                            .arg(breakable_name(row.name), code, linked(text, row.link, theme.reserved_line));
                 break;
             case Kind::note: html += QStringLiteral("<p class='faint' style='margin:2px 0'>%1</p>").arg(text); break;
             case Kind::item:

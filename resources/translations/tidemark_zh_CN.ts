@@ -3324,14 +3324,6 @@
         <translation>右移</translation>
     </message>
     <message>
-        <source>Pan left (plots)</source>
-        <translation>左移（图中）</translation>
-    </message>
-    <message>
-        <source>Pan right (plots)</source>
-        <translation>右移（图中）</translation>
-    </message>
-    <message>
         <source>Page left</source>
         <translation>左移一页</translation>
     </message>
@@ -3346,10 +3338,6 @@
     <message>
         <source>Show the whole run</source>
         <translation>显示整个运行</translation>
-    </message>
-    <message>
-        <source>Show the whole run (plots)</source>
-        <translation>显示整个运行（图中）</translation>
     </message>
     <message>
         <source>Undo zoom</source>
@@ -4990,10 +4978,6 @@
         <translation>打开 %1</translation>
     </message>
     <message>
-        <source>This file does not exist on this machine</source>
-        <translation>本机上没有此文件</translation>
-    </message>
-    <message>
         <source>No trace is open. Open one to see the memory of its source.</source>
         <translation>没有打开记录文件。打开一个以查看其源代码占用的显存。</translation>
     </message>
@@ -5026,6 +5010,18 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>⚠ The editor did not start. Check its command.</source>
         <translation>⚠ 编辑器未启动。请检查其命令。</translation>
+    </message>
+    <message>
+        <source>No file is shown</source>
+        <translation>没有显示文件</translation>
+    </message>
+    <message>
+        <source>This file does not exist on this machine: copies file:line</source>
+        <translation>本机上没有此文件：将复制 文件:行号</translation>
+    </message>
+    <message>
+        <source>The file is not on this machine; copied %1.</source>
+        <translation>该文件不在本机；已复制 %1。</translation>
     </message>
 </context>
 <context>
@@ -5890,6 +5886,23 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>%1, the newer recording</source>
         <translation>%1，较新的记录</translation>
+    </message>
+    <message>
+        <source>Zoom to the range</source>
+        <translation>缩放到该范围</translation>
+    </message>
+    <message>
+        <source>Compare the start and the end of the range</source>
+        <translation>比较该范围的开始和结束</translation>
+    </message>
+    <message>
+        <source>Copy the range</source>
+        <translation>复制该范围</translation>
+    </message>
+    <message>
+        <source>%1 to %2: %3</source>
+        <comment>two points in time, and what is between them</comment>
+        <translation>%1 到 %2：%3</translation>
     </message>
 </context>
 <context>

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // What the page of a trace offers beside its panes: menus, the selected range, the dialog for files, room for plots.
+#include <QClipboard>
 #include <QFileDialog>
+#include <QGuiApplication>
+#include <QMenu>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTemporaryDir>
@@ -12,6 +15,8 @@
 #include "gui/app/main_window.h"
 #include "gui/model/text.h"
 #include "gui/timeline/plot_column.h"
+#include "gui/widgets/hover_tip.h"
+#include "gui/widgets/report.h"
 #include "synthetic_trace.h"
 
 using namespace tidemark;
@@ -29,6 +34,22 @@ protected:
         return false;
     }
 };
+
+QStringList texts_of(const QMenu& menu) {
+    QStringList texts;
+    for (const QAction* action : menu.actions()) {
+        texts << action->text().remove('&');
+    }
+    return texts;
+}
+
+/// Opens the menu of a plot in its middle.
+QMenu* menu_of(TimePlot& plot) {
+    const QPoint middle = plot.rect().center();
+    QContextMenuEvent event(QContextMenuEvent::Mouse, middle, plot.mapToGlobal(middle));
+    QApplication::sendEvent(&plot, &event);
+    return qobject_cast<QMenu*>(QApplication::activePopupWidget());
+}
 
 void select_whole_run(Session& session) {
     session.selection().select_range(std::pair(session.time_view().whole_from(), session.time_view().whole_to()));
@@ -71,6 +92,68 @@ private slots:
         QTRY_VERIFY(counter.count > 0);
     }
 
+    void the_menu_of_a_range_zooms_compares_and_copies() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        const auto session = gui::test::synthetic_session();
+        window->show_session(session, QStringLiteral("synthetic.tide"));
+        TracePage& page = window->page();
+        QMenu* menu = menu_of(page.timeline());
+        QVERIFY(menu != nullptr);
+        QVERIFY(!texts_of(*menu).contains(QStringLiteral("Zoom to the range")));
+        menu->close();
+        TimeView& view = session->time_view();
+        const double third = view.span() / 3;
+        session->selection().select_range(std::pair(view.from() + third, view.to() - third));
+        menu = menu_of(page.timeline());
+        QCOMPARE(texts_of(*menu).first(3), QStringList({QStringLiteral("Zoom to the range"),
+                                                        QStringLiteral("Compare the start and the end of the range"),
+                                                        QStringLiteral("Copy the range")}));
+        menu->actions().at(2)->trigger();
+        QVERIFY(QGuiApplication::clipboard()->text().contains(QStringLiteral("allocated")));
+        menu->actions().at(1)->trigger();
+        QVERIFY(page.changes().isVisible());
+        QCOMPARE(page.changes().mode(), ComparedPoints::range);
+        const double before = view.span();
+        menu->actions().at(0)->trigger();
+        QVERIFY(view.span() < before);
+        menu->close();
+    }
+
+    void a_menu_hides_the_tip_of_its_plot() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(gui::test::synthetic_session(), QStringLiteral("synthetic.tide"));
+        TimelinePlot& plot = window->page().timeline();
+        QTest::mouseMove(&plot, plot.rect().center());
+        const auto shown_tips = [&] {
+            const auto tips = window->findChildren<HoverTip*>();
+            return std::count_if(tips.begin(), tips.end(), [](const HoverTip* tip) { return tip->isVisible(); });
+        };
+        QTRY_VERIFY(shown_tips() > 0);
+        QMenu* menu = menu_of(plot);
+        QCOMPARE(shown_tips(), 0);
+        menu->close();
+    }
+
+    void menus_name_an_action_once() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        const auto session = gui::test::synthetic_session();
+        window->show_session(session, QStringLiteral("synthetic.tide"));
+        for (const Actions::Entry& entry : window->actions().entries()) {
+            QVERIFY2(!entry.action->text().contains(QStringLiteral("(plots)")), qPrintable(entry.action->text()));
+        }
+        const QAction* whole = window->actions().find(QStringLiteral("plots.whole"));
+        QCOMPARE(keys_text(*whole), QStringLiteral("H / Home"));
+        TimeView& view = session->time_view();
+        view.zoom(4, (view.from() + view.to()) / 2);
+        QTRY_VERIFY((window->activateWindow(), window->isActiveWindow()));
+        window->page().timeline().setFocus();
+        QTest::keyClick(&window->page().timeline(), Qt::Key_Home);
+        QCOMPARE(view.span(), view.whole_to() - view.whole_from());
+    }
+
     void open_begins_in_the_folder_of_the_trace() {
         const QTemporaryDir folder;
         Application application(Settings::Storage::in_memory);
@@ -110,6 +193,12 @@ private slots:
         QCOMPARE(data_gap_text(removed).count(QStringLiteral("shar")), 1);
     }
 
+    void names_of_settings_break_between_words_only() {
+        Report report;
+        report.code_field(QStringLiteral("PYTORCH_CUDA_ALLOC_CONF"), QStringLiteral("x"));
+        QVERIFY(report.html(Theme::current(), qApp->font(), QString())
+                    .contains(QStringLiteral("PYTORCH_&#8203;CUDA_&#8203;ALLOC_&#8203;CONF")));
+    }
 };
 
 QTEST_MAIN(TestPage)
