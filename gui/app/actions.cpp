@@ -9,6 +9,10 @@
 
 namespace tidemark::gui {
 
+namespace {
+constexpr const char* plot_keys = "plot_keys";  // a property of an action
+}
+
 Actions::Actions(QWidget* window)
     : QObject(window), window_(window), bar_(qobject_cast<QMainWindow*>(window)->menuBar()) {}
 
@@ -45,6 +49,17 @@ QAction* Actions::add(const QString& id, const QString& text, const QList<QKeySe
     menus_.back()->addAction(action);
     entries_.push_back({action, path()});
     return action;
+}
+
+void Actions::add_plot_keys(const QString& id, const QList<QKeySequence>& keys) {
+    QAction* action = find(id);
+    auto* further = new QAction(action->text(), window_);
+    further->setObjectName(id + QStringLiteral(".plots"));
+    further->setShortcuts(keys);
+    further->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(further, &QAction::triggered, action, &QAction::trigger);
+    (plots_ != nullptr ? plots_ : window_)->addAction(further);
+    action->setProperty(plot_keys, QVariant::fromValue(keys));
 }
 
 QAction* Actions::add_choice(QActionGroup* group, const QString& id, const QString& text, bool checked,
@@ -87,7 +102,7 @@ QAction* Actions::find(const QString& id) const {
 
 QString keys_text(const QAction& action) {
     QStringList keys;
-    for (const QKeySequence& key : action.shortcuts()) {
+    for (const QKeySequence& key : action.shortcuts() + action.property(plot_keys).value<QList<QKeySequence>>()) {
         keys << key.toString(QKeySequence::NativeText);
     }
     return keys.join(QStringLiteral(" / "));

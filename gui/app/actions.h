@@ -24,6 +24,9 @@ public:
     explicit Actions(QWidget* window);
     /// Sets the widget whose children handle Keys::plots.
     void set_plots(QWidget* plots);
+    /// Adds further keys of an action that work only while a plot has the focus. Menus do not name the action twice;
+    /// the list of keys has these keys as well.
+    void add_plot_keys(const QString& id, const QList<QKeySequence>& keys);
 
     /// Adds all further actions to this menu.
     void begin_menu(const QString& title);

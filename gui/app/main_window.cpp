@@ -220,7 +220,8 @@ void MainWindow::swap_compared() {
         const auto before = page_->shared_session();
         before_swap_ = before_swap_.session ? before_swap_ : Shown{before, file_};
         show_session(compared.other, file_name_from_bytes(compared.other->trace().path));
-        changes.compare({before, before->selection().state().device, std::nullopt, std::nullopt, compared.points});
+        changes.compare({before, before->selection().state().device, std::nullopt, std::nullopt, compared.points,
+                         compared.chosen_by});
         page_->reveal_comparison();
     }
 }
@@ -234,19 +235,24 @@ void MainWindow::stop_comparing() {
     }
 }
 
+/// Returns the folder of the open trace, where its like are, as Compare does; otherwise the one that was used last.
+QString MainWindow::folder_to_open_from() const {
+    return page_->session() ? QFileInfo(file_).absolutePath()
+                            : application_.settings().value(QStringLiteral("last_folder")).toString();
+}
+
 void MainWindow::ask_for_file() {
-    const QString folder = application_.settings().value(QStringLiteral("last_folder")).toString();
-    ask_path(this, {tr("Open"), folder, trace_filters(), QFileDialog::ExistingFiles}, [this](const QStringList& files) {
-        for (const QString& file : files) {
-            application_.settings().set(QStringLiteral("last_folder"), QFileInfo(file).absolutePath());
-            open(file);
-        }
-    });
+    ask_path(this, {tr("Open"), folder_to_open_from(), trace_filters(), QFileDialog::ExistingFiles},
+             [this](const QStringList& files) {
+                 for (const QString& file : files) {
+                     application_.settings().set(QStringLiteral("last_folder"), QFileInfo(file).absolutePath());
+                     open(file);
+                 }
+             });
 }
 
 void MainWindow::ask_for_job() {
-    const QString folder = application_.settings().value(QStringLiteral("last_folder")).toString();
-    ask_path(this, {tr("Open the folder of a job"), folder, {}, QFileDialog::Directory},
+    ask_path(this, {tr("Open the folder of a job"), folder_to_open_from(), {}, QFileDialog::Directory},
              [this](const QStringList& folders) {
                  for (const QString& job : folders) {
                      open(job);

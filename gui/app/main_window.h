@@ -70,6 +70,7 @@ private:
     void update_status();
 
     void ask_for_file();
+    QString folder_to_open_from() const;
     void ask_for_job();
     void swap_compared();
     void stop_comparing();

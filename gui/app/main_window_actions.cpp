@@ -120,12 +120,8 @@ void MainWindow::make_view_menu() {
                   [this] { page_->zoom(1 / key_zoom); });
     actions_->add(QStringLiteral("plots.left"), tr("Pan left"), {key(Qt::Key_A)}, [this] { page_->pan(-key_pan); });
     actions_->add(QStringLiteral("plots.right"), tr("Pan right"), {key(Qt::Key_D)}, [this] { page_->pan(key_pan); });
-    actions_->add(
-        QStringLiteral("plots.arrow_left"), tr("Pan left (plots)"), {key(Qt::Key_Left)},
-        [this] { page_->pan(-key_pan); }, Where::plots);
-    actions_->add(
-        QStringLiteral("plots.arrow_right"), tr("Pan right (plots)"), {key(Qt::Key_Right)},
-        [this] { page_->pan(key_pan); }, Where::plots);
+    actions_->add_plot_keys(QStringLiteral("plots.left"), {key(Qt::Key_Left)});
+    actions_->add_plot_keys(QStringLiteral("plots.right"), {key(Qt::Key_Right)});
     actions_->add(
         QStringLiteral("plots.page_left"), tr("Page left"), {key(Qt::Key_PageUp)}, [this] { page_->pan(-0.9); },
         Where::plots);
@@ -136,9 +132,7 @@ void MainWindow::make_view_menu() {
                   [this] { page_->focus(); });
     actions_->add(QStringLiteral("plots.whole"), tr("Show the whole run"), {key(Qt::Key_H)},
                   [this] { page_->show_all(); });
-    actions_->add(
-        QStringLiteral("plots.home"), tr("Show the whole run (plots)"), {key(Qt::Key_Home)},
-        [this] { page_->show_all(); }, Where::plots);
+    actions_->add_plot_keys(QStringLiteral("plots.whole"), {key(Qt::Key_Home)});
     actions_->add(QStringLiteral("plots.busy"), tr("Show the busy part of the run"), {key(Qt::Key_B)},
                   [this] { page_->session()->show_busy_part(); });
     actions_->add(QStringLiteral("plots.undo"), tr("Undo zoom"),

@@ -158,6 +158,7 @@ Status compare(TracePage& page, const RenderRequest& request) {
             return usage_error("The trace to compare with has no memory events of any device.");
         }
         page.changes().compare_with(other->session);
+        wait_for_explanation(*other->session);  // the summary says which findings only one of them has
     } else {
         return {};
     }

@@ -5,6 +5,7 @@
 
 #include <QEvent>
 #include <QStatusBar>
+#include <algorithm>
 
 #include "gui/model/session.h"
 #include "gui/model/text.h"
@@ -45,7 +46,9 @@ void StatusLine::show(const Session* session) {
     if (device.total_bytes > 0) {
         memory << tr("device %1").arg(bytes_text(device.total_bytes));
     }
-    const auto data_gaps = static_cast<int>(session->data_gaps().size());
+    const std::vector<DataGap> all = session->data_gaps();
+    const auto data_gaps =
+        static_cast<int>(all.size() - static_cast<size_t>(std::count_if(all.begin(), all.end(), is_about_sharing)));
     data_gaps_->setText(data_gaps == 0 ? tr("no data gaps") : tr("⚠ %n data gap(s)", nullptr, data_gaps));
     text_ = {cursor_text(session->trace(), device, point) +
                  (repeated.isEmpty() ? QString() : QStringLiteral(" · ") + repeated),

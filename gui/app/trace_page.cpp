@@ -329,14 +329,18 @@ void TracePage::fill_facts() {
               << QString::fromStdString(format_duration(trace.duration))
               << tr("peak %1 allocated").arg(bytes_text(static_cast<uint64_t>(peak)));
     }
+    if (const auto other = changes_->compared().other) {
+        facts = {compared_facts(other->trace())};
+    }
     about_->setText(with_whole_units(facts.join(QStringLiteral(" · "))));
     about_->setToolTip(tip_text(to_qstring(source_words(reader_words(), trace)) + '\n' + to_qstring(trace.path)));
     const std::vector<DataGap> data_gaps = session_->data_gaps();
     data_gaps_->setVisible(!data_gaps.empty());
     if (!data_gaps.empty()) {
         const QString more = data_gaps.size() > 1 ? tr(" and %1 more").arg(data_gaps.size() - 1) : QString();
-        data_gaps_->setText(QStringLiteral("⚠ %1<a href=\"#\">%2</a>")
-                                .arg(data_gap_text(data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
+        const QString mark = is_about_sharing(data_gaps.front()) ? QString() : QStringLiteral("⚠ ");
+        data_gaps_->setText(mark + QStringLiteral("%1<a href=\"#\">%2</a>")
+                                       .arg(data_gap_text(data_gaps.front()).toHtmlEscaped(), more.toHtmlEscaped()));
         QStringList all;
         for (const DataGap& data_gap : data_gaps) {
             all << data_gap_text(data_gap);
@@ -404,8 +408,9 @@ void TracePage::show_trace_information() {
     text->setAccessibleName(dialog->windowTitle());
     text->setFrameShape(QFrame::NoFrame);
     text->setOpenLinks(false);
-    text->setHtml(describe_trace(*session_).html(Theme::current(), text->font(),
-                                                 QFontDatabase::systemFont(QFontDatabase::FixedFont).family()));
+    constexpr int widest_name = 40;  // characters: the longest settings have 30, and the dialog is wide
+    text->setHtml(describe_trace(*session_).html(
+        Theme::current(), text->font(), QFontDatabase::systemFont(QFontDatabase::FixedFont).family(), widest_name));
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
     connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
     auto* column = new QVBoxLayout(dialog);

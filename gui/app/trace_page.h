@@ -25,6 +25,7 @@
 #include "gui/widgets/legend.h"
 
 class QComboBox;
+class QMenu;
 
 namespace tidemark::gui {
 
@@ -117,7 +118,11 @@ private:
     void arrange(QWidget* plots);
     void connect_comparison();
     void follow_comparison();
+    std::shared_ptr<Session> compared_trace() const;
+    QString compared_facts(const Trace& b) const;
     void show_step_menu(const TimePoint& point, QPoint at);
+    bool is_in_range(const TimePoint& point) const;
+    void add_range_actions(QMenu& menu);
     void report_no_comparison(const QString& sentence);
     void connect_notes();
     void show_evidence(ShownBy by, const Evidence& evidence);

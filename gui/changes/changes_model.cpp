@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "gui/model/palette.h"
+#include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "storage/compare/compare.h"
 
@@ -31,7 +32,7 @@ QString amounts_text(const Amounts& amounts) {
                               : QStringLiteral("%1 (%2)").arg(bytes_text(amounts.bytes), count_text(amounts.count));
 }
 
-RowChange kind_of(const ChangedGroup& group) { return CompareRow{{}, {}, group.begin, group.end}.change(); }
+RowChange kind_of(const ChangedGroup& group) { return change_between(group.begin, group.end); }
 
 QString kind_text(RowChange kind, bool of_range) {
     switch (kind) {
@@ -52,6 +53,35 @@ QString cell(const ChangedGroup& group, int column, bool of_range) {
         case ChangesModel::end: return amounts_text(group.end);
         case ChangesModel::made: return amounts_text(group.made);
         case ChangesModel::freed: return amounts_text(group.freed);
+        default: return {};
+    }
+}
+
+/// Returns "7,340,032 bytes in 12 allocations".
+QString amounts_tip(const Amounts& amounts) {
+    return ChangesModel::tr("%1 in %2 allocation(s)", nullptr, plural(amounts.count))
+        .arg(exact_bytes_text(static_cast<uint64_t>(amounts.bytes)), count_text(amounts.count));
+}
+
+/// `shown`: its name in the table.
+QString name_tip(const QString& shown, const ChangedGroup& group, GroupBy by) {
+    QString tip = shown;
+    if (!group.name_in_a.empty()) {
+        tip += '\n' + ChangesModel::tr("In A: %1").arg(group_text(by, group.name_in_a));
+    }
+    return tip_text(tip);
+}
+
+QString number_tip(const ChangedGroup& group, int column) {
+    const int64_t difference = group.difference();
+    switch (column) {
+        case ChangesModel::difference:
+            return (difference < 0 ? QStringLiteral("−") : QString()) +
+                   exact_bytes_text(static_cast<uint64_t>(std::llabs(difference)));
+        case ChangesModel::begin: return amounts_tip(group.begin);
+        case ChangesModel::end: return amounts_tip(group.end);
+        case ChangesModel::made: return amounts_tip(group.made);
+        case ChangesModel::freed: return amounts_tip(group.freed);
         default: return {};
     }
 }
@@ -104,7 +134,9 @@ QVariant ChangesModel::data(const QModelIndex& index, int role) const {
             return index.column() == name && changes_->by == GroupBy::category
                        ? QVariant(category_color(Theme::current(), category_from_name(group.name)))
                        : QVariant();
-        case Qt::ToolTipRole: return index.column() == name ? tip_text(group_name(group)) : QString();
+        case Qt::ToolTipRole:
+            return index.column() == name ? name_tip(group_name(group), group, changes_->by)
+                                          : number_tip(group, index.column());
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::Alignment(is_text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
         default: return {};

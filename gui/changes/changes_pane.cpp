@@ -20,7 +20,9 @@
 #include "gui/model/text.h"
 #include "gui/widgets/pane_note.h"
 #include "gui/widgets/table_style.h"
+#include "gui/widgets/text_block.h"
 #include "gui/widgets/toolbar.h"
+#include "storage/report/difference.h"
 
 namespace tidemark::gui {
 
@@ -55,7 +57,7 @@ ChangesPane::ChangesPane(QWidget* parent)
     make_table();
     split_ = new QSplitter(Qt::Horizontal, this);
     split_->addWidget(plot_);
-    split_->addWidget(table_);
+    split_->addWidget(make_rows());
     split_->setChildrenCollapsible(false);
     split_->setHandleWidth(5);
     split_->setSizes({1000, 1000});
@@ -69,7 +71,7 @@ ChangesPane::ChangesPane(QWidget* parent)
     delay_.setSingleShot(true);
     delay_.setInterval(dragging_pause);
     connect(&delay_, &QTimer::timeout, this, &ChangesPane::request);
-    connect(by_, &QComboBox::activated, this, &ChangesPane::request);
+    connect(by_, &QComboBox::activated, this, &ChangesPane::choose_grouping);
     show_mode();
     set_session(nullptr);
 }
@@ -116,6 +118,7 @@ void ChangesPane::make_table() {
     table_->setModel(model_);
     table_->setAccessibleName(tr("Changes by group"));
     set_table_style(table_);
+    table_->setTextElideMode(Qt::ElideMiddle);  // lines of one file differ at their ends
     table_->horizontalHeader()->setSectionResizeMode(ChangesModel::name, QHeaderView::Stretch);
     table_->horizontalHeader()->setMinimumSectionSize(fontMetrics().averageCharWidth() * 12);
     table_->setColumnWidth(ChangesModel::kind, fontMetrics().averageCharWidth() * 12);
@@ -129,6 +132,19 @@ void ChangesPane::make_table() {
             [this](const QModelIndex& current) { select_row(current.row()); });
 }
 
+/// The table, and below it the source of its selected row.
+QWidget* ChangesPane::make_rows() {
+    row_source_ = new TextBlock(tr("Source of the selected row"));
+    row_source_->hide();
+    auto* rows = new QWidget;
+    auto* column = new QVBoxLayout(rows);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    column->addWidget(table_, 1);
+    column->addWidget(row_source_);
+    return rows;
+}
+
 void ChangesPane::set_session(Session* session) {
     if (session_) {
         session_->disconnect(this);
@@ -136,6 +152,7 @@ void ChangesPane::set_session(Session* session) {
         session_->graph_source().disconnect(this);
     }
     discard_runs();
+    chosen_by_.reset();
     session_ = session != nullptr && session->has_device() ? session : nullptr;
     plot_->set_session(session_);
     model_->show(nullptr);
@@ -149,7 +166,11 @@ void ChangesPane::set_session(Session* session) {
 void ChangesPane::follow_session() {
     connect(&session_->selection(), &Selection::time_point_changed, this, &ChangesPane::follow_cursor);
     connect(&session_->selection(), &Selection::range_moved, this, &ChangesPane::schedule);
-    connect(&session_->selection(), &Selection::selected_changed, this, &ChangesPane::schedule);
+    connect(&session_->selection(), &Selection::selected_changed, this, [this] {
+        if (mode() == ComparedPoints::range) {
+            schedule();
+        }
+    });
     connect(&session_->selection(), &Selection::device_changed, this, [this] {
         discard_runs();
         select_same_device();
@@ -161,10 +182,7 @@ void ChangesPane::follow_session() {
     });
     connect(session_, &Session::live_changed, this, &ChangesPane::show_mode);
     connect(&session_->graph_source(), &GraphSource::changed, this, &ChangesPane::schedule);
-    connect(session_, &Session::grouping_changed, this, [this] {
-        by_->setCurrentIndex(place_of(session_->group_option()));
-        schedule();
-    });
+    connect(session_, &Session::grouping_changed, this, &ChangesPane::follow_grouping);
 }
 
 QString ChangesPane::summary() const { return summary_->text(); }
@@ -236,6 +254,7 @@ void ChangesPane::show_nothing() {
     runs_ = nullptr;
     plot_->show_changes(nullptr);
     plot_->hide();
+    row_source_->hide();
     model_->show(nullptr);
     summary_->clear();
     show_note();
@@ -246,8 +265,12 @@ void ChangesPane::take(std::shared_ptr<const ShownChanges> shown) {
     runs_ = shown_->runs;
     const bool has_table = shown_->reason == NoChanges::none;
     summary_->setText(has_table ? summary_of(*shown_) : QString());
+    summary_->setToolTip(has_table && shown_->of_traces
+                             ? tip_text(to_qstring(renamed_files_sentence(*shown_->of_traces, reader_words())))
+                             : QString());
     plot_->setVisible(runs_ != nullptr);
     plot_->show_changes(shown_);
+    row_source_->hide();
     model_->show(has_table ? std::shared_ptr<const Changes>(shown_, &shown_->changes) : nullptr, mode(),
                  session_ ? &session_->trace().stacks : nullptr);
     take_steps();
@@ -330,19 +353,6 @@ void ChangesPane::show_note() {
 }
 
 void ChangesPane::place_note() { note_->setGeometry(QRect(table_->mapTo(this, QPoint(0, 0)), table_->size())); }
-
-/// Highlights the group's new allocations in every pane; the range stays.
-void ChangesPane::select_row(int row) {
-    if (!session_ || other_ || row < 0) {
-        return;
-    }
-    const ChangedGroup& group = model_->group_at(row);
-    AllocationSet memory;
-    if (!group.new_allocations.empty()) {
-        memory = std::make_shared<const std::vector<AllocationIndex>>(group.new_allocations);
-    }
-    session_->selection().select_memory(memory, memory ? tr("New: %1").arg(to_qstring(group.name)) : QString());
-}
 
 void ChangesPane::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);

@@ -24,6 +24,7 @@ class QTableView;
 namespace tidemark::gui {
 
 class ComparisonPlot;
+class TextBlock;
 
 /// Follows the selected range, or the cursor while it compares, while it is visible. Thread: GUI.
 class ChangesPane : public QWidget {
@@ -51,6 +52,7 @@ public:
         std::optional<AskedStep> asked_step;
         std::optional<StepNumbers> steps;
         PointsToCompare points = PointsToCompare::peaks;
+        std::optional<GroupOption> chosen_by = {};  ///< nothing: that of the plots
     };
     Compared compared() const;
     void compare(const Compared& compared);
@@ -64,6 +66,9 @@ public:
     ComparisonPlot& plot() { return *plot_; }
     /// Returns the line above the table.
     QString summary() const;
+    /// Returns the source and the callers of the selected row as text; empty if none are shown.
+    QString row_source() const;
+    void select_table_row(int row);
     /// Returns why the table is empty; empty if it is not.
     QString note() const;
     bool busy() const { return task_.busy() || delay_.isActive(); }
@@ -82,6 +87,7 @@ protected:
 private:
     void make_bar_controls();
     void make_table();
+    QWidget* make_rows();
     QSpinBox* make_step_box();
     void follow_session();
     void show_mode();
@@ -105,6 +111,10 @@ private:
     void show_note();
     void place_note();
     void select_row(int row);
+    void select_row_of_traces(const ChangedGroup& group);
+    void show_row_source(const std::optional<RowSide>& a, const std::optional<RowSide>& b);
+    void choose_grouping();
+    void follow_grouping();
     PointsToCompare points() const;
     void select_points(PointsToCompare points);
     void follow_cursor();
@@ -114,6 +124,7 @@ private:
     bool needs_device_ = false;            ///< the user must select the device of the other trace
     std::optional<AskedStep> asked_step_;  ///< its number is not known yet
     std::optional<StepNumbers> steps_;
+    std::optional<GroupOption> chosen_by_;  ///< selected here; a comparison of traces keeps it
     bool stale_ = false;
     std::shared_ptr<const ShownChanges> shown_;
     std::shared_ptr<const ComparedRuns> runs_;  ///< null: to be made
@@ -133,6 +144,7 @@ private:
     QSplitter* split_;
     ComparisonPlot* plot_;
     QTableView* table_;
+    TextBlock* row_source_;  ///< of the selected row, of two traces
 };
 
 }  // namespace tidemark::gui

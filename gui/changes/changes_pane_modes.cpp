@@ -9,6 +9,7 @@
 
 #include "gui/changes/changes_pane.h"
 #include "gui/changes/comparison_plot.h"
+#include "gui/model/grouping.h"
 
 namespace tidemark::gui {
 
@@ -79,10 +80,14 @@ void ChangesPane::stop_comparing() {
 }
 
 ChangesPane::Compared ChangesPane::compared() const {
-    return {other_, other_device_->currentIndex(), asked_step_, steps_, points()};
+    return {other_, other_device_->currentIndex(), asked_step_, steps_, points(), chosen_by_};
 }
 
 void ChangesPane::compare(const Compared& compared) {
+    if (compared.chosen_by) {
+        chosen_by_ = compared.chosen_by;
+        by_->setCurrentIndex(place_of(*chosen_by_));
+    }
     if (compared.other) {
         compare_with(compared.other);
         other_device_->setCurrentIndex(compared.device);
@@ -153,6 +158,7 @@ void ChangesPane::select_other_device(int position) {
     other_->selection().select_device(position);
     discard_runs();
     schedule();
+    emit mode_changed();
 }
 
 /// Compares equal devices; where there is none, the user selects one.

@@ -33,7 +33,8 @@ Changes changes_of(const Comparison& comparison, GroupBy by) {
     Changes changes;
     changes.by = by;
     for (const CompareRow& row : comparison.rows) {
-        changes.groups.push_back({row.name, row.a, row.b, {}, {}, {}});
+        const bool has_two_names = row.change() != RowChange::only_a && row.name_in_a != row.name;
+        changes.groups.push_back({row.name, row.a, row.b, {}, {}, {}, has_two_names ? row.name_in_a : std::string()});
     }
     changes.total = {{}, comparison.a, comparison.b, {}, {}, {}};
     return changes;
@@ -158,10 +159,25 @@ ShownChanges changes_between_traces(const DeviceToCompare& a, const DeviceToComp
     }
     if (shown.reason == NoChanges::none) {
         const StateOf state = a.state(shown.a.point);
-        const Comparison found = compare(state, b.state(shown.b.point), by.by, options_of(by, state.categories));
-        shown.changes = changes_of(found, by.by);
+        shown.by = by;
+        shown.of_traces = std::make_shared<const Comparison>(
+            compare(state, b.state(shown.b.point), by.by, options_of(by, state.categories)));
+        shown.changes = changes_of(*shown.of_traces, by.by);
     }
     return shown;
+}
+
+std::optional<RowSide> side_of_row(const ShownChanges& shown, size_t row, const DeviceToCompare& run, bool of_a) {
+    const CompareRow& found = shown.of_traces->rows[row];
+    if ((of_a ? found.a : found.b).count == 0) {
+        return std::nullopt;
+    }
+    const std::string& name = of_a ? found.name_in_a : found.name;
+    const std::vector<StackId>& stacks = of_a ? found.stacks_in_a : found.stacks_in_b;
+    return RowSide{name,
+                   allocations_of_row(run.state((of_a ? shown.a : shown.b).point), shown.by.by,
+                                      options_of(shown.by, nullptr), name, stacks),
+                   stacks.front()};
 }
 
 std::optional<StepNumbers> steps_at(const Analysis& analysis, const Iterations& iterations, const TimePoint& cursor,

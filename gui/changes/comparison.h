@@ -12,6 +12,7 @@
 #include "gui/model/lazy_iterations.h"
 #include "gui/model/session.h"
 #include "storage/compare/changes.h"
+#include "storage/compare/compare.h"
 
 namespace tidemark::gui {
 
@@ -66,6 +67,8 @@ struct ShownChanges {
     ComparedPoint a = {}, b = {};                                ///< with runs
     std::shared_ptr<const LazyIterations> iterations = nullptr;  ///< of two steps
     StepNumbers steps = {};                                      ///< the same
+    std::shared_ptr<const Comparison> of_traces = nullptr;       ///< with rows as the groups of `changes`
+    GroupOption by = {};                                         ///< of two traces
 };
 
 /// Compares two points in time of one run.
@@ -76,6 +79,15 @@ ShownChanges changes_in_run(const DeviceToCompare& run, const TimePoint& begin, 
 ShownChanges changes_between_traces(const DeviceToCompare& a, const DeviceToCompare& b, const TimePoint& cursor,
                                     PointsToCompare points, const GroupOption& by,
                                     std::shared_ptr<const ComparedRuns> known);
+
+/// One side of a row that compares two traces.
+struct RowSide {
+    std::string name;                          ///< of its group in this trace
+    std::vector<AllocationIndex> allocations;  ///< ascending
+    StackId stack = 0;                         ///< of a stack, line or file: one of its stacks
+};
+/// Returns the memory of A or B in a row; nothing if that has none. `run`: the one of the side. Requires two traces.
+std::optional<RowSide> side_of_row(const ShownChanges& shown, size_t row, const DeviceToCompare& run, bool of_a);
 
 /// Returns the numbers of the step at the cursor and of another one, the earlier one as A; nothing if there is no other
 /// one.

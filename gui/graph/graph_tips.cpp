@@ -27,7 +27,7 @@ QString GraphPainter::describe(int b) const {
     }
     if (box.is_node()) {
         lines << node_of_module_text(index, box.node).toHtmlEscaped();
-        lines << state_text(index.state(box.node, picture_->time_point->time()));
+        lines << state_text(index, box.node, picture_->time_point->time());
     } else {
         lines << nodes_text(static_cast<int64_t>(picture_->nodes(box).size())) + QStringLiteral(": ") +
                      states_text(totals);

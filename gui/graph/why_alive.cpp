@@ -89,7 +89,7 @@ public:
         report_.note(
             state == NodeState::released && first[node] == first[node + 1]
                 ? Why::tr("Backward executed this node. It saved no tensors, so a second backward can pass through it.")
-                : state_sentence(state));
+                : state_sentence(index_, node, time_point_.time()));
     }
 
     void add_saved(NodeIndex node) {
@@ -143,7 +143,7 @@ public:
     void add_all_of(NodeIndex node, const QString& here) {
         const std::vector<NodeIndex> path = time_point_.path_to(node);
         if (path.empty()) {
-            report_.note(state_sentence(index_.state(node, time_point_.time())));
+            report_.note(state_sentence(index_, node, time_point_.time()));
             add_saved(node);
             return;
         }
@@ -299,7 +299,7 @@ Report why_allocation_is_alive(const GraphPicture& picture, AllocationRef alloca
         path_report.add_path(path);
     }
     path_report.add_retainers(retainers);
-    path_report.report().note(state_sentence(index.state(node, time_point.time())));
+    path_report.report().note(state_sentence(index, node, time_point.time()));
     path_report.add_freed(path.empty() ? node : path.front(), node);
     return std::move(path_report.report());
 }

@@ -237,7 +237,7 @@ void Describer::add_graph(AllocationIndex a) {
     for (size_t i = 0; i < std::min(saved.size(), most_savers_shown); ++i) {
         const NodeIndex node = index.saver(saved[i]);
         report_.field(i == 0 ? Details::tr("Saved by") : QString(),
-                      Details::tr("%1, %2").arg(node_of_module_text(index, node), state_text(index.state(node, now))),
+                      Details::tr("%1, %2").arg(node_of_module_text(index, node), state_text(index, node, now)),
                       link_to("node", node));
     }
     if (saved.size() > most_savers_shown) {
@@ -260,7 +260,7 @@ Report Describer::node(NodeIndex node) {
                                           : time_point_text(time);
     };
     report_.title(Details::tr("Node · %1").arg(node_text(index, node)), node_of_module_text(index, node));
-    report_.field(Details::tr("At the cursor"), state_text(index.state(node, now)));
+    report_.field(Details::tr("At the cursor"), state_text(index, node, now));
     report_.field(Details::tr("Created at"), when(nodes.created[node]));
     report_.field(Details::tr("Executed in backward"), when(nodes.executed[node]));
     report_.field(Details::tr("Saved tensors released"), when(nodes.released[node]));

@@ -64,7 +64,13 @@ QString steps_text(const Trace& trace, int32_t first, int32_t last) {
 
 QString state_text(NodeState state) { return to_qstring(node_state_name(reader_words(), state)); }
 
-QString state_sentence(NodeState state) { return to_qstring(node_state_sentence(reader_words(), state)); }
+QString state_text(const GraphIndex& index, NodeIndex node, int64_t time) {
+    return to_qstring(node_state_name(reader_words(), index, node, time));
+}
+
+QString state_sentence(const GraphIndex& index, NodeIndex node, int64_t time) {
+    return to_qstring(node_state_sentence(reader_words(), index, node, time));
+}
 
 QString nodes_text(int64_t count) {
     return count == 1 ? Graphs::tr("1 node") : Graphs::tr("%1 nodes").arg(count_text(count));

@@ -18,10 +18,12 @@ QString node_of_module_text(const GraphIndex& index, NodeIndex node);
 QString line_text(const GraphIndex& index, NodeIndex node);
 /// Returns "step 17", "steps 3 to 17", or "".
 QString steps_text(const Trace& trace, int32_t first, int32_t last);
-/// Returns "never backpropagated", "released", ...
+/// Returns "not backpropagated", "released", ...
 QString state_text(NodeState state);
+/// Returns the same of a node at a time: "not backpropagated yet", "never backpropagated".
+QString state_text(const GraphIndex& index, NodeIndex node, int64_t time);
 /// Returns the meaning of a node's state as a sentence.
-QString state_sentence(NodeState state);
+QString state_sentence(const GraphIndex& index, NodeIndex node, int64_t time);
 
 /// Returns "1,482 nodes".
 QString nodes_text(int64_t count);

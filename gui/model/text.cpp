@@ -141,6 +141,8 @@ Words reader_words() { return Words(ExplanationSource::language()); }
 
 QString error_text(const Error& error) { return to_qstring(reader_words().translate(error.sentence)); }
 
+bool is_about_sharing(const DataGap& data_gap) { return data_gap.reason == DataGapReason::redacted; }
+
 QString data_gap_text(const DataGap& data_gap) { return to_qstring(data_gap_words(reader_words(), data_gap)); }
 
 QString ended_text(const Process& process) { return to_qstring(process_end_words(reader_words(), process)); }

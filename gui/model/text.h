@@ -77,6 +77,8 @@ QString pool_text(const Trace& trace, uint32_t pool);
 Words reader_words();
 QString error_text(const Error& error);
 QString data_gap_text(const DataGap& data_gap);
+/// Returns whether it only says that the trace is a shared copy without some texts: no data is missing.
+bool is_about_sharing(const DataGap& data_gap);
 /// Returns how a recorded process ended, as a sentence; empty if it runs or the end is unknown.
 QString ended_text(const Process& process);
 /// Returns how the recording of a trace ended.

@@ -18,6 +18,8 @@
 #include <QToolButton>
 #include <QTreeWidget>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <span>
 
 #include "gui/model/file_name.h"
 #include "gui/model/palette.h"
@@ -30,10 +32,11 @@ namespace tidemark::gui {
 
 namespace {
 
+constexpr size_t first_texts = 4;
 constexpr int poll_interval = 100;  // milliseconds
 constexpr int steps_of_bar = 1000;
 constexpr int preview_pause = 200;                          // milliseconds
-constexpr int starting_width = 760, starting_height = 640;  // pixels
+constexpr int starting_width = 760, starting_height = 720;  // pixels
 
 QLabel* make_title(const QString& text) {
     auto* title = new QLabel(text);
@@ -41,6 +44,30 @@ QLabel* make_title(const QString& text) {
     bold.setBold(true);
     title->setFont(bold);
     return title;
+}
+
+void add_text(QTreeWidgetItem& parent, const RemovedTexts::Text& text) {
+    auto* row = new QTreeWidgetItem(
+        &parent, {name_text(text.before), text.after.empty() ? ShareDialog::tr("removed") : name_text(text.after)});
+    for (const int column : {0, 1}) {
+        row->setToolTip(column, tip_text(row->text(column)));
+    }
+}
+
+/// Shows the first texts of a kind; a further row opens to the others.
+void add_texts(QTreeWidgetItem& kind, const RemovedTexts& removed) {
+    const size_t shown = std::min(removed.texts.size(), first_texts);
+    for (const RemovedTexts::Text& text : std::span(removed.texts).first(shown)) {
+        add_text(kind, text);
+    }
+    const int64_t further = removed.count - static_cast<int64_t>(shown);
+    if (further == 0 || shown == 0) {
+        return;
+    }
+    auto* rest = new QTreeWidgetItem(&kind, {ShareDialog::tr("and %1 more").arg(count_text(further))});
+    for (const RemovedTexts::Text& text : std::span(removed.texts).subspan(shown)) {
+        add_text(*rest, text);
+    }
 }
 
 }  // namespace
@@ -104,16 +131,19 @@ QWidget* ShareDialog::make_choices() {
     grid->addWidget(make_title(tr("What to remove")), 0, 0, 1, 2);
     const std::tuple<const char*, bool Redaction::*, QString, QString, QString> all[] = {
         {"paths", &Redaction::paths, tr("&Paths"),
-         tr("Your files become file1.py, library1.so. Files of well-known public packages keep their path below the "
-            "package."),
+         tr("Your files become file1.py, library1.so. Only files on Tidemark's list of public files keep their path "
+            "below "
+            "the package; other files of packages are replaced as well."),
          tr("paths")},
         {"names", &Redaction::names, tr("&Names"),
-         tr("Your functions, modules, marks, variables and ops become function1, module1. PyTorch's own names stay."),
+         tr("Your functions, modules, marks, variables and ops become function1, module1. Only names on Tidemark's "
+            "list of "
+            "public names stay, such as PyTorch's operators; its other names are replaced as well."),
          tr("names")},
         {"source", &Redaction::source, tr("&Command line and texts"),
-         tr("Lines of source files, the command line, messages of exceptions and data gaps, user metadata. Removing "
-            "paths "
-            "or names removes them as well."),
+         tr("Lines of source files, the command line, the name of the computer, messages of exceptions and data gaps, "
+            "user metadata. Removing paths or names removes them as well. Numbers stay: process IDs, addresses, "
+            "sizes."),
          tr("command line and texts")},
         {"times", &Redaction::times, tr("&Date and time"),
          tr("When the recording was made. Times within the run stay."), tr("date and time")}};
@@ -208,18 +238,9 @@ void ShareDialog::show_preview(const Outcome& outcome) {
         bold.setBold(true);
         kind->setFont(0, bold);
         kind->setFirstColumnSpanned(true);
-        for (const RemovedTexts::Example& example : removed.examples) {
-            auto* row = new QTreeWidgetItem(
-                kind, {name_text(example.before), example.after.empty() ? tr("removed") : name_text(example.after)});
-            row->setToolTip(0, tip_text(row->text(0)));
-            row->setToolTip(1, tip_text(row->text(1)));
-        }
-        if (const auto further = removed.count - static_cast<int64_t>(removed.examples.size());
-            further > 0 && !removed.examples.empty()) {
-            new QTreeWidgetItem(kind, {tr("and %1 more").arg(count_text(further))});
-        }
+        kind->setExpanded(true);
+        add_texts(*kind, removed);
     }
-    removed_->expandAll();
     QString text = tr("%1 → %2 in the copy")
                        .arg(bytes_text(static_cast<uint64_t>(outcome->input_bytes)),
                             bytes_text(static_cast<uint64_t>(outcome->file_bytes)));
@@ -348,7 +369,7 @@ QString ShareDialog::removed_text(const Redaction& redaction) const {
         }
     }
     return removed.isEmpty() ? tr("Nothing was removed: it contains all private texts of the trace.")
-                             : tr("Removed: %1. The file was searched for all removed texts.")
+                             : tr("Removed: %1. The file was searched for all removed texts; it contains none of them.")
                                    .arg(removed.join(tr(", ", "between parts of a list")));
 }
 

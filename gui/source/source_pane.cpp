@@ -400,9 +400,10 @@ void SourcePane::show_origin() {
     origin_->setText(has_file ? sentence : QString());
     origin_->setToolTip(tip_text(origin_->text()));
     find_folder_->setVisible(has_file && text.path.empty());
-    open_->setEnabled(has_file && !text.path.empty());
-    open_->setToolTip(open_->isEnabled() ? tip_text(tr("Opens %1").arg(path))
-                                         : tr("This file does not exist on this machine"));
+    open_->setEnabled(has_file);
+    open_->setToolTip(!has_file           ? tr("No file is shown")
+                      : text.path.empty() ? tr("This file does not exist on this machine: copies file:line")
+                                          : tip_text(tr("Opens %1").arg(path)));
 }
 
 void SourcePane::show_note() {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // What the user does in the source: selecting, searching, finding folders, opening an editor.
+#include <QClipboard>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QInputDialog>
 #include <QKeyEvent>
 #include <QLabel>
@@ -99,12 +101,16 @@ void SourcePane::ask_editor() {
 }
 
 void SourcePane::open_editor() {
-    if (!shown_ || shown_->text->path.empty()) {
+    if (!shown_ || shown_->file == 0) {
         return;
     }
     const int row = table_->currentIndex().isValid() ? table_->currentIndex().row() : 0;
     const int line = row < model_->rowCount() ? std::max(model_->row_at(row).line, 1) : 1;
-    if (!open_in_editor(editor_, file_name_from_bytes(shown_->text->path), line)) {
+    if (shown_->text->path.empty()) {  // as in Details
+        const QString place = QStringLiteral("%1:%2").arg(file()).arg(line);
+        QGuiApplication::clipboard()->setText(place);
+        origin_->setText(tr("The file is not on this machine; copied %1.").arg(place));
+    } else if (!open_in_editor(editor_, file_name_from_bytes(shown_->text->path), line)) {
         origin_->setText(tr("⚠ The editor did not start. Check its command."));
     }
 }

@@ -14,6 +14,7 @@
 #include "gui/model/plural.h"
 #include "gui/model/text.h"
 #include "gui/story/retention_path_view.h"
+#include "gui/widgets/code_table.h"
 #include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
 #include "gui/widgets/toolbar.h"
@@ -27,32 +28,6 @@ constexpr int gap = 4;
 }
 
 namespace {
-
-/// Returns rows with a background of their own.
-QString code_table(const QString& rows) {
-    return QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\" bgcolor=\"%1\">%2</table>")
-        .arg(Theme::current().grid.name(), rows);
-}
-
-QString code_cell(const QString& html, const QColor& color) {
-    return QStringLiteral("<td><pre style=\"margin:0 3px; white-space:pre-wrap; color:%1\">%2</pre></td>")
-        .arg(color.name(), html);
-}
-
-/// A line that is broken continues beside its number.
-QString source_rows(const SourceExcerpt& excerpt) {
-    const Theme theme = Theme::current();
-    QString rows;
-    for (const CodeLine& line : code_lines(excerpt)) {
-        const QString text = to_qstring(line.text).toHtmlEscaped();
-        rows +=
-            QStringLiteral("<tr%1>%2%3</tr>")
-                .arg(line.is_marked ? QStringLiteral(" bgcolor=\"%1\"").arg(theme.plot_background.name()) : QString(),
-                     code_cell(to_qstring((line.is_marked ? ">" : " ") + line.number), theme.faint_text),
-                     code_cell(line.is_marked ? QStringLiteral("<b>%1</b>").arg(text) : text, theme.text));
-    }
-    return rows;
-}
 
 QString diff_rows(const std::string& diff) {
     const Theme theme = Theme::current();
@@ -105,7 +80,7 @@ void FindingBody::add_story(const Finding& finding) {
 
 void FindingBody::add_source(const Finding& finding) {
     if (!finding.source.empty()) {
-        add_text(tr("Source"), code_table(source_rows(finding.source)));
+        add_text(tr("Source"), source_table(finding.source));
     }
 }
 

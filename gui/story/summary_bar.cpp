@@ -9,6 +9,7 @@
 #include <QUrl>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "gui/model/explained.h"
@@ -16,7 +17,9 @@
 #include "gui/model/text.h"
 #include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
+#include "storage/report/difference.h"
 #include "storage/report/phrases.h"
+#include "storage/timeline/time_point.h"
 
 namespace tidemark::gui {
 
@@ -30,6 +33,30 @@ int first_finding(const Explanation& explanation) {
     const auto first = std::find_if(findings.begin(), findings.end(),
                                     [](const Finding& finding) { return finding.severity != Severity::background; });
     return first == findings.end() ? -1 : static_cast<int>(first - findings.begin());
+}
+
+QString faint(const QString& text) {
+    return QStringLiteral("<span style=\"color:%1\">%2</span>")
+        .arg(Theme::current().faint_text.name(), text.toHtmlEscaped());
+}
+
+StateOf state_at_peak(const Analysis& analysis) {
+    return {analysis.trace(), analysis.device(), analysis.live(),
+            peak_time_point(analysis.trace(), analysis.device(), analysis.curves())};
+}
+
+/// Returns the titles of findings that cost memory and of which `is_wanted` is true, as links to A's if `are_links`.
+/// Only the first two: the bar is no list.
+QStringList titles_of(const std::vector<Finding>& findings, bool are_links,
+                      const std::function<bool(const Finding&)>& is_wanted) {
+    QStringList titles;
+    for (size_t i = 0; i < findings.size() && titles.size() < 2; ++i) {
+        if (costs_memory(findings[i]) && is_wanted(findings[i])) {
+            const QString title = rich_text(to_qstring(findings[i].title));
+            titles << (are_links ? QStringLiteral("<a href=\"%1\">%2</a>").arg(QString::number(i), title) : title);
+        }
+    }
+    return titles;
 }
 
 /// A text that wants the height of a usual answer at least, and stands in the middle of it.
@@ -64,7 +91,14 @@ private:
 }  // namespace
 
 SummaryBar::SummaryBar(QWidget* parent)
-    : QWidget(parent), row_(new QHBoxLayout(this)), text_(new Answer(tr("Summary"))) {
+    : QWidget(parent),
+      task_(this, OnNewerRequest::finish_running,
+            [this](auto comparison) {
+                comparison_ = std::move(comparison);
+                fill();
+            }),
+      row_(new QHBoxLayout(this)),
+      text_(new Answer(tr("Summary"))) {
     setObjectName(QStringLiteral("summary_bar"));
     row_->setContentsMargins(8, 4, 8, 4);
     row_->setSpacing(10);
@@ -80,10 +114,14 @@ SummaryBar::SummaryBar(QWidget* parent)
 void SummaryBar::set_session(Session* session) {
     if (session_) {
         session_->disconnect(this);
+        session_->selection().disconnect(this);
         session_->explanation_source().disconnect(this);
     }
+    compare_with(nullptr);
     session_ = session;
     if (session_) {
+        connect(session_, &Session::grown, this, &SummaryBar::compare_peaks);
+        connect(&session_->selection(), &Selection::device_changed, this, &SummaryBar::compare_peaks);
         connect(&session_->explanation_source(), &ExplanationSource::changed, this, &SummaryBar::fill);
         connect(&session_->explanation_source(), &ExplanationSource::state_changed, this, &SummaryBar::show_state);
         connect(session_, &Session::live_changed, this, &SummaryBar::fill);
@@ -95,6 +133,10 @@ QString SummaryBar::plain_text() const { return text_->text(); }
 
 void SummaryBar::fill() {
     delete std::exchange(mark_, nullptr);
+    if (session_ && other_) {
+        show_difference();
+        return;
+    }
     if (const auto explained = session_ ? session_->explanation_source().explained() : nullptr) {
         show_explanation(*explained);
     }
@@ -103,11 +145,13 @@ void SummaryBar::fill() {
 
 /// The first explanation of a run is awaited in the place of its answer.
 void SummaryBar::show_state() {
+    if (session_ && other_) {
+        return;
+    }
     const bool is_explained = session_ && session_->explanation_source().explained();
     const bool is_awaited = session_ && session_->explanation_source().state() == ExplanationSource::State::working;
     if (!is_explained) {
-        text_->show_html(QStringLiteral("<span style=\"color:%1\">%2</span>")
-                             .arg(Theme::current().faint_text.name(), tr("Explaining…").toHtmlEscaped()));
+        text_->show_html(faint(tr("Explaining…")));
     }
     setVisible(is_explained || is_awaited);
 }
@@ -125,11 +169,76 @@ void SummaryBar::show_explanation(const Explained& explained) {
         sentences << QStringLiteral("<a href=\"%1\">%2</a>").arg(first).arg(tr("Show the evidence").toHtmlEscaped());
     }
     if (session_->is_live()) {
-        sentences << QStringLiteral("<span style=\"color:%1\">%2</span>")
-                         .arg(Theme::current().faint_text.name(),
-                              tr("As of %1.").arg(duration_text(explained.until())).toHtmlEscaped());
+        sentences << faint(tr("As of %1.").arg(duration_text(explained.until())));
     }
     text_->show_html(sentences.join(' '));
+}
+
+// --- Comparing with another trace ---------------------------------------------------------------------------------
+
+void SummaryBar::compare_with(std::shared_ptr<Session> other) {
+    if (other_) {
+        other_->selection().disconnect(this);
+        other_->explanation_source().disconnect(this);
+    }
+    task_.abandon();
+    comparison_ = nullptr;
+    other_ = std::move(other);
+    if (other_) {
+        connect(&other_->selection(), &Selection::device_changed, this, &SummaryBar::compare_peaks);
+        connect(&other_->explanation_source(), &ExplanationSource::changed, this, &SummaryBar::fill);
+        other_->explanation_source().request();
+        compare_peaks();
+    }
+    fill();
+}
+
+void SummaryBar::compare_peaks() {
+    if (session_ && other_) {
+        task_.start([a = session_->shared_analysis(), b = other_->shared_analysis()](Progress&) {
+            return std::make_shared<const Comparison>(compare(state_at_peak(*a), state_at_peak(*b), GroupBy::line));
+        });
+    }
+}
+
+void SummaryBar::show_difference() {
+    if (!comparison_) {
+        text_->show_html(faint(tr("Comparing A and B…")));
+    } else {
+        const Words words = reader_words();
+        QStringList sentences;
+        for (const std::string& sentence : {difference_sentence(*comparison_, both_at_their_peak(words), words),
+                                            largest_difference_sentence(*comparison_, GroupBy::line, words)}) {
+            sentences << to_qstring(sentence).toHtmlEscaped();
+        }
+        sentences << sentences_about_findings() << faint(to_qstring(renamed_files_sentence(*comparison_, words)));
+        text_->show_html(sentences.join(' '));
+    }
+    setVisible(true);
+}
+
+/// Says which leaks, failures and waste only one of both has; otherwise, which both have.
+QStringList SummaryBar::sentences_about_findings() const {
+    const auto explained_a = session_->explanation_source().explained(),
+               explained_b = other_->explanation_source().explained();
+    if (!explained_a || !explained_b) {
+        return {};
+    }
+    const auto &a = explained_a->explanation.findings, &b = explained_b->explanation.findings;
+    const auto& renamed = comparison_->renamed;
+    const QStringList of_a = titles_of(a, true, [&](const Finding& each) { return is_only_in_a(each, b, renamed); });
+    const QStringList of_b = titles_of(b, false, [&](const Finding& each) { return is_only_in_b(each, a, renamed); });
+    const QStringList shared =
+        of_a.isEmpty() && of_b.isEmpty() ? titles_of(a, true, [](const Finding&) { return true; }) : QStringList();
+    QStringList sentences;
+    for (const auto& [sentence, titles] :
+         {std::pair(tr("Only A has: %1."), of_a), std::pair(tr("Only B has: %1."), of_b),
+          std::pair(tr("Both have: %1."), shared)}) {
+        if (!titles.isEmpty()) {
+            sentences << sentence.arg(titles.join(tr("; ", "between titles of findings")));
+        }
+    }
+    return sentences;
 }
 
 void SummaryBar::changeEvent(QEvent* event) {

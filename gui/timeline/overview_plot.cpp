@@ -57,6 +57,7 @@ void OverviewPlot::set_session(Session* session) {
         });
         connect(&session->selection(), &Selection::time_point_changed, this, qOverload<>(&QWidget::update));
         connect(&session->selection(), &Selection::range_moved, this, qOverload<>(&QWidget::update));
+        connect(&session->selection(), &Selection::selected_changed, this, qOverload<>(&QWidget::update));
         connect(session, &Session::grouping_changed, this, &OverviewPlot::discard_picture);
         connect(session, &Session::grown, this, &OverviewPlot::discard_picture);
         connect(session, &Session::live_changed, this, &OverviewPlot::discard_picture);

@@ -44,13 +44,14 @@ QSize PlotColumn::minimumSizeHint() const {
 }
 
 void PlotColumn::share_room() {
-    const int least = least_height_without_allocations() + room_of_timeline + handleWidth() + least_allocations;
-    const bool shows_allocations = height() >= least;
+    // Once shown, they stay while they fit: the user may have clicked into them, and the key may need a further line.
+    const int room = shows_allocations_ && isVisible() ? 0 : room_of_timeline;
+    shows_allocations_ = height() >= least_height_without_allocations() + room + handleWidth() + least_allocations;
     plots_.finding->setMinimumHeight(std::max(least_finding_plot, height() / part_of_finding));
     const bool shows_finding = !plots_.finding->isHidden();
-    plots_.allocations->setVisible(shows_allocations);
-    plots_.finding->set_time_labels(shows_finding && !shows_allocations);
-    plots_.timeline->set_time_labels(!shows_finding && !shows_allocations);
+    plots_.allocations->setVisible(shows_allocations_);
+    plots_.finding->set_time_labels(shows_finding && !shows_allocations_);
+    plots_.timeline->set_time_labels(!shows_finding && !shows_allocations_);
 }
 
 void PlotColumn::resizeEvent(QResizeEvent* event) {

@@ -37,6 +37,7 @@ private:
     void share_room();
 
     Plots plots_;
+    bool shows_allocations_ = false;
 };
 
 }  // namespace tidemark::gui

@@ -24,6 +24,7 @@ public:
     const ProcessBands& process_bands() const { return bands_; }
     /// Returns the pixel of the peak, where the cursor goes as well; nothing if the plot does not show it.
     std::optional<QPointF> peak_place() const;
+    QString describe_ends(std::pair<double, double> range) const override;
 
 protected:
     void session_changed() override;
@@ -35,7 +36,6 @@ protected:
     std::vector<QRectF> labels() const override { return labels_; }
     QString empty_reason() const override;
     QString describe(QPoint point) override;
-    QString describe_ends(std::pair<double, double> range) const override;
     void clicked(QPoint point) override;
 
 private:

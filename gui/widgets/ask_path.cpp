@@ -4,8 +4,26 @@
 #include "gui/widgets/ask_path.h"
 
 #include <QFileInfo>
+#include <QHeaderView>
+#include <QTreeView>
+#include <algorithm>
 
 namespace tidemark::gui {
+
+namespace {
+
+/// Gives sizes, types and dates the room that they need. The dialog of a desktop has no such view.
+void show_whole_columns(QFileDialog& dialog) {
+    constexpr int width = 900, height = 520;  // pixels
+    if (auto* view = dialog.findChild<QTreeView*>(QStringLiteral("treeView"))) {
+        dialog.resize(std::max(dialog.width(), width), std::max(dialog.height(), height));
+        view->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+        view->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+        view->header()->setStretchLastSection(false);
+    }
+}
+
+}  // namespace
 
 void ask_path(QWidget* parent, const PathQuestion& question, std::function<void(const QStringList&)> answer) {
     const QFileInfo proposal(question.proposal);
@@ -24,6 +42,7 @@ void ask_path(QWidget* parent, const PathQuestion& question, std::function<void(
         dialog->selectFile(proposal.fileName());
     }
     QObject::connect(dialog, &QFileDialog::filesSelected, parent, std::move(answer));
+    show_whole_columns(*dialog);
     dialog->open();
 }
 

@@ -53,13 +53,16 @@ QString breakable(const QString& text) {
         .replace(QLatin1String("  "), QLatin1String("&nbsp; "));
 }
 
+/// Lets a name of many words break between them instead of anywhere: "max_split_size".
+QString breakable_name(const QString& name) { return name.toHtmlEscaped().replace(u'_', QStringLiteral("_&#8203;")); }
+
 }  // namespace
 
 /// Returns the width of the column of names. Longer names wrap between words, so that numbers have room beside them; a
 /// word, such as that of an environment variable, stays whole.
-int Report::name_width(const QFontMetrics& metrics) const {
-    constexpr int after_name = 14;                     // pixels
-    constexpr int widest_name = 14, widest_word = 34;  // characters
+int Report::name_width(const QFontMetrics& metrics, int widest_name) const {
+    constexpr int after_name = 14;   // pixels
+    constexpr int widest_word = 34;  // characters
     const int character = metrics.averageCharWidth();
     int widest = 0, word_width = 0;
     for (const Row& row : rows_) {
@@ -71,8 +74,8 @@ int Report::name_width(const QFontMetrics& metrics) const {
     return std::max(std::min(widest, character * widest_name), std::min(word_width, character * widest_word));
 }
 
-QString Report::html(const Theme& theme, const QFont& font, const QString& code_family) const {
-    const int name_width = this->name_width(QFontMetrics(font));
+QString Report::html(const Theme& theme, const QFont& font, const QString& code_family, int widest_name) const {
+    const int name_width = this->name_width(QFontMetrics(font), widest_name);
     const QString faint = theme.faint_text.name();
     const QString shade = mixed(theme.background, theme.selection, 0.14).name();
     QString html = QStringLiteral(
@@ -100,7 +103,7 @@ QString Report::html(const Theme& theme, const QFont& font, const QString& code_
             case Kind::field:
                 html += QStringLiteral("<tr><td class='faint' width='%1'>%2</td><td%3>%4</td></tr>")
                             .arg(name_width)
-                            .arg(row.name.toHtmlEscaped(), code, linked(text, row.link, theme.reserved_line));
+                            .arg(breakable_name(row.name), code, linked(text, row.link, theme.reserved_line));
                 break;
             case Kind::note: html += QStringLiteral("<p class='faint' style='margin:2px 0'>%1</p>").arg(text); break;
             case Kind::item:

@@ -28,7 +28,8 @@ public:
     void frame(const QString& text, FrameKind kind, const QString& link);
     void source(const QString& line);
 
-    QString html(const Theme& theme, const QFont& font, const QString& code_family) const;
+    /// `widest_name`: in characters; longer names wrap, so that the values of a narrow pane have room beside them.
+    QString html(const Theme& theme, const QFont& font, const QString& code_family, int widest_name = 14) const;
     QString plain() const;
 
 private:
@@ -51,7 +52,7 @@ private:
         QString name, value, link;
         bool code = false;
     };
-    int name_width(const QFontMetrics& metrics) const;
+    int name_width(const QFontMetrics& metrics, int widest_name) const;
 
     std::vector<Row> rows_;
 };

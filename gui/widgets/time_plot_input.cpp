@@ -166,6 +166,9 @@ void TimePlot::contextMenuEvent(QContextMenuEvent* event) {
     if (!has_data()) {
         return;
     }
+    if (tip_) {
+        tip_->hide();  // it would cover the menu, and stay behind it
+    }
     const TimeView& view = session_->time_view();
     if (event->reason() == QContextMenuEvent::Mouse) {
         emit menu_requested(point_under(event->pos()), event->globalPos());

@@ -27,6 +27,7 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/iterations.h"
 #include "storage/job/job.h"
+#include "storage/report/difference.h"
 #include "storage/text/fact_words.h"
 #include "storage/timeline/time_point.h"
 
@@ -216,14 +217,6 @@ Result<Difference> differ(const DiffOptions& options, const Words& words, Progre
     return Difference{way->by, std::move(*a), std::move(*b), std::move(comparison), std::move(changed)};
 }
 
-std::string where(const CompareRow& row, const Words& words) {
-    const RowChange change = row.change();
-    return change == RowChange::only_a   ? words("only in A")
-           : change == RowChange::only_b ? words("only in B")
-                                         : words("{a} in A, {b} in B", with("a", format_bytes(row.a.bytes)),
-                                                 with("b", format_bytes(row.b.bytes)));
-}
-
 /// Returns the word of a change for the table. change_word() returns that for JSON.
 std::string change_title(RowChange change, const Words& words) {
     switch (change) {
@@ -236,41 +229,18 @@ std::string change_title(RowChange change, const Words& words) {
     return {};
 }
 
-std::string difference_sentence(const Difference& found, const Words& words) {
-    const Comparison& all = found.comparison;
-    const int64_t difference = all.difference();
-    const auto a = with("a", format_bytes(all.a.bytes)), b = with("b", format_bytes(all.b.bytes));
-    if (difference == 0) {
-        return words("A and B have the same amount of memory: {a}.", a);
-    }
-    const auto bytes = with("bytes", format_bytes(std::abs(difference)));
-    const auto when_a = with("when_a", found.a.when), when_b = with("when_b", found.b.when);
-    if (found.a.when == found.b.when) {
-        return difference > 0
-                   ? words("B has {bytes} more than A, each {when_b}: {b} instead of {a}.", bytes, when_b, a, b)
-                   : words("B has {bytes} less than A, each {when_b}: {b} instead of {a}.", bytes, when_b, a, b);
-    }
-    return difference > 0
-               ? words("B {when_b} has {bytes} more than A {when_a}: {b} instead of {a}.", bytes, when_a, when_b, a, b)
-               : words("B {when_b} has {bytes} less than A {when_a}: {b} instead of {a}.", bytes, when_a, when_b, a, b);
-}
-
 std::string summary(const Difference& found, const Words& words) {
-    const auto& rows = found.comparison.rows;
-    std::string text = difference_sentence(found, words) + '\n';
+    const Comparison& all = found.comparison;
+    std::string text = difference_sentence(all, {found.a.when, found.b.when}, words) + '\n';
     if (found.changed) {
         text += words("{new} of B are not allocated in A, {freed} of A are not in B; the rest is in both.",
                       with("new", format_bytes(found.changed->made.bytes)),
                       with("freed", format_bytes(found.changed->freed.bytes))) +
                 '\n';
     }
-    if (!rows.empty() && rows.front().difference() != 0) {
-        const CompareRow& largest = rows.front();
-        text += words("The largest difference, {bytes}, is from {name} ({where}).",
-                      with("bytes", signed_bytes(largest.difference())),
-                      with("name", visible_text(group_words(words, found.by, largest.name))),
-                      with("where", where(largest, words))) +
-                '\n';
+    for (const std::string& sentence :
+         {largest_difference_sentence(all, found.by, words), renamed_files_sentence(all, words)}) {
+        text += sentence.empty() ? "" : visible_text(sentence) + '\n';
     }
     return text;
 }
@@ -364,12 +334,17 @@ ordered_json difference_json(const Difference& found, const DiffOptions& options
     for (const CompareRow& row : std::span(all.rows).first(shown)) {
         rows.push_back(row_json(row, options.by == "stack"));
     }
+    auto renamed = ordered_json::array();
+    for (const RenamedFile& file : all.renamed) {
+        renamed.push_back({{"a", file.a}, {"b", file.b}});
+    }
     return {{"a", side_json(found.a, all.a, words)},
             {"b", side_json(found.b, all.b, words)},
             {"by", options.by},
             {"difference_bytes", all.difference()},
             {"new", found.changed ? amounts_json(found.changed->made) : ordered_json()},
             {"freed", found.changed ? amounts_json(found.changed->freed) : ordered_json()},
+            {"renamed_files", std::move(renamed)},
             {"rows", std::move(rows)},
             {"rows_left_out", all.rows.size() - shown}};
 }

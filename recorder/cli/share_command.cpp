@@ -8,11 +8,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "recorder/cli/command.h"
+#include "recorder/cli/describe.h"
 #include "recorder/cli/file_kind.h"
 #include "recorder/cli/memory_limit.h"
 #include "recorder/cli/output.h"
@@ -36,7 +38,7 @@ std::string removed_text(const Words& words, const ShareReport& report) {
     std::string text;
     for (const RemovedTexts& removed : report.removed) {
         text += fmt::format("{:>10}  {}\n", format_count(removed.count), removed_title(words, removed.kind));
-        for (const RemovedTexts::Example& example : removed.examples) {
+        for (const RemovedTexts::Text& example : std::span(removed.texts).first(limited(removed.texts.size(), 4))) {
             text += fmt::format("            {} → {}\n", visible_text(example.before),
                                 example.after.empty() ? words("removed") : visible_text(example.after));
         }

@@ -193,6 +193,16 @@
     </message>
 </context>
 <context>
+    <name>tidemark::gui::ChangesModel</name>
+    <message numerus="yes">
+        <source>%1 in %2 allocation(s)</source>
+        <translation>
+            <numerusform>%1 in %2 allocation</numerusform>
+            <numerusform>%1 in %2 allocations</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::gui::FindingBody</name>
     <message numerus="yes">
         <source>%1 allocation(s) with %2, in the table</source>

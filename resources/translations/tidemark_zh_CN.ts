@@ -1934,6 +1934,16 @@
         <source>Allocations that are active at the point of A and not at that of B</source>
         <translation>在 A 的时间点活跃、在 B 的时间点不活跃的分配</translation>
     </message>
+    <message numerus="yes">
+        <source>%1 in %2 allocation(s)</source>
+        <translation>
+            <numerusform>%1，共 %2 个分配</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>In A: %1</source>
+        <translation>在 A 中：%1</translation>
+    </message>
 </context>
 <context>
     <name>tidemark::gui::ChangesPane</name>
@@ -2065,6 +2075,10 @@
         <source>%1: </source>
         <comment>before a number</comment>
         <translation>%1：</translation>
+    </message>
+    <message>
+        <source>Source of the selected row</source>
+        <translation>所选行的源代码</translation>
     </message>
 </context>
 <context>
@@ -3319,14 +3333,6 @@
         <translation>右移</translation>
     </message>
     <message>
-        <source>Pan left (plots)</source>
-        <translation>左移（图中）</translation>
-    </message>
-    <message>
-        <source>Pan right (plots)</source>
-        <translation>右移（图中）</translation>
-    </message>
-    <message>
         <source>Page left</source>
         <translation>左移一页</translation>
     </message>
@@ -3341,10 +3347,6 @@
     <message>
         <source>Show the whole run</source>
         <translation>显示整个运行</translation>
-    </message>
-    <message>
-        <source>Show the whole run (plots)</source>
-        <translation>显示整个运行（图中）</translation>
     </message>
     <message>
         <source>Undo zoom</source>
@@ -4573,20 +4575,12 @@
         <translation>路径(&amp;P)</translation>
     </message>
     <message>
-        <source>Your files become file1.py, library1.so. Files of well-known public packages keep their path below the package.</source>
-        <translation>你的文件变成 file1.py、library1.so。知名公开软件包的文件保留其在软件包内的路径。</translation>
-    </message>
-    <message>
         <source>paths</source>
         <translation>路径</translation>
     </message>
     <message>
         <source>&amp;Names</source>
         <translation>名称(&amp;N)</translation>
-    </message>
-    <message>
-        <source>Your functions, modules, marks, variables and ops become function1, module1. PyTorch&apos;s own names stay.</source>
-        <translation>你的函数、模块、标记、变量和算子变成 function1、module1。PyTorch 自己的名称保留。</translation>
     </message>
     <message>
         <source>names</source>
@@ -4681,17 +4675,9 @@
         <translation>没有去掉任何内容：它含有记录的所有私密文字。</translation>
     </message>
     <message>
-        <source>Removed: %1. The file was searched for all removed texts.</source>
-        <translation>已去掉：%1。已检查文件中不再有被去掉的文字。</translation>
-    </message>
-    <message>
         <source>, </source>
         <comment>between parts of a list</comment>
         <translation>、</translation>
-    </message>
-    <message>
-        <source>Lines of source files, the command line, messages of exceptions and data gaps, user metadata. Removing paths or names removes them as well.</source>
-        <translation>源文件的行、命令行、异常和数据缺失的消息、用户元数据。去掉路径或名称时也会去掉它们。</translation>
     </message>
     <message>
         <source>The copy will contain everything: paths, names, source lines, the command line with any passwords in it, and when it was recorded.</source>
@@ -4746,6 +4732,22 @@
     <message>
         <source>%1: %2</source>
         <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>Your files become file1.py, library1.so. Only files on Tidemark&apos;s list of public files keep their path below the package; other files of packages are replaced as well.</source>
+        <translation>你的文件变成 file1.py、library1.so。只有 Tidemark 公开文件清单上的文件保留其在软件包内的路径；软件包的其他文件同样会被替换。</translation>
+    </message>
+    <message>
+        <source>Your functions, modules, marks, variables and ops become function1, module1. Only names on Tidemark&apos;s list of public names stay, such as PyTorch&apos;s operators; its other names are replaced as well.</source>
+        <translation>你的函数、模块、标记、变量和算子变成 function1、module1。只有 Tidemark 公开名称清单上的名称保留，例如 PyTorch 的算子；PyTorch 的其他名称同样会被替换。</translation>
+    </message>
+    <message>
+        <source>Lines of source files, the command line, the name of the computer, messages of exceptions and data gaps, user metadata. Removing paths or names removes them as well. Numbers stay: process IDs, addresses, sizes.</source>
+        <translation>源文件的行、命令行、计算机名称、异常和数据缺口的消息、用户元数据。去掉路径或名称时也会去掉它们。数字保留：进程号、地址、大小。</translation>
+    </message>
+    <message>
+        <source>Removed: %1. The file was searched for all removed texts; it contains none of them.</source>
+        <translation>已去掉：%1。已在文件中查找所有被去掉的文字；其中一个也没有。</translation>
     </message>
 </context>
 <context>
@@ -4989,10 +4991,6 @@
         <translation>打开 %1</translation>
     </message>
     <message>
-        <source>This file does not exist on this machine</source>
-        <translation>本机上没有此文件</translation>
-    </message>
-    <message>
         <source>No trace is open. Open one to see the memory of its source.</source>
         <translation>没有打开记录文件。打开一个以查看其源代码占用的显存。</translation>
     </message>
@@ -5025,6 +5023,18 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>⚠ The editor did not start. Check its command.</source>
         <translation>⚠ 编辑器未启动。请检查其命令。</translation>
+    </message>
+    <message>
+        <source>No file is shown</source>
+        <translation>没有显示文件</translation>
+    </message>
+    <message>
+        <source>This file does not exist on this machine: copies file:line</source>
+        <translation>本机上没有此文件：将复制 文件:行号</translation>
+    </message>
+    <message>
+        <source>The file is not on this machine; copied %1.</source>
+        <translation>该文件不在本机；已复制 %1。</translation>
     </message>
 </context>
 <context>
@@ -5382,6 +5392,27 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>As of %1.</source>
         <translation>截至 %1。</translation>
+    </message>
+    <message>
+        <source>Comparing A and B…</source>
+        <translation>正在比较 A 和 B…</translation>
+    </message>
+    <message>
+        <source>Only A has: %1.</source>
+        <translation>仅 A 有：%1。</translation>
+    </message>
+    <message>
+        <source>Only B has: %1.</source>
+        <translation>仅 B 有：%1。</translation>
+    </message>
+    <message>
+        <source>Both have: %1.</source>
+        <translation>两者都有：%1。</translation>
+    </message>
+    <message>
+        <source>; </source>
+        <comment>between titles of findings</comment>
+        <translation>；</translation>
     </message>
 </context>
 <context>
@@ -5855,6 +5886,36 @@ Empty: the program that your desktop uses for such files.</source>
     <message>
         <source>device %1: %2</source>
         <translation>设备 %1：%2</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <comment>a file and its time</comment>
+        <translation>%1（%2）</translation>
+    </message>
+    <message>
+        <source>%1, the older recording</source>
+        <translation>%1，较早的记录</translation>
+    </message>
+    <message>
+        <source>%1, the newer recording</source>
+        <translation>%1，较新的记录</translation>
+    </message>
+    <message>
+        <source>Zoom to the range</source>
+        <translation>缩放到该范围</translation>
+    </message>
+    <message>
+        <source>Compare the start and the end of the range</source>
+        <translation>比较该范围的开始和结束</translation>
+    </message>
+    <message>
+        <source>Copy the range</source>
+        <translation>复制该范围</translation>
+    </message>
+    <message>
+        <source>%1 to %2: %3</source>
+        <comment>two points in time, and what is between them</comment>
+        <translation>%1 到 %2：%3</translation>
     </message>
 </context>
 <context>

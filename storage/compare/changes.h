@@ -17,6 +17,7 @@ struct ChangedGroup {
     Amounts made, freed;                           ///< between them: active at the end only, at the begin only
     std::vector<AllocationIndex> new_allocations;  ///< those of `made`, ascending
     StackId stack = 0;                             ///< GroupBy::stack between points of one trace
+    std::string name_in_a = {};                    ///< of two traces: the name in A if that is another one
 
     int64_t difference() const { return end.bytes - begin.bytes; }
 };

@@ -38,7 +38,20 @@ bool shares_number(const std::vector<const Step*>& a, const std::vector<const St
     });
 }
 
+/// In steps. The program may take long to exit, but no line should go on to numbers of steps that it never had.
+constexpr double most_room_of_idle_end = 0.25;
+
 int64_t first_time(const DeviceHistory& device) { return device.time_of_state(0); }
+
+/// Returns the time of the last event that is not only about reserved memory, as when the program ends.
+int64_t last_change_of_active(const DeviceHistory& device) {
+    const auto& events = device.event_ref;
+    const auto last = std::find_if(events.rbegin(), events.rend(), [](const EventRef& event) {
+        return event.action() == Action::alloc || event.action() == Action::free_requested ||
+               event.action() == Action::free_completed;
+    });
+    return device.time_of_state(static_cast<EventNumber>(events.rend() - last));
+}
 
 int64_t last_time(const Trace& trace, const DeviceHistory& device) {
     return std::max(trace.duration, device.time_of_state(device.event_count()));
@@ -46,7 +59,7 @@ int64_t last_time(const Trace& trace, const DeviceHistory& device) {
 
 RunOnAxis placed_by_steps(const Trace& trace, const DeviceHistory& device, const std::vector<const Step*>& steps) {
     std::vector<Knot> knots;
-    knots.reserve(steps.size() + 3);  // the end of the last step, and what comes before and after
+    knots.reserve(steps.size() + 4);  // the end of the last step, and what comes before and after
     for (const Step* step : steps) {
         knots.push_back({static_cast<double>(step->number), step->start});
     }
@@ -55,8 +68,11 @@ RunOnAxis placed_by_steps(const Trace& trace, const DeviceHistory& device, const
     const double mean = std::max(static_cast<double>(knots.back().time - knots.front().time) / count, 1.0);
     const auto room = [&](int64_t from, int64_t to) { return std::min(static_cast<double>(to - from) / mean, count); };
     const int64_t begin = first_time(device), end = last_time(trace, device);
+    if (const int64_t last_change = last_change_of_active(device); last_change > knots.back().time) {
+        knots.push_back({knots.back().place + room(knots.back().time, last_change), last_change});
+    }
     if (end > knots.back().time) {
-        knots.push_back({knots.back().place + room(knots.back().time, end), end});
+        knots.push_back({knots.back().place + std::min(room(knots.back().time, end), most_room_of_idle_end), end});
     }
     if (begin < knots.front().time) {
         knots.insert(knots.begin(), {knots.front().place - room(begin, knots.front().time), begin});

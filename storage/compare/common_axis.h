@@ -59,7 +59,8 @@ enum class SharedSteps : uint8_t { some, none_in_a, none_in_b, none_in_either, o
 SharedSteps shared_steps(const Trace& a, const Trace& b);
 
 /// Places two runs by their steps if they share any, else by the time since the first event of the device. What comes
-/// before the first step and after the last takes as much room as steps of that duration, but no more than all steps.
+/// before the first step and after the last takes as much room as steps of that duration, but no more than all steps;
+/// what comes after the last change of active memory takes nearly none.
 /// Returns nothing if only one of the runs has times.
 std::optional<CommonAxis> common_axis(const Trace& trace_a, const DeviceHistory& a, const Trace& trace_b,
                                       const DeviceHistory& b);

@@ -190,7 +190,11 @@ void Redactor::redact_source() {
         log_source_lines();
         trace_.source_text = {};
     }
-    trace_.source = noted(RemovedKind::free_text, trace_.source, rules_.source(trace_.source));
+    const std::string withheld = rules_.source(trace_.source);
+    if (trace_.processes.empty()) {  // that of a recording only repeats the process ID, which stays
+        log_.add(RemovedKind::free_text, trace_.source, withheld);
+    }
+    trace_.source = withheld;
     trace_.writer = rules_.free_text(trace_.writer);
     std::erase_if(trace_.settings, [&](const auto& setting) {
         const bool goes = !rules_.allows_setting(setting.first, setting.second);
@@ -221,7 +225,7 @@ void Redactor::redact_surroundings() {
     for (Process& process : trace_.processes) {
         process.command_line =
             noted(RemovedKind::command_line, process.command_line, rules_.free_text(process.command_line));
-        process.place.node = noted(RemovedKind::free_text, process.place.node, rules_.free_text(process.place.node));
+        process.place.node = noted(RemovedKind::host, process.place.node, rules_.free_text(process.place.node));
         process.place.role = noted(RemovedKind::free_text, process.place.role, rules_.free_text(process.place.role));
         process.how_ended.text =
             noted(RemovedKind::free_text, process.how_ended.text, rules_.end_details(process.how_ended));

@@ -42,12 +42,12 @@ using AllowedTexts = std::unordered_set<std::string>;
 
 /// The removed texts of one kind.
 struct RemovedTexts {
-    struct Example {
+    struct Text {
         std::string before, after;  ///< `after` is empty if the text was removed and not replaced
     };
     RemovedKind kind = RemovedKind::path;
-    int64_t count = 0;              ///< of different texts
-    std::vector<Example> examples;  ///< the first few
+    int64_t count = 0;        ///< of different texts
+    std::vector<Text> texts;  ///< the most telling first; of source lines only one
 };
 
 /// Collects what redact() removes.
@@ -61,7 +61,7 @@ public:
 
 private:
     struct Removed {
-        std::vector<RemovedTexts::Example> texts;  ///< in the order of their first use
+        std::vector<RemovedTexts::Text> texts;  ///< in the order of their first use
         std::unordered_set<std::string> known;
         int64_t further = 0;
     };

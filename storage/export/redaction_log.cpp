@@ -8,12 +8,8 @@
 namespace tidemark {
 
 namespace {
-constexpr size_t most_examples = 4;
-
-/// Returns whether only the folders before a public path were removed. Own files are the better examples.
-bool is_shortened(const RemovedTexts::Example& text) {
-    return !text.after.empty() && text.before.ends_with(text.after);
-}
+/// Returns whether only the folders before a public path were removed. Own files say more.
+bool is_shortened(const RemovedTexts::Text& text) { return !text.after.empty() && text.before.ends_with(text.after); }
 }  // namespace
 
 void RedactionLog::add(RemovedKind kind, const std::string& before, const std::string& after) {
@@ -39,17 +35,15 @@ std::vector<RemovedTexts> RedactionLog::removed(const AllowedTexts& allowed) con
     std::vector<RemovedTexts> all;
     for (const auto& [kind, removed] : removed_) {
         RemovedTexts texts{kind, removed.further, {}};
-        std::vector<RemovedTexts::Example> ordered = removed.texts;
+        std::vector<RemovedTexts::Text> ordered = removed.texts;
         std::stable_partition(ordered.begin(), ordered.end(),
-                              [](const RemovedTexts::Example& text) { return !is_shortened(text); });
-        for (const RemovedTexts::Example& text : ordered) {
+                              [](const RemovedTexts::Text& text) { return !is_shortened(text); });
+        for (const RemovedTexts::Text& text : ordered) {
             if (allowed.contains(text.before)) {
                 continue;  // the same text is public in another place
             }
             ++texts.count;
-            if (texts.examples.size() < most_examples) {
-                texts.examples.push_back(text);
-            }
+            texts.texts.push_back(text);
         }
         if (texts.count > 0) {
             all.push_back(std::move(texts));

@@ -138,7 +138,9 @@ std::string TextRules::file(const std::string& path) {
     if (const auto kept = public_file(path)) {
         return allow(*kept);
     }
-    const std::string stand_in = files_(path, ending_of(path));
+    const std::string file_name(file_name_of(path));
+    const std::string stand_in =
+        is_native(path) && is_public_library(file_name) ? file_name : files_(path, ending_of(path));
     if (const std::string package = package_of(path); !package.empty()) {
         return allow(
             fmt::format("site-packages/{}/{}", is_public_package(package) ? package : packages_(package), stand_in));

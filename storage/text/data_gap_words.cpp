@@ -44,22 +44,19 @@ std::string no_stacks_words(const Words& words, const DataGap& data_gap) {
 }
 
 std::string redacted_words(const Words& words, const DataGap& data_gap) {
-    std::vector<std::string> sentences;
     const std::string what = ',' + data_gap.argument("what") + ',';
-    if (what.find(",paths,") != std::string::npos) {
-        sentences.push_back(words("Before sharing, file paths were replaced by stand-ins."));
+    std::vector<std::string> removed;
+    for (const auto& [kind, name] :
+         {std::pair(",paths,", words("file paths")),
+          std::pair(",names,", words("names of functions, variables, annotations and marks")),
+          std::pair(",source,", words("the source, the command line and user metadata")),
+          std::pair(",times,", words("the date and time of the recording"))}) {
+        if (what.find(kind) != std::string::npos) {
+            removed.push_back(name);
+        }
     }
-    if (what.find(",names,") != std::string::npos) {
-        sentences.push_back(
-            words("Before sharing, names of functions, variables, annotations and marks were replaced by stand-ins."));
-    }
-    if (what.find(",source,") != std::string::npos) {
-        sentences.push_back(words("Before sharing, the source, the command line and user metadata were removed."));
-    }
-    if (what.find(",times,") != std::string::npos) {
-        sentences.push_back(words("Before sharing, the date and time of the recording were removed."));
-    }
-    return fmt::format("{}", fmt::join(sentences, " "));
+    return removed.empty() ? std::string()
+                           : words("A shared copy, without {texts}.", with("texts", words.list(removed)));
 }
 
 std::string cupti_busy_words(const Words& words, const std::string& tool) {

@@ -4,6 +4,15 @@
 #include "storage/text/fact_words.h"
 
 namespace tidemark {
+namespace {
+
+/// Returns whether a backward after that time executes the node.
+bool is_executed_after(const GraphIndex& index, NodeIndex node, int64_t time) {
+    const int64_t executed = index.tables().nodes.executed[node];
+    return executed > time && executed != never_happened;
+}
+
+}  // namespace
 
 std::string component_name(const Words& words, ComponentKind kind) {
     switch (kind) {
@@ -146,7 +155,7 @@ std::string group_words(const Words& words, GroupBy by, const std::string& name)
 std::string node_state_name(const Words& words, NodeState state) {
     switch (state) {
         case NodeState::not_created: return words("not created yet");
-        case NodeState::never_executed: return words("never backpropagated");
+        case NodeState::never_executed: return words("not backpropagated");
         case NodeState::executed: return words("executed, saved tensors retained (retain_graph)");
         case NodeState::released: return words("released");
         case NodeState::destroyed: return words("destroyed");
@@ -154,10 +163,19 @@ std::string node_state_name(const Words& words, NodeState state) {
     return {};
 }
 
-std::string node_state_sentence(const Words& words, NodeState state) {
-    switch (state) {
+std::string node_state_name(const Words& words, const GraphIndex& index, NodeIndex node, int64_t time) {
+    const NodeState state = index.state(node, time);
+    return state != NodeState::never_executed     ? node_state_name(words, state)
+           : is_executed_after(index, node, time) ? words("not backpropagated yet")
+                                                  : words("never backpropagated");
+}
+
+std::string node_state_sentence(const Words& words, const GraphIndex& index, NodeIndex node, int64_t time) {
+    switch (index.state(node, time)) {
         case NodeState::not_created: return words("The node does not exist yet at this time.");
-        case NodeState::never_executed: return words("The node was never backpropagated.");
+        case NodeState::never_executed:
+            return is_executed_after(index, node, time) ? words("The node is not backpropagated yet.")
+                                                        : words("The node was never backpropagated.");
         case NodeState::executed:
             return words("Backward has executed the node and retained its saved tensors (retain_graph=True).");
         case NodeState::released:

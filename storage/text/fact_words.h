@@ -30,10 +30,13 @@ std::string category_name(const Words& words, Category category);
 /// program ("train.py:42 forward") stay as they are. `name` is as in AttributionGroup.
 std::string group_words(const Words& words, GroupBy by, const std::string& name);
 
-/// Returns "not yet backpropagated", "executed, saved tensors retained (retain_graph)", "released".
+/// Returns "not backpropagated", "executed, saved tensors retained (retain_graph)", "released".
 std::string node_state_name(const Words& words, NodeState state);
-/// Explains the state in one sentence.
-std::string node_state_sentence(const Words& words, NodeState state);
+/// Returns the same of a node at a time, "not backpropagated yet" in a forward pass and "never backpropagated" if no
+/// backward follows.
+std::string node_state_name(const Words& words, const GraphIndex& index, NodeIndex node, int64_t time);
+/// Explains the state of a node in one sentence.
+std::string node_state_sentence(const Words& words, const GraphIndex& index, NodeIndex node, int64_t time);
 
 /// Returns what the event did: "allocated 2.00 MiB", "reserved a segment of 20.0 MiB". Requires an event of the device.
 std::string event_words(const Words& words, const DeviceHistory& device, EventNumber event);

@@ -15,6 +15,7 @@ std::string removed_title(const Words& words, RemovedKind kind) {
         case RemovedKind::mark: return words("marks, ranges and streams");
         case RemovedKind::source_line: return words("lines of source files");
         case RemovedKind::command_line: return words("command lines with their arguments");
+        case RemovedKind::host: return words("name of the computer");
         case RemovedKind::free_text: return words("other texts");
         case RemovedKind::setting: return words("settings");
         case RemovedKind::time: return words("date and time of the recording");

@@ -18,6 +18,7 @@ enum class RemovedKind : uint8_t {
     mark,          ///< also ranges, phases and streams
     source_line,   ///< of the program
     command_line,  ///< with its arguments
+    host,          ///< the name of the computer
     free_text,     ///< an exception, a data gap, the origin of the trace, metadata
     setting,       ///< of the allocator
     time,          ///< of the recording

@@ -12,7 +12,9 @@
 #include "gui/app/main_window.h"
 #include "gui/changes/changes_pane.h"
 #include "gui/changes/comparison_plot.h"
+#include "gui/model/grouping.h"
 #include "gui/model/text.h"
+#include "gui/story/summary_bar.h"
 #include "storage/replay/repeated_step.h"
 #include "synthetic_trace.h"
 
@@ -32,6 +34,22 @@ std::shared_ptr<Session> with_steps(const test::SyntheticShape& shape, const std
         trace->devices[i].device = devices[i];
     }
     return std::make_shared<Session>(trace, Session::analyze(trace));
+}
+
+/// Returns a run like with_steps() that began so many seconds after the epoch.
+std::shared_ptr<Session> recorded_at(int64_t seconds, const test::SyntheticShape& shape) {
+    auto trace = std::make_shared<Trace>(with_steps(shape)->trace());
+    trace->start_utc_ns = (1'700'000'000 + seconds) * 1'000'000'000;
+    return std::make_shared<Session>(trace, Session::analyze(trace));
+}
+
+const QLabel* label(const QWidget& parent, const char* accessible_name) {
+    for (const auto* each : parent.findChildren<QLabel*>()) {
+        if (each->accessibleName() == QLatin1String(accessible_name)) {
+            return each;
+        }
+    }
+    return nullptr;
 }
 
 int64_t active(const Session& session, const TimePoint& point) {
@@ -311,6 +329,82 @@ private slots:
         window->page().show_pane(shown());
         QTRY_VERIFY(shown().plot().runs() != nullptr);
         QCOMPARE(shown().plot().runs()->b.name(), QStringLiteral("step 5"));
+    }
+
+    void the_summary_and_the_header_say_how_two_traces_differ() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        const auto a = recorded_at(1, {}), b = recorded_at(2, {.leaked_per_step = 3});
+        window->show_session(a, QStringLiteral("synthetic.tide"));
+        TracePage& page = window->page();
+        const auto* header = label(page, "Summary of the trace");
+        QTRY_VERIFY(page.summary_bar().plain_text().contains(QStringLiteral("Memory grows")));
+        page.changes().compare_with(b);
+        QVERIFY(header->text().contains(QStringLiteral("synthetic.tide (20")));
+        QVERIFY(header->text().contains(QStringLiteral("the older recording")));
+        const auto says = [&](const char* words) {
+            return page.summary_bar().plain_text().contains(QString::fromLatin1(words));
+        };
+        QTRY_VERIFY(says("more than A, each at its peak"));
+        QVERIFY(says("The largest difference, +"));
+        QTRY_VERIFY2(says("Only B has: Memory from train.py:20"), qPrintable(page.summary_bar().plain_text()));
+        QVERIFY(!says("Memory grows"));
+        page.changes().stop_comparing();
+        QTRY_VERIFY(says("Memory grows"));
+        QVERIFY(!header->text().contains(QStringLiteral("the older recording")));
+    }
+
+    void a_finding_of_one_trace_only_is_named() {
+        const auto a = with_steps({}), b = with_steps({.leaked_per_step = 0, .oom = false});
+        SummaryBar bar;
+        bar.set_session(a.get());
+        a->explanation_source().request();
+        bar.compare_with(b);
+        QTRY_VERIFY(bar.plain_text().contains(QStringLiteral("Only A has: ")));
+        QVERIFY(bar.plain_text().contains(QStringLiteral("less than A")));
+        bar.compare_with(with_steps({}));
+        QTRY_VERIFY(bar.plain_text().contains(QStringLiteral("Both have: ")));
+    }
+
+    void a_row_of_two_traces_selects_its_memory_and_shows_its_source() {
+        const auto a = with_steps({}), b = with_steps({.leaked_per_step = 3});
+        ShownPane shown(a);
+        auto* by = shown.control<QComboBox>("Group by");
+        by->setCurrentIndex(place_of({GroupBy::line, 0}));
+        emit by->activated(by->currentIndex());
+        shown.pane.compare_with(b);
+        QTRY_VERIFY(shown.pane.model().rowCount() > 0);
+        const ChangedGroup group = shown.pane.model().group_at(0);
+        shown.pane.select_table_row(0);
+        for (const auto& [session, amounts] : {std::pair(a, group.begin), std::pair(b, group.end)}) {
+            QVERIFY(session->selection().state().memory != nullptr);
+            QCOMPARE(static_cast<int64_t>(session->selection().state().memory->size()), amounts.count);
+        }
+        QVERIFY(shown.pane.row_source().contains(to_qstring(group.name)));
+        const QString tip = shown.pane.model().index(0, ChangesModel::begin).data(Qt::ToolTipRole).toString();
+        QVERIFY(tip.contains(exact_bytes_text(static_cast<uint64_t>(group.begin.bytes))));
+        QTest::qWait(100);
+        QVERIFY2(!shown.pane.row_source().isEmpty(), "the selection does not fill the table again");
+    }
+
+    void a_swap_keeps_the_grouping() {
+        Application application(Settings::Storage::in_memory);
+        MainWindow* window = application.open_window();
+        window->show_session(with_steps({}), QStringLiteral("synthetic.tide"));
+        ChangesPane& pane = window->page().changes();
+        pane.compare_with(with_steps({.leaked_per_step = 3}));
+        window->page().show_pane(pane);
+        auto* by = pane.findChild<QComboBox*>();
+        QCOMPARE(by->accessibleName(), QStringLiteral("Group by"));
+        const int line = place_of({GroupBy::line, 0});
+        by->setCurrentIndex(line);
+        emit by->activated(line);
+        window->actions().find(QStringLiteral("compare.swap"))->trigger();
+        QTest::qWait(100);
+        QCOMPARE(pane.mode(), ComparedPoints::traces);
+        QCOMPARE(by->currentIndex(), line);
+        window->page().session()->set_group_by({GroupBy::file, 0});
+        QCOMPARE(by->currentIndex(), line);
     }
 
     void the_wheel_does_what_the_menu_says() {

@@ -11,9 +11,11 @@
 #include "gui/graph/graph_peak.h"
 #include "gui/graph/root_list.h"
 #include "gui/inspector/inspector_pane.h"
+#include "gui/model/graph_text.h"
 #include "gui/model/grouping.h"
 #include "storage/base/units.h"
 #include "tests/gui/outlined_graph.h"
+#include "tests/unit/graph_builder.h"
 
 namespace tidemark::gui {
 
@@ -112,6 +114,17 @@ private slots:
         QVERIFY2(why.contains("variable outputs of main") && why.contains("element"), qPrintable(why));
         QVERIFY2(why.contains("SumBackward0") && why.contains("s01.py:33"), qPrintable(why));
         QVERIFY2(why.contains("never backpropagated"), qPrintable(why));
+    }
+
+    void a_node_in_a_forward_pass_is_not_backpropagated_yet() {
+        tidemark::test::GraphBuilder builder;
+        const NodeIndex executed = builder.node("AddBackward0", {}, {}, {10, 50, 50, 60});
+        const NodeIndex never = builder.node("MulBackward0", {}, {}, {10});
+        const GraphIndex index(std::make_shared<const Trace>(), std::make_shared<const GraphTables>(builder.tables));
+        QCOMPARE(state_text(index, executed, 20), QStringLiteral("not backpropagated yet"));
+        QCOMPARE(state_text(index, executed, 55), QStringLiteral("released"));
+        QCOMPARE(state_text(index, never, 20), QStringLiteral("never backpropagated"));
+        QVERIFY(state_sentence(index, executed, 20).contains(QStringLiteral("not backpropagated yet")));
     }
 
     void the_retention_path_leads_from_referrer_to_block() {

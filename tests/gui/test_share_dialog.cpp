@@ -10,6 +10,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTreeWidget>
 
 #include "gui/share/share_dialog.h"
 #include "storage/import/import.h"
@@ -62,6 +63,28 @@ private slots:
         QVERIFY(bytes_of(output).contains("fixtures.py"));
         QVERIFY2(dialog.status_text().contains(QStringLiteral("Removed: date and time.")),
                  qPrintable(dialog.status_text()));
+    }
+
+    void says_what_the_search_for_removed_texts_found() {
+        ShareDialog dialog({trace_, {}}, folder_.filePath(QStringLiteral("searched.tide")));
+        share(dialog);
+        QVERIFY2(dialog.status_text().contains(QStringLiteral("it contains none of them")),
+                 qPrintable(dialog.status_text()));
+    }
+
+    void further_removed_texts_can_be_opened() {
+        ShareDialog dialog({trace_, {}}, folder_.filePath(QStringLiteral("unwritten.tide")));
+        QTRY_VERIFY(!dialog.previewing() && !dialog.preview_rows().isEmpty());
+        int opened = 0;
+        for (const QTreeWidgetItem* rest : dialog.findChild<QTreeWidget*>()->findItems(
+                 QStringLiteral("and "), Qt::MatchStartsWith | Qt::MatchRecursive)) {
+            const int further = rest->text(0).section(' ', 1, 1).toInt();
+            QVERIFY2(rest->childCount() == further || rest->parent()->text(0).startsWith(QStringLiteral("lines")),
+                     qPrintable(rest->text(0)));
+            opened += rest->childCount() > 0;
+            QVERIFY(!rest->isExpanded());
+        }
+        QVERIFY(opened > 0);
     }
 
     void warns_if_nothing_is_removed() {

@@ -58,7 +58,7 @@ ALLOWED = {
     "storage/job": GRAPH | {"storage/explain", "storage/read", "storage/text", "storage/write"},
     # library report
     "storage/report": TRACE
-    | {"storage/attribution", "storage/text", "storage/timeline", "storage/explain", "storage/job"},
+    | {"storage/attribution", "storage/compare", "storage/text", "storage/timeline", "storage/explain", "storage/job"},
     # library tables
     "storage/tables": GRAPH | {"storage/compare", "storage/explain"},
     # the recorder

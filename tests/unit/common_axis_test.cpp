@@ -55,6 +55,14 @@ TEST(CommonAxis, GivesSetUpAndTheRestTheRoomOfStepsOfThatDuration) {
     EXPECT_DOUBLE_EQ(4, axis_of(long_rest, long_rest)->a.last()) << "no more than all steps";
 }
 
+TEST(CommonAxis, EndsARunSoonAfterItsLastStepIfNothingHappensAfterIt) {
+    TimedRun run = TimedRun(0, 40).step(0, 0, 20).step(1, 20, 40);
+    run.trace.duration = 90'000'000;  // the interpreter exits
+    const auto axis = axis_of(run, run);
+    EXPECT_DOUBLE_EQ(2.25, axis->a.last());
+    EXPECT_EQ(90'000'000, axis->a.end());
+}
+
 TEST(CommonAxis, CountsTheStepsOfTheProgramBeforeThoseOfTheOptimizer) {
     const TimedRun both = TimedRun(0, 40)
                               .step(0, 0, 5, StepSource::optimizer)

@@ -98,6 +98,41 @@ TEST(Compare, DoesNotMatchAmbiguousLines) {
     EXPECT_EQ(compare(a.end(), b.end(), GroupBy::stack).rows.size(), 3u);
 }
 
+TEST(Compare, MatchesTheLinesOfARenamedFile) {
+    const SmallRun a({{{{"train.py", 7}}, 100}, {{{"train.py", 9}}, 40}, {{{"train.py", 20}}, 5}, {{{"x.py", 1}}, 8}});
+    const SmallRun b({{{{"fixed.py", 7}}, 100}, {{{"fixed.py", 9}}, 10}, {{{"x.py", 1}}, 8}});
+    for (const GroupBy by : {GroupBy::line, GroupBy::stack}) {
+        const Comparison found = compare(a.end(), b.end(), by);
+        ASSERT_EQ(found.renamed, (std::vector<RenamedFile>{{"train.py", "fixed.py"}}));
+        ASSERT_EQ(found.rows.size(), 4u);
+        EXPECT_EQ(row_of(found, "fixed.py:7 step").change(), RowChange::same);
+        EXPECT_EQ(row_of(found, "fixed.py:9 step").difference(), -30);
+        EXPECT_EQ(row_of(found, "fixed.py:9 step").name_in_a, "train.py:9 step");
+        EXPECT_EQ(row_of(found, "train.py:20 step").change(), RowChange::only_a);
+    }
+    EXPECT_EQ(compare(a.end(), b.end(), GroupBy::file).rows.size(), 2u);
+}
+
+TEST(Compare, TakesNoFileForAnotherThatBothHaveOrThatIsNotTheOnlyOne) {
+    const SmallRun a({{{{"train.py", 7}}, 100}, {{{"train.py", 9}}, 40}});
+    const SmallRun two({{{{"b.py", 7}}, 1}, {{{"b.py", 9}}, 1}, {{{"c.py", 7}}, 1}, {{{"c.py", 9}}, 1}});
+    EXPECT_TRUE(compare(a.end(), two.end(), GroupBy::line).renamed.empty());
+    const SmallRun both({{{{"train.py", 7}}, 1}, {{{"b.py", 7}}, 1}, {{{"b.py", 9}}, 1}});
+    EXPECT_TRUE(compare(a.end(), both.end(), GroupBy::line).renamed.empty());
+    const SmallRun by_chance({{{{"b.py", 7}}, 1}, {{{"b.py", 100}}, 1}});
+    EXPECT_TRUE(compare(a.end(), by_chance.end(), GroupBy::line).renamed.empty());
+}
+
+TEST(Compare, FindsTheAllocationsOfARow) {
+    const SmallRun a({{{{"a.py", 1}}, 1000}, {{{"b.py", 2}}, 500}, {{{"a.py", 1}}, 24}});
+    for (const GroupBy by : {GroupBy::line, GroupBy::stack}) {
+        const Comparison found = compare(a.end(), a.end(), by);
+        const CompareRow& row = row_of(found, "a.py:1 step");
+        EXPECT_EQ(allocations_of_row(a.end(), by, {}, row.name_in_a, row.stacks_in_a),
+                  (std::vector<AllocationIndex>{0, 2}));
+    }
+}
+
 TEST(Compare, AddsUpForEveryGrouping) {
     const Trace trace = test::sample_trace();
     const AliveIndex alive(trace.devices[0].allocations);

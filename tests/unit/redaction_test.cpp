@@ -405,6 +405,28 @@ TEST(Redaction, LibrariesStayLibraries) {
     }
 }
 
+TEST(Redaction, ReportsTheComputerAndNotWhatStays) {
+    Trace trace = test::sample_trace();
+    trace.devices[0].allocations.stack[1] =
+        test::stack_of(trace.stacks, {{"/x/site-packages/torch/lib/libtorch_cuda.so", "acme::call()"}});
+    trace.source = "recording of process 4711";
+    trace.processes.resize(1);
+    trace.processes[0].pid = 4711;
+    trace.processes[0].place.node = "gpu-node-17";
+    RedactionLog log;
+    const AllowedTexts allowed = redact(trace, all, nullptr, &log);
+    const std::vector<RemovedTexts> removed = log.removed(allowed);
+    const auto of = [&](RemovedKind kind) {
+        const auto found =
+            std::find_if(removed.begin(), removed.end(), [&](const RemovedTexts& texts) { return texts.kind == kind; });
+        return found == removed.end() ? std::string() : found->texts.front().before;
+    };
+    EXPECT_EQ(of(RemovedKind::host), "gpu-node-17");
+    EXPECT_EQ(of(RemovedKind::free_text), "") << "the process ID of the source stays";
+    const Frame& frame = trace.stacks.frame(trace.stacks.frames_of(trace.devices[0].allocations.stack[1]).front());
+    EXPECT_EQ(trace.stacks.string(frame.file), "site-packages/torch/libtorch_cuda.so");
+}
+
 TEST(Redaction, RepeatedRangesKeepOneName) {
     Trace trace = test::sample_trace();
     trace.annotations[0].name = "epoch 17";

@@ -72,7 +72,7 @@ TEST(Share, PreviewIsTrueOfTheWrittenCopy) {
             EXPECT_EQ(preview->input_bytes, static_cast<int64_t>(fs::file_size(trace)));
             const std::set<std::string> left = file_texts(output), before = file_texts(trace);
             for (const RemovedTexts& removed : preview->removed) {
-                for (const RemovedTexts::Example& example : removed.examples) {
+                for (const RemovedTexts::Text& example : removed.texts) {
                     EXPECT_FALSE(left.contains(example.before)) << example.before << " stays";
                     EXPECT_TRUE(removed.kind == RemovedKind::setting || removed.kind == RemovedKind::source_line ||
                                 removed.kind == RemovedKind::free_text || before.contains(example.before))

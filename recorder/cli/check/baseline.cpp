@@ -12,17 +12,10 @@
 #include "recorder/cli/describe.h"
 #include "storage/base/units.h"
 #include "storage/compare/compare.h"
+#include "storage/report/difference.h"
 
 namespace tidemark::cli {
 namespace {
-
-/// Returns "train.py main" of "train.py:31 main": an edit of the program moves its lines.
-std::string function_of(const std::string& line) {
-    const size_t colon = line.find(':'), space = line.find(' ', std::min(colon, line.size()));
-    return colon == line.npos || space == line.npos ? line : line.substr(0, colon) + line.substr(space);
-}
-
-bool matters(const Finding& finding) { return finding.severity < Severity::pattern; }
 
 StateOf state_of(const Explained& device, EventNumber event) {
     const AnalysisContext& context = *device.context;
@@ -110,11 +103,9 @@ std::string Comparer::reason_to_doubt_findings() const {
 }
 
 void Comparer::findings() {
+    const auto renamed = renamed_files(baseline_.context->trace().stacks, device_.context->trace().stacks);
     const auto is_new = [&](const Finding& finding) {
-        const auto& known = baseline_.explanation.findings;
-        return matters(finding) && std::none_of(known.begin(), known.end(), [&](const Finding& other) {
-                   return other.kind == finding.kind && function_of(other.line) == function_of(finding.line);
-               });
+        return costs_memory(finding) && is_only_in_b(finding, baseline_.explanation.findings, renamed);
     };
     Verified verified = list_findings(device_, "baseline-findings", is_new, words_);
     const std::string lacking = reason_to_doubt_findings();

@@ -105,7 +105,7 @@ std::vector<Input> inputs_of(const GraphView& view, NodeIndex node) {
 std::string neighbor_text(const GraphView& view, NodeIndex node) {
     return view.graph_state().is_alive(node)
                ? view.name(node)
-               : view.name(node) + view.words()(", ") + node_state_name(view.words(), view.state(node));
+               : view.name(node) + view.words()(", ") + node_state_name(view.words(), view.index(), node, view.time());
 }
 
 ordered_json neighbor_json(const GraphView& view, NodeIndex node) {

@@ -115,7 +115,7 @@ std::string group_text(const GraphView& view, const RootGroup& group) {
                     format_count(static_cast<int64_t>(group.roots.size())), visible_text(view.type_text(oldest)),
                     words(", "), visible_text(view.line_text(view.nodes().stack[oldest])));
     const auto detail = [&](const std::string& line) { text += fmt::format("{:44}{}\n", "", visible_text(line)); };
-    detail(steps_text(view, group) + words("; ") + node_state_name(words, view.state(oldest)));
+    detail(steps_text(view, group) + words("; ") + node_state_name(words, view.index(), oldest, view.time()));
     if (group.referrer != nullptr) {
         detail(words("retained by {referrer}",
                      with("referrer", path_words(view.tables(), view.words(), *group.referrer))));
@@ -198,7 +198,7 @@ ordered_json group_json(const GraphView& view, const RootGroup& group) {
     return {{"type", view.index().type(oldest)},
             {"line", line == 0 ? ordered_json() : frame_json(view.trace().stacks, line)},
             {"state", state_word(view.state(oldest))},
-            {"text", node_state_name(view.words(), view.state(oldest))},
+            {"text", node_state_name(view.words(), view.index(), oldest, view.time())},
             {"graphs", group.roots.size()},
             {"nodes", group.reachable.nodes},
             {"reachable_bytes", group.reachable.bytes},

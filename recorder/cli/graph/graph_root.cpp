@@ -126,7 +126,7 @@ std::string root_text(const GraphView& view, NodeIndex root, size_t limit) {
     const auto row = [&](std::string_view title, const std::string& value) {
         text += fmt::format("{:<13}{}\n", title, visible_text(value));
     };
-    row(words("State"), node_state_name(words, view.state(root)));
+    row(words("State"), node_state_name(words, view.index(), root, view.time()));
     row(words("Reachable"), words.plural(static_cast<int64_t>(tree.nodes.size()), "{bytes} in {n} node",
                                          "{bytes} in {n} nodes", with("bytes", format_bytes(tree.reachable_bytes))));
     row(words("Retained"), format_bytes(view.graph_state().retained_bytes(root)));
@@ -143,7 +143,7 @@ ordered_json root_json(const GraphView& view, NodeIndex root, size_t limit) {
     const TreeRow tree = graph_tree(view, view.reachable_from(root));
     return {{"time_point", view.when_json()},
             {"root", view.node_json(root)},
-            {"text", node_state_name(view.words(), view.state(root))},
+            {"text", node_state_name(view.words(), view.index(), root, view.time())},
             {"parents", alive_parents(view, root)},
             {"nodes", tree.nodes.size()},
             {"reachable_bytes", tree.reachable_bytes},
