@@ -140,7 +140,8 @@ std::optional<Fix> library_fix(const Finding& finding, const LeakSuspect& suspec
         return library_fix_of_growth(context.trace(), words, finding.stack);
     }
     const RetentionPath path{context.graph()->tables(), suspect.referrer->links};
-    std::optional<Fix> fix = library_fix_of_path(context.trace(), path.tables, words, path.links, suspect.growth);
+    std::optional<Fix> fix =
+        library_fix_of_path(context.trace(), path.tables, words, path.links, suspect.growth, finding.stack);
     return fix ? fix : library_fix_of_growth(context.trace(), words, finding.stack, &path);
 }
 
@@ -151,8 +152,9 @@ void remove_general_fixes(Finding& finding, const Fix& of_library, const LeakSus
     const bool is_better =
         finding.kind == FindingKind::parameters_grow ||
         (suspect.referrer && is_filled_by_library(context.trace(), context.graph()->tables(), suspect.referrer->links));
-    std::erase_if(finding.fixes,
-                  [&](const Fix& fix) { return fix.is_general && (is_better || of_library.code.ends_with(fix.code)); });
+    std::erase_if(finding.fixes, [&](const Fix& fix) {
+        return fix.is_general && (is_better || of_library.code.find(fix.code) != std::string::npos);
+    });
 }
 
 /// Adds the fix of the library that retains the memory, before the general ones, or instead of them if they would
