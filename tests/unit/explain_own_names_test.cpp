@@ -61,7 +61,21 @@ TEST(ExplainOwnNames, AMetricIsResetByItsOutermostObject) {
     EXPECT_EQ(finding.fixes[0].code, "stats.quality.reset()\n# or\nBinaryAUROC(..., compute_on_cpu=True)");
 }
 
-TEST(ExplainOwnNames, LightningsOutputsHaveTheNameOfTheAttribute) {
+TEST(ExplainOwnNames, AnEntryIsRemovedByTheKeyOfTheProgram) {
+    const auto code_with = [](const std::string& line) {
+        Growth30 program;
+        program.run.trace.source_text.add(own, 14, line);
+        program.add_own_method("Service.open");
+        program.grow({program.link(Kind::local, "service", "main"), program.link(Kind::attribute, "talks of Service"),
+                      program.link(Kind::item, "#")});
+        return program.explanation().findings.at(0).fixes.at(1).code;
+    };
+    EXPECT_EQ(code_with("        self.talks[number] = Talk(x)"), "service.talks.pop(number, None)");
+    EXPECT_EQ(code_with("        self.talks[hash(x)] = Talk(x)"), "service.talks.pop(key, None)");
+    EXPECT_EQ(code_with("        talks = {}"), "service.talks.pop(key, None)");
+}
+
+TEST(ExplainOwnNames, LightningsOutputsAreClearedInTheMethodOfTheProgram) {
     Growth30 program;
     program.run.trace.source_text.add(own, 45, "    def on_validation_epoch_end(self):");
     program.add_own_method("Segmenter.validation_step");
