@@ -128,7 +128,7 @@ Advice advice_for(const AnalysisContext& context, const LeakSuspect& suspect, co
             return {words("Use the value of the tensor as key. A tensor equals no other one, so no entry of "
                           "{referrer} is ever found again.",
                           container),
-                    "key = tensor.item()", remove, code_to_remove};
+                    fmt::format("{} = tuple(tensor.flatten().tolist())", key), remove, code_to_remove};
         }
         return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}[{}] = ", expression, key), ""),
                 remove, code_to_remove};

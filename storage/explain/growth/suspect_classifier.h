@@ -48,5 +48,7 @@ std::vector<Fix> fixes_of_stored_exceptions(const StoredException& stored, int64
 
 /// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far."
 std::string retained_so_far(const LeakSuspect& suspect, const Words& words);
+/// Returns whether each tensor of the suspect has one element, as item() requires.
+bool are_numbers(const AnalysisContext& context, const LeakSuspect& suspect);
 
 }  // namespace tidemark
