@@ -73,10 +73,21 @@ bool is_same_cause(const AnalysisContext& context, const Classified& a, const Cl
                      a.suspect.growth == b.suspect.growth;
 }
 
+/// Returns the code of both, with a last line that they share once: one that stores the element whose attributes the
+/// lines before change would store it twice.
+std::string joined_code(const std::string& one, const std::string& other) {
+    if (one == other) {
+        return one;
+    }
+    const size_t end = one.rfind('\n');
+    const bool has_same_end = end != std::string::npos && other.ends_with(one.substr(end));
+    return (has_same_end ? one.substr(0, end) : one) + "\n" + other;
+}
+
 /// Adds the code of the other attribute's fixes to those of an object.
 void join_code(std::vector<Fix>& fixes, const std::vector<Fix>& one, const std::vector<Fix>& other) {
     for (size_t i = 0; i < std::min({fixes.size(), one.size(), other.size()}); ++i) {
-        fixes[i].code = one[i].code == other[i].code ? one[i].code : one[i].code + "\n" + other[i].code;
+        fixes[i].code = joined_code(one[i].code, other[i].code);
     }
 }
 
