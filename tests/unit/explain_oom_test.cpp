@@ -228,6 +228,18 @@ void sample(RunBuilder& run, int64_t own_bytes, int64_t other_bytes) {
     run.trace.samples.push_back({run.now(), 0, std::nullopt, own_bytes + other_bytes, total, SampleSource::nvml});
 }
 
+TEST(ExplainOomTitle, NamesTheBackwardPassOfALine) {
+    FailingProgram program;
+    program.run.alloc(900 * MiB, program.run.line("main"));
+    program.fails(512 * MiB, program.run.line("train"), program.op("MmBackward0 > aten::mm", Phase::backward));
+    EXPECT_EQ(program.finding().title, "out of memory: the backward pass of train.py:10 train requested 512 MiB");
+    FailingProgram in_call;
+    in_call.run.alloc(900 * MiB, in_call.run.line("main"));
+    in_call.fails(512 * MiB, in_call.stack({{packages + "torch/_tensor.py", "Tensor.backward"}, {own, "train"}}),
+                  in_call.op("MmBackward0 > aten::mm", Phase::backward));
+    EXPECT_THAT(in_call.finding().title, Not(HasSubstr("the backward pass of")));
+}
+
 TEST(ExplainOomOtherProcesses, AreTheCauseOnlyIfTheDriverRefused) {
     for (const bool is_limited : {false, true}) {
         SCOPED_TRACE(is_limited);
