@@ -151,7 +151,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const auto total = with("total", format_bytes(suspect.bytes));
     const Contents contents = contents_of(context, finding.stack);
     finding.text = {
-        contents.are_tensors
+        suspect.rises ? words("{line} added {tensors}, and none was freed: {total} so far.", line, tensors, total)
+        : contents.are_tensors
             ? words("Every {iteration} adds {bytes} of GPU tensors from {line}, and none is freed: {total} in "
                     "{tensors} so far.",
                     iteration, bytes, line, tensors, total)

@@ -125,6 +125,9 @@ std::optional<Finding> classify_suspect(const AnalysisContext& context, const Le
 }
 
 std::string retained_so_far(const LeakSuspect& suspect, const Words& words) {
+    if (suspect.rises) {
+        return words("The memory stays: {total} so far.", with("total", format_bytes(suspect.bytes)));
+    }
     return words("Every {iteration} retains another {bytes}: {total} so far.",
                  with("iteration", iteration_words(suspect.iterations->source(), words)),
                  with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
