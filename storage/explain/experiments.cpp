@@ -31,23 +31,6 @@ Change with_expandable() {
     return change;
 }
 
-/// Frees each leak suspect at the end of the iteration after the one that allocated it.
-Change without_suspects(const AnalysisContext& context) {
-    Change change;
-    const Iterations& iterations = context.iterations();
-    for (const LeakSuspect& suspect : context.suspects()) {
-        for (const Site* site : suspect.sites) {
-            for (const AllocationIndex a : site->now) {
-                const int64_t iteration = iterations.at(context.device().allocations.alloc_event[a]) + 1;
-                if (iteration >= 0 && iteration < static_cast<int64_t>(iterations.size())) {
-                    change.freed_at.emplace_back(a, iterations[static_cast<size_t>(iteration)].last);
-                }
-            }
-        }
-    }
-    return change;
-}
-
 /// Adds the settings that the recording does not use: one that is on would be recommended in vain.
 void add_settings_that_are_off(std::vector<Experiment>& list, const AnalysisContext& context, const Words& words) {
     const AllocatorSettings recorded = AllocatorSettings::from_text(context.trace().settings);
@@ -73,8 +56,8 @@ void add_settings_that_are_off(std::vector<Experiment>& list, const AnalysisCont
 std::vector<Experiment> settings_to_try(const AnalysisContext& context, const Words& words,
                                         std::optional<EventNumber> failure) {
     std::vector<Experiment> list;
-    if (!context.suspects().empty()) {
-        list.push_back({words("with the leak suspects freed after each iteration"), "", without_suspects(context), {}});
+    if (std::optional<Change> change = without_suspects(context, failure.value_or(context.now()))) {
+        list.push_back({words("with the leak suspects freed after each iteration"), "", std::move(*change), {}});
     }
     add_settings_that_are_off(list, context, words);
     if (failure) {
@@ -157,6 +140,27 @@ Experiments run(const AnalysisContext& context, const Words& words, std::vector<
 }
 
 }  // namespace
+
+std::optional<Change> without_suspects(const AnalysisContext& context, EventNumber until) {
+    Change change;
+    int64_t grown = 0, freed = 0;
+    const Iterations& iterations = context.iterations();
+    const Allocations& allocations = context.device().allocations;
+    for (const LeakSuspect& suspect : context.suspects()) {
+        grown += suspect.bytes;
+        for (const Site* site : suspect.sites) {
+            for (const AllocationIndex a : site->now) {
+                const int64_t iteration = iterations.at(allocations.alloc_event[a]) + 1;
+                if (iteration >= 0 && iteration < static_cast<int64_t>(iterations.size())) {
+                    const EventNumber end = iterations[static_cast<size_t>(iteration)].last;
+                    change.freed_at.emplace_back(a, end);
+                    freed += end < until ? static_cast<int64_t>(allocations.block_size[a]) : 0;
+                }
+            }
+        }
+    }
+    return freed > 0 && freed * 2 >= grown ? std::optional(std::move(change)) : std::nullopt;
+}
 
 Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,
                          Progress& progress) {

@@ -36,6 +36,11 @@ struct Experiments {
     std::optional<Capacity> capacity;  ///< known without replays, too
 };
 
+/// Returns the change that frees each leak suspect at the end of the iteration after the one that allocated it. Returns
+/// nothing if that frees less than half of what grows before the event: each tensor of a growing one replaces the last,
+/// so the replay would be the recorded run, which shows nothing about a fix.
+std::optional<Change> without_suspects(const AnalysisContext& context, EventNumber until);
+
 /// Replays expandable segments, max_split_size, roundup divisions and garbage collection unless they are on already,
 /// empty_cache() right before the failure, and the run without its leak suspects.
 Experiments try_settings(const AnalysisContext& context, const Words& words, std::optional<EventNumber> failure,

@@ -115,12 +115,12 @@ int64_t small_fraction(const Finding& leak) { return leak.referrer.empty() ? 100
 /// Adds when a leak fills the device. A small one that would take longer than any run is a pattern: a cache of the
 /// sizes met so far, for example.
 void weigh_growth(Finding& finding, const AnalysisContext& context, const Words& words) {
-    constexpr int64_t very_long = 1'000'000;  // iterations
+    constexpr int64_t very_long = 1'000'000, most_forecast = 100'000;  // iterations
     const std::optional<int64_t> left = iterations_left(finding, context);
     if (!left) {
         return;
     }
-    if (!context.out_of_memory()) {
+    if (!context.out_of_memory() && *left <= most_forecast) {
         finding.text.push_back(
             words("At this rate the {bytes} of the GPU are full after another {count} {iterations}.",
                   with("bytes", format_bytes(context.device().total_bytes)), with("count", format_count(*left)),
@@ -130,6 +130,19 @@ void weigh_growth(Finding& finding, const AnalysisContext& context, const Words&
         finding.bytes * small_fraction(finding) < context.peak().max) {
         finding.severity = Severity::pattern;
     }
+}
+
+/// Removes slow growth of a line beside a leak of that line which is far faster, and of the same kind: the fix of the
+/// leak is its fix, too.
+void remove_growth_beside_leak(std::vector<Finding>& findings) {
+    constexpr int64_t far_faster = 1000;
+    const std::vector<Finding> all = findings;
+    std::erase_if(findings, [&](const Finding& slow) {
+        return is_slow_growth(slow) && std::any_of(all.begin(), all.end(), [&](const Finding& leak) {
+                   return is_gpu_leak(leak) && leak.kind == slow.kind && leak.line == slow.line &&
+                          leak.per_iteration.value_or(0) >= far_faster * *slow.per_iteration;
+               });
+    });
 }
 
 /// Lowers the confidence of a first finding that is a pattern: it says that nothing is wrong, because nothing recorded
@@ -172,6 +185,7 @@ Explanation explain(const AnalysisContext& context, const Words& words, Progress
         complete(finding, context);
         weigh_growth(finding, context, words);
     }
+    remove_growth_beside_leak(explanation.findings);
     std::stable_sort(explanation.findings.begin(), explanation.findings.end(), Order(context));
     doubt_peace(explanation.findings, words);
     write_summary(context, words, explanation);

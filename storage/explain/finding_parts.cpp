@@ -106,7 +106,7 @@ void add_rises(Finding& finding, const std::optional<Rises>& rises, IterationSou
     finding.rises = rises;
     if (rises) {
         finding.text.push_back(words(
-            "{mean} {each} is the mean: the memory grew {times}, about every {iterations}, by {bytes} each time.",
+            "The memory grew {times}, about every {iterations}, by {bytes} each time: {mean} {each} on average.",
             with("mean", format_bytes(finding.per_iteration.value_or(0))), with("each", each_iteration(unit, words)),
             with("times", words.plural(rises->count, "{n} time", "{n} times")),
             with("iterations", iterations_words(unit, rises->every, words)),

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "storage/base/sentence.h"
+#include "storage/explain/program_code.h"
 #include "storage/text/referrer_words.h"
 #include "storage/trace/stack_search.h"
 
@@ -23,6 +24,8 @@ enum class Proof : uint8_t {
 };
 
 constexpr size_t most_functions = 5;
+constexpr std::string_view call_of_generate =
+    "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")";
 constexpr std::string_view any_class = "*";
 
 /// A known place in a library.
@@ -50,8 +53,10 @@ constexpr std::array places{
         Proof::request,
         Literal(
             "Trainer.evaluate() gathers the outputs of all batches on the GPU. Move them to the CPU every few batches, "
-            "or keep only what the metric needs."),
+            "with an argument of TrainingArguments. Or keep only what the metric needs, with an argument of Trainer: "
+            "compute_metrics then gets that in place of the logits."),
         "TrainingArguments(..., eval_accumulation_steps=1)\n"
+        "# or\n"
         "Trainer(..., preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(dim=-1))",
         {},
         "EvalLoopContainer"},
@@ -70,7 +75,7 @@ constexpr std::array places{
         Literal(
             "The key-value cache keeps keys and values of all tokens. Limit the tokens, keep the cache in host memory, "
             "and drop `past_key_values` of finished requests."),
-        "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")",
+        call_of_generate,
         "generate"},
     Place{"/transformers/cache_utils.py",
           {"update", "append", "lazy_initialization"},
@@ -92,7 +97,7 @@ constexpr std::array places{
         Literal(
             "The key-value cache keeps keys and values of all tokens. Limit the tokens, keep the cache in host memory, "
             "and drop `past_key_values` of finished requests."),
-        "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")",
+        call_of_generate,
         {},
         "*"},
     Place{"/transformers/generation/logits_process.py",
@@ -108,7 +113,7 @@ constexpr std::array places{
         Literal(
             "The metric keeps the tensors of every update() until reset(). Reset it after each compute(), or keep its "
             "states in host memory."),
-        "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)",
+        "metric.reset()\n# or\nMetric(..., compute_on_cpu=True)",
         {},
         {},
         "metric"},
@@ -119,7 +124,7 @@ constexpr std::array places{
         Literal(
             "The metric keeps the tensors of every update() until reset(). Reset it after each compute(), or keep its "
             "states in host memory."),
-        "metric.reset()\nmetric = Metric(..., compute_on_cpu=True)",
+        "metric.reset()\n# or\nMetric(..., compute_on_cpu=True)",
         {},
         any_class,
         "metric"},
@@ -139,21 +144,22 @@ constexpr std::array places{
         {},
         Proof::endless_growth,
         Literal(
-            "Lightning does not clear what validation_step() or test_step() collects in an attribute. Clear it at the "
-            "end of each epoch."),
-        "def on_validation_epoch_end(self):\n    self.outputs.clear()",
+            "Lightning does not clear what validation_step() or test_step() collects in an attribute. Clear it in the "
+            "last line of on_validation_epoch_end() or on_test_epoch_end(). Add the method if the class has none."),
+        "self.outputs.clear()  # last line of on_validation_epoch_end()",
         {},
         {},
         "self.outputs"},
-    Place{"/loops/training_epoch_loop.py",
-          {},
-          Proof::endless_growth,
-          Literal("Lightning does not clear what training_step() collects in an attribute. Clear it at the end of each "
-                  "epoch."),
-          "def on_train_epoch_end(self):\n    self.outputs.clear()",
-          {},
-          {},
-          "self.outputs"},
+    Place{
+        "/loops/training_epoch_loop.py",
+        {},
+        Proof::endless_growth,
+        Literal("Lightning does not clear what training_step() collects in an attribute. Clear it in the last line of "
+                "on_train_epoch_end(). Add the method if the class has none."),
+        "self.outputs.clear()  # last line of on_train_epoch_end()",
+        {},
+        {},
+        "self.outputs"},
     Place{"/accelerate/accelerator.py",
           {"prepare", "prepare_model", "prepare_optimizer", "_prepare_one"},
           Proof::growth,
@@ -310,34 +316,77 @@ std::string name_of_object(const Place& place, const StackTable& stacks, const G
     return found.find('<') == std::string::npos ? found : std::string();
 }
 
-/// `path`: nullptr if it is unknown.
-std::optional<Fix> fix_at(const Place* place, const Trace& trace, const Words& words, const RetentionPath* path) {
+/// Returns the class of the innermost object of the library on the path; "" if there is none.
+std::string class_of_object(const Place& place, const StackTable& stacks, const RetentionPath& path) {
+    for (size_t i = path.links.size(); i-- > 0;) {
+        std::string owner = owner_of(path.tables, path.links[i]);
+        if (is_of_library(place, stacks, owner)) {
+            return owner;
+        }
+    }
+    return {};
+}
+
+void replace_first(std::string& code, std::string_view text, std::string_view replacement) {
+    if (const size_t at = code.find(text); at != code.npos && !replacement.empty()) {
+        code.replace(at, text.size(), replacement);
+    }
+}
+
+/// Names the program's objects in the code of the place, and the lines of the program that the code changes.
+std::string code_in_program(const Place& place, const Trace& trace, const RetentionPath* path) {
+    constexpr std::string_view any_metric = "Metric(";
+    std::string code(place.code);
+    if (path && !place.object.empty()) {
+        replace_first(code, place.object, name_of_object(place, trace.stacks, path->tables, path->links));
+        const std::string type = class_of_object(place, trace.stacks, *path);
+        replace_first(code, any_metric, type.empty() ? type : type + "(");
+    }
+    return with_places(trace, code);
+}
+
+/// Returns the fix for a key-value cache, without arguments that the program's call has already: transformers refuses
+/// `cache_implementation` beside a cache of the program.
+Fix fix_of_cache(const Place& place, const Trace& trace, const Words& words, StackId stack) {
+    if (passes_argument(trace, stack, "past_key_values")) {
+        return {
+            words("The key-value cache keeps keys and values of all tokens. The program passes its own cache to the "
+                  "model: drop the cache of each finished request, or move it to host memory."),
+            {},
+            {},
+            {}};
+    }
+    std::string code(place.code);
+    if (passes_argument(trace, stack, "max_new_tokens") || passes_argument(trace, stack, "max_length")) {
+        replace_first(code, "..., max_new_tokens=256", "...");
+    }
+    return {words.translate(Sentence(place.text)), std::move(code), {}, {}};
+}
+
+/// `stack`: of the memory. `path`: nullptr if it is unknown.
+std::optional<Fix> fix_at(const Place* place, const Trace& trace, const Words& words, StackId stack,
+                          const RetentionPath* path) {
     if (!place) {
         return std::nullopt;
     }
-    std::string code(place->code);
-    const std::string name = path && !place->object.empty()
-                                 ? name_of_object(*place, trace.stacks, path->tables, path->links)
-                                 : std::string();
-    if (!name.empty()) {
-        code.replace(code.find(place->object), place->object.size(), name);
-    }
-    return Fix{words.translate(Sentence(place->text)), std::move(code), {}, {}};
+    return place->code == call_of_generate
+               ? fix_of_cache(*place, trace, words, stack)
+               : Fix{words.translate(Sentence(place->text)), code_in_program(*place, trace, path), {}, {}};
 }
 
 }  // namespace
 
 std::optional<Fix> library_fix_of_growth(const Trace& trace, const Words& words, StackId stack,
                                          const RetentionPath* path) {
-    return fix_at(find_place(trace.stacks, stack, Proof::endless_growth), trace, words, path);
+    return fix_at(find_place(trace.stacks, stack, Proof::endless_growth), trace, words, stack, path);
 }
 
 std::optional<Fix> library_fix_of_cache(const Trace& trace, const Words& words, StackId stack) {
-    return fix_at(find_place(trace.stacks, stack, Proof::growth), trace, words, nullptr);
+    return fix_at(find_place(trace.stacks, stack, Proof::growth), trace, words, stack, nullptr);
 }
 
 std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
-                                       const std::vector<PathLink>& links, Growth growth) {
+                                       const std::vector<PathLink>& links, Growth growth, StackId stack) {
     const bool has_owner = growth == Growth::of_size && starts_in_program(trace.stacks, tables, links);
     const Place* place = nullptr;
     for (size_t i = links.size(); i-- > 0 && !place;) {
@@ -345,7 +394,7 @@ std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& ta
         place = owner.empty() ? nullptr : find_place_of_class(trace.stacks, owner, has_owner);
     }
     const RetentionPath path{tables, links};
-    return fix_at(place, trace, words, &path);
+    return fix_at(place, trace, words, stack, &path);
 }
 
 bool is_filled_by_library(const Trace& trace, const GraphTables& tables, const std::vector<PathLink>& links) {
@@ -359,7 +408,7 @@ bool is_filled_by_library(const Trace& trace, const GraphTables& tables, const s
 }
 
 std::optional<Fix> library_fix_of_request(const Trace& trace, const Words& words, StackId stack) {
-    return fix_at(find_place(trace.stacks, stack, Proof::request), trace, words, nullptr);
+    return fix_at(find_place(trace.stacks, stack, Proof::request), trace, words, stack, nullptr);
 }
 
 }  // namespace tidemark

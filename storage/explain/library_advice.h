@@ -33,9 +33,10 @@ std::optional<Fix> library_fix_of_cache(const Trace& trace, const Words& words, 
 
 /// Returns the fix for memory that grows and to which these links lead, if an object of a library retains what it is
 /// given. Stacks of the trace show which classes are the library's. An object whose tensors grow (Growth::of_size) is
-/// the same in all iterations. The fix has no bytes.
+/// the same in all iterations. The fix has no bytes. `stack`: of the memory; the code of the fix then leaves out what
+/// the program's call has already.
 std::optional<Fix> library_fix_of_path(const Trace& trace, const GraphTables& tables, const Words& words,
-                                       const std::vector<PathLink>& links, Growth growth);
+                                       const std::vector<PathLink>& links, Growth growth, StackId stack = 0);
 
 /// Returns whether the outermost container on the path is in an object of a library, which alone fills it.
 bool is_filled_by_library(const Trace& trace, const GraphTables& tables, const std::vector<PathLink>& links);

@@ -9,7 +9,9 @@
 #include <limits>
 #include <map>
 
+#include "storage/explain/alike_paths.h"
 #include "storage/explain/analysis_context.h"
+#include "storage/explain/named_before_end.h"
 #include "storage/text/referrer_words.h"
 #include "storage/trace/stack_search.h"
 
@@ -18,11 +20,6 @@ namespace {
 
 constexpr size_t samples_per_site = 5;
 constexpr int64_t fewest_calls = 3;
-
-/// Returns the links up to the tensor, without the one that says it is a view: some elements of a container are views.
-std::span<const PathLink> links_to_tensor(const Referrer& referrer) {
-    return std::span(referrer.links).first(referrer.links.size() - (is_view(referrer) ? 1 : 0));
-}
 
 /// Returns the same key for all tensors that one variable, container or exception retains. Ignores elements, keys,
 /// sizes of views, and variables of an exception's frames and of suspended calls.
@@ -124,29 +121,6 @@ std::optional<SampledRetention> known_in_container(const Site& site, const Graph
     return SampledRetention{allocation, retention, key_of(retention, graph, allocation), 0, true};
 }
 
-/// Returns whether two links differ in nothing but the place in a container.
-bool is_same_place(const PathLink& one, const PathLink& other) {
-    return one.kind == other.kind && one.function == other.function && one.file == other.file &&
-           (is_element(one) || one.name == other.name);
-}
-
-/// Returns whether both paths have the same referrer_key().
-bool lead_alike(const Referrer& a, const Referrer& b) {
-    const auto links_of_a = links_to_tensor(a), links_of_b = links_to_tensor(b);
-    for (size_t i = 0; i < std::min(links_of_a.size(), links_of_b.size()); ++i) {
-        const PathLink &one = links_of_a[i], &other = links_of_b[i];
-        const bool is_same = is_same_place(one, other);
-        const bool is_call = i > 0 && one.kind == PathLinkKind::local && other.kind == one.kind;
-        if (is_call) {
-            return one.function == other.function && one.file == other.file;
-        }
-        if (!is_same || one.kind == PathLinkKind::exception) {
-            return is_same;
-        }
-    }
-    return links_of_a.size() == links_of_b.size();
-}
-
 /// Returns the paths to the site's allocations, oldest first, as far as they lead the same way as `typical`.
 std::vector<const Referrer*> paths_by_age(const GraphContext& graph, const Site& site, const Referrer& typical,
                                           uint32_t device) {
@@ -191,80 +165,6 @@ int64_t count_calls(const Site& site, const GraphContext& graph, uint32_t device
     });
     return count < fewest_calls ? 0 : count;
 }
-
-/// Returns the name of the container that the path leads into; see container_key().
-std::string container_name(const GraphContext& graph, const Referrer& referrer) {
-    const size_t end = container_end(referrer.links);
-    return end == referrer.links.size() ? std::string() : graph.text(referrer.links[end - (end > 0 ? 1 : 0)].name);
-}
-
-/// Returns whether both paths go on alike after the reference cycle in which the second one starts.
-bool ends_like(const Referrer& named, const Referrer& cycle) {
-    const std::span<const PathLink> inside = links_to_tensor(cycle).subspan(1), links = links_to_tensor(named);
-    const auto is_known_place = [](const PathLink& link) { return !is_element(link); };
-    return inside.size() < links.size() && std::any_of(inside.begin(), inside.end(), is_known_place) &&
-           std::equal(inside.begin(), inside.end(), links.end() - static_cast<std::ptrdiff_t>(inside.size()),
-                      is_same_place);
-}
-
-/// Finds paths from variables to what the scan at the end found in a reference cycle, because the functions with the
-/// variables had returned then. The program may have freed the memory of such a path since.
-class NamedBeforeEnd {
-public:
-    NamedBeforeEnd(const GraphContext& graph, const Site& site, uint32_t device, const Referrer& cycle)
-        : graph_(graph), site_(site), device_(device), cycle_(cycle), container_(container_name(graph, cycle)) {}
-
-    /// Returns a path to other memory of the site, into the same container or along the same objects, or else the only
-    /// path into such an attribute of such an object. Returns nullptr if there is none, or if an earlier scan found
-    /// memory of the site in a cycle.
-    const Referrer* find() {
-        if (!is_of_end(cycle_)) {
-            return nullptr;
-        }
-        for (const Referrer& referrer : graph_.tables().referrers) {
-            if (!is_of_end(referrer)) {
-                consider(referrer);
-            }
-        }
-        const Referrer* of_attribute = has_several_ ? nullptr : of_attribute_;
-        return was_in_cycle_ ? nullptr : of_site_ ? of_site_ : of_attribute;
-    }
-
-private:
-    void consider(const Referrer& earlier) {
-        const bool is_here = is_of_site(earlier);
-        was_in_cycle_ |= is_here && is_cycle(earlier);
-        if (!has_name(earlier)) {
-            return;
-        }
-        const bool is_in_container = !container_.empty() && container_name(graph_, earlier) == container_;
-        if (is_here && (is_in_container || ends_like(earlier, cycle_))) {
-            of_site_ = &earlier;
-        } else if (is_in_container && container_.find(" of ") != std::string::npos) {
-            has_several_ |= of_attribute_ && !lead_alike(*of_attribute_, earlier);
-            of_attribute_ = &earlier;
-        }
-    }
-
-    bool is_of_end(const Referrer& referrer) const {
-        return graph_.tables().scans[referrer.scan].reason == ScanReason::end;
-    }
-
-    bool is_of_site(const Referrer& referrer) const {
-        const Trace& trace = graph_.index.trace();
-        return referrer.allocation && referrer.allocation.device == device_ &&
-               trace.stacks.site(trace.devices[device_].allocations.stack[referrer.allocation.index]) ==
-                   trace.stacks.site(site_.stack);
-    }
-
-    const GraphContext& graph_;
-    const Site& site_;
-    uint32_t device_;
-    const Referrer& cycle_;
-    std::string container_;  ///< into which the path from the cycle leads
-    const Referrer *of_site_ = nullptr, *of_attribute_ = nullptr;
-    bool was_in_cycle_ = false, has_several_ = false;
-};
 
 /// Returns the same key for all memory that variables of one function, or one context variable, retain.
 std::string calls_key(const Referrer& referrer) {
@@ -437,7 +337,7 @@ SampledRetention typical_retention(const Site& site, Growth growth, const GraphC
         std::stable_partition(all.begin(), all.end(), [&](const SampledRetention& one) { return one.key == key; });
     SampledRetention& typical = all[static_cast<size_t>((alike - all.begin()) / 2)];
     if (typical.retention.referrer && is_cycle(*typical.retention.referrer) && !typical.retention.through_graph) {
-        if (const Referrer* named = NamedBeforeEnd(*graph, site, device, *typical.retention.referrer).find()) {
+        if (const Referrer* named = named_before_end(*graph, site, device, *typical.retention.referrer)) {
             typical.retention.referrer = named;
             typical.key = referrer_key(*named);
         }

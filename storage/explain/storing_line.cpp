@@ -138,6 +138,19 @@ std::vector<Line> find_lines(const Trace& trace, const Container& container, Use
     return found;
 }
 
+/// Returns the name in the brackets behind the container's name; "" if it has none, or other code in them.
+std::string_view name_in_brackets(std::string_view code, std::string_view container) {
+    const size_t begin = code.find(fmt::format("{}[", container));
+    if (begin == code.npos) {
+        return {};
+    }
+    const std::string_view behind = code.substr(begin + container.size() + 1);
+    const std::string_view name = behind.substr(0, behind.find(']'));
+    const bool is_name = !name.empty() && is_letter(name.front()) && behind.size() > name.size() &&
+                         std::all_of(name.begin(), name.end(), [](char c) { return is_part_of_name(c) || c == '.'; });
+    return is_name ? name : std::string_view();
+}
+
 bool is_site(const StackTable& stacks, const Finding& finding, const Line& line) {
     const FrameId site = stacks.site(finding.stack);
     return site != 0 && stacks.frame(site).line == line.number && stacks.string(stacks.frame(site).file) == line.file;
@@ -170,6 +183,12 @@ void add_storing_line(Finding& finding, const AnalysisContext& context, const st
                   "not reached yet.",
                   place(removing[0]), code(removing[0])));
     }
+}
+
+std::string key_in_program(const AnalysisContext& context, const std::vector<PathLink>& path) {
+    const auto container = container_of(context.graph()->tables(), path);
+    const std::vector<Line> storing = container ? find_lines(context.trace(), *container, stores) : std::vector<Line>();
+    return storing.size() == 1 ? std::string(name_in_brackets(storing[0].code, container->name)) : std::string();
 }
 
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 // allocates them.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "storage/explain/analysis_context.h"
@@ -19,5 +20,9 @@ namespace tidemark {
 /// sentence with the first one that removes something: `self.vectors.popleft()`. Requires a graph, and Finding::stack.
 void add_storing_line(Finding& finding, const AnalysisContext& context, const std::vector<PathLink>& path,
                       const Words& words);
+
+/// Returns what the program calls the key in that line, "number" of `self.conversations[number] = value`; "" if the
+/// line is unknown, or if its key is no name. Requires a graph.
+std::string key_in_program(const AnalysisContext& context, const std::vector<PathLink>& path);
 
 }  // namespace tidemark

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/base/utf8.h"
+#include "storage/explain/program_code.h"
 #include "storage/explain/python_code.h"
 #include "storage/trace/limits.h"
 #include "storage/trace/stack_search.h"
@@ -21,9 +22,6 @@ namespace {
 
 using namespace python_code;
 using namespace std::string_view_literals;
-
-/// Lines further from the line of a stack are rarely about the same tensor.
-constexpr int32_t nearby = 20;
 
 /// A line of the recorded source.
 struct Place {
@@ -123,21 +121,6 @@ std::string_view target_of(std::string_view code) {
 
 bool ends_with_bracket(std::string_view code) {
     return code.ends_with('(') || code.ends_with('[') || code.ends_with('{');
-}
-
-bool begins_function(std::string_view code) {
-    constexpr std::array beginnings{"def "sv, "async def "sv, "class "sv};
-    return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view b) { return code.starts_with(b); });
-}
-
-/// Returns the recorded lines of the function around a line, as far as they adjoin it.
-std::vector<SourceLine> lines_of_function(const SourceText& source, std::string_view file, int32_t line) {
-    std::vector<SourceLine> lines = source.around(file, line, nearby).lines;
-    const auto is_next = [&](const SourceLine& l) { return l.number > line && begins_function(code_of(l.text)); };
-    lines.erase(std::find_if(lines.begin(), lines.end(), is_next), lines.end());
-    const auto is_own = [&](const SourceLine& l) { return l.number < line && begins_function(code_of(l.text)); };
-    lines.erase(lines.begin(), std::find_if(lines.rbegin(), lines.rend(), is_own).base());
-    return lines;
 }
 
 /// Returns the lines of the stack's functions whose code is `start` + a reference + `end`.

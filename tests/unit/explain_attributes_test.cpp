@@ -77,6 +77,10 @@ TEST(ExplainAttributes, OfElementsAreOneFindingAboutTheirContainer) {
     ASSERT_EQ(leaks.size(), 1u);
     EXPECT_EQ(leaks[0].title, "80 tensors retained by list `cells` (variable of main), elements 0 to 39");
     EXPECT_EQ(leaks[0].fixes.at(1).code, "cells.clear()");
+    EXPECT_EQ(leaks[0].fixes.at(0).code,
+              "element.image = element.image.detach().cpu()\nelement.mask = element.mask.detach().cpu()\n"
+              "cells.append(element)")
+        << "one element, stored once";
 }
 
 TEST(ExplainAttributes, RiseTogether) {

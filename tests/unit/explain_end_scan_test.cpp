@@ -73,6 +73,18 @@ TEST(ExplainEndScan, CyclesAreKnownByTheOnlyVariableThatLedIntoSuchAnAttribute) 
     EXPECT_NE(program.referrer().find("reference cycle"), std::string::npos) << "two metrics of one class";
 }
 
+/// Two metrics of one class: the line of the first one also fills another attribute of it.
+TEST(ExplainEndScan, CyclesAreKnownByTheObjectWithOtherMemoryOfTheLine) {
+    Metric program(Kind::local);
+    std::vector<Referrer>& referrers = program.graph.tables.referrers;
+    referrers.erase(referrers.begin() + 2, referrers.begin() + steps_until_scan);
+    referrers[1].links[1].name = program.graph.text("target of AUROC");
+    referrers[0].allocation = Program::memory(program.run.alloc(MiB, program.run.line("to")));
+    referrers.insert(referrers.begin(), referrers.front());
+    referrers.front().links.front().name = program.graph.text("validation");
+    EXPECT_EQ(program.referrer(), "list `metric.preds` of class AUROC (variable of main, a.py:3)");
+}
+
 TEST(ExplainEndScan, CyclesThatEarlierScansFoundStayCycles) {
     EXPECT_NE(Metric(Kind::cycle).referrer().find("reference cycle"), std::string::npos);
 }

@@ -4,6 +4,8 @@
 // A tensor that is made again in each iteration, larger each time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,38 @@ Program remade(Piece pieces, const std::string& op) {
     }
     program.add_referrer(before, "history");
     return program;
+}
+
+/// A library joins outputs of 32 MiB and numbers, both at one line of the program.
+TEST(ExplainGrowingTensor, IsNoFindingOfItsOwnBesideAFarLargerOneOfTheLine) {
+    Program program;
+    RunBuilder& run = program.run;
+    run.device().total_bytes = int64_t{140} << 30;
+    run.segment(uint64_t{8} << 30);
+    const uint32_t cat = run.origin("aten::cat");
+    const auto stack = [&](std::string_view function) {
+        return test::stack_of(run.trace.stacks,
+                              {{"/venv/lib/python3.12/site-packages/lib.py", function}, {"/home/a/train.py", "main"}});
+    };
+    AllocationIndex outputs = no_allocation, numbers = no_allocation;
+    for (uint64_t i = 1; i <= 20; ++i) {
+        for (auto [tensor, bytes, function] :
+             {std::tuple(&outputs, 32 * MiB, "add"), {&numbers, int64_t{512}, "count"}}) {
+            const AllocationIndex whole = run.alloc(i * static_cast<uint64_t>(bytes), stack(function), cat);
+            if (*tensor != no_allocation) {
+                run.free(*tensor);
+            }
+            *tensor = whole;
+        }
+        run.step();
+    }
+    program.add_referrer(outputs, "outputs");
+    program.add_referrer(numbers, "numbers");
+    const Explanation explanation = explained(*program.make_context());
+    EXPECT_EQ(test::leaks_of(explanation), "growing-tensor");
+    const auto count = std::count_if(explanation.findings.begin(), explanation.findings.end(),
+                                     [](const Finding& f) { return f.kind == FindingKind::growing_tensor; });
+    EXPECT_EQ(count, 1);
 }
 
 TEST(ExplainGrowingTensor, IsProvedByAppendedPiecesOrByItsOp) {

@@ -92,6 +92,41 @@ TEST(LibraryAdvice, NamesTheCacheOfGenerate) {
     EXPECT_TRUE(library_fix_of_request(run.trace, Words(Language::english), stack));
 }
 
+/// transformers refuses `cache_implementation` beside `past_key_values`.
+TEST(LibraryAdvice, ChangesNoArgumentThatTheCallOfGenerateHas) {
+    const auto fix_with_line = [](const std::string& line) {
+        RunBuilder run;
+        const StackId stack =
+            stack_of(run.trace.stacks, {{packages + "transformers/cache_utils.py", "DynamicLayer.update"},
+                                        {packages + "transformers/generation/utils.py", "generate"},
+                                        {own, "ask"}});
+        const int32_t called = run.trace.stacks.frame(run.trace.stacks.site(stack)).line;
+        run.trace.source_text.add(own, called, "    tokens = self.model.generate(");
+        run.trace.source_text.add(own, called + 1, line);
+        return library_fix_of_request(run.trace, Words(Language::english), stack).value();
+    };
+    EXPECT_EQ(fix_with_line("        tokens,").code,
+              "model.generate(..., max_new_tokens=256, cache_implementation=\"offloaded\")");
+    EXPECT_EQ(fix_with_line("        max_new_tokens=ANSWER,").code,
+              "model.generate(..., cache_implementation=\"offloaded\")");
+    EXPECT_EQ(fix_with_line("        past_key_values=cache,").code, "");
+    EXPECT_THAT(fix_with_line("        past_key_values=cache,").text, HasSubstr("drop the cache"));
+    EXPECT_NE(fix_with_line("        past_key_values=None,").code, "");
+}
+
+TEST(LibraryAdvice, NamesTheLinesWhoseCallsItChanges) {
+    RunBuilder run;
+    const StackId stack = stack_of(
+        run.trace.stacks, {{packages + "transformers/trainer_pt_utils.py", "EvalLoopContainer.add"}, {own, "main"}});
+    run.trace.source_text.add(own, 44, "    arguments = TrainingArguments(");
+    run.trace.source_text.add(own, 55, "    trainer = Trainer(");
+    run.trace.source_text.add(own, 63, "    trainer = MyTrainer(model)");
+    EXPECT_EQ(library_fix_of_request(run.trace, Words(Language::english), stack).value().code,
+              "TrainingArguments(..., eval_accumulation_steps=1)  # train.py:44\n# or\n"
+              "Trainer(..., preprocess_logits_for_metrics=lambda logits, labels: logits.argmax(dim=-1))  "
+              "# train.py:55");
+}
+
 TEST(LibraryAdvice, IgnoresFoldersOfTheProgram) {
     RunBuilder run;
     const StackId stack = stack_of(run.trace.stacks, {{"/home/anna/torchmetrics/mine.py", "update"}});

@@ -228,6 +228,54 @@ void sample(RunBuilder& run, int64_t own_bytes, int64_t other_bytes) {
     run.trace.samples.push_back({run.now(), 0, std::nullopt, own_bytes + other_bytes, total, SampleSource::nvml});
 }
 
+TEST(ExplainOomTitle, NamesTheBackwardPassOfALine) {
+    FailingProgram program;
+    program.run.alloc(900 * MiB, program.run.line("main"));
+    program.fails(512 * MiB, program.run.line("train"), program.op("MmBackward0 > aten::mm", Phase::backward));
+    EXPECT_EQ(program.finding().title, "out of memory: the backward pass of train.py:10 train requested 512 MiB");
+    FailingProgram in_call;
+    in_call.run.alloc(900 * MiB, in_call.run.line("main"));
+    in_call.fails(512 * MiB, in_call.stack({{packages + "torch/_tensor.py", "Tensor.backward"}, {own, "train"}}),
+                  in_call.op("MmBackward0 > aten::mm", Phase::backward));
+    EXPECT_THAT(in_call.finding().title, Not(HasSubstr("the backward pass of")));
+}
+
+/// Steps that join results to a tensor, or that each keep one more, until the process's own limit refuses a request.
+FailingProgram collecting(bool joins) {
+    FailingProgram program;
+    program.run.device().total_bytes = int64_t{4} << 30;
+    const uint32_t cat = program.op("aten::cat");
+    AllocationIndex before = no_allocation;
+    for (int64_t i = 1; i <= 20; ++i) {
+        const AllocationIndex made = program.run.alloc((joins ? i : 1) * 20 * MiB, program.run.line("collect"), cat);
+        if (joins && before != no_allocation) {
+            program.run.free(before);
+        }
+        before = made;
+        program.run.step();
+    }
+    program.fails(440 * MiB, program.run.line("collect"), cat, 2048 * MiB);
+    return program;
+}
+
+TEST(ExplainOomLimit, MayBeRaisedForATensorThatGrows) {
+    const Finding growing = collecting(true).finding();
+    const Fix* fix = fix_with(growing, "set_per_process_memory_fraction");
+    ASSERT_NE(fix, nullptr);
+    EXPECT_EQ(fix, &growing.fixes.back());
+    EXPECT_THAT(fix->text, HasSubstr("Later ones need more, because the memory grows."));
+    EXPECT_EQ(fix_with(collecting(false).finding(), "set_per_process_memory_fraction"), nullptr);
+}
+
+TEST(ExplainExperiments, FreeLeakSuspectsOnlyIfThatChangesTheRun) {
+    for (const bool joins : {false, true}) {
+        FailingProgram program = collecting(joins);
+        const auto context = program.make_context();
+        ASSERT_EQ(context->suspects().size(), 1u);
+        EXPECT_EQ(without_suspects(*context, context->out_of_memory()->event).has_value(), !joins);
+    }
+}
+
 TEST(ExplainOomOtherProcesses, AreTheCauseOnlyIfTheDriverRefused) {
     for (const bool is_limited : {false, true}) {
         SCOPED_TRACE(is_limited);

@@ -118,6 +118,11 @@ TEST(ExplainForecast, SaysWhenTheDeviceIsFull) {
         << text;
 }
 
+TEST(ExplainForecast, EndsBeforeNumbersOfStepsThatNoRunHas) {
+    EXPECT_EQ(test::joined(explained(*on_device(500 * GiB).make_context()).findings.at(0).text).find("At this rate"),
+              std::string::npos);
+}
+
 TEST(ExplainForecast, NeedsTheSizeOfTheDeviceAndALeakOfGpuMemory) {
     EXPECT_EQ(test::joined(explained(*on_device(0).make_context()).findings.at(0).text).find("At this rate"),
               std::string::npos);

@@ -114,10 +114,10 @@ TEST(ExplainRises, AreAddedToTheText) {
     const Explanation explanation = explained(*run.make_context());
     const std::vector<std::string>& text = explanation.findings.at(0).text;
     EXPECT_TRUE(std::any_of(text.begin(), text.end(), [](const std::string& sentence) {
-        return sentence.ends_with(
-            " per step is the mean: the memory grew 12 times, about every 5 steps, by 10.0 MiB "
-            "each time.");
+        return sentence.starts_with("The memory grew 12 times, about every 5 steps, by 10.0 MiB each time: ") &&
+               sentence.ends_with(" per step on average.");
     })) << text.front();
+    EXPECT_EQ(test::joined(text).find("Every step"), std::string::npos) << test::joined(text);
 }
 
 }  // namespace

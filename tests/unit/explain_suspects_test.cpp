@@ -406,6 +406,16 @@ TEST(ExplainModels, WithNewNamesGetMoreParameters) {
     EXPECT_NE(explanation.findings[0].title.find("24 parameters"), std::string::npos) << explanation.findings[0].title;
 }
 
+TEST(ExplainModels, CountTheParametersOfTheTitleAndAccountForAllBytes) {
+    Program program = creating(Category::parameter, {"Net.heads.#.weight", "Net.heads.#.bias"});
+    const auto unlabeled = static_cast<AllocationIndex>(program.run.device().allocations.size() - 1);
+    std::erase_if(program.graph.tables.labels, [&](const auto& label) { return label.allocation.index == unlabeled; });
+    const Finding finding = explained(*program.make_context()).findings.at(0);
+    EXPECT_EQ(finding.count, 23);
+    EXPECT_NE(finding.title.find("23 parameters"), std::string::npos) << finding.title;
+    EXPECT_NE(test::joined(finding.text).find("and other tensors"), std::string::npos) << test::joined(finding.text);
+}
+
 /// Parameters that an optimizer retains in this attribute.
 Finding retained_by_optimizer(const std::string& attribute) {
     Program program = creating(Category::parameter, {"Net.heads.#.weight", "Net.heads.#.bias"});

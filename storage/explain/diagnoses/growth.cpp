@@ -73,10 +73,21 @@ bool is_same_cause(const AnalysisContext& context, const Classified& a, const Cl
                      a.suspect.growth == b.suspect.growth;
 }
 
+/// Returns the code of both, with a last line that they share once: one that stores the element whose attributes the
+/// lines before change would store it twice.
+std::string joined_code(const std::string& one, const std::string& other) {
+    if (one == other) {
+        return one;
+    }
+    const size_t end = one.rfind('\n');
+    const bool has_same_end = end != std::string::npos && other.ends_with(one.substr(end));
+    return (has_same_end ? one.substr(0, end) : one) + "\n" + other;
+}
+
 /// Adds the code of the other attribute's fixes to those of an object.
 void join_code(std::vector<Fix>& fixes, const std::vector<Fix>& one, const std::vector<Fix>& other) {
     for (size_t i = 0; i < std::min({fixes.size(), one.size(), other.size()}); ++i) {
-        fixes[i].code = one[i].code == other[i].code ? one[i].code : one[i].code + "\n" + other[i].code;
+        fixes[i].code = joined_code(one[i].code, other[i].code);
     }
 }
 
@@ -140,7 +151,8 @@ std::optional<Fix> library_fix(const Finding& finding, const LeakSuspect& suspec
         return library_fix_of_growth(context.trace(), words, finding.stack);
     }
     const RetentionPath path{context.graph()->tables(), suspect.referrer->links};
-    std::optional<Fix> fix = library_fix_of_path(context.trace(), path.tables, words, path.links, suspect.growth);
+    std::optional<Fix> fix =
+        library_fix_of_path(context.trace(), path.tables, words, path.links, suspect.growth, finding.stack);
     return fix ? fix : library_fix_of_growth(context.trace(), words, finding.stack, &path);
 }
 
@@ -151,8 +163,9 @@ void remove_general_fixes(Finding& finding, const Fix& of_library, const LeakSus
     const bool is_better =
         finding.kind == FindingKind::parameters_grow ||
         (suspect.referrer && is_filled_by_library(context.trace(), context.graph()->tables(), suspect.referrer->links));
-    std::erase_if(finding.fixes,
-                  [&](const Fix& fix) { return fix.is_general && (is_better || of_library.code.ends_with(fix.code)); });
+    std::erase_if(finding.fixes, [&](const Fix& fix) {
+        return fix.is_general && (is_better || of_library.code.find(fix.code) != std::string::npos);
+    });
 }
 
 /// Adds the fix of the library that retains the memory, before the general ones, or instead of them if they would

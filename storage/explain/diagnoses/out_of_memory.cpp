@@ -263,6 +263,28 @@ Finding caught(const AnalysisContext& context, const Words& words) {
     return finding;
 }
 
+/// Returns whether a backward pass made the request, and the line is that of the operation in the forward pass: threads
+/// of autograd run no Python code. Within backward() itself, the stack has its frames.
+bool is_in_backward_of_line(const Trace& trace, const OtherEvent& oom) {
+    const std::vector<FrameId> frames = trace.stacks.frames_of(oom.stack);
+    return trace.origins[oom.origin].phase == Phase::backward &&
+           std::none_of(frames.begin(), frames.end(), [&](FrameId id) {
+               const Frame& frame = trace.stacks.frame(id);
+               return trace.stacks.string(frame.function).find("backward") != std::string::npos ||
+                      is_torch_function(trace.stacks, frame, "autograd/");
+           });
+}
+
+std::string title_of(const Trace& trace, const OtherEvent& oom, const std::string& line, const Words& words) {
+    const auto asked = with("asked", format_bytes(static_cast<int64_t>(oom.size)));
+    if (line.empty()) {
+        return words("out of memory: {asked} were requested", asked);
+    }
+    return is_in_backward_of_line(trace, oom)
+               ? words("out of memory: the backward pass of {line} requested {asked}", asked, with("line", line))
+               : words("out of memory: {line} requested {asked}", asked, with("line", line));
+}
+
 void run(const AnalysisContext& context, const Findings&, const Words& words, Findings& findings, Progress& progress) {
     if (!context.caught_errors().empty()) {
         findings.push_back(caught(context, words));
@@ -276,10 +298,7 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
     finding.bytes = oom_analysis.requested();
     finding.since = context.device().time_of_state(oom_analysis.oom.event + 1);
     set_line(finding, context, oom_analysis.oom.stack);
-    const auto asked = with("asked", format_bytes(oom_analysis.requested()));
-    finding.title = finding.line.empty()
-                        ? words("out of memory: {asked} were requested", asked)
-                        : words("out of memory: {line} requested {asked}", asked, with("line", finding.line));
+    finding.title = title_of(context.trace(), oom_analysis.oom, finding.line, words);
     finding.text = {words.sentences({inside_words(oom_analysis, words), device_words(oom_analysis, words)})};
     if (const std::string others = others_words(context, words); !others.empty()) {
         finding.text.push_back(others);

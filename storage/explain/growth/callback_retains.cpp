@@ -27,6 +27,19 @@ bool fills_with_functions(const GraphTables& tables, const ReferrerGroup& paths)
            enters_function(tables, paths.links, i);
 }
 
+/// Returns the fix that registers values: only a tensor of one element has an item().
+Fix fix_of_arguments(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    constexpr std::string_view registration = "register(functools.partial(report, value))";
+    return are_numbers(context, suspect) ? Fix{words("Give the function values instead of GPU tensors."),
+                                               fmt::format("value = tensor.item()\n{}", registration),
+                                               {},
+                                               {}}
+                                         : Fix{words("Give the function copies in host memory instead of GPU tensors."),
+                                               fmt::format("value = tensor.detach().cpu()\n{}", registration),
+                                               {},
+                                               {}};
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!suspect.referrer || is_cycle(*suspect.referrer)) {
         return std::nullopt;
@@ -50,11 +63,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                           {},
                           {}};
     }
-    finding.fixes = {{words("Give the function values instead of GPU tensors."),
-                      "value = tensor.item()\nregister(functools.partial(report, value))",
-                      {},
-                      {}},
-                     std::move(*of_registry)};
+    finding.fixes = {fix_of_arguments(context, suspect, words), std::move(*of_registry)};
     for (Fix& fix : finding.fixes) {
         fix.bytes = suspect.bytes;
         fix.per_iteration = suspect.per_iteration;

@@ -17,12 +17,10 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     Finding finding = suspect_finding(context, suspect, words);
     const auto tensors = with("tensors", words.plural(suspect.count, "{n} tensor", "{n} tensors"));
     finding.title = words("{tensors} retained by {referrer}", tensors, with("referrer", finding.referrer));
-    finding.text = {
-        words("A custom autograd Function stores a tensor as an attribute of its ctx. Backward does not release such a "
-              "tensor, unlike one passed to save_for_backward: it lives as long as the node. Every {iteration} retains "
-              "another {bytes}: {total} so far.",
-              with("iteration", iteration_words(suspect.iterations->source(), words)),
-              with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)))};
+    finding.text = {words.sentences(
+        {words("A custom autograd Function stores a tensor as an attribute of its ctx. Backward does not release "
+               "such a tensor, unlike one passed to save_for_backward: it lives as long as the node."),
+         retained_so_far(suspect, words)})};
     finding.fixes = {
         {words("Pass the tensor to save_for_backward in forward, and read it from saved_tensors in backward."),
          "ctx.save_for_backward(x)      # in forward\nx, = ctx.saved_tensors        # in backward", suspect.bytes,

@@ -61,11 +61,16 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.title = finding.referrer.empty()
                         ? words("{graphs} never backpropagated", graphs)
                         : words("{graphs} never backpropagated, retained by {referrer}", graphs, referrer);
-    finding.text = {words("Every {iteration} builds an autograd graph that is never backpropagated and never freed. It "
-                          "retains {bytes} of activations saved for backward: {total} so far.",
-                          each, bytes, total),
-                    words("An output computed with gradients enabled refers to the whole graph that produced it. A "
-                          "reference to the output therefore retains the activations of all its modules.")};
+    finding.text = {
+        suspect.rises
+            ? words("Autograd graphs are built that are never backpropagated and never freed. They retain "
+                    "activations saved for backward: {total} so far.",
+                    total)
+            : words("Every {iteration} builds an autograd graph that is never backpropagated and never freed. It "
+                    "retains {bytes} of activations saved for backward: {total} so far.",
+                    each, bytes, total),
+        words("An output computed with gradients enabled refers to the whole graph that produced it. A "
+              "reference to the output therefore retains the activations of all its modules.")};
     finding.fixes = fixes(context, suspect, finding.stack, words);
     return finding;
 }

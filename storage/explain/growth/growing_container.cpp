@@ -8,6 +8,7 @@
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/gpu_library.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/storing_line.h"
 #include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 
@@ -88,9 +89,18 @@ std::string code_to_keep(const GraphTables& tables, const LeakSuspect& suspect, 
     return {};
 }
 
+/// Returns the program's name of the dict's keys; "key" if it is unknown.
+std::string key_of(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const std::vector<PathLink>& links = suspect.referrer->links;
+    const bool is_outermost = position_of_element(suspect) == container_end(links);
+    const std::string key = is_outermost ? key_in_program(context, links) : std::string();
+    return key.empty() ? "key" : key;
+}
+
 /// Returns the advice for a dict, for another container, or for an attribute.
-Advice advice_for(const GraphContext& graph, const LeakSuspect& suspect, const Contents& contents,
+Advice advice_for(const AnalysisContext& context, const LeakSuspect& suspect, const Contents& contents,
                   const std::string& expression, const Words& words) {
+    const GraphContext& graph = *context.graph();
     const Referrer& referrer = *suspect.referrer;
     const size_t end = position_of_element(suspect);
     const auto container = with("referrer", "`" + expression + "`");
@@ -112,14 +122,15 @@ Advice advice_for(const GraphContext& graph, const LeakSuspect& suspect, const C
     if (referrer.links[end].kind == PathLinkKind::item) {
         const std::string remove =
             words("Or remove an entry of {referrer} when its work ends; in `finally`, if that may fail.", container);
-        const std::string code_to_remove = fmt::format("{}.pop(key, None)", expression);
+        const std::string key = key_of(context, suspect);
+        const std::string code_to_remove = fmt::format("{}.pop({}, None)", expression, key);
         if (has_tensor(graph.text(referrer.links[end].name))) {
             return {words("Use the value of the tensor as key. A tensor equals no other one, so no entry of "
                           "{referrer} is ever found again.",
                           container),
-                    "key = tensor.item()", remove, code_to_remove};
+                    fmt::format("{} = tuple(tensor.flatten().tolist())", key), remove, code_to_remove};
         }
-        return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}[key] = ", expression), ""),
+        return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}[{}] = ", expression, key), ""),
                 remove, code_to_remove};
     }
     return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}.append(", expression), ")"), clear,
@@ -140,7 +151,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     const auto total = with("total", format_bytes(suspect.bytes));
     const Contents contents = contents_of(context, finding.stack);
     finding.text = {
-        contents.are_tensors
+        suspect.rises ? words("{line} added {tensors}, and none was freed: {total} so far.", line, tensors, total)
+        : contents.are_tensors
             ? words("Every {iteration} adds {bytes} of GPU tensors from {line}, and none is freed: {total} in "
                     "{tensors} so far.",
                     iteration, bytes, line, tensors, total)
@@ -151,7 +163,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         finding.text.push_back(std::move(note));
     }
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
-    const Advice advice = advice_for(*context.graph(), suspect, contents, expression, words);
+    const Advice advice = advice_for(context, suspect, contents, expression, words);
     const bool is_tensor = contents.are_tensors && element_of(context.graph()->tables(), suspect) == Element::tensor;
     finding.fixes = {{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration,
                       is_tensor ? append_value_diff(context.trace(), finding.stack, expression) : std::string(), true},

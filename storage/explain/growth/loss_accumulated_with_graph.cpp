@@ -14,12 +14,27 @@ namespace {
 
 constexpr int64_t fewest_sums = 4;  ///< in a chain: a network also adds two or three tensors in succession
 
-/// Returns whether the sum is known to be one number, which item() requires.
-bool is_number(const AnalysisContext& context, const LeakSuspect& suspect) {
-    constexpr uint64_t largest_number = 8;  ///< bytes of a double
+/// Returns the bytes of the sum; nothing if they are unknown.
+std::optional<uint64_t> bytes_of_sum(const AnalysisContext& context, const LeakSuspect& suspect) {
     const AllocationRef output = context.graph()->tables().nodes.output[suspect.retention.root];
     const AllocationRef sum = output || !suspect.referrer ? output : suspect.referrer->allocation;
-    return sum && context.trace().devices[sum.device].allocations.requested[sum.index] <= largest_number;
+    return sum ? std::optional(context.trace().devices[sum.device].allocations.requested[sum.index]) : std::nullopt;
+}
+
+/// Returns the fix that adds numbers, unless the sum is known to be no number, and the one that adds tensors.
+std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, const std::string& variable,
+                       StackId stack, const Words& words) {
+    constexpr uint64_t largest_number = 8;  ///< bytes of a double
+    const std::optional<uint64_t> bytes = bytes_of_sum(context, suspect);
+    const auto fix = [&](std::string text, std::string_view value, bool is_certain) {
+        return Fix{std::move(text), fmt::format("{} += loss.{}", variable, value), suspect.bytes, suspect.per_iteration,
+                   is_certain ? add_value_diff(context.trace(), stack, value) : std::string()};
+    };
+    if (bytes.value_or(0) > largest_number) {
+        return {fix(words("Add the value without its graph."), "detach()", true)};
+    }
+    return {fix(words("Add the number, not the tensor."), "item()", bytes.has_value()),
+            fix(words("Or add the value without its graph, which does not wait for the GPU."), "detach()", true)};
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -50,11 +65,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         finding.text.push_back(
             words("The sum was never backpropagated, so the nodes below it still retain their saved tensors."));
     }
-    const auto diff = [&](std::string_view value) { return add_value_diff(context.trace(), finding.stack, value); };
-    finding.fixes = {{words("Add the number, not the tensor."), variable + " += loss.item()", suspect.bytes,
-                      suspect.per_iteration, is_number(context, suspect) ? diff("item()") : ""},
-                     {words("Or add the value without its graph, which does not wait for the GPU."),
-                      variable + " += loss.detach()", suspect.bytes, suspect.per_iteration, diff("detach()")}};
+    finding.fixes = fixes(context, suspect, variable, finding.stack, words);
     return finding;
 }
 

@@ -60,7 +60,7 @@ void set_model(ModelParts& parts, const NamedTensors& named) {
 
 }  // namespace
 
-std::string ModelParts::words_of_parts(const Words& words) const {
+std::string ModelParts::words_of_parts(int64_t all, const Words& words) const {
     std::vector<std::string> list;
     if (parameter_bytes > 0) {
         list.push_back(words("parameters {bytes}", with("bytes", format_bytes(parameter_bytes))));
@@ -70,6 +70,9 @@ std::string ModelParts::words_of_parts(const Words& words) const {
     }
     if (state_bytes > 0) {
         list.push_back(words("optimizer state {bytes}", with("bytes", format_bytes(state_bytes))));
+    }
+    if (const int64_t other = all - total(); other * 100 > all) {
+        list.push_back(words("other tensors {bytes}", with("bytes", format_bytes(other))));
     }
     return words.list(list);
 }

@@ -22,8 +22,9 @@ struct ModelParts {
     int64_t same_name = 0;    ///< number of its tensors that have the most frequent name: models, or optimizers
 
     int64_t total() const { return parameter_bytes + gradient_bytes + state_bytes; }
-    /// Returns "parameters 96.0 MiB, gradients 96.0 MiB and optimizer state 12.0 MiB".
-    std::string words_of_parts(const Words& words) const;
+    /// Returns "parameters 96.0 MiB, gradients 96.0 MiB and optimizer state 12.0 MiB". Adds "other tensors 4.00 MiB" if
+    /// these parts leave more than 1 % of `all` bytes.
+    std::string words_of_parts(int64_t all, const Words& words) const;
 };
 
 /// Returns the parts of a suspect at the context's time point. Needs a graph.

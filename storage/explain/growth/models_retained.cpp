@@ -150,9 +150,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                     : referrer ? words("{models} of class `{name}` retained by {referrer}", models, name,
                                        with("referrer", finding.referrer))
                                : words("{models} of class `{name}` are alive", models, name);
-    finding.text = {
-        words("Models that are no longer in use stay, whole: {parts}.", with("parts", parts.words_of_parts(words))),
-        retained_so_far(suspect, words)};
+    finding.text = {words("Models that are no longer in use stay, whole: {parts}.",
+                          with("parts", parts.words_of_parts(finding.bytes, words))),
+                    retained_so_far(suspect, words)};
     if (is_garbage) {
         finding.text.push_back(
             words("No variable refers to them any more, but their reference counts never reach zero: they are retained "

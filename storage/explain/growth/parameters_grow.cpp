@@ -99,9 +99,10 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                         ? words("{parameters} from {line} accumulate", parameters, with("line", finding.line))
                         : words("model `{name}` gets more and more parameters: {parameters} from {line}",
                                 with("name", parts.model), parameters, with("line", finding.line));
-    finding.text = {
-        words("Parameters stay, with what belongs to them: {parts}.", with("parts", parts.words_of_parts(words))),
-        retained_so_far(suspect, words)};
+    finding.count = parts.parameters;
+    finding.text = {words("Parameters stay, with what belongs to them: {parts}.",
+                          with("parts", parts.words_of_parts(finding.bytes, words))),
+                    retained_so_far(suspect, words)};
     finding.fixes = {{words("Remove parameters from the model when they are no longer needed (adapters, task heads, "
                             "layers), and release earlier models."),
                       "del model.heads[task]",

@@ -103,9 +103,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.title = finding.referrer.empty() ? words("{graphs} retained after backward(retain_graph=True)", graphs)
                                              : words("{graphs} retained by {referrer}", graphs, referrer);
     finding.text.push_back(
-        words("Every {iteration} retains its autograd graph, with {bytes} of GPU tensors: {total} in "
-              "{graphs} so far.",
-              each, bytes, total, graphs));
+        suspect.rises
+            ? words("The autograd graphs stay, with their GPU tensors: {total} in {graphs} so far.", total, graphs)
+            : words("Every {iteration} retains its autograd graph, with {bytes} of GPU tensors: {total} in "
+                    "{graphs} so far.",
+                    each, bytes, total, graphs));
     if (!finding.referrer.empty()) {
         finding.text.push_back(words("The referrer of each graph's root is {referrer}. ", referrer) +
                                retention_path_words(context, suspect, words));

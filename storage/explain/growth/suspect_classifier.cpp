@@ -125,9 +125,20 @@ std::optional<Finding> classify_suspect(const AnalysisContext& context, const Le
 }
 
 std::string retained_so_far(const LeakSuspect& suspect, const Words& words) {
+    if (suspect.rises) {
+        return words("The memory stays: {total} so far.", with("total", format_bytes(suspect.bytes)));
+    }
     return words("Every {iteration} retains another {bytes}: {total} so far.",
                  with("iteration", iteration_words(suspect.iterations->source(), words)),
                  with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
+}
+
+bool are_numbers(const AnalysisContext& context, const LeakSuspect& suspect) {
+    constexpr uint64_t largest_number = 8;  ///< bytes of a double
+    const std::vector<uint64_t>& requested = context.device().allocations.requested;
+    return !suspect.allocations.empty() &&
+           std::all_of(suspect.allocations.begin(), suspect.allocations.end(),
+                       [&](AllocationIndex a) { return requested[a] <= largest_number; });
 }
 
 std::vector<Fix> fixes_of_stored_exceptions(const StoredException& stored, int64_t bytes,

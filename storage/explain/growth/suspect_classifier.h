@@ -46,7 +46,10 @@ Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspe
 std::vector<Fix> fixes_of_stored_exceptions(const StoredException& stored, int64_t bytes,
                                             std::optional<int64_t> per_iteration, const Words& words);
 
-/// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far."
+/// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far." If the memory grows in some iterations only,
+/// add_rises() says when, and this sentence does not.
 std::string retained_so_far(const LeakSuspect& suspect, const Words& words);
+/// Returns whether each tensor of the suspect has one element, as item() requires.
+bool are_numbers(const AnalysisContext& context, const LeakSuspect& suspect);
 
 }  // namespace tidemark

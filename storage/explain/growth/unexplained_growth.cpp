@@ -54,10 +54,11 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         with("line", has_other_lines ? words("{line} and other lines", with("line", finding.line)) : finding.line);
     finding.title = finding.line.empty() ? words("memory grows; the stack of its allocations was not recorded")
                                          : words("memory from {line} grows", line);
-    finding.text = {words("Every {iteration} retains another {bytes} from {line}: {total} so far.",
-                          with("iteration", iteration_words(suspect.iterations->source(), words)),
-                          with("bytes", format_bytes(suspect.per_iteration)), line,
-                          with("total", format_bytes(suspect.bytes)))};
+    const auto total = with("total", format_bytes(suspect.bytes));
+    finding.text = {suspect.rises ? words("Memory from {line} stays: {total} so far.", line, total)
+                                  : words("Every {iteration} retains another {bytes} from {line}: {total} so far.",
+                                          with("iteration", iteration_words(suspect.iterations->source(), words)),
+                                          with("bytes", format_bytes(suspect.per_iteration)), line, total)};
     if (has_other_lines) {
         finding.text.push_back(lines_in_words(context, lines, words));
     }
