@@ -132,7 +132,7 @@ QWidget* RecordDialog::make_form() {
                  [this](const QStringList& files) { output_->setText(files.front()); });
     });
     layout->addRow(tr("&Working folder"), folder_row);
-    layout->addRow(tr("&Trace"), output_row);
+    layout->addRow(tr("Tra&ce"), output_row);  // "T" with an underline has no kerning: wider than its label
     qobject_cast<QLabel*>(layout->labelForField(folder_row))->setBuddy(folder_);
     qobject_cast<QLabel*>(layout->labelForField(output_row))->setBuddy(output_);
     connect(folder_, &QLineEdit::textChanged, this, &RecordDialog::propose_output);

@@ -34,7 +34,8 @@ Changes changes_of(const Comparison& comparison, GroupBy by) {
     changes.by = by;
     for (const CompareRow& row : comparison.rows) {
         const bool has_two_names = row.change() != RowChange::only_a && row.name_in_a != row.name;
-        changes.groups.push_back({row.name, row.a, row.b, {}, {}, {}, has_two_names ? row.name_in_a : std::string()});
+        changes.groups.push_back(
+            {row.name, row.a, row.b, {}, {}, {}, 0, has_two_names ? row.name_in_a : std::string()});
     }
     changes.total = {{}, comparison.a, comparison.b, {}, {}, {}};
     return changes;

@@ -166,7 +166,9 @@ void SummaryBar::show_explanation(const Explained& explained) {
         const Severity severity = explanation.findings[static_cast<size_t>(first)].severity;
         mark_ = new SeverityMark(severity, to_qstring(severity_title(explained.words(), severity)));
         row_->insertWidget(0, mark_, 0, Qt::AlignVCenter);
-        sentences << QStringLiteral("<a href=\"%1\">%2</a>").arg(first).arg(tr("Show the evidence").toHtmlEscaped());
+        sentences << QStringLiteral("<a href=\"%1\">%2</a>")
+                         .arg(first)
+                         .arg(tr("Show the evidence").toHtmlEscaped().replace(u' ', QChar::Nbsp));
     }
     if (session_->is_live()) {
         sentences << faint(tr("As of %1.").arg(duration_text(explained.until())));

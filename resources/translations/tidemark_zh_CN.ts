@@ -3937,7 +3937,7 @@
         <translation>工作文件夹(&amp;W)</translation>
     </message>
     <message>
-        <source>&amp;Trace</source>
+        <source>Tra&amp;ce</source>
         <translation>记录文件(&amp;T)</translation>
     </message>
     <message>
