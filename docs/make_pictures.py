@@ -5,12 +5,14 @@
 """Draws the pictures of the docs and updates what the pages of findings quote, and the index of findings.
 
     docs/make_pictures.py RECORDED [--build build/release] [--only NAME]... [--replace OLD=NEW]...
+    docs/make_pictures.py --tasks FOLDER [--build build/release]
 
 The head of each page of docs/findings says what stands in docs/FINDINGS.md, and from which trace its picture is drawn.
 
 RECORDED is a folder of traces NAME.medium.tide, as written by tests/corpus/record.py or as packed in
 tests/data/corpus/medium.tar.xz. NAME is a finding, or a picture of docs/images. --replace removes paths of the
-recording machine, see tests/data/neutral_paths.py. Needs Pillow and zopfli, which make the pictures small.
+recording machine, see tests/data/neutral_paths.py. --tasks draws the rows of docs/TASKS.md instead: tests/gui/test_tasks
+does each task on the traces of FOLDER, whose names it says. Needs Pillow and zopfli, which make the pictures small.
 """
 
 import argparse
@@ -29,6 +31,7 @@ import typing
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "findings"
 LARGEST_BYTES = 60_000
+LARGEST_ROW_BYTES = 150_000  # of several steps
 INDEX = ROOT / "docs" / "FINDINGS.md"
 KINDS = ROOT / "storage" / "explain" / "finding_kinds.h"
 SIZE = "1400x790"
@@ -157,7 +160,7 @@ def in_few_colors(picture, count):
     return picture.quantize(count, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE)
 
 
-def save_small(png, path):
+def save_small(png, path, largest=LARGEST_BYTES):
     import zopfli.png
     from PIL import Image
 
@@ -165,7 +168,7 @@ def save_small(png, path):
     for colors in (128, 96, 64, 48, 32):
         packed = io.BytesIO()
         in_few_colors(picture, colors).save(packed, "PNG", optimize=True)
-        if len(packed.getvalue()) <= LARGEST_BYTES * 9 // 8:  # zopfli saves the rest
+        if len(packed.getvalue()) <= largest * 9 // 8:  # zopfli saves the rest
             break
     path.write_bytes(zopfli.png.optimize(packed.getvalue(), num_iterations=3, filter_strategies="0"))
 
@@ -224,13 +227,50 @@ def draw_job(tools, folder):
     save_small(folder / "job.png", ROOT / "docs" / "images" / "job.png")
 
 
+def in_a_row(pictures):
+    """Returns one picture of these steps, with their numbers."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    gap, radius = 10, 14
+    steps = [Image.open(picture).convert("RGB") for picture in pictures]
+    width = sum(step.width + gap for step in steps) - gap
+    row = Image.new("RGB", (width, max(step.height for step in steps)), "#9aa0a6")
+    draw, left = ImageDraw.Draw(row), 0
+    for number, step in enumerate(steps, 1):
+        row.paste(step, (left, 0))
+        center = (left + step.width - radius - 4, step.height - radius - 4)
+        draw.ellipse([center[0] - radius, center[1] - radius, center[0] + radius, center[1] + radius], fill="#d81b7a")
+        draw.text(center, str(number), fill="white", anchor="mm", font=ImageFont.load_default(18))
+        left += step.width + gap
+    return row
+
+
+def draw_tasks(build, traces, folder):
+    film = {"TIDEMARK_FILM": str(folder), "TIDEMARK_FILM_TRACES": str(traces.resolve()), "QT_QPA_PLATFORM": "offscreen"}
+    test = build / "tests" / "gui" / "gui_test_tasks"
+    subprocess.run([test], env={**os.environ, **film}, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tasks = {picture.stem.rsplit("_", 1)[0] for picture in folder.glob("*_*.png")}
+    for task in sorted(tasks):
+        steps = sorted(folder.glob(f"{task}_*.png"), key=lambda step: int(step.stem.rsplit("_", 1)[1]))
+        in_a_row(steps).save(folder / "row.png")
+        save_small(folder / "row.png", ROOT / "docs" / "tasks" / f"{task}.png", LARGEST_ROW_BYTES)
+        print(task, len(steps))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recorded", type=pathlib.Path)
+    parser.add_argument("recorded", type=pathlib.Path, nargs="?")
+    parser.add_argument("--tasks", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--only", action="append", choices=[*words(), *GUIDE, "job"])
     parser.add_argument("--replace", action="append", default=[], metavar="OLD=NEW")
     options = parser.parse_args()
+    if (options.recorded is None) == (options.tasks is None):
+        parser.error("name the folder of recorded traces, or --tasks FOLDER")
+    if options.tasks:
+        with tempfile.TemporaryDirectory() as scratch:
+            draw_tasks(options.build.resolve(), options.tasks, pathlib.Path(scratch))
+        return
     update_index()
     tools = Tools(options.build.resolve())
     with tempfile.TemporaryDirectory() as scratch:

@@ -33,18 +33,20 @@ public:
         ++clicks_;
         shoot();
     }
-    /// Clicks the link with this text.
+    /// Clicks the link with this text, in its middle.
     void click_link(TextBlock& block, const QString& text) {
-        for (int y = 0; y < block.viewport()->height(); y += 4) {
-            for (int x = 0; x < block.viewport()->width(); x += 4) {
+        constexpr int step = 3;  // pixels
+        QRect link;
+        for (int y = 0; y < block.viewport()->height(); y += step) {
+            for (int x = 0; x < block.viewport()->width(); x += step) {
                 const QTextCursor under = block.cursorForPosition({x, y});
                 if (!block.anchorAt({x, y}).isEmpty() && under.block().text().contains(text)) {
-                    click(block.viewport(), QPoint(x, y));
-                    return;
+                    link |= QRect(x, y, 1, 1);
                 }
             }
         }
-        QFAIL("the text has no such link");
+        QVERIFY2(!link.isEmpty(), "the text has no such link");
+        click(block.viewport(), link.center());
     }
     /// Presses a key of the window.
     void press(Qt::Key key) {
@@ -65,7 +67,10 @@ public:
         settle();
         const QString folder = qEnvironmentVariable("TIDEMARK_FILM");
         if (!folder.isEmpty()) {
-            picture().save(QDir(folder).filePath(QStringLiteral("%1_%2.png").arg(task_).arg(++shots_)));
+            if (const QImage shot = picture().toImage(); shot != last_) {
+                with_ring(shot).save(QDir(folder).filePath(QStringLiteral("%1_%2.png").arg(task_).arg(++shots_)));
+                last_ = shot;
+            }
         }
         clicked_.reset();
     }
@@ -76,7 +81,7 @@ public:
 private:
     /// Waits until nothing is computed for a moment.
     static void settle() {
-        constexpr int quiet_checks = 6, pause = 25, longest_wait = 20000;  // milliseconds
+        constexpr int quiet_checks = 16, pause = 25, longest_wait = 20000;  // milliseconds
         QElapsedTimer clock;
         clock.start();
         for (int quiet = 0; quiet < quiet_checks && clock.elapsed() < longest_wait;) {
@@ -85,7 +90,7 @@ private:
             quiet = idle ? quiet + 1 : 0;
         }
     }
-    /// Returns the window with its dialogs and menus above it, and a ring where the mouse clicked.
+    /// Returns the window with its dialogs and menus above it.
     QPixmap picture() const {
         QPixmap picture = window_.grab();
         QPainter painter(&picture);
@@ -97,17 +102,22 @@ private:
                 painter.drawRect(QRect(at, other->size()));
             }
         }
+        return picture;
+    }
+    QImage with_ring(QImage shot) const {
         if (clicked_) {
+            QPainter painter(&shot);
             painter.setRenderHint(QPainter::Antialiasing);
             painter.setPen(QPen(QColor(0xd8, 0x1b, 0x7a), 3));
             painter.drawEllipse(*clicked_, 11, 11);
         }
-        return picture;
+        return shot;
     }
 
     QWidget& window_;
     QString task_;
     int clicks_ = 0, keys_ = 0, shots_ = 0;
+    QImage last_;                    ///< nothing is drawn twice
     std::optional<QPoint> clicked_;  ///< by the last action, in the window
 };
 
