@@ -209,24 +209,6 @@ class Names(unittest.TestCase):
                 links(reference), [("local", "bound"), ("attribute", f"argument {name} of partial(print)")]
             )
 
-    def test_attributes_are_nearer_than_a_bound_method_that_leads_to_the_same_object(self):
-        class Module:
-            def __init__(self, **modules):
-                self._modules = modules
-
-            def prepare(self):
-                pass
-
-        part = Module()
-        part.weight = Thing()
-        model = Module(base=Module(model=part))
-        model.prepare_of_base = part.prepare
-        reference = weakref.ref(part.weight)
-        del part
-        names = [name for _, name in links(reference)]
-        self.assertNotIn("prepare_of_base of Module", names)
-        self.assertEqual((names[0], names[-1]), ("model", "weight of Module"))
-
     def test_cells_of_a_frame_are_its_variables(self):
         kept = Thing()
         reader = lambda: kept

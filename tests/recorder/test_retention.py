@@ -194,8 +194,8 @@ main()
 """,
         "found True",
         "local:store, attribute:value of _local",
-        "local:late, index:0, closure:scores",
         "local:listeners, item:'add', attribute:self of Sink.add, attribute:seen of Sink, index:0",
+        "local:late, index:0, closure:scores",
     ),
     "records of a logger": (
         """

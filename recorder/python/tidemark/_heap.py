@@ -64,14 +64,12 @@ def _kinds() -> Iterator[tuple[type, int, int]]:
     """Yields (type, distance from objects that refer to one of this type, offset of its only reference or 0).
 
     Other types have the distance 1: a path through containers and attributes is better than one through the
-    interpreter's own objects. The same holds for bound methods that an object stores, which lead to modules within its
-    own ones: four containers and objects are nearer."""
+    interpreter's own objects."""
     yield type, 8, 0
     yield types.FrameType, 6, 0
     yield types.TracebackType, 6, 0
     yield types.FunctionType, 4, 0
     yield types.BuiltinFunctionType, 4, 0
-    yield types.MethodType, 6, 0
     numpy = sys.modules.get("numpy")
     array = getattr(numpy, "ndarray", None)
     if array is not None and _has_base(array):
