@@ -134,6 +134,9 @@ std::vector<const Referrer*> paths_by_age(const GraphContext& graph, const Site&
     return paths;
 }
 
+/// Returns whether it stands for links of a long path that the recorder left out: several objects may have the rest.
+bool is_left_out(const GraphContext& graph, const PathLink& link) { return graph.text(link.name).starts_with("…"); }
+
 /// Returns the links from the variable of a call or of a context on, if they lead to one tensor of each: by indices and
 /// attributes. Elements of sets and results in the cache of a function have no names, and keys of a dict may print
 /// alike. Otherwise returns nothing.
@@ -145,7 +148,8 @@ std::span<const PathLink> links_to_one_target(const GraphContext& graph, const R
     const auto links = std::span(referrer.links).subspan(static_cast<size_t>(variable - referrer.links.data()));
     const bool is_one = std::all_of(links.begin() + 1, links.end(), [&](const PathLink& link) {
         return link.kind == PathLinkKind::index ||
-               (link.kind == PathLinkKind::attribute && !is_cache_of_function(graph.tables(), link));
+               (link.kind == PathLinkKind::attribute && !is_cache_of_function(graph.tables(), link) &&
+                !is_left_out(graph, link));
     });
     return is_one ? links : std::span<const PathLink>();
 }
