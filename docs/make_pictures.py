@@ -11,8 +11,9 @@ The head of each page of docs/findings says what stands in docs/FINDINGS.md, and
 
 RECORDED is a folder of traces NAME.medium.tide, as written by tests/corpus/record.py or as packed in
 tests/data/corpus/medium.tar.xz. NAME is a finding, or a picture of docs/images. --replace removes paths of the
-recording machine, see tests/data/neutral_paths.py. --tasks draws the rows of docs/TASKS.md instead: tests/gui/test_tasks
-does each task on the traces of FOLDER, whose names it says. Needs Pillow and zopfli, which make the pictures small.
+recording machine, see tests/data/neutral_paths.py. --tasks draws the rows of docs/TASKS.md instead:
+tests/gui/test_tasks does each task on the traces of FOLDER, whose names it says. Needs Pillow and zopfli, which make
+the pictures small.
 """
 
 import argparse

@@ -293,8 +293,8 @@ class ThreeLinears(RecordedTest):
 
     def test_composition_at_the_peak(self):
         # Saved: the input and the first output; the second output is already released. Temporary: the gradients of both
-        # outputs, and the tensor that is about to be added to the second weight's gradient. Outputs: the loss, and the 1
-        # that backward() begins with.
+        # outputs, and the tensor that is about to be added to the second weight's gradient. Outputs: the loss, and
+        # the 1 that backward() begins with.
         self.assertEqual(
             self.groups(self.name, "category", "peak"),
             {
