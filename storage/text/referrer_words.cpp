@@ -4,8 +4,10 @@
 #include "storage/text/referrer_words.h"
 
 #include <algorithm>
+#include <charconv>
 #include <span>
 
+#include "storage/base/units.h"
 #include "storage/graph/pooled_arrays.h"
 
 namespace tidemark {
@@ -46,10 +48,18 @@ std::string attribute_words(const GraphTables& tables, const Words& words, const
                                  with("class", owner));
 }
 
+/// Returns a number of bytes as a size; another text as it is.
+std::string size_text(const std::string& bytes) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), number);
+    return error == std::errc() && end == bytes.data() + bytes.size() ? format_bytes(number) : bytes;
+}
+
 std::string view_words(const GraphTables& tables, const Words& words, const PathLink& link) {
     const auto [part, whole] = part_and_whole(tables, link);
-    return whole.empty() ? words("a view of {name} bytes", with("name", part))
-                         : words("a view of {part} of {whole} bytes", with("part", part), with("whole", whole));
+    const auto size = with("part", size_text(part));
+    return whole.empty() ? words("a view of {part}", size)
+                         : words("a view of {part} of {whole}", size, with("whole", size_text(whole)));
 }
 
 /// Appends ".history" for "history of Trainer", "[3]" for "3 of Sequential", and nothing for a reference that a type of

@@ -425,6 +425,8 @@ TEST(ExplainGrowthThrough, SmallViewsNamesBothSizes) {
                 "retains the views");
             EXPECT_EQ(finding.fixes[0].code, "first.append(tensor[0].clone())");
             EXPECT_EQ(finding.confidence, Confidence::certain);
+            EXPECT_TRUE(std::any_of(finding.path.begin(), finding.path.end(),
+                                    [](const auto& step) { return step.text == "a view of 4.00 KiB of 1.00 MiB"; }));
         }
     }
     const Parts parts{{Kind::global, "first", ""}, {Kind::index, "#", ""}, {Kind::view, "4096 of 1048576", ""}};
