@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/unit/graph_builder.h"
 
 namespace tidemark {
@@ -105,7 +107,12 @@ TEST(Categories, CallWhatIsComputedFromOutputsOutputs) {
                      {"aten::mm", "Net.head", Phase::forward, "", "", 1},
                      {"", "", Phase::backward, "", "", 1},
                      {"aten::softmax", "", Phase::eval, "", "", 1}};
-    constexpr StackId batch = 1, net = 2, metric = 3, loss = 4, scores = 5;
+    const auto line = [&](int32_t number) {
+        StackTable& stacks = trace.stacks;
+        return stacks.intern_stack(
+            std::array{stacks.intern(Frame{stacks.intern("main"), stacks.intern("m.py"), number})});
+    };
+    const StackId batch = line(1), net = line(2), metric = line(3), loss = line(4), scores = line(5);
     Allocations& all = trace.devices[0].allocations;
     all.origin = {1, 2, 1, 3, 1, 2, 1, 1, 2, 4};
     all.stack = {batch, net, metric, loss, batch, net, metric, batch, net, scores};
