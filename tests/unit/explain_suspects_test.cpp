@@ -487,11 +487,15 @@ Explanation of_cycles(ScanReason reason, std::optional<AnnotationKind> middle = 
     GraphTables& tables = program.graph.tables;
     tables.scans = {{program.run.now(), reason, 10, 100, 20}};
     const uint32_t type = program.graph.text("Node");
+    std::vector<AllocationRef> memory{{}};  // the first cycle has arrays of a library, which are no allocations
     for (const AllocationIndex a : retained_by(program)) {
+        memory.push_back(Program::memory(a));
+    }
+    for (const AllocationRef& allocation : memory) {
         tables.referrers.push_back(
             {0,
              no_node,
-             Program::memory(a),
+             allocation,
              {{PathLinkKind::cycle, type, 0, 0, 0}, {PathLinkKind::attribute, program.graph.text("value"), 0, 0, 0}}});
     }
     if (middle) {

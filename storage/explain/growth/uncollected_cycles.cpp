@@ -30,7 +30,7 @@ bool was_in_cycle(const AnalysisContext& context, const LeakSuspect& suspect) {
     const GraphTables& tables = context.graph()->tables();
     const auto& stack = context.device().allocations.stack;
     return std::any_of(tables.referrers.begin(), tables.referrers.end(), [&](const Referrer& referrer) {
-        return is_cycle(referrer) && tables.scans[referrer.scan].reason != ScanReason::end &&
+        return is_cycle(referrer) && tables.scans[referrer.scan].reason != ScanReason::end && referrer.allocation &&
                referrer.allocation.device == context.device_position() &&
                std::any_of(suspect.sites.begin(), suspect.sites.end(),
                            [&](const Site* site) { return site->stack == stack[referrer.allocation.index]; });
