@@ -132,13 +132,11 @@ QWidget* ShareDialog::make_choices() {
     const std::tuple<const char*, bool Redaction::*, QString, QString, QString> all[] = {
         {"paths", &Redaction::paths, tr("&Paths"),
          tr("Your files become file1.py, library1.so. Only files on Tidemark's list of public files keep their path "
-            "below "
-            "the package; other files of packages are replaced as well."),
+            "below the package; other files of packages are replaced as well."),
          tr("paths")},
         {"names", &Redaction::names, tr("&Names"),
          tr("Your functions, modules, marks, variables and ops become function1, module1. Only names on Tidemark's "
-            "list of "
-            "public names stay, such as PyTorch's operators; its other names are replaced as well."),
+            "list of public names stay, such as PyTorch's operators; its other names are replaced as well."),
          tr("names")},
         {"source", &Redaction::source, tr("&Command line and texts"),
          tr("Lines of source files, the command line, the name of the computer, messages of exceptions and data gaps, "
