@@ -72,7 +72,7 @@ void add_texts(QTreeWidgetItem& kind, const RemovedTexts& removed) {
 
 }  // namespace
 
-ShareDialog::ShareDialog(ShareInput input, QString output, QWidget* parent)
+ShareDialog::ShareDialog(ShareInput input, const QString& output, QWidget* parent)
     : QDialog(parent),
       input_(std::move(input)),
       job_(this, OnNewerRequest::cancel_running,
@@ -88,7 +88,7 @@ ShareDialog::ShareDialog(ShareInput input, QString output, QWidget* parent)
     form->addWidget(make_range());
     form->addWidget(make_preview(), 1);
     form->addWidget(make_target());
-    output_->setText(std::move(output));
+    output_->setText(output);
     status_ = new QLabel;
     status_->setWordWrap(true);
     status_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -35,7 +35,7 @@ struct ShareInput {
 class ShareDialog : public QDialog {
     Q_OBJECT
 public:
-    ShareDialog(ShareInput input, QString output, QWidget* parent = nullptr);
+    ShareDialog(ShareInput input, const QString& output, QWidget* parent = nullptr);
 
     QString status_text() const;
     /// Returns the rows of the preview: kind, number, before, after.
