@@ -30,6 +30,7 @@
 #include "recorder/torch/light_steps.h"
 #include "recorder/torch/node_types.h"
 #include "recorder/torch/repeated_work.h"
+#include "recorder/torch/wrapped_tensor.h"
 
 namespace tidemark::plugin {
 
@@ -121,7 +122,7 @@ private:
     void report_retained_gradient() const {
         const StrongTensor output = output_.lock();
         if (const c10::TensorImpl* gradient = output ? gradient_of(*output) : nullptr) {
-            const TensorPlace place = place_of(*gradient);
+            const TensorPlace place = memory_of(*gradient);
             report_label(TIDEMARK_CATEGORY_GRADIENT, {place.address, place.device});
         }
     }
@@ -353,7 +354,7 @@ private:
         const c10::TensorImpl* variable = node.variable.unsafeGetTensorImpl();
         record.node.flags = TIDEMARK_NODE_ACCUMULATES;
         record.node.number = reinterpret_cast<uintptr_t>(variable);
-        return place_of(*variable);
+        return memory_of(*variable);
     }
 
     /// Returns whether a node was created some time before now, when it is found: in a pause or a light step, whose ops
@@ -432,7 +433,7 @@ private:
     }
 
     static void describe(const c10::TensorImpl& tensor, tidemark_saved& saved) {
-        const TensorPlace place = place_of(tensor);
+        const TensorPlace place = memory_of(tensor);
         const TensorExtent extent = extent_of(tensor, place);
         saved.address = place.address;
         saved.device = place.device;
@@ -500,7 +501,7 @@ void report_executed_node(const ExecutedNode& executed, tidemark_ring* ring) {
     record.node_run.device = TIDEMARK_NO_DEVICE;
     const StrongTensor variable = executed.variable.lock();
     if (const c10::TensorImpl* gradient = variable ? gradient_of(*variable) : nullptr) {
-        const TensorPlace place = place_of(*gradient);
+        const TensorPlace place = memory_of(*gradient);
         record.node_run.device = place.device;
         record.node_run.address = place.device == TIDEMARK_NO_DEVICE ? 0 : place.address;
         record.node_run.sequence = place.device == TIDEMARK_NO_DEVICE ? 0 : events_so_far(place.device);

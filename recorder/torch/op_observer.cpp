@@ -14,6 +14,7 @@
 #include "recorder/torch/labels.h"
 #include "recorder/torch/reveal.h"
 #include "recorder/torch/thread_state.h"
+#include "recorder/torch/wrapped_tensor.h"
 
 namespace tidemark::plugin {
 
@@ -92,7 +93,7 @@ void report_memory(ThreadState& state, uint8_t category, const DeviceAddress& me
 /// Returns whether a result does not tell which memory is its own: the wrappers of torch.func, DTensors, sparse
 /// tensors.
 bool hides_memory(const c10::TensorImpl& tensor) {
-    const TensorPlace place = place_of(tensor);
+    const TensorPlace place = memory_of(tensor);
     return !tensor.unsafe_storage() || (place.address == 0 && place.storage_bytes > 0);
 }
 
@@ -102,7 +103,7 @@ void report_result(ThreadState& state, const char* op, const c10::TensorImpl& te
     if (node == nullptr && (state.op_memory().empty() || (is_inner && !state.reads_inner_results()))) {
         return;
     }
-    const TensorPlace place = place_of(tensor);
+    const TensorPlace place = memory_of(tensor);
     const DeviceAddress memory{place.address, place.device};
     if (node == nullptr && is_inner) {
         state.op_memory().returned(memory);

@@ -19,6 +19,7 @@
 #include "recorder/torch/repeated_work.h"
 #include "recorder/torch/saved_variables.h"
 #include "recorder/torch/thread_state.h"
+#include "recorder/torch/wrapped_tensor.h"
 
 namespace tidemark::plugin {
 
@@ -334,6 +335,12 @@ int tidemark_plugin_learn_python_function(uint64_t tensor, uint64_t ctx, uint64_
                ? 0
                : learn_python_function(node, reinterpret_cast<const void*>(static_cast<uintptr_t>(ctx)), ctx_bytes,
                                        reinterpret_cast<const void*>(static_cast<uintptr_t>(first_saved)), saved_count);
+}
+
+int tidemark_plugin_learn_tensor_object(uint64_t object, uint64_t bytes, uint64_t impl, uint64_t tensor_class) {
+    return learn_tensor_object({reinterpret_cast<const void*>(static_cast<uintptr_t>(object)), bytes,
+                                reinterpret_cast<const void*>(static_cast<uintptr_t>(impl)),
+                                reinterpret_cast<void*>(static_cast<uintptr_t>(tensor_class))});
 }
 
 }  // extern "C"

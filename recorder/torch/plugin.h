@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TIDEMARK_PLUGIN_VERSION 9u
+#define TIDEMARK_PLUGIN_VERSION 10u
 
 uint32_t tidemark_plugin_version(void);
 
@@ -108,6 +108,8 @@ void tidemark_plugin_live_nodes(uint64_t* alive, uint64_t* newest);
  * the function whose ctx object is `ctx`. Returns 1 on success. */
 int tidemark_plugin_learn_python_function(uint64_t tensor, uint64_t ctx, uint64_t ctx_bytes, uint64_t first_saved,
                                           uint64_t saved_count);
+/* Finds the offset of the TensorImpl in Python tensors from one example; see wrapped_tensor.h. Returns 1 on success. */
+int tidemark_plugin_learn_tensor_object(uint64_t object, uint64_t bytes, uint64_t impl, uint64_t tensor_class);
 
 #ifdef __cplusplus
 }

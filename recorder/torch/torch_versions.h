@@ -4,6 +4,7 @@
 // Differences between the supported torch versions (2.4 to 2.15).
 #pragma once
 
+#include <c10/core/TensorImpl.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <cstdint>
@@ -58,6 +59,16 @@ template <class Entry>
 const std::string& user_metadata_of(const Entry&, long) {
     static const std::string none;
     return none;
+}
+
+/// Returns the tensor's Python object, borrowed; nullptr: it has none. Another function since torch 2.11.
+template <class Tensor>
+auto python_object_of(const Tensor& tensor, int) -> decltype(tensor.pyobj_slot()->load_pyobj()) {
+    return tensor.pyobj_slot()->load_pyobj();
+}
+template <class Tensor>
+auto python_object_of(const Tensor& tensor, long) -> decltype(tensor.pyobj_slot()->_unchecked_untagged_pyobj()) {
+    return tensor.pyobj_slot()->_unchecked_untagged_pyobj();
 }
 
 /// Takes a snapshot, since torch 2.11 without a copy of the program's event history.

@@ -39,7 +39,7 @@ class Core:
 
     def __init__(self):
         self.nodes, self.runs, self.destroyed, self.labels, self.texts = {}, [], [], [], {"": 0}
-        self.costs, self.ops, self.lines = [], {}, {}
+        self.costs, self.ops, self.lines, self.saved_addresses = [], {}, {}, set()
         self._ring = _abi.Ring(1, ctypes.pointer(ctypes.c_uint32(0)))
         # A callback cannot return a typed pointer, so this one returns an address.
         ring = ctypes.addressof(self._ring)
@@ -93,6 +93,7 @@ class Core:
     def _on_node(self, node, payload):
         edges = (_abi.Edge * node.edges).from_buffer_copy(payload)
         saved = (_abi.Saved * node.saved).from_buffer_copy(payload, ctypes.sizeof(edges))
+        self.saved_addresses.update(one.address for one in saved)
         self.nodes[node.id] = Node(
             node.id,
             self._name(node.type),
@@ -329,6 +330,19 @@ class Capture(unittest.TestCase):
             loss()
         self.assertEqual(reported, sum(counted))
         del kept
+
+    def test_saved_tensors_that_a_python_class_wraps_have_the_memory_of_the_tensor_inside(self):
+        import torch.distributed as distributed
+        from torch.distributed.tensor import Replicate, distribute_tensor
+
+        self.addCleanup(distributed.destroy_process_group)
+        distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+        mesh = distributed.init_device_mesh("cpu", (1,))
+        weight = distribute_tensor(torch.ones(6, 4), mesh, [Replicate()]).requires_grad_()
+        data = distribute_tensor(torch.ones(5, 6), mesh, [Replicate()])
+        activation = (data @ weight).exp()
+        self.assertIn(data.to_local().data_ptr(), self.core.saved_addresses)  # an input of mm
+        self.assertIn(activation.to_local().data_ptr(), self.core.saved_addresses)  # the result of exp
 
     def test_lifetimes_are_not_extended(self):
         x = torch.ones(1000, requires_grad=True)

@@ -44,6 +44,7 @@ class Plugin:
         Raises OSError."""
         if parts & _abi.PLUGIN_GRAPH:
             self._learn_python_functions(torch)
+            self._learn_tensors(torch)
         error = ctypes.create_string_buffer(512)
         if not self._library.tidemark_plugin_attach(core_table, parts, error, len(error)):
             raise OSError(error.value.decode(errors="replace"))
@@ -99,4 +100,12 @@ class Plugin:
         first = ctypes.c_uint64.from_address(id(saved[0]) + 2 * ctypes.sizeof(ctypes.c_void_p)).value
         self._library.tidemark_plugin_learn_python_function(
             result._cdata, id(ctx), type(ctx).__basicsize__, first, len(saved)
+        )
+
+    def _learn_tensors(self, torch: Any) -> None:
+        """Passes one tensor to the plugin, which finds where Python tensors have the address of their TensorImpl."""
+        with torch.device("cpu"):
+            tensor = torch.empty(1)
+        self._library.tidemark_plugin_learn_tensor_object(
+            id(tensor), type(tensor).__basicsize__, tensor._cdata, id(torch._C.TensorBase)
         )
