@@ -46,6 +46,7 @@ void fill_component(ColumnCanvas& canvas, const PictureRequest& r, int x, RowRun
 
 std::vector<QRgb> component_colors(const BreakdownPicture& picture) {
     std::vector<QRgb> colors;
+    colors.reserve(picture.components.size());
     for (const ComponentKey& key : picture.components) {
         colors.push_back(picture.color(key).rgb());
     }

@@ -25,7 +25,7 @@ constexpr size_t most_savers_shown = 6;
 QString frame_text(const StackTable& stacks, FrameId id) {
     const Frame& f = stacks.frame(id);
     const bool python = is_python(stacks.role(id));
-    const QString function = to_qstring(python ? stacks.string(f.function) : describe_frame(stacks, id));
+    QString function = to_qstring(python ? stacks.string(f.function) : describe_frame(stacks, id));
     const QString file = to_qstring(stacks.string(f.file));
     if (!python && (file.isEmpty() || file == QLatin1String("??"))) {
         return function;

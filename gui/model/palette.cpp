@@ -112,8 +112,8 @@ QColor group_color(const Theme& theme, int index, int count) {
     const auto position = static_cast<size_t>(index);
     const QColor base = category_color(theme, group_hues[position % group_hues.size()]);
     // Further uses of the hues are shades, so that more groups stay distinguishable.
-    const double uses = static_cast<double>(position / group_hues.size());
-    return shaded(theme, base, std::min(0.3 * uses, 0.6));
+    const size_t uses = position / group_hues.size();
+    return shaded(theme, base, std::min(0.3 * static_cast<double>(uses), 0.6));
 }
 
 QColor id_color(const Theme& theme, uint32_t id) {

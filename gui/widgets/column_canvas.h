@@ -17,7 +17,7 @@
 namespace tidemark::gui {
 
 inline QRgb mixed(QRgb a, QRgb b, double part) {
-    const auto channel = [part](int x, int y) { return static_cast<int>(x + (y - x) * part + 0.5); };
+    const auto channel = [part](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * part)); };
     return qRgb(channel(qRed(a), qRed(b)), channel(qGreen(a), qGreen(b)), channel(qBlue(a), qBlue(b)));
 }
 

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define TIDEMARK_RECORDS_VERSION 7u
+#define TIDEMARK_RECORDS_VERSION 8u
 
 enum tidemark_kind {
     TIDEMARK_NOTHING = 0,
@@ -29,7 +29,7 @@ enum tidemark_kind {
     TIDEMARK_STATE = 8,     /* allocator state at a cut in a device's events; detail: tidemark_state_part */
     TIDEMARK_MARK = 9,      /* payload: uint64_t sequence[devices], then the name */
     TIDEMARK_STEP = 10,     /* a step ended; detail: 0 reported by the optimizer hook, 1 by the user */
-    TIDEMARK_SPAN = 11,     /* a named range of this thread; detail: 0 begins, 1 ends (innermost open one) */
+    TIDEMARK_SPAN = 11,     /* a named range of this thread; detail: tidemark_span_part */
     TIDEMARK_PHASE = 12,    /* names phase number `id` (>= TIDEMARK_PHASE_FIRST_NAMED); payload: name; all threads */
     TIDEMARK_OOM = 13,      /* from the out-of-memory observers, right after the allocator's own oom event */
     TIDEMARK_DRIVER = 14,   /* driver memory; detail: tidemark_driver_action */
@@ -46,12 +46,19 @@ enum tidemark_kind {
                                    each end with NUL: kind, name, function, file, line */
     TIDEMARK_COST = 24,           /* time that the recording took from this thread; detail: tidemark_cost_kind */
     TIDEMARK_NO_ALLOCATOR = 25,   /* PyTorch's allocator reports no events: driver allocations are those of devices */
+    TIDEMARK_RANK = 27,           /* the program's own rank in its job, where no launcher told it */
     TIDEMARK_JUMP = 26            /* the next record is not in the next slot (ring.h) */
 };
 
 /* In a detail of TIDEMARK_EVENT: belongs to a light step. Stack, op and phase are those of the event that it repeats,
  * and the program sends no nodes and labels for its memory. */
 #define TIDEMARK_EVENT_LIGHT 0x80
+
+enum tidemark_span_part {
+    TIDEMARK_SPAN_BEGINS = 0,
+    TIDEMARK_SPAN_ENDS = 1,           /* the innermost open one */
+    TIDEMARK_SPAN_OF_RANKS_BEGINS = 2 /* in it, this rank waits for all others */
+};
 
 enum tidemark_scope { TIDEMARK_SCOPE_OP = 0, TIDEMARK_SCOPE_NODE = 1, TIDEMARK_SCOPE_USER = 2 };
 
@@ -223,6 +230,10 @@ struct tidemark_record {
         struct {
             uint64_t number;
         } step;
+        struct {
+            uint64_t rank;  /* from 0 */
+            uint64_t ranks; /* of the job */
+        } rank;
         struct {
             uint64_t slots; /* to the next record */
         } jump;

@@ -247,6 +247,7 @@ void Recorder::on_message(ThreadDefinitions& thread, const tidemark_record& sent
             break;
         case TIDEMARK_DATA_GAP: run_log_.on_data_gap(record, payload); break;
         case TIDEMARK_META: run_log_.on_meta(payload); break;
+        case TIDEMARK_RANK: on_rank(record); break;
         case TIDEMARK_NO_ALLOCATOR: driver_events_.own(); break;
         case TIDEMARK_END: on_end(record, payload); break;
         case TIDEMARK_NODE:

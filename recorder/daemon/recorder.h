@@ -105,6 +105,7 @@ private:
     void check_program();
     void begin_process();
     void update_role();
+    void on_rank(const tidemark_record& record);
     void await_exit_status();
     void take_readings();
     /// Requests an NVML sample after a context was created or a module was loaded: no record has their size.

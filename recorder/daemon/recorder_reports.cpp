@@ -39,6 +39,17 @@ void Recorder::begin_process() {
     writer_.process(process_);
 }
 
+void Recorder::on_rank(const tidemark_record& record) {
+    JobPlace& place = process_.place;
+    const auto rank = static_cast<int64_t>(record.rank.rank);
+    if (place.rank != rank) {
+        place.local_rank = std::nullopt;  // a launcher's, of another process
+    }
+    place.rank = rank;
+    place.world_size = static_cast<int64_t>(record.rank.ranks);
+    writer_.process(process_);
+}
+
 void Recorder::update_role() {
     const std::string role =
         command_line_is_wanted() ? role_of_program(options_.program, facts_.command_line) : std::string();

@@ -73,12 +73,13 @@ void RunLog::write_marks(const NumberOf& number_of) {
 void RunLog::on_span(const tidemark_record& record, const ThreadDefinitions& thread) {
     std::vector<int64_t>& open = open_spans_[&thread];
     const int64_t time = clock_.time_of(record.ticks);
-    if (record.detail == 0 && open.size() < most_open_spans) {
+    if (record.detail != TIDEMARK_SPAN_ENDS && open.size() < most_open_spans) {
         const std::string& name = writer_.stacks().string(thread.text(record.span.text));
         open.push_back(writer_.annotation_begun(
-            {name, AnnotationKind::user, static_cast<int>(record.span.device), time, time, false},
+            {name, record.detail == TIDEMARK_SPAN_OF_RANKS_BEGINS ? AnnotationKind::collective : AnnotationKind::user,
+             static_cast<int>(record.span.device), time, time, false},
             thread.native_thread()));
-    } else if (record.detail == 1 && !open.empty()) {
+    } else if (record.detail == TIDEMARK_SPAN_ENDS && !open.empty()) {
         writer_.annotation_ended(open.back(), time);
         open.pop_back();
     }

@@ -61,8 +61,9 @@ void Iterations::use_steps(const Trace& trace, const DeviceHistory& device) {
 void Iterations::use_marks(const Trace& trace, const DeviceHistory& device) {
     std::map<std::string, std::vector<const Annotation*>> spans;
     for (const Annotation& span : trace.annotations) {
-        const bool is_of_recorder =
-            span.kind == AnnotationKind::garbage_collection || span.kind == AnnotationKind::details_paused;
+        const bool is_of_recorder = span.kind == AnnotationKind::garbage_collection ||
+                                    span.kind == AnnotationKind::details_paused ||
+                                    span.kind == AnnotationKind::collective;
         if (span.closed && span.kind != AnnotationKind::phase && !is_of_recorder) {
             spans[name_without_number(span.name)].push_back(&span);
         }

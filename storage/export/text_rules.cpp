@@ -9,6 +9,7 @@
 #include "storage/export/public_names.h"
 #include "storage/format/schema.h"
 #include "storage/trace/frame_role.h"
+#include "storage/trace/meetings.h"
 
 namespace tidemark {
 namespace {
@@ -273,6 +274,9 @@ std::string TextRules::range(const Annotation& annotation) {
     }
     if (annotation.kind == AnnotationKind::details_paused) {
         return allow("details paused");
+    }
+    if (annotation.kind == AnnotationKind::collective && is_meeting_name(text)) {
+        return allow(text);
     }
     if (annotation.kind == AnnotationKind::phase && phase != Phase::named) {
         return allow(text);

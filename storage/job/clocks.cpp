@@ -11,20 +11,40 @@
 namespace tidemark {
 namespace {
 
-constexpr size_t fewest_steps = 3;
+constexpr size_t fewest = 3;  ///< a median of less is no better than one of them
 
-int64_t offset_between(const ProcessSummary& first, const ProcessSummary& other) {
-    std::map<int64_t, int64_t> ends;
-    for (const StepEnd& step : first.step_ends) {
-        ends[step.number] = first.start_utc_ns + step.time;
+/// Returns how much later the other process saw what both have.
+template <class Key, class Member>
+std::vector<int64_t> offsets_between(const ProcessSummary& first, const ProcessSummary& other,
+                                     std::vector<Member> ProcessSummary::*list, Key Member::*key) {
+    std::map<Key, int64_t> times;
+    for (const Member& one : first.*list) {
+        times.emplace(one.*key, first.start_utc_ns + one.time);
     }
     std::vector<int64_t> offsets;
-    for (const StepEnd& step : other.step_ends) {
-        if (const auto same = ends.find(step.number); same != ends.end()) {
-            offsets.push_back(other.start_utc_ns + step.time - same->second);
+    for (const Member& one : other.*list) {
+        if (const auto same = times.find(one.*key); same != times.end()) {
+            offsets.push_back(other.start_utc_ns + one.time - same->second);
         }
     }
-    if (offsets.size() < fewest_steps) {
+    return offsets;
+}
+
+/// Returns whether the names of a process's meetings count all its calls.
+bool was_seen_from_the_start(const ProcessSummary& process) {
+    const auto is_start = [](const Meeting& meeting) { return meeting.name == "init_process_group 0"; };
+    return std::any_of(process.meetings.begin(), process.meetings.end(), is_start);
+}
+
+int64_t offset_between(const ProcessSummary& first, const ProcessSummary& other) {
+    std::vector<int64_t> meetings;
+    if (was_seen_from_the_start(first) && was_seen_from_the_start(other)) {
+        meetings = offsets_between(first, other, &ProcessSummary::meetings, &Meeting::name);
+    }
+    std::vector<int64_t> steps = offsets_between(first, other, &ProcessSummary::step_ends, &StepEnd::number);
+    const bool uses_steps = meetings.size() < fewest && steps.size() >= fewest;
+    std::vector<int64_t>& offsets = uses_steps ? steps : meetings;
+    if (offsets.empty()) {
         return 0;
     }
     const auto middle = offsets.begin() + static_cast<std::ptrdiff_t>(offsets.size() / 2);

@@ -88,6 +88,12 @@ struct StepEnd {
     int64_t number = 0, time = 0;
 };
 
+/// The end of a call that waited for all ranks.
+struct Meeting {
+    std::string name;  ///< "barrier 12": the same in all ranks
+    int64_t time = 0;
+};
+
 struct ProcessSummary {
     int64_t file_bytes = 0, modified_ns = 0;  ///< of the trace, to notice that it changed
     JobPlace place;
@@ -99,6 +105,7 @@ struct ProcessSummary {
     int64_t last_event = 0;                   ///< time of the last event of any device
     int64_t steps = 0;
     std::vector<StepEnd> step_ends;      ///< at most a few hundred of them, evenly
+    std::vector<Meeting> meetings;       ///< at most a few hundred, the first ones
     std::vector<DeviceSummary> devices;  ///< the main device first; may be empty
 
     const DeviceSummary* main_device() const { return devices.empty() ? nullptr : &devices.front(); }

@@ -18,7 +18,7 @@
 namespace tidemark {
 namespace {
 
-constexpr size_t most_sites = 64, most_findings = 24, most_step_ends = 256;
+constexpr size_t most_sites = 64, most_findings = 24, most_step_ends = 256, most_meetings = 256;
 
 std::vector<StepEnd> step_ends_of(const Trace& trace) {
     std::vector<StepEnd> all;
@@ -27,14 +27,23 @@ std::vector<StepEnd> step_ends_of(const Trace& trace) {
             all.push_back({step.number, *step.end});
         }
     }
-    if (all.size() <= most_step_ends) {
-        return all;
+    // Multiples of a power of two: ranks that made different numbers of steps have most of these numbers in common.
+    int64_t every = 1;
+    for (size_t left = all.size(); left > most_step_ends; left /= 2) {
+        every *= 2;
     }
-    std::vector<StepEnd> some;
-    for (size_t i = 0; i < most_step_ends; ++i) {
-        some.push_back(all[i * (all.size() - 1) / (most_step_ends - 1)]);
+    std::erase_if(all, [every](const StepEnd& step) { return step.number % every != 0; });
+    return all;
+}
+
+std::vector<Meeting> meetings_of(const Trace& trace) {
+    std::vector<Meeting> meetings;
+    for (const Annotation& span : trace.annotations) {
+        if (span.closed && span.kind == AnnotationKind::collective && meetings.size() < most_meetings) {
+            meetings.push_back({span.name, span.end});
+        }
     }
-    return some;
+    return meetings;
 }
 
 /// Sums the allocations of a device by site, in one pass.
@@ -239,6 +248,7 @@ void add_process(ProcessSummary& summary, const Trace& trace) {
     summary.has_clean_end = trace.clean_end;
     summary.steps = static_cast<int64_t>(trace.steps.size());
     summary.step_ends = step_ends_of(trace);
+    summary.meetings = meetings_of(trace);
     if (!trace.processes.empty()) {
         const Process& process = trace.processes.front();
         summary.place = process.place;

@@ -29,7 +29,7 @@ using nlohmann::json;
 namespace {
 
 /// Of this file. Others are not read: the summaries are made again.
-constexpr int summary_version = 2;
+constexpr int summary_version = 3;
 constexpr int64_t most_summary_bytes = 4 << 20;
 
 /// Returns the enumerator of which `word_of` returns the word.
@@ -66,6 +66,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingSummary, kind, severity, bytes, per_it
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComponentMemory, kind, name, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OomSummary, time, requested, free)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepEnd, number, time)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Meeting, name, time)
 
 namespace {
 
@@ -150,6 +151,7 @@ json summary_json(const ProcessSummary& s) {
             {"last_event", s.last_event},
             {"steps", s.steps},
             {"step_ends", s.step_ends},
+            {"meetings", s.meetings},
             {"devices", std::move(devices)}};
 }
 
@@ -169,6 +171,7 @@ ProcessSummary read_process(const json& j) {
     j.at("last_event").get_to(s.last_event);
     j.at("steps").get_to(s.steps);
     j.at("step_ends").get_to(s.step_ends);
+    j.at("meetings").get_to(s.meetings);
     for (const json& device : j.at("devices")) {
         s.devices.push_back(read_device(device));
     }

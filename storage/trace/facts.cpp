@@ -67,6 +67,7 @@ constexpr FactWord<AnnotationKind> annotation_words[]{
     {AnnotationKind::optimizer, "optimizer"},
     {AnnotationKind::garbage_collection, "garbage collection"},
     {AnnotationKind::details_paused, "details paused"},
+    {AnnotationKind::collective, "collective"},
     {AnnotationKind::unknown, "", true},
 };
 

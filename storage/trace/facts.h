@@ -92,7 +92,16 @@ enum class StepSource : uint8_t { optimizer, user, unknown };
 enum class SampleSource : uint8_t { nvml, nvml_at_oom, unknown };
 
 /// The kind of an annotation: table annotation, column kind.
-enum class AnnotationKind : uint8_t { user, step, phase, optimizer, garbage_collection, details_paused, unknown };
+enum class AnnotationKind : uint8_t {
+    user,
+    step,
+    phase,
+    optimizer,
+    garbage_collection,
+    details_paused,
+    collective,
+    unknown
+};
 
 /// The reason for a data gap: table data_gap, column reason. Names in backquotes are arguments (column arguments).
 /// Reasons that end in _failed, graph_incomplete and allocator_fallback have `details`, an error message.

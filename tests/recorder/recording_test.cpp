@@ -329,7 +329,14 @@ TEST_F(Recording, RecordsStepsMarksSpansSettingsAndDriverMemory) {
     tidemark_record span = record_of(TIDEMARK_SPAN, 0);
     span.span.text = main.text("attention");
     main.push(span);
-    main.push(record_of(TIDEMARK_SPAN, 1));
+    main.push(record_of(TIDEMARK_SPAN, TIDEMARK_SPAN_ENDS));
+    span = record_of(TIDEMARK_SPAN, TIDEMARK_SPAN_OF_RANKS_BEGINS);
+    span.span.text = main.text("barrier 0");
+    main.push(span);
+    main.push(record_of(TIDEMARK_SPAN, TIDEMARK_SPAN_ENDS));
+    tidemark_record rank = record_of(TIDEMARK_RANK);
+    rank.rank = {3, 8};
+    main.push(rank);
     main.push(record_of(TIDEMARK_DATA_GAP, static_cast<int>(DataGapKind::not_recorded)),
               "graph_failed\0no ops: why not", 28);
     const auto driver = [&](int action, int memory, uint64_t address, uint64_t size, uint64_t handle = 0) {
@@ -356,7 +363,8 @@ TEST_F(Recording, RecordsStepsMarksSpansSettingsAndDriverMemory) {
     using Rows = std::vector<std::string>;
     EXPECT_EQ((Rows{"0|user", "1|user"}), rows("SELECT number, source FROM step ORDER BY id"));
     EXPECT_EQ((Rows{"epoch 1|0.5|2"}), rows("SELECT name, value, events FROM mark JOIN mark_event ON mark=id"));
-    EXPECT_EQ((Rows{"attention|user|1"}), rows("SELECT name, kind, end_time >= start_time FROM annotation"));
+    EXPECT_EQ((Rows{"attention|user|1", "barrier 0|collective|1"}),
+              rows("SELECT name, kind, end_time >= start_time FROM annotation"));
     EXPECT_EQ((Rows{"false"}), rows("SELECT value FROM meta WHERE key='setting.expandable_segments'"));
     EXPECT_EQ((Rows{"2.11.0"}), rows("SELECT value FROM meta WHERE key='recorded.torch_version'"));
     EXPECT_EQ((Rows{"device|2097152|1|NULL|libcublas.so.13", "device|4096|NULL|1|libcublas.so.13",
@@ -364,6 +372,7 @@ TEST_F(Recording, RecordsStepsMarksSpansSettingsAndDriverMemory) {
               rows("SELECT kind, bytes, segment, free_time >= time, text FROM driver_allocation LEFT JOIN string ON "
                    "string.id = source ORDER BY driver_allocation.id"));
     EXPECT_EQ((Rows{"exception: ValueError: no|1"}), rows("SELECT how_ended, end_time > 0 FROM process"));
+    EXPECT_EQ((Rows{"3|8"}), rows("SELECT rank, world_size FROM process"));
     EXPECT_NE(std::string::npos, data_gaps_of(*trace).find("no ops: why not"));
     EXPECT_NE(std::string::npos, data_gaps_of(*trace).find("another tool used CUPTI"));
 }

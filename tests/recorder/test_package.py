@@ -343,6 +343,30 @@ class Package(unittest.TestCase):
         self.assertEqual(self.rows("SELECT number, source FROM step"), [(n, "optimizer") for n in range(3)])
 
     @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
+    def test_ranks_without_a_launcher_and_the_calls_in_which_they_meet(self):
+        self.run_program(
+            "import torch.multiprocessing, torch.distributed as dist\n"
+            "def work(rank, path):\n"
+            "    tidemark.record(path + str(rank))\n"
+            "    dist.init_process_group('gloo', init_method='file://' + path, rank=rank, world_size=2)\n"
+            "    some = dist.new_group([0, 1])\n"
+            "    dist.barrier(); dist.barrier(group=some); dist.all_gather_object([None, None], rank)\n"
+            "    dist.all_reduce(torch.ones(1)); dist.barrier(); dist.destroy_process_group()\n"
+            "    tidemark.stop()\n"
+            "for rank in range(2):\n"
+            "    if os.fork() == 0: work(rank, sys.argv[1]); os._exit(0)\n"
+            "for rank in range(2): os.wait()\n",
+            TORCH_PYTHON,
+        )
+        met = ["init_process_group 0", "barrier 0", "all_gather_object 0", "barrier 1"]
+        for rank in range(2):
+            trace = sqlite3.connect(self.path + str(rank))
+            self.addCleanup(trace.close)
+            self.assertEqual(trace.execute("SELECT rank, world_size FROM process").fetchall(), [(rank, 2)])
+            names = trace.execute("SELECT name FROM annotation WHERE kind = 'collective' ORDER BY id").fetchall()
+            self.assertEqual([name for (name,) in names], met)
+
+    @unittest.skipUnless(HAS_TORCH, "needs torch: ./bootstrap test")
     def test_hooks_change_no_result(self):
         text = (
             "import torch\ntorch.manual_seed(1)\n"

@@ -298,6 +298,31 @@ TEST(JobClocks, AreComparedByTheEndsOfSteps) {
     EXPECT_EQ(ranks.job.job_time(ranks.job.members[0], second) - 2, ranks.job.job_time(ranks.job.members[2], second));
 }
 
+TEST(JobClocks, AreComparedByCallsThatWaitForAllRanks) {
+    Ranks ranks(2);
+    ProcessSummary &first = *ranks.job.members[0].summary, &other = *ranks.job.members[1].summary;
+    other.place.node = "other";
+    for (int64_t i = 0; i < 4; ++i) {  // steps that no collective brings together
+        first.step_ends.push_back({i, i * second});
+        other.step_ends.push_back({i, i * second + 40 * second});
+    }
+    const std::vector<const JobMember*> members{&ranks.job.members[0], &ranks.job.members[1]};
+    const auto clock = [&] { return compare_clocks(members).at("other"); };
+    const auto meet = [&](const std::string& name, int64_t time) {
+        first.meetings.push_back({name, time});
+        other.meetings.push_back({name, time + 3 * second});
+    };
+    meet("barrier 0", second);
+    meet("barrier 1", 2 * second);
+    meet("barrier 2", 3 * second);
+    EXPECT_EQ(40 * second, clock());  // one of them may have called barrier before it was recorded
+    meet("init_process_group 0", 0);
+    EXPECT_EQ(3 * second, clock());
+    first.meetings.resize(1);
+    first.meetings.front().name = "init_process_group 0";
+    EXPECT_EQ(40 * second, clock());  // fewer than three
+}
+
 TEST(JobEndings, SayWhichProcessFailedBefore) {
     Ranks ranks(3);
     for (JobMember& member : ranks.job.members) {

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tidemark developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hooks into torch: optimizer steps, backward calls, new modules, the user's profiler, out-of-memory errors.
+"""Hooks into torch: optimizer steps, backward calls, new modules, the user's profiler, ranks, out-of-memory errors.
 
 They stay until the process ends. They report to the recording that report_to() set last.
 """
@@ -13,10 +13,10 @@ import os
 import weakref
 from typing import Any, Protocol
 
-from tidemark import _records
+from tidemark import _collectives, _records
 
 
-class Listener(Protocol):
+class Listener(_collectives.RanksListener, Protocol):
     """Receives the reports of the hooks, on the thread where the event happens."""
 
     def in_optimizer(self, inside: bool) -> None:
@@ -73,6 +73,7 @@ def install(torch: Any) -> None:
     _hook_backward(torch)
     _hook_modules(torch)
     _hook_profiler()
+    _collectives.install(torch, lambda: _listener)
 
 
 def observe_out_of_memory(torch: Any) -> None:

@@ -375,6 +375,18 @@ class Recording:
             self.core.push(_records.named_phase(self._phases[name], name))
         return self._phases[name]
 
+    def joined_ranks(self, rank: int, ranks: int) -> None:
+        """Handles that this process is one of so many ranks."""
+        self.core.push(_records.rank(rank, ranks))
+
+    def begins_to_wait_for_ranks(self, name: str) -> None:
+        """Handles that a call on this thread waits for all ranks from now on."""
+        self.core.push(_records.wait_for_ranks(self.core.text(name)))
+
+    def all_ranks_came(self) -> None:
+        """Handles that the innermost of such calls returns."""
+        self.core.push(_records.end_of_span())
+
     def in_optimizer(self, inside: bool) -> None:
         """Handles that an optimizer's step begins (True) or ends on this thread."""
         if self._plugin:

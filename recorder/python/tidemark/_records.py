@@ -19,7 +19,6 @@ KNOWN_PHASES = {
 }
 GAP_NOT_RECORDED = 10
 STEP_SEEN, STEP_REPORTED = 0, 1  # reported by the optimizer hook, by the user
-SPAN_BEGINS, SPAN_ENDS = 0, 1
 
 Message = tuple[_abi.Record, bytes]
 
@@ -61,9 +60,28 @@ def step(source: int, number: int) -> Message:
 
 def span(text: int, start_ticks: int) -> tuple[Message, Message]:
     """Returns the two messages of a range that ends now. text: id of its name."""
-    begin, end = _record(_abi.SPAN, SPAN_BEGINS, start_ticks), _record(_abi.SPAN, SPAN_ENDS)
-    begin.span.text = end.span.text = text
-    return (begin, b""), (end, b"")
+    begin = _record(_abi.SPAN, _abi.SPAN_BEGINS, start_ticks)
+    begin.span.text = text
+    return (begin, b""), end_of_span()
+
+
+def wait_for_ranks(text: int) -> Message:
+    """Returns the message that this thread waits for all ranks from now on. text: id of the range's name."""
+    record = _record(_abi.SPAN, _abi.SPAN_OF_RANKS_BEGINS)
+    record.span.text = text
+    return record, b""
+
+
+def end_of_span() -> Message:
+    """Returns the message that the innermost range of this thread ends."""
+    return _record(_abi.SPAN, _abi.SPAN_ENDS), b""
+
+
+def rank(number: int, ranks: int) -> Message:
+    """Returns the message that this process is rank `number` of so many."""
+    record = _record(_abi.RANK)
+    record.rank.rank, record.rank.ranks = number, ranks
+    return record, b""
 
 
 def heap_scan(reason: str, duration_ns: int, longest_ns: int, objects: int, tensors: int) -> Message:
