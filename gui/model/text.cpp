@@ -207,7 +207,7 @@ std::optional<uint64_t> parse_address(const QString& text) {
 }
 
 QString point_text(const Trace& trace, const DeviceHistory& device, const TimePoint& point) {
-    const QString event = Text::tr("event %1").arg(count_text(point.event));
+    QString event = Text::tr("event %1").arg(count_text(point.event));
     if (!has_times(trace, device)) {
         return event;
     }

@@ -47,7 +47,9 @@ std::string role_of_program(pid_t program, const std::string& command_line) {
     }
     // setproctitle, as of Ray, vLLM and SGLang, writes one text over all arguments.
     const std::string title = command_line_of(program);
-    const bool is_title = !title.empty() && title != command_line && !command_line.starts_with(title);
+    // A worker of Ray that waits says nothing of what it did.
+    const bool is_title =
+        !title.empty() && title != command_line && !command_line.starts_with(title) && title != "ray::IDLE";
     return is_title ? std::string(cut_text(title, most_bytes)) : "";
 }
 

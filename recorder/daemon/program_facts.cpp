@@ -48,21 +48,20 @@ std::string joined(const std::vector<std::string>& arguments) {
 
 std::string command_line_of(pid_t process) {
     std::string line = joined(arguments_of(process));
-    line.erase(line.find_last_not_of(' ') + 1);  // setproctitle fills the rest with zeros
+    line.erase(line.find_last_not_of(' ') + 1);  // setproctitle fills the rest with zeros, also before a recording
     return line;
 }
 
 ProgramFacts read_program_facts(pid_t program) {
-    const std::vector<std::string> arguments = arguments_of(program);
     std::error_code error;
     const std::string path = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", program), error).string();
     ProgramFacts facts;
     for (pid_t pid = program; pid > 1 && facts.ancestry.size() < most_ancestors; pid = parent_of(pid)) {
         facts.ancestry.push_back(pid);
     }
-    facts.command_line = joined(arguments);
+    facts.command_line = command_line_of(program);
     facts.runs_python = is_python(path);
-    facts.option_against_hook = facts.runs_python ? option_against_hook(arguments) : "";
+    facts.option_against_hook = facts.runs_python ? option_against_hook(arguments_of(program)) : "";
     return facts;
 }
 

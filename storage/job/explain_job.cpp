@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -117,6 +118,25 @@ std::string first_sentence(const std::vector<JobFinding>& findings, const RankSe
                             : words("Its memory does not grow.");
 }
 
+/// Says whose times were corrected by so much that files and logs of the program have visibly other times.
+std::vector<std::string> differing_clocks(const Job& job, const Words& words) {
+    constexpr int64_t visible = 50'000'000;
+    std::vector<std::string> sentences;
+    for (const auto& [node, ahead] : job.clocks) {
+        if (std::abs(ahead) >= visible) {
+            const auto by = with("time", format_duration(std::abs(ahead)));
+            sentences.push_back(
+                ahead > 0 ? words("The clock of {node} is {time} ahead of that of the first rank's node. Its times are "
+                                  "corrected here.",
+                                  with("node", node), by)
+                          : words("The clock of {node} is {time} behind that of the first rank's node. Its times are "
+                                  "corrected here.",
+                                  with("node", node), by));
+        }
+    }
+    return sentences;
+}
+
 std::vector<std::string> unknowns_of(const Job& job, const Words& words) {
     std::vector<std::string> unknowns;
     for (const JobMember& member : job.members) {
@@ -204,6 +224,8 @@ JobExplanation explain_job(const Job& job, const Words& words) {
         explanation.summary.push_back(job_sentence(job, ranks, words));
         explanation.summary.push_back(range_sentence(ranks));
         explanation.summary.push_back(first_sentence(explanation.findings, ranks));
+        const std::vector<std::string> clocks = differing_clocks(job, words);
+        explanation.summary.insert(explanation.summary.end(), clocks.begin(), clocks.end());
     }
     explanation.gpus = gpu_totals(job);
     explanation.unknowns = unknowns_of(job, words);

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Ranks that retain more than the others, need more at their peak, or hold another part of the model.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "storage/base/units.h"
 #include "storage/job/rank_set.h"
+#include "storage/job/uneven_batches.h"
 #include "storage/text/fact_words.h"
 
 namespace tidemark {
@@ -151,6 +155,23 @@ std::string phase_sentence(const RankSet& ranks, size_t i, size_t usual) {
                  with("others", ranks_phrase(ranks.job(), {ranks.position(usual)}, words)), with("other", name(other)));
 }
 
+/// Says that ranks work on larger tensors, if the line allocates about as often on the usual one.
+void add_uneven_batches(JobFinding& finding, const RankSet& ranks, const std::vector<size_t>& some, size_t usual) {
+    const Words& words = ranks.words();
+    const SiteMemory* site = find_site(ranks.device(some.front()), finding.line);
+    const SiteMemory* same = find_site(ranks.device(usual), finding.line);
+    const auto factor = site == nullptr || same == nullptr ? std::nullopt : larger_by(*site, *same);
+    if (factor) {
+        finding.text.push_back(
+            words("{line} allocates about as often on {others}, but {factor} times as much on {ranks}: its batches or "
+                  "sequences are larger.",
+                  with("line", finding.line), with("others", others_phrase(ranks, some, usual)),
+                  with("factor", fmt::format("{:.1f}", *factor)),
+                  with("ranks", ranks_phrase(ranks.job(), finding.members, words))));
+        finding.fix = words("Distribute long samples evenly, so that the batches of all ranks need about the same.");
+    }
+}
+
 JobFinding higher_peak(const RankSet& ranks, const std::vector<size_t>& some, size_t usual) {
     const Words& words = ranks.words();
     const DeviceSummary& device = ranks.device(some.front());
@@ -168,6 +189,7 @@ JobFinding higher_peak(const RankSet& ranks, const std::vector<size_t>& some, si
     if (!differences.empty()) {
         finding.line = differences.front().site->line;
         finding.text.push_back(sites_sentence(differences, finding.bytes, words));
+        add_uneven_batches(finding, ranks, some, usual);
     }
     if (const std::string sentence = phase_sentence(ranks, some.front(), usual); !sentence.empty()) {
         finding.text.push_back(sentence);
@@ -225,6 +247,12 @@ JobFinding stages(const RankSet& ranks) {
     return finding;
 }
 
+/// Returns whether a rank has more at its end only because its last step was not over, or its results are larger.
+bool is_rest_of_last_step(const RankSet& ranks, size_t i, const std::string& line) {
+    const SiteMemory* site = find_site(ranks.device(i), line);
+    return site != nullptr && is_of_each_step(*ranks.member(i).summary, *site);
+}
+
 bool explains(const std::vector<JobFinding>& findings, size_t member) {
     return std::any_of(findings.begin(), findings.end(), [&](const JobFinding& finding) {
         return std::find(finding.members.begin(), finding.members.end(), member) != finding.members.end();
@@ -243,7 +271,8 @@ void find_imbalance(const RankSet& ranks, std::vector<JobFinding>& findings) {
     for (const auto& [line, some] :
          ranks_by_line(ranks, ranks.with_more(allocated_at_end), ranks.device(by_end), When::at_end)) {
         JobFinding finding = retained_more(ranks, some, by_end);
-        if (!are_stages || finding.severity == Severity::leak) {
+        const bool stays = !are_stages && !is_rest_of_last_step(ranks, some.front(), line);
+        if (stays || finding.severity == Severity::leak) {
             retained.push_back(std::move(finding));
         }
     }

@@ -117,6 +117,31 @@ TEST(JobExplanation, OfTwoRanksTheOneWithLessIsUsual) {
     EXPECT_EQ(JobFindingKind::rank_imbalance, explanation.findings.front().kind);
 }
 
+TEST(JobExplanation, LargerBatchesAreNoWasteAndTheFactorIsSaid) {
+    Ranks ranks(2);
+    for (size_t rank = 0; rank < 2; ++rank) {
+        SiteMemory logits = site("train.py:9 forward", 40 * MiB, 10 * MiB);
+        logits.allocated = 20;
+        logits.median_lifetime = second / 4;
+        ranks[rank].sites = {logits};
+        ranks.job.members[rank].summary->step_ends = {{0, second}, {19, 10 * second}};
+    }
+    SiteMemory& larger = ranks[1].sites.front();
+    larger.at_peak = 120 * MiB;
+    larger.at_end = 30 * MiB;
+    ranks[1].peak_allocated += 80 * MiB;
+    ranks[1].allocated_at_end += 20 * MiB;
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    const JobFinding& finding = explanation.findings.front();
+    EXPECT_EQ(JobFindingKind::peak_imbalance, finding.kind);
+    EXPECT_EQ("rank 1 needs 80.0 MiB more at its peak than rank 0", finding.title);
+    EXPECT_THAT(finding.text.back(), HasSubstr("on rank 0, but 3.0 times as much on rank 1: its batches"));
+    EXPECT_FALSE(finding.fix.empty());
+    larger.median_lifetime = 4 * second;  // no step needs it that long
+    EXPECT_EQ(JobFindingKind::rank_imbalance, ranks.explained().findings.front().kind);
+}
+
 TEST(JobExplanation, AFindingOfAllRanksIsSaidOnce) {
     Ranks ranks(8);
     for (size_t rank = 0; rank < 8; ++rank) {
@@ -295,6 +320,8 @@ TEST(JobClocks, AreComparedByTheEndsOfSteps) {
     EXPECT_EQ(0, clocks.at("node"));
     EXPECT_EQ(7 * second + 2, clocks.at("other"));
     ranks.job.clocks = clocks;
+    EXPECT_EQ("The clock of other is 7.00 s ahead of that of the first rank's node. Its times are corrected here.",
+              ranks.explained().summary.back());
     EXPECT_EQ(ranks.job.job_time(ranks.job.members[0], second) - 2, ranks.job.job_time(ranks.job.members[2], second));
 }
 
