@@ -23,11 +23,6 @@ std::vector<MadeBlock> blocks_by_iteration(std::span<const AllocationIndex> memo
     return blocks;
 }
 
-/// Returns "exp_avg" of "exp_avg of GPT.h.0.weight"; "" of the name of a parameter, which its gradient has.
-std::string kind_in(std::string_view name) {
-    return std::string(name.substr(0, name.size() - labeled_tensor(name).size()));
-}
-
 }  // namespace
 
 ModelBound::ModelBound(const GraphContext& graph, uint32_t position, EventNumber now)
@@ -39,8 +34,12 @@ ModelBound::ModelBound(const GraphContext& graph, uint32_t position, EventNumber
         }
         const std::string& name = graph.categories.name({position, a});
         switch (graph.categories.at({position, a}, graph.state.time())) {
-            case Category::parameter: parameters_[name].push_back(allocations.alloc_event[a]); break;
-            case Category::optimizer_state: states_[kind_in(name)].push_back(a); [[fallthrough]];
+            case Category::parameter:
+                parameters_[std::string(labeled_tensor(name))].push_back(allocations.alloc_event[a]);
+                break;
+            case Category::optimizer_state:
+                states_[std::string(parts_of_label(name).state)].push_back(a);
+                [[fallthrough]];
             case Category::gradient: ++count_[name]; break;
             default: break;
         }

@@ -313,6 +313,22 @@ bool is_public_optimizer_state(std::string_view name) {
     return is_one_of(name, known);
 }
 
+bool are_public_placements(std::string_view placements) {
+    constexpr std::array known{"Shard"sv, "_StridedShard"sv, "Replicate"sv, "Partial"sv, "dim"sv,    "sf"sv,
+                               "sum"sv,   "avg"sv,           "min"sv,       "max"sv,     "product"sv};
+    constexpr std::string_view between = "(), =";
+    const bool any = !placements.empty();
+    while (!placements.empty()) {
+        const size_t word = std::min(placements.find_first_of(between), placements.size());
+        const std::string_view text = placements.substr(0, word);
+        if (!text.empty() && !is_number(text) && !is_one_of(text, known)) {
+            return false;
+        }
+        placements.remove_prefix(std::min(word + 1, placements.size()));
+    }
+    return any;
+}
+
 bool is_public_library(std::string_view file_name) {
     const size_t ending = file_name.find(".so");
     if (ending == file_name.npos || !is_on(file_name.substr(0, ending), vocabulary::libraries)) {

@@ -35,6 +35,8 @@ bool is_public_node(std::string_view type);
 bool is_public_saved_name(std::string_view name);
 /// The name of a tensor in an optimizer's state: "exp_avg".
 bool is_public_optimizer_state(std::string_view name);
+/// How a DTensor is distributed: "Shard(dim=0), Replicate()". Not an empty text.
+bool are_public_placements(std::string_view placements);
 
 /// The file name of a shared library: "libcublas.so.13".
 bool is_public_library(std::string_view file_name);

@@ -8,6 +8,7 @@
 
 #include "storage/export/public_names.h"
 #include "storage/format/schema.h"
+#include "storage/graph/categories.h"
 #include "storage/trace/frame_role.h"
 #include "storage/trace/meetings.h"
 
@@ -222,19 +223,18 @@ std::string TextRules::module(const std::string& path) {
     return redaction_.names ? allow(dotted(path)) : name(path, modules_);
 }
 
-/// "model.weight", "exp_avg of model.weight".
+/// "model.weight", "exp_avg of model.weight as Shard(dim=0)".
 std::string TextRules::parameter(const std::string& text) {
-    constexpr std::string_view of = " of ";
     if (!redaction_.names) {
         return name(text, parameters_);
     }
-    const size_t at = text.find(of);
-    if (at == text.npos) {
-        return allow(dotted(text));
+    const LabelName parts = parts_of_label(text);
+    std::string written = dotted(std::string(parts.tensor));
+    if (const std::string state(parts.state); !state.empty()) {
+        written = fmt::format("{} of {}", is_public_optimizer_state(state) ? state : states_(state), written);
     }
-    const std::string state = text.substr(0, at);
-    return allow(fmt::format("{}{}{}", is_public_optimizer_state(state) ? state : states_(state), of,
-                             dotted(text.substr(at + of.size()))));
+    return allow(are_public_placements(parts.placements) ? fmt::format("{} as {}", written, parts.placements)
+                                                         : written);
 }
 
 /// "3 of Sequential": attributes of modules get the names that module paths have, because readers compare them.

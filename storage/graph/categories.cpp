@@ -275,11 +275,22 @@ bool is_retained_outside_graph(Category category) {
            category == Category::optimizer_state || category == Category::unsharded;
 }
 
-std::string_view labeled_tensor(std::string_view name) {
-    constexpr std::string_view of = " of ";
-    const size_t end = name.rfind(of);
-    return end == name.npos ? name : name.substr(end + of.size());
+LabelName parts_of_label(std::string_view name) {
+    constexpr std::string_view of = " of ", as = " as ";
+    LabelName parts;
+    if (const size_t end = name.rfind(as); end != name.npos) {
+        parts.placements = name.substr(end + as.size());
+        name = name.substr(0, end);
+    }
+    if (const size_t end = name.rfind(of); end != name.npos) {
+        parts.state = name.substr(0, end);
+        name = name.substr(end + of.size());
+    }
+    parts.tensor = name;
+    return parts;
 }
+
+std::string_view labeled_tensor(std::string_view name) { return parts_of_label(name).tensor; }
 
 bool is_retained_by_model_or_library(Category category) {
     return is_retained_outside_graph(category) || category == Category::workspace;

@@ -40,7 +40,14 @@ bool is_retained_outside_graph(Category category);
 /// Returns whether a model, an optimizer or a library always retains memory of this category.
 bool is_retained_by_model_or_library(Category category);
 
-/// Returns the tensor that a label's name is about: "GPT.h.0.weight" for "exp_avg of GPT.h.0.weight" and for itself.
+/// The parts of a label's name: "exp_avg of GPT.h.0.weight as Shard(dim=0)".
+struct LabelName {
+    std::string_view state;       ///< of an optimizer: "exp_avg"; "": it is the tensor itself
+    std::string_view tensor;      ///< "GPT.h.0.weight"
+    std::string_view placements;  ///< of a DTensor: "Shard(dim=0)"; "": none
+};
+LabelName parts_of_label(std::string_view name);
+/// Returns the tensor that a label's name is about.
 std::string_view labeled_tensor(std::string_view name);
 
 /// The allocation has this category from `time` on (ns since trace start).

@@ -21,7 +21,7 @@ PACKAGE = os.path.join(os.environ["TIDEMARK_HOME"], "python")
 sys.path.insert(0, PACKAGE)
 TORCH_PYTHON = os.environ.get("TIDEMARK_TEST_PYTHON") or sys.executable
 
-from tidemark import _abi
+from tidemark import _abi, _labels
 
 try:
     import torch
@@ -343,6 +343,8 @@ class Capture(unittest.TestCase):
         activation = (data @ weight).exp()
         self.assertIn(data.to_local().data_ptr(), self.core.saved_addresses)  # an input of mm
         self.assertIn(activation.to_local().data_ptr(), self.core.saved_addresses)  # the result of exp
+        self.assertEqual(_labels._placements(weight), " as Replicate()")
+        self.assertEqual(_labels._placements(weight.to_local()), "")
 
     def test_lifetimes_are_not_extended(self):
         x = torch.ones(1000, requires_grad=True)

@@ -59,6 +59,15 @@ TEST(Categories, ApplyLabelsToWholeLifetimesExceptForGradients) {
     EXPECT_EQ(graph.categories.at({}, 0), Category::unknown);
 }
 
+TEST(Categories, NamesOfLabelsHaveUpToThreeParts) {
+    const LabelName parts = parts_of_label("exp_avg of GPT.h.0.weight as Shard(dim=0), Replicate()");
+    EXPECT_EQ("exp_avg", parts.state);
+    EXPECT_EQ("GPT.h.0.weight", parts.tensor);
+    EXPECT_EQ("Shard(dim=0), Replicate()", parts.placements);
+    EXPECT_EQ("GPT.h.0.weight", labeled_tensor("GPT.h.0.weight"));
+    EXPECT_EQ("", parts_of_label("GPT.h.0.weight as Shard(dim=0)").state);
+}
+
 TEST(Categories, MarkOutputsAsSavedWhileANodeRetainsThem) {
     GraphBuilder builder;
     builder.node("A", {}, {memory(1)}, {1000, 4000, 4000, 9000}, memory(1));

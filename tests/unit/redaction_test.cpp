@@ -450,7 +450,15 @@ TEST(Redaction, AttributesOfModulesMatchModulePaths) {
                                       {{PathLinkKind::local, graph.text("model"), 0, 0, 1},
                                        {PathLinkKind::attribute, graph.text("layers of Net"), 0, 0, 0},
                                        {PathLinkKind::attribute, graph.text("3 of Layers"), 0, 0, 0}}});
+    const auto label = [&](const std::string& name) {
+        graph.tables.labels.push_back({{0, 1}, 0, Category::parameter, graph.text(name)});
+    };
+    label("exp_avg of Net.layers.3.weight as Shard(dim=0)");
+    label("Net.layers.3.weight as Shard(of=Anna)");
     redact(trace, all, &graph.tables);
+    const auto written = [&](size_t l) { return graph.tables.texts[graph.tables.labels[l].name]; };
+    EXPECT_EQ(written(0), "exp_avg of module1.module2.3.weight as Shard(dim=0)");
+    EXPECT_EQ(written(1), "module1.module2.3.weight");
     const std::vector<PathLink>& links = graph.tables.referrers[0].links;
     EXPECT_EQ(trace.origins[1].module, "module1.module2.3");
     EXPECT_EQ(graph.tables.texts[links[0].name], "variable1");
@@ -604,6 +612,10 @@ TEST(PublicNames, AreClosedLists) {
     EXPECT_TRUE(is_public_symbol("at::_ops::addmm::call"));
     EXPECT_FALSE(is_public_symbol("merge request"));
     EXPECT_FALSE(is_public_symbol("acme::addmm"));
+    EXPECT_TRUE(are_public_placements("Shard(dim=0), Replicate()"));
+    EXPECT_TRUE(are_public_placements("_StridedShard(dim=1, sf=2), Partial(sum)"));
+    EXPECT_FALSE(are_public_placements("Shard(dim=secret)"));
+    EXPECT_FALSE(are_public_placements(""));
     EXPECT_TRUE(is_public_device("NVIDIA H200"));
     EXPECT_TRUE(is_public_device("NVIDIA GeForce RTX 4090"));
     EXPECT_FALSE(is_public_device("NVIDIA gpu-node-17.acme.corp"));

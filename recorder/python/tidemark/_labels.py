@@ -120,6 +120,7 @@ class Labels:
         else:
             return
         self._labeled[id(tensor)] = reference, name, owner
+        name += _placements(tensor)
         with self._torch._C.DisableTorchFunction():
             self._plugin.label(self._cdata(_owner_of_memory(tensor)), category, name)
 
@@ -133,6 +134,14 @@ class Labels:
                 modules.lost_tensor(owner)
 
         return weakref.ref(tensor, destroyed)
+
+
+def _placements(tensor: Any) -> str:
+    """Returns which part of a DTensor is on this device, " as Shard(dim=0)"; "" of other tensors."""
+    placements = _introspect.attribute(_introspect.attribute(tensor, "_spec"), "placements")
+    if type(placements) is not tuple or not all(type(p).__module__.startswith("torch.") for p in placements):
+        return ""
+    return " as " + ", ".join(map(repr, placements))
 
 
 def _owner_of_memory(tensor: Any) -> Any:

@@ -75,8 +75,8 @@ std::vector<State> find_states(const AnalysisContext& context) {
         state.tensors.push_back(a);
         state.bytes += static_cast<int64_t>(allocations.block_size[a]);
         const std::string& name = is_reported ? context.graph()->categories.name(allocation) : std::string();
-        if (const size_t end = name.find(" of "); end != std::string::npos && allocations.block_size[a] > 512) {
-            state.names.insert(name.substr(0, end));
+        if (const auto kind = parts_of_label(name).state; !kind.empty() && allocations.block_size[a] > 512) {
+            state.names.emplace(kind);
         }
     });
     for (State& state : states) {
