@@ -7,9 +7,10 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/gpu_library.h"
+#include "storage/explain/growth/container_fixes.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/growth/uncollected_cycles.h"
 #include "storage/explain/storing_line.h"
-#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -17,6 +18,7 @@ namespace {
 
 struct Advice {
     std::string keep, code_to_keep, release, code_to_release;
+    bool keeps_elements = false;  ///< the first fix is about the line that stores an element
 };
 
 const std::string_view cache_of_function = ".cache";
@@ -39,13 +41,6 @@ enum class Element : uint8_t {
     with_it,  ///< as one attribute or entry
     opaque,   ///< deeper, in a tuple, or as a private attribute of another class
 };
-
-/// Returns the position of the link into the container that fills; the number of links if there is none.
-size_t position_of_element(const LeakSuspect& suspect) {
-    const std::vector<PathLink>& links = suspect.referrer->links;
-    const bool is_known = suspect.paths.is_growth && suspect.paths.varying && *suspect.paths.varying < links.size();
-    return is_known ? *suspect.paths.varying : container_end(links);
-}
 
 Element element_of(const GraphTables& tables, const LeakSuspect& suspect) {
     const std::vector<PathLink>& links = suspect.referrer->links;
@@ -131,10 +126,10 @@ Advice advice_for(const AnalysisContext& context, const LeakSuspect& suspect, co
                     fmt::format("{} = tuple(tensor.flatten().tolist())", key), remove, code_to_remove};
         }
         return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}[{}] = ", expression, key), ""),
-                remove, code_to_remove};
+                remove, code_to_remove, true};
     }
     return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}.append(", expression), ")"), clear,
-            fmt::format("{}.clear()", expression)};
+            fmt::format("{}.clear()", expression), true};
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -164,9 +159,15 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     }
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
     const Advice advice = advice_for(context, suspect, contents, expression, words);
-    const bool is_tensor = contents.are_tensors && element_of(context.graph()->tables(), suspect) == Element::tensor;
-    finding.fixes = {{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration,
-                      is_tensor ? append_value_diff(context.trace(), finding.stack, expression) : std::string(), true},
+    Fix keep{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration, {}, true};
+    if (advice.keeps_elements) {
+        fit_to_storing_line(keep, context, filled_container(suspect), contents.library, words);
+    }
+    if (is_cycle(*suspect.referrer) && !filled_container(suspect)) {
+        finding.fixes = fixes_of_cycles(context, suspect, words);
+        return finding;
+    }
+    finding.fixes = {std::move(keep),
                      {advice.release, advice.code_to_release, suspect.bytes, suspect.per_iteration, {}, true}};
     return finding;
 }

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/graph_referrers.h"
+
+#include <algorithm>
+#include <set>
+
+#include "storage/text/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+constexpr size_t most_containers = 4;
+
+/// Returns the alive nodes that retain the node, with itself.
+std::set<NodeIndex> retaining_nodes(const GraphContext& graph, NodeIndex node) {
+    std::set<NodeIndex> found{node};
+    std::vector<NodeIndex> open{node};
+    while (!open.empty()) {
+        const NodeIndex next = open.back();
+        open.pop_back();
+        for (const NodeIndex parent : graph.index.parents(next)) {
+            if (graph.state.is_alive(parent) && found.insert(parent).second) {
+                open.push_back(parent);
+            }
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<const Referrer*> other_containers_of_graph(const GraphContext& graph, const LeakSuspect& suspect) {
+    if (!suspect.through_graph() || suspect.retention.retainer == no_node) {
+        return {};
+    }
+    std::set<std::string> known{referrer_expression(graph.tables(), *suspect.referrer)};
+    std::vector<const Referrer*> others;
+    for (const NodeIndex node : retaining_nodes(graph, suspect.retention.retainer)) {
+        const Referrer* referrer = graph.referrers.in_python(node);
+        const bool is_container = referrer && container_end(referrer->links) < referrer->links.size();
+        if (is_container && others.size() < most_containers &&
+            known.insert(referrer_expression(graph.tables(), *referrer)).second) {
+            others.push_back(referrer);
+        }
+    }
+    return others;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 Tidemark developers
+// SPDX-License-Identifier: Apache-2.0
+
+#include "storage/explain/growth/container_fixes.h"
+
+#include <algorithm>
+
+#include "storage/explain/graph_referrers.h"
+#include "storage/explain/python_code.h"
+#include "storage/text/referrer_words.h"
+
+namespace tidemark {
+namespace {
+
+/// Returns the parts as code, unless they are the whole value.
+std::vector<std::string> parts_in_code(const StoringLine& line) {
+    std::vector<std::string> parts;
+    for (const std::string& part : line.parts) {
+        if (part != line.value) {
+            parts.push_back("`" + part + "`");
+        }
+    }
+    return parts;
+}
+
+/// Adds the change of another container, without which the graphs would stay.
+void add_container(Fix& fix, const AnalysisContext& context, const Referrer& other, const Words& words) {
+    const size_t end = container_end(other.links);
+    fix.text = words.sentences(
+        {fix.text, words("{referrer} retains the same graphs: both must be changed.",
+                         with("referrer", referrer_words(context.graph()->tables(), words, other)))});
+    Fix added;
+    fit_to_storing_line(added, context, FilledContainer{other.links, end, end}, GpuLibrary::pytorch, words);
+    fix.text = added.text.empty() ? fix.text : words.sentences({fix.text, added.text});
+    fix.diff = fix.diff.empty() || added.diff.empty() ? std::string() : fix.diff + added.diff;
+}
+
+}  // namespace
+
+std::optional<FilledContainer> filled_container(const LeakSuspect& suspect) {
+    if (!suspect.referrer || !suspect.attributes.empty()) {
+        return std::nullopt;
+    }
+    const size_t element = position_of_element(suspect);
+    return element == suspect.referrer->links.size()
+               ? std::nullopt
+               : std::optional(FilledContainer{suspect.referrer->links, element, element});
+}
+
+void fit_to_storing_line(Fix& fix, const AnalysisContext& context, const std::optional<FilledContainer>& container,
+                         GpuLibrary library, const Words& words) {
+    const auto line = container ? storing_line(context, *container, library) : std::nullopt;
+    if (!line) {
+        return;
+    }
+    fix.diff = line->diff;
+    if (!fix.diff.empty()) {
+        return;
+    }
+    fix.code.clear();
+    const auto place = with("place", name_of(line->place));
+    const auto code = with("code", std::string(python_code::code_of(line->place.text)));
+    const std::vector<std::string> parts = parts_in_code(*line);
+    const std::string change =
+        parts.empty() ? words("Change {place}, which stores them: `{code}`.", place, code)
+                      : words("Change {place}, which stores {parts}: `{code}`.", place,
+                              with("parts", words.list(parts)), code);
+    fix.text = fix.text.empty() ? change : words.sentences({fix.text, change});
+}
+
+void fit_to_graph_containers(Fix& fix, const AnalysisContext& context, const LeakSuspect& suspect,
+                             const Words& words) {
+    fit_to_storing_line(fix, context, filled_container(suspect), GpuLibrary::pytorch, words);
+    for (const Referrer* other : other_containers_of_graph(*context.graph(), suspect)) {
+        add_container(fix, context, *other, words);
+    }
+}
+
+}  // namespace tidemark
