@@ -126,12 +126,13 @@ std::string variable_of_class(const Trace& trace, std::string_view type) {
 
 std::string append_to_method_diff(const Trace& trace, std::string_view owner, std::string_view method,
                                   std::string_view code) {
-    for (const SourcePlace& definition : definitions_of(trace, method)) {
-        if (class_around(trace, definition) == owner) {
-            return append_to_block_diff(trace, definition, code);
-        }
-    }
-    return {};
+    std::vector<SourcePlace> definitions = definitions_of(trace, method);
+    const bool is_only = definitions.size() == 1;
+    std::erase_if(definitions, [&](const SourcePlace& definition) {
+        const std::string_view found = class_around(trace, definition);
+        return found != owner && !(is_only && found.empty());  // the line with the class may be missing
+    });
+    return definitions.size() == 1 ? append_to_block_diff(trace, definitions.front(), code) : std::string();
 }
 
 std::string free_memory_diff(const Trace& trace, std::string_view accelerator) {

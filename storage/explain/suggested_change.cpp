@@ -144,6 +144,36 @@ std::string release_graph_diff(const Trace& trace) {
     return replacing_diff(trace, found.front(), {std::move(code)});
 }
 
+std::string limit_cache_diff(const Trace& trace, std::string_view function, int64_t limit) {
+    constexpr std::string_view method = "lru_cache", unlimited = "cache";
+    const auto definitions = definitions_of(trace, function);
+    const auto decorator = definitions.size() == 1
+                               ? source_place(trace, definitions.front().file, definitions.front().number - 1)
+                               : std::nullopt;
+    const std::string_view code = decorator ? code_of(decorator->text) : std::string_view();
+    const std::string_view name = code.substr(0, code.find('('));
+    if (!name.starts_with('@') || !is_operand(name.substr(1)) || (name != code && !code.ends_with(')'))) {
+        return {};
+    }
+    const std::string_view scope = name.substr(0, name.rfind('.') + 1);
+    if (name.ends_with(method)) {
+        return replacing_diff(trace, *decorator, {fmt::format("{}(maxsize={})", name, limit)});
+    }
+    const bool is_unlimited = !scope.empty() && name.substr(scope.size()) == unlimited;
+    return is_unlimited ? replacing_diff(trace, *decorator, {fmt::format("{}{}(maxsize={})", scope, method, limit)})
+                        : std::string();
+}
+
+std::string freeze_diff(const Trace& trace) {
+    constexpr std::string_view assignment = "requires_grad = False";
+    const auto lines = lines_with(trace, assignment);
+    if (lines.size() != 1 || !lines.front().text.ends_with("." + std::string(assignment))) {
+        return {};
+    }
+    const std::string_view text = lines.front().text;
+    return replacing_diff(trace, lines.front(), text.substr(text.size() - assignment.size()), "requires_grad_(False)");
+}
+
 std::string limit_queue_diff(const Trace& trace, const SourcePlace& place, int64_t limit) {
     constexpr std::string_view call = "Queue()";
     std::string code(code_of(place.text));

@@ -22,6 +22,11 @@ std::string add_value_diff(const Trace& trace, StackId stack, std::string_view v
 /// Changes the program's only `….backward(retain_graph=True)` to `….backward()`.
 std::string release_graph_diff(const Trace& trace);
 
+/// Changes the decorator of the program's only function of this name, `@functools.lru_cache` with any arguments, or
+/// `@functools.cache`, so that its cache keeps `limit` results.
+std::string limit_cache_diff(const Trace& trace, std::string_view function, int64_t limit);
+/// Changes the program's only `module.requires_grad = False` to `module.requires_grad_(False)`.
+std::string freeze_diff(const Trace& trace);
 /// Changes the only `queue.Queue()` in the line to `queue.Queue(maxsize=4)`.
 std::string limit_queue_diff(const Trace& trace, const SourcePlace& place, int64_t limit);
 

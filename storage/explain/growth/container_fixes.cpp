@@ -12,6 +12,8 @@
 namespace tidemark {
 namespace {
 
+bool is_private(std::string_view part) { return part.find("._") != part.npos; }
+
 /// Returns the parts as code, unless they are the whole value.
 std::vector<std::string> parts_in_code(const StoringLine& line) {
     std::vector<std::string> parts;
@@ -50,7 +52,8 @@ std::optional<FilledContainer> filled_container(const LeakSuspect& suspect) {
 void fit_to_storing_line(Fix& fix, const AnalysisContext& context, const std::optional<FilledContainer>& container,
                          GpuLibrary library, const Words& words) {
     const auto line = container ? storing_line(context, *container, library) : std::nullopt;
-    if (!line) {
+    // What a library's object retains in a private attribute, the program stores only indirectly.
+    if (!line || std::any_of(line->parts.begin(), line->parts.end(), is_private)) {
         return;
     }
     fix.diff = line->diff;

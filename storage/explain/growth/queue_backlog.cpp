@@ -51,7 +51,7 @@ bool is_queue(const AnalysisContext& context, const LeakSuspect& suspect) {
     const GraphTables& tables = context.graph()->tables();
     const std::string& container = tables.texts[paths.links[*paths.varying].function];
     return is_of_queue_class(tables, paths.links[*paths.varying - 1]) || container == "SimpleQueue" ||
-           (container == "deque" && is_consumed(context, suspect));
+           (is_in_deque(tables, paths.links[*paths.varying]) && is_consumed(context, suspect));
 }
 
 /// Returns the links that name the queue, without those into the library's object.
