@@ -46,7 +46,7 @@ bool stores_constant(std::string_view behind) {
 }
 
 bool stores(std::string_view, std::string_view behind) {
-    constexpr std::array calls{".append("sv, ".appendleft("sv, ".add("sv,  ".extend("sv, ".insert("sv,
+    constexpr std::array calls{".append("sv, ".appendleft("sv, ".add("sv,  ".extend("sv,    ".insert("sv,
                                ".put("sv,    ".put_nowait("sv, ".push("sv, ".setdefault("sv};
     const bool has_element = take_brackets(behind);
     return (begins_with_one_of(behind, calls) && !stores_constant(behind)) || behind.starts_with(" += ") ||

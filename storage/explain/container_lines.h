@@ -19,9 +19,9 @@ namespace tidemark {
 struct Container {
     std::string_view name;  ///< "vectors" of `self.vectors`
     bool is_attribute = false;
-    std::string owner;           ///< of an attribute: its class
-    std::string_view file;       ///< of a variable; "": unknown
-    std::string_view function;   ///< of a local variable, with its class
+    std::string owner;          ///< of an attribute: its class
+    std::string_view file;      ///< of a variable; "": unknown
+    std::string_view function;  ///< of a local variable, with its class
 };
 /// Returns the innermost variable or attribute on the first links; nothing if none has a name.
 std::optional<Container> container_of(const GraphTables& tables, std::span<const PathLink> links);

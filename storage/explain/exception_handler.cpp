@@ -38,8 +38,7 @@ void add_handlers(std::vector<ExceptionHandler>& handlers, const Trace& trace, c
         }
         const std::vector<SourcePlace> inside = lines_of_block(trace, *line);
         const bool is_part = *line == block || code_of(line->text).starts_with("except");
-        line = inside.empty() || !is_part ? std::nullopt
-                                          : source_place(trace, line->file, inside.back().number + 1);
+        line = inside.empty() || !is_part ? std::nullopt : source_place(trace, line->file, inside.back().number + 1);
     }
 }
 

@@ -13,17 +13,19 @@ namespace {
 
 constexpr size_t most_containers = 4;
 
-/// Returns the alive nodes that retain the node, with itself.
-std::set<NodeIndex> retaining_nodes(const GraphContext& graph, NodeIndex node) {
-    std::set<NodeIndex> found{node};
-    std::vector<NodeIndex> open{node};
+/// Returns the alive nodes that retain the memory: those that saved it, and all that refer to them.
+std::set<NodeIndex> retaining_nodes(const GraphContext& graph, AllocationRef memory) {
+    std::set<NodeIndex> found;
+    std::vector<NodeIndex> open;
+    for (const uint32_t saved : graph.state.retainers(memory)) {
+        open.push_back(graph.index.saver(saved));
+    }
     while (!open.empty()) {
         const NodeIndex next = open.back();
         open.pop_back();
-        for (const NodeIndex parent : graph.index.parents(next)) {
-            if (graph.state.is_alive(parent) && found.insert(parent).second) {
-                open.push_back(parent);
-            }
+        if (graph.state.is_alive(next) && found.insert(next).second) {
+            const auto parents = graph.index.parents(next);
+            open.insert(open.end(), parents.begin(), parents.end());
         }
     }
     return found;
@@ -32,12 +34,12 @@ std::set<NodeIndex> retaining_nodes(const GraphContext& graph, NodeIndex node) {
 }  // namespace
 
 std::vector<const Referrer*> other_containers_of_graph(const GraphContext& graph, const LeakSuspect& suspect) {
-    if (!suspect.through_graph() || suspect.retention.retainer == no_node) {
+    if (!suspect.through_graph() || !suspect.referrer) {
         return {};
     }
     std::set<std::string> known{referrer_expression(graph.tables(), *suspect.referrer)};
     std::vector<const Referrer*> others;
-    for (const NodeIndex node : retaining_nodes(graph, suspect.retention.retainer)) {
+    for (const NodeIndex node : retaining_nodes(graph, suspect.example)) {
         const Referrer* referrer = graph.referrers.in_python(node);
         const bool is_container = referrer && container_end(referrer->links) < referrer->links.size();
         if (is_container && others.size() < most_containers &&

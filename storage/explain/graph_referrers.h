@@ -10,9 +10,9 @@
 
 namespace tidemark {
 
-/// Returns a path to each other container that retains the node to which the suspect's path leads through the graph, as
-/// heap scans found them. Variables that are no containers count for one iteration only. Requires a suspect with a
-/// referrer.
+/// Returns a path to each other container that retains the suspect's example through the graph, as heap scans found
+/// them. Variables that are no containers retain one iteration only, and are omitted. Returns nothing for a suspect
+/// without a referrer.
 std::vector<const Referrer*> other_containers_of_graph(const GraphContext& graph, const LeakSuspect& suspect);
 
 }  // namespace tidemark

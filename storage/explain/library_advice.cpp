@@ -362,7 +362,8 @@ std::string code_in_program(const Place& place, const Trace& trace, const Retent
     return with_places(trace, code);
 }
 
-/// Returns the class whose attribute the last container is that is one of an object of the program; "" if there is none.
+/// Returns the class whose attribute the last container is that is one of an object of the program; "" if there is
+/// none.
 std::string owner_of_container(const StackTable& stacks, const RetentionPath& path) {
     for (size_t i = path.links.size(); i-- > 1;) {
         std::string owner = owner_of(path.tables, path.links[i - 1]);
@@ -389,9 +390,9 @@ void name_adapter(Fix& fix, const Trace& trace, const Words& words, StackId stac
         return;
     }
     fix.code = fmt::format("{}.delete_adapter({})", added->model, added->name);
-    fix.text = words.sentences({fix.text, words("{place} adds each of them, with the name `{name}`.",
-                                                with("place", name_of(added->place)),
-                                                with("name", std::string(added->name)))});
+    fix.text = words.sentences(
+        {fix.text, words("{place} adds each of them, with the name `{name}`.", with("place", name_of(added->place)),
+                         with("name", std::string(added->name)))});
     fix.diff = delete_adapter_diff(trace, *added);
 }
 

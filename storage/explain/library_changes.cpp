@@ -69,7 +69,8 @@ std::string before_loop_of_caller(const Trace& trace, const SourcePlace& method,
     const bool has_outer = loop && loop_around(trace, *loop);
     return receiver.empty() || !has_outer
                ? std::string()
-               : inserting_diff_before(trace, *loop, fmt::format("{}.{}{}", receiver, object.substr(self.size()), call));
+               : inserting_diff_before(trace, *loop,
+                                       fmt::format("{}.{}{}", receiver, object.substr(self.size()), call));
 }
 
 /// A method that adds an adapter.
@@ -143,15 +144,16 @@ std::string free_memory_diff(const Trace& trace, std::string_view accelerator) {
     if (!function || names.empty() || !std::all_of(names.begin(), names.end(), is_operand)) {
         return {};
     }
-    return append_to_block_diff(trace, *function,
-                                fmt::format("{} = {}.free_memory({})", targets, accelerator, targets), names);
+    return append_to_block_diff(trace, *function, fmt::format("{} = {}.free_memory({})", targets, accelerator, targets),
+                                names);
 }
 
 std::optional<AddedAdapter> added_adapter(const Trace& trace, StackId stack) {
     const auto line = source_place(trace, trace.stacks.site(stack));
     for (const AddingCall& call : adding_calls) {
         const std::string_view name = line ? name_of_adapter(line->text, call) : std::string_view();
-        const std::string_view model = line ? operand_before(line->text, line->text.find(call.text)) : std::string_view();
+        const std::string_view model =
+            line ? operand_before(line->text, line->text.find(call.text)) : std::string_view();
         if (is_operand(name) && !model.empty()) {
             return AddedAdapter{*line, name, model};
         }
@@ -171,7 +173,8 @@ std::string delete_adapter_diff(const Trace& trace, const AddedAdapter& added) {
             const std::string_view code = code_of(other.text);
             const std::string_view old = code.substr(0, code.find_first_of(", "));
             if (code.find(removing) != code.npos && is_name(old) && is_one_statement(trace, other)) {
-                return inserting_diff_after(trace, other, fmt::format("{}.delete_adapter({})", added.model, old), other);
+                return inserting_diff_after(trace, other, fmt::format("{}.delete_adapter({})", added.model, old),
+                                            other);
             }
         }
     }

@@ -31,8 +31,8 @@ std::vector<SourcePlace> lines_of_block(const Trace& trace, const SourcePlace& h
 std::string_view name_of_function(std::string_view line);
 /// Returns the recorded lines that define a function or method of this name.
 std::vector<SourcePlace> definitions_of(const Trace& trace, std::string_view function);
-/// Returns the recorded lines that have the text, where no longer name ends in its begin: "metric.reset(". Comments have
-/// none.
+/// Returns the recorded lines that have the text, where no longer name ends in its begin: "metric.reset(". Comments
+/// have none.
 std::vector<SourcePlace> lines_with(const Trace& trace, std::string_view text);
 /// Returns whether the statement neither begins before the line nor continues after it. Code of the lines around it
 /// that was not recorded may do either.

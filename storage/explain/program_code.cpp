@@ -36,7 +36,7 @@ bool passes(std::string_view code, std::string_view name) {
 std::string place_of(const Trace& trace, std::string_view text) {
     const std::vector<SourcePlace> lines = lines_with(trace, text);
     return lines.size() == 1 && visible_text(lines.front().file) == lines.front().file ? name_of(lines.front())
-                                                                                      : std::string();
+                                                                                       : std::string();
 }
 
 /// Returns the length of the name at the end of a text.

@@ -78,8 +78,7 @@ std::optional<StoringLine> storing_line(const AnalysisContext& context, const Fi
     if (stored.value.empty() || stored.depth == 0) {
         return line;
     }
-    const std::vector<ValuePart> parts =
-        parts_of_elements(context, container, container.element + stored.depth - 1);
+    const std::vector<ValuePart> parts = parts_of_elements(context, container, container.element + stored.depth - 1);
     for (const ValuePart& part : parts) {
         line.parts.push_back(name_of_part(tables, stored.value, part));
     }

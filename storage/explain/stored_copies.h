@@ -24,9 +24,9 @@ struct FilledContainer {
 /// The line that stores into a container.
 struct StoringLine {
     SourcePlace place;
-    std::string_view value;              ///< what it stores, in the line's text
-    std::vector<std::string> parts;      ///< the tensors in it: "output["scores"]"; empty: unknown
-    std::string diff;                    ///< stores copies of them; "" if the line's form is unknown
+    std::string_view value;          ///< what it stores, in the line's text
+    std::vector<std::string> parts;  ///< the tensors in it: "output["scores"]"; empty: unknown
+    std::string diff;                ///< stores copies of them; "" if the line's form is unknown
 };
 
 /// Returns the only recorded line that stores into the container; nothing if there is none, or several. Requires a

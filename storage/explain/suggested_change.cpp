@@ -135,8 +135,7 @@ std::string release_graph_diff(const Trace& trace) {
             }
         }
     }
-    if (found.size() != 1 || !found.front().text.ends_with(call) ||
-        found.front().text.find('#') != std::string::npos) {
+    if (found.size() != 1 || !found.front().text.ends_with(call) || found.front().text.find('#') != std::string::npos) {
         return {};
     }
     std::string code(code_of(found.front().text));
@@ -186,6 +185,21 @@ std::string limit_queue_diff(const Trace& trace, const SourcePlace& place, int64
     return replacing_diff(trace, place, {std::move(code)});
 }
 
+std::string detach_before_diff(const Trace& trace, StackId stack, std::string_view variable) {
+    const FrameId site = trace.stacks.site(stack);
+    const auto line = site == 0 ? std::nullopt : source_place(trace, site);
+    const std::string assignment = fmt::format("{} = ", variable), of_tensor = assignment + "torch.";
+    const auto lines = lines_with(trace, assignment);
+    const auto is_other = [&](const SourcePlace& other) {
+        return other.number != line->number && code_of(other.text).starts_with(of_tensor);
+    };
+    const bool is_safe = line && lines.size() == 2 && code_of(line->text).starts_with(assignment) &&
+                         std::any_of(lines.begin(), lines.end(), is_other);
+    return is_safe && is_whole_statement(trace, *line)
+               ? inserting_diff_before(trace, *line, fmt::format("{0} = {0}.detach()", variable))
+               : std::string();
+}
+
 std::optional<SourcePlace> backward_with_graph(const Trace& trace) {
     std::vector<SourcePlace> lines = lines_with(trace, "create_graph=True");
     std::erase_if(lines, [](const SourcePlace& line) { return line.text.find(".backward(") == line.text.npos; });
@@ -197,8 +211,8 @@ std::string clear_gradients_diff(const Trace& trace) {
     const auto function = line ? function_around(trace, *line) : std::nullopt;
     for (const SourcePlace& other : function ? lines_of_block(trace, *function) : std::vector<SourcePlace>()) {
         if (const std::string_view parameters = parameters_of_gradients(other.text); !parameters.empty()) {
-            return append_to_block_diff(
-                trace, *function, fmt::format("for parameter in {}:\n    parameter.grad = None", parameters));
+            return append_to_block_diff(trace, *function,
+                                        fmt::format("for parameter in {}:\n    parameter.grad = None", parameters));
         }
     }
     return {};
@@ -221,13 +235,13 @@ std::string clear_function_diff(const Trace& trace, std::string_view function) {
 std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager) {
     const FrameId caller = caller_of_modules(context.trace().stacks, stack);
     const std::optional<SourcePlace> place = source_place(context.trace(), caller);
-    if (!place || !is_call_statement(code_of(place->text)) ||
-        !is_whole_statement(context.trace(), *place) || is_backpropagated(context, caller)) {
+    if (!place || !is_call_statement(code_of(place->text)) || !is_whole_statement(context.trace(), *place) ||
+        is_backpropagated(context, caller)) {
         return {};
     }
     const std::string_view step = place->text.starts_with('\t') ? "\t"sv : "    "sv;
     return replacing_diff(context.trace(), *place,
-                   {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(place->text))});
+                          {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(place->text))});
 }
 
 std::string assigned_variable(const Trace& trace, StackId stack) {

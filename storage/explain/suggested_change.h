@@ -30,6 +30,10 @@ std::string freeze_diff(const Trace& trace);
 /// Changes the only `queue.Queue()` in the line to `queue.Queue(maxsize=4)`.
 std::string limit_queue_diff(const Trace& trace, const SourcePlace& place, int64_t limit);
 
+/// Detaches `state` before the stack's line `state = f(x, state)`, so that each backward pass ends there. Returns "" if
+/// another line may give the variable a value that is no tensor: only one other line may, `state = torch.zeros(4)`.
+std::string detach_before_diff(const Trace& trace, StackId stack, std::string_view variable);
+
 /// Returns the program's only `….backward(create_graph=True)`.
 std::optional<SourcePlace> backward_with_graph(const Trace& trace);
 /// Clears the gradients at the end of the function with that line, which has `[p.grad for p in parameters]`.

@@ -31,8 +31,8 @@ std::vector<ValuePart> parts_behind(const AnalysisContext& context, std::span<co
         }
         ValuePart part(links.begin() + static_cast<ptrdiff_t>(end), links.end());
         std::erase_if(part, [](const PathLink& link) { return link.kind == PathLinkKind::view; });
-        const bool is_known = std::any_of(parts.begin(), parts.end(),
-                                          [&](const ValuePart& other) { return is_same_part(part, other); });
+        const bool is_known =
+            std::any_of(parts.begin(), parts.end(), [&](const ValuePart& other) { return is_same_part(part, other); });
         if (!is_known && parts.size() < most_parts) {
             parts.push_back(std::move(part));
         }

@@ -167,7 +167,8 @@ std::string named_expression(const GraphTables& tables, Links links) {
 std::string words_of_part(const GraphTables& tables, const Words& words, Links part, const PathLink* next) {
     const std::string name = named_expression(tables, part);
     const std::string place = whereabouts(tables, words, part.front());
-    std::string text = kind_words(tables, words, part.front().kind, next) + (name.empty() ? "" : fmt::format("`{}`", name));
+    std::string text =
+        kind_words(tables, words, part.front().kind, next) + (name.empty() ? "" : fmt::format("`{}`", name));
     text.erase(text.find_last_not_of(' ') + 1);
     if (const std::string owner = last_owner(tables, part); !owner.empty()) {
         text = words("{referrer} of class {owner}", with("referrer", text), with("owner", owner));

@@ -13,16 +13,16 @@ namespace tidemark::test {
 namespace {
 
 const std::vector<std::string> handled{"def run(self):",
-                                     "    for shard in shards:",
-                                     "        try:",
-                                     "            score(shard)",
-                                     "        except KeyError:",
-                                     "            pass",
-                                     "        except ValueError as err:",
-                                     "            failed.append(err)",
-                                     "            continue",
-                                     "        else:",
-                                     "            done()"};
+                                       "    for shard in shards:",
+                                       "        try:",
+                                       "            score(shard)",
+                                       "        except KeyError:",
+                                       "            pass",
+                                       "        except ValueError as err:",
+                                       "            failed.append(err)",
+                                       "            continue",
+                                       "        else:",
+                                       "            done()"};
 
 TEST(ExceptionHandler, RemovesTheTracebackAtItsEnd) {
     const Source source(handled, 4);
@@ -41,16 +41,16 @@ TEST(ExceptionHandler, KeepsTheTracebackOfWhatIsRaisedAgain) {
 }
 
 TEST(ExceptionHandler, IsUnknownIfThereAreSeveral) {
-    const Source source({"try:", "    f()", "except ValueError as err:", "    a = err", "except KeyError as err:",
-                         "    b = err"},
-                        2);
+    const Source source(
+        {"try:", "    f()", "except ValueError as err:", "    a = err", "except KeyError as err:", "    b = err"}, 2);
     EXPECT_FALSE(handler_around(source.trace, source.stack));
 }
 
 TEST(ExceptionFixes, NameTheProgramsVariable) {
     const Source source(handled, 4);
     const StoredException stored{"list `failed`", "failed", PathLinkKind::index};
-    const auto fixes = fixes_of_stored_exceptions(source.trace, stored, {source.stack, 10, 1}, Words(Language::english));
+    const auto fixes =
+        fixes_of_stored_exceptions(source.trace, stored, {source.stack, 10, 1}, Words(Language::english));
     EXPECT_EQ(fixes[0].text,
               "Remove the traceback when the exception was handled: train.py:7, `except ValueError as err:`.");
     EXPECT_FALSE(fixes[0].diff.empty());

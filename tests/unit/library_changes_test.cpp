@@ -48,8 +48,8 @@ TEST(LibraryChanges, NameTheOnlyObjectOfAClass) {
 }
 
 TEST(LibraryChanges, ClearAtTheEndOfAMethodOfTheClass) {
-    const Source source({"class Model:", "    def end(self):", "        f()", "class Callback:", "    def end(self):",
-                         "        print(1,", "              2)"});
+    const Source source({"class Model:", "    def end(self):", "        f()",
+                         "class Callback:", "    def end(self):", "        print(1,", "              2)"});
     EXPECT_EQ(append_to_method_diff(source.trace, "Callback", "end", "self.kept.clear()"),
               diff_after(7, "              2)", "        self.kept.clear()"));
     EXPECT_EQ(append_to_method_diff(source.trace, "Other", "end", "self.kept.clear()"), "");
@@ -60,8 +60,8 @@ TEST(LibraryChanges, ClearAtTheEndOfAMethodOfTheClass) {
 }
 
 TEST(LibraryChanges, ReleaseWhatAnAcceleratorPrepared) {
-    const Source source({"def fold(acc):", "    model, optimizer = acc.prepare(model, optimizer)", "    for x in data:",
-                         "        break", "    return score"});
+    const Source source({"def fold(acc):", "    model, optimizer = acc.prepare(model, optimizer)",
+                         "    for x in data:", "        break", "    return score"});
     EXPECT_EQ(free_memory_diff(source.trace, "acc"),
               diff_before(5, "    model, optimizer = acc.free_memory(model, optimizer)", "    return score"));
     EXPECT_EQ(free_memory_diff(source.trace, "accelerator"), "");
@@ -74,8 +74,9 @@ TEST(LibraryChanges, DeleteTheAdapterThatLeavesItsDict) {
     const auto added = added_adapter(source.trace, source.stack).value();
     EXPECT_EQ(added.name, "key");
     EXPECT_EQ(added.model, "self.model");
-    EXPECT_EQ(delete_adapter_diff(source.trace, added),
-              diff_after(4, "    old, since = self.resident.popitem(last=False)", "    self.model.delete_adapter(old)"));
+    EXPECT_EQ(
+        delete_adapter_diff(source.trace, added),
+        diff_after(4, "    old, since = self.resident.popitem(last=False)", "    self.model.delete_adapter(old)"));
     const Source other({"model.add_adapter(user, config)"});
     EXPECT_EQ(added_adapter(other.trace, other.stack)->name, "user");
     EXPECT_EQ(delete_adapter_diff(other.trace, *added_adapter(other.trace, other.stack)), "");

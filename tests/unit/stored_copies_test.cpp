@@ -26,7 +26,8 @@ struct Stored : Program {
         add_source(run.trace, lines);
         const StackId stack = run.line("main", source_file);
         for (const std::vector<Link>& part : parts) {
-            std::vector<PathLink> links{{Kind::local, graph.text("kept"), graph.text("main"), graph.text(source_file), 2}};
+            std::vector<PathLink> links{
+                {Kind::local, graph.text("kept"), graph.text("main"), graph.text(source_file), 2}};
             for (const Link& link : part) {
                 links.push_back({link.kind, graph.text(link.name), 0, 0, 0});
             }
@@ -105,9 +106,9 @@ TEST(RegisteredCall, CopiesTheArgumentOfAPartial) {
         const auto found = registered_call(*context, context->graph()->tables().referrers.front().links);
         return found ? found->diff : "none";
     };
-    EXPECT_EQ(call("    atexit.register(partial(draw, 1, x))", "argument 1 of partial(draw)"),
-              diff(2, "    atexit.register(partial(draw, 1, x))",
-                   "    atexit.register(partial(draw, 1, x.detach().cpu()))"));
+    EXPECT_EQ(
+        call("    atexit.register(partial(draw, 1, x))", "argument 1 of partial(draw)"),
+        diff(2, "    atexit.register(partial(draw, 1, x))", "    atexit.register(partial(draw, 1, x.detach().cpu()))"));
     EXPECT_EQ(call("    add(partial(self.draw, mask=x))", "argument mask of partial(method)"),
               diff(2, "    add(partial(self.draw, mask=x))", "    add(partial(self.draw, mask=x.detach().cpu()))"));
     EXPECT_EQ(call("    add(partial(self.draw, *x))", "argument 3 of partial(method)"), "");

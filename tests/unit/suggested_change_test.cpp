@@ -88,16 +88,26 @@ TEST(SuggestedChange, ClearsTheNameOfARecursiveFunction) {
     EXPECT_EQ(clear_function_diff(Source({"def f():", "    def g():", "        g()", "    g()"}).trace, "g"), "");
 }
 
+TEST(SuggestedChange, DetachesAStateBeforeItIsUsed) {
+    const auto changed = [](const std::string& first) {
+        const Source source({first, "for x in data:", "    state = cell(x, state)"}, 3);
+        return detach_before_diff(source.trace, source.stack, "state");
+    };
+    EXPECT_EQ(changed("state = torch.zeros(4)"),
+              diff_before(3, "    state = state.detach()", "    state = cell(x, state)"));
+    EXPECT_EQ(changed("state = None"), "");
+    EXPECT_EQ(changed("states = torch.zeros(4)"), "");
+}
+
 TEST(SuggestedChange, ClearsTheGradientsOfADerivative) {
-    const std::vector<std::string> lines{"def probe(net):",
-                                         "    loss.backward(create_graph=True)",
-                                         "    grads = [p.grad for p in params]",
-                                         "    return sum(grads).item()"};
+    const std::vector<std::string> lines{"def probe(net):", "    loss.backward(create_graph=True)",
+                                         "    grads = [p.grad for p in params]", "    return sum(grads).item()"};
     const Source source(lines);
     EXPECT_EQ(backward_with_graph(source.trace)->number, 2);
-    EXPECT_EQ(clear_gradients_diff(source.trace),
-              "--- train.py\n+++ train.py\n@@ -4 +4,3 @@\n+    for parameter in params:\n+        parameter.grad = None\n"
-              "     return sum(grads).item()\n");
+    EXPECT_EQ(
+        clear_gradients_diff(source.trace),
+        "--- train.py\n+++ train.py\n@@ -4 +4,3 @@\n+    for parameter in params:\n+        parameter.grad = None\n"
+        "     return sum(grads).item()\n");
     EXPECT_EQ(clear_gradients_diff(Source({"loss.backward(create_graph=True)"}).trace), "");
 }
 

@@ -6,8 +6,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
-#include "storage/explain/finding_memory.h"
 #include "storage/explain/exception_fixes.h"
+#include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/late_memory.h"

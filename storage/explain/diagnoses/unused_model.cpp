@@ -165,7 +165,8 @@ std::string release_in_method_diff(const AnalysisContext& context, const UnusedM
     const StackTable& stacks = context.trace().stacks;
     const Frame& method = stacks.frame(stacks.site(finding.stack));
     const auto container = container_of(tables, std::span(optimizer.links).first(container_end(optimizer.links)));
-    const bool is_own = container && container->is_attribute && is_method_of(stacks.string(method.function), container->owner);
+    const bool is_own =
+        container && container->is_attribute && is_method_of(stacks.string(method.function), container->owner);
     const auto line = source_place(context.trace(), stacks.site(finding.stack));
     const auto definition = line ? function_around(context.trace(), *line) : std::nullopt;
     const std::string code = release_code(tables, optimizer.links);

@@ -41,9 +41,9 @@ Fix fix_of_arguments(const AnalysisContext& context, const LeakSuspect& suspect,
     if (const auto call = registered_call(context, suspect.referrer->links)) {
         fix.diff = call->diff;
         fix.code.clear();
-        fix.text = words.sentences(
-            {fix.text, words("{place} registers it: `{code}`.", with("place", name_of(call->place)),
-                             with("code", std::string(python_code::code_of(call->place.text))))});
+        fix.text =
+            words.sentences({fix.text, words("{place} registers it: `{code}`.", with("place", name_of(call->place)),
+                                             with("code", std::string(python_code::code_of(call->place.text))))});
     }
     return fix;
 }

@@ -28,9 +28,9 @@ std::vector<std::string> parts_in_code(const StoringLine& line) {
 /// Adds the change of another container, without which the graphs would stay.
 void add_container(Fix& fix, const AnalysisContext& context, const Referrer& other, const Words& words) {
     const size_t end = container_end(other.links);
-    fix.text = words.sentences(
-        {fix.text, words("{referrer} retains the same graphs: both must be changed.",
-                         with("referrer", referrer_words(context.graph()->tables(), words, other)))});
+    fix.text =
+        words.sentences({fix.text, words("{referrer} retains the same graphs: both must be changed.",
+                                         with("referrer", referrer_words(context.graph()->tables(), words, other)))});
     Fix added;
     fit_to_storing_line(added, context, FilledContainer{other.links, end, end}, GpuLibrary::pytorch, words);
     fix.text = added.text.empty() ? fix.text : words.sentences({fix.text, added.text});
@@ -64,15 +64,13 @@ void fit_to_storing_line(Fix& fix, const AnalysisContext& context, const std::op
     const auto place = with("place", name_of(line->place));
     const auto code = with("code", std::string(python_code::code_of(line->place.text)));
     const std::vector<std::string> parts = parts_in_code(*line);
-    const std::string change =
-        parts.empty() ? words("Change {place}, which stores them: `{code}`.", place, code)
-                      : words("Change {place}, which stores {parts}: `{code}`.", place,
-                              with("parts", words.list(parts)), code);
+    const std::string change = parts.empty() ? words("Change {place}, which stores them: `{code}`.", place, code)
+                                             : words("Change {place}, which stores {parts}: `{code}`.", place,
+                                                     with("parts", words.list(parts)), code);
     fix.text = fix.text.empty() ? change : words.sentences({fix.text, change});
 }
 
-void fit_to_graph_containers(Fix& fix, const AnalysisContext& context, const LeakSuspect& suspect,
-                             const Words& words) {
+void fit_to_graph_containers(Fix& fix, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     fit_to_storing_line(fix, context, filled_container(suspect), GpuLibrary::pytorch, words);
     for (const Referrer* other : other_containers_of_graph(*context.graph(), suspect)) {
         add_container(fix, context, *other, words);

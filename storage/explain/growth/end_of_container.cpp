@@ -49,9 +49,10 @@ void add_end_of_container(Finding& finding, const AnalysisContext& context, cons
                                      with("code", std::string(python_code::code_of(line->text)))));
     } else if (!is_outermost(context.trace().stacks, finding.stack, variable->function)) {
         finding.ends_with_variable = true;
-        finding.text.push_back(words("{name} is a variable of {function}: what it retains is freed when this function "
-                                     "returns.",
-                                     name, with("function", std::string(variable->function))));
+        finding.text.push_back(
+            words("{name} is a variable of {function}: what it retains is freed when this function "
+                  "returns.",
+                  name, with("function", std::string(variable->function))));
     }
 }
 

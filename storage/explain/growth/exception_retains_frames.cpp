@@ -51,9 +51,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "frame to its variables: inputs, activations, a whole forward pass. The exception is retained by "
               "{referrer}, and with it all of them: {total} so far.",
               with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
-    finding.fixes =
-        fixes_of_stored_exceptions(context.trace(), stored_exception(context.graph()->tables(), words, suspect.referrer->links),
-                                   {finding.stack, suspect.bytes, suspect.per_iteration}, words);
+    finding.fixes = fixes_of_stored_exceptions(
+        context.trace(), stored_exception(context.graph()->tables(), words, suspect.referrer->links),
+        {finding.stack, suspect.bytes, suspect.per_iteration}, words);
     return finding;
 }
 

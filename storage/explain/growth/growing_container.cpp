@@ -110,7 +110,10 @@ Advice advice_for(const AnalysisContext& context, const LeakSuspect& suspect, co
         const std::string function = expression.substr(0, expression.size() - cache_of_function.size());
         return {contents.are_tensors ? words("Limit the cache. A tensor as argument is a new key each time.")
                                      : words("Limit the cache: it keeps the result of each call with new arguments."),
-                "@functools.lru_cache(maxsize=16)", clear, fmt::format("{}.cache_clear()", function), false,
+                "@functools.lru_cache(maxsize=16)",
+                clear,
+                fmt::format("{}.cache_clear()", function),
+                false,
                 limit_cache_diff(context.trace(), plain_name(function), 16)};
     }
     if (end == referrer.links.size()) {
@@ -143,9 +146,10 @@ void add_limit(Finding& finding, const AnalysisContext& context, const LeakSuspe
                                  : std::optional<int64_t>();
     if (limit) {
         finding.severity = Severity::pattern;
-        finding.text.push_back(words("It is a deque with maxlen={limit}: when it is full, each new element replaces the "
-                                     "oldest one, and the memory no longer grows.",
-                                     with("limit", format_count(*limit))));
+        finding.text.push_back(
+            words("It is a deque with maxlen={limit}: when it is full, each new element replaces the "
+                  "oldest one, and the memory no longer grows.",
+                  with("limit", format_count(*limit))));
     }
 }
 

@@ -110,8 +110,8 @@ std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspe
                 {words("Or clear the cache of {method} when a model is no longer in use.", name),
                  method + ".cache_clear()", bytes, suspect.per_iteration}};
     }
-    const Fix release{words("Release the model when it is no longer in use: remove what refers to it."), "",
-                      bytes, suspect.per_iteration};
+    const Fix release{words("Release the model when it is no longer in use: remove what refers to it."), "", bytes,
+                      suspect.per_iteration};
     // Other parameters of the models may have been found by another path.
     if (std::optional<Fix> fix =
             library_fix_of_path(context.trace(), context.graph()->tables(), words, paths.links, Growth::of_count)) {
@@ -184,9 +184,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
             words("Stored exceptions refer to them: an exception refers to its traceback, the "
                   "traceback to the frames of all functions on the way, and each frame to its "
                   "variables."));
-        finding.fixes = fixes_of_stored_exceptions(
-            context.trace(), stored_exception(context.graph()->tables(), words, referrer->links),
-            {finding.stack, suspect.bytes, suspect.per_iteration}, words);
+        finding.fixes = fixes_of_stored_exceptions(context.trace(),
+                                                   stored_exception(context.graph()->tables(), words, referrer->links),
+                                                   {finding.stack, suspect.bytes, suspect.per_iteration}, words);
         return finding;
     }
     finding.fixes = fixes_of_models(context, suspect, paths, parts.same_name, words);

@@ -92,7 +92,8 @@ std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspec
     Fix put{words("Or put values in host memory into the queue."),
             copy.empty() ? copy : fmt::format("queue.put({})", copy), suspect.bytes, suspect.per_iteration};
     fit_to_storing_line(put, context, queue, library, words);
-    return {fix_of_limit(context, queue, suspect, words), std::move(put),
+    return {fix_of_limit(context, queue, suspect, words),
+            std::move(put),
             {words("Or make the consumer faster: several workers, or several elements at once."), "", {}, {}}};
 }
 
