@@ -147,7 +147,7 @@ std::string kind_words(const GraphTables& tables, const Words& words, PathLinkKi
     }
     return next->kind == PathLinkKind::item      ? words("dict ")
            : next->kind == PathLinkKind::element ? words("container ")
-           : is_in_deque(tables, *next)          ? "deque "
+           : is_in_deque(tables, *next)          ? words("deque ")
                                                  : words("list ");
 }
 

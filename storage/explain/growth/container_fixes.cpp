@@ -29,7 +29,7 @@ std::vector<std::string> parts_in_code(const StoringLine& line) {
 void add_container(Fix& fix, const AnalysisContext& context, const Referrer& other, const Words& words) {
     const size_t end = container_end(other.links);
     fix.text =
-        words.sentences({fix.text, words("{referrer} retains the same graphs: both must be changed.",
+        words.sentences({fix.text, words("{referrer} retains the same graphs: change it, too.",
                                          with("referrer", referrer_words(context.graph()->tables(), words, other)))});
     Fix added;
     fit_to_storing_line(added, context, FilledContainer{other.links, end, end}, GpuLibrary::pytorch, words);
