@@ -30,15 +30,16 @@ std::string_view name_in_program(const StackTable& stacks, std::string_view file
     return file.substr(folder.size());
 }
 
-/// Returns the diff of one line with these changes, which include the signs at their begin.
-std::string diff_of(const Trace& trace, const SourcePlace& place, const std::vector<std::string>& changed) {
+/// Returns the diff that replaces one line by these, which begin with "+". Without lines around it, `patch` would take
+/// a line that stays for the first or last one of the file, so this one is always removed.
+std::string diff_of(const Trace& trace, const SourcePlace& place, const std::vector<std::string>& added) {
     if (visible_text(place.file) != place.file) {
         return {};
     }
-    const auto added = std::count_if(changed.begin(), changed.end(), [](const auto& l) { return l.front() != '-'; });
-    std::string text = fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{1}{2} @@\n", name_in_program(trace.stacks, place.file),
-                                   place.number, added == 1 ? "" : fmt::format(",{}", added));
-    for (const std::string& line : changed) {
+    std::string text =
+        fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{1}{2} @@\n-{3}\n", name_in_program(trace.stacks, place.file),
+                    place.number, added.size() == 1 ? "" : fmt::format(",{}", added.size()), place.text);
+    for (const std::string& line : added) {
         text += line + "\n";
     }
     return text;
@@ -74,7 +75,7 @@ std::optional<SourcePlace> source_place(const Trace& trace, FrameId frame) {
 std::string name_of(const SourcePlace& place) { return fmt::format("{}:{}", base_name(place.file), place.number); }
 
 std::string replacing_diff(const Trace& trace, const SourcePlace& place, const std::vector<std::string>& lines) {
-    std::vector<std::string> changed{fmt::format("-{}", place.text)};
+    std::vector<std::string> changed;
     for (const std::string& line : lines) {
         changed.push_back(added_line(place, line));
     }
@@ -90,14 +91,14 @@ std::string replacing_diff(const Trace& trace, const SourcePlace& place, std::st
 
 std::string inserting_diff_before(const Trace& trace, const SourcePlace& place, std::string_view code) {
     std::vector<std::string> changed = added_lines(place, code);
-    changed.push_back(fmt::format(" {}", place.text));
+    changed.push_back(fmt::format("+{}", place.text));
     return diff_of(trace, place, changed);
 }
 
 std::string inserting_diff_after(const Trace& trace, const SourcePlace& place, std::string_view code,
                                  const SourcePlace& like) {
     std::vector<std::string> changed = added_lines(like, code);
-    changed.insert(changed.begin(), fmt::format(" {}", place.text));
+    changed.insert(changed.begin(), fmt::format("+{}", place.text));
     return diff_of(trace, place, changed);
 }
 

@@ -43,12 +43,12 @@ struct Source {
 inline std::string diff(int32_t line, const std::string& removed, const std::string& added) {
     return fmt::format("--- train.py\n+++ train.py\n@@ -{0} +{0} @@\n-{1}\n+{2}\n", line, removed, added);
 }
-/// The diff that keeps a line and adds one.
+/// The diff that keeps a line and adds one before or after it.
 inline std::string diff_before(int32_t line, const std::string& added, const std::string& kept) {
-    return fmt::format("--- train.py\n+++ train.py\n@@ -{0} +{0},2 @@\n+{1}\n {2}\n", line, added, kept);
+    return fmt::format("--- train.py\n+++ train.py\n@@ -{0} +{0},2 @@\n-{2}\n+{1}\n+{2}\n", line, added, kept);
 }
 inline std::string diff_after(int32_t line, const std::string& kept, const std::string& added) {
-    return fmt::format("--- train.py\n+++ train.py\n@@ -{0} +{0},2 @@\n {1}\n+{2}\n", line, kept, added);
+    return fmt::format("--- train.py\n+++ train.py\n@@ -{0} +{0},2 @@\n-{1}\n+{1}\n+{2}\n", line, kept, added);
 }
 
 }  // namespace tidemark::test

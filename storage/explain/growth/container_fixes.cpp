@@ -25,16 +25,15 @@ std::vector<std::string> parts_in_code(const StoringLine& line) {
     return parts;
 }
 
-/// Adds the change of another container, without which the graphs would stay.
-void add_container(Fix& fix, const AnalysisContext& context, const Referrer& other, const Words& words) {
+/// Names another container and the line that stores in it.
+std::string words_of_container(const AnalysisContext& context, const Referrer& other, const Words& words) {
     const size_t end = container_end(other.links);
-    fix.text =
-        words.sentences({fix.text, words("{referrer} retains the same graphs: change it, too.",
-                                         with("referrer", referrer_words(context.graph()->tables(), words, other)))});
-    Fix added;
-    fit_to_storing_line(added, context, FilledContainer{other.links, end, end}, GpuLibrary::pytorch, words);
-    fix.text = added.text.empty() ? fix.text : words.sentences({fix.text, added.text});
-    fix.diff = fix.diff.empty() || added.diff.empty() ? std::string() : fix.diff + added.diff;
+    const auto line = storing_line(context, FilledContainer{other.links, end, end}, GpuLibrary::pytorch);
+    const std::string referrer = referrer_words(context.graph()->tables(), words, other);
+    return line ? words("{referrer} retains the same graphs: change {place}, too, `{code}`.",
+                        with("referrer", referrer), with("place", name_of(line->place)),
+                        with("code", std::string(python_code::code_of(line->place.text))))
+                : words("{referrer} retains the same graphs: change it, too.", with("referrer", referrer));
 }
 
 }  // namespace
@@ -67,13 +66,13 @@ void fit_to_storing_line(Fix& fix, const AnalysisContext& context, const std::op
     const std::string change = parts.empty() ? words("Change {place}, which stores them: `{code}`.", place, code)
                                              : words("Change {place}, which stores {parts}: `{code}`.", place,
                                                      with("parts", words.list(parts)), code);
-    fix.text = fix.text.empty() ? change : words.sentences({fix.text, change});
+    fix.text = words.sentences({fix.text, change});
 }
 
 void fit_to_graph_containers(Fix& fix, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     fit_to_storing_line(fix, context, filled_container(suspect), GpuLibrary::pytorch, words);
     for (const Referrer* other : other_containers_of_graph(*context.graph(), suspect)) {
-        add_container(fix, context, *other, words);
+        fix.text = words.sentences({fix.text, words_of_container(context, *other, words)});
     }
 }
 

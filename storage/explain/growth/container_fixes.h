@@ -21,7 +21,7 @@ std::optional<FilledContainer> filled_container(const LeakSuspect& suspect);
 void fit_to_storing_line(Fix& fix, const AnalysisContext& context, const std::optional<FilledContainer>& container,
                          GpuLibrary library, const Words& words);
 
-/// Does the same for a fix that detaches graphs, and for all other containers that retain them: it says which.
+/// Does the same for a fix that detaches graphs, and says which other containers retain them.
 void fit_to_graph_containers(Fix& fix, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
 }  // namespace tidemark
