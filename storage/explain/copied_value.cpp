@@ -22,7 +22,7 @@ using namespace std::string_view_literals;
 
 /// Returns whether brackets around the code make it one operand. A comprehension or a lambda changes in brackets.
 bool can_be_bracketed(std::string_view code) {
-    constexpr std::array others{" for "sv, "lambda"sv, "="sv, "await "sv, "#"sv, "\\"sv};
+    constexpr std::array others{" for "sv, "lambda"sv, "="sv, "await "sv, "#"sv, R"(\)"sv};
     const bool has_other = std::any_of(others.begin(), others.end(),
                                        [&](std::string_view other) { return code.find(other) != code.npos; });
     return !code.empty() && !has_other && !code.starts_with('*') && split_arguments(code).size() == 1;

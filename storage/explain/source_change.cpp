@@ -76,6 +76,7 @@ std::string name_of(const SourcePlace& place) { return fmt::format("{}:{}", base
 
 std::string replacing_diff(const Trace& trace, const SourcePlace& place, const std::vector<std::string>& lines) {
     std::vector<std::string> changed;
+    changed.reserve(lines.size());
     for (const std::string& line : lines) {
         changed.push_back(added_line(place, line));
     }

@@ -104,10 +104,10 @@ TEST(SuggestedChange, ClearsTheGradientsOfADerivative) {
                                          "    grads = [p.grad for p in params]", "    return sum(grads).item()"};
     const Source source(lines);
     EXPECT_EQ(backward_with_graph(source.trace)->number, 2);
-    EXPECT_EQ(
-        clear_gradients_diff(source.trace),
-        "--- train.py\n+++ train.py\n@@ -4 +4,3 @@\n-    return sum(grads).item()\n+    for parameter in params:\n+        parameter.grad = None\n"
-        "+    return sum(grads).item()\n");
+    EXPECT_EQ(clear_gradients_diff(source.trace),
+              "--- train.py\n+++ train.py\n@@ -4 +4,3 @@\n-    return sum(grads).item()\n+    for parameter in "
+              "params:\n+        parameter.grad = None\n"
+              "+    return sum(grads).item()\n");
     EXPECT_EQ(clear_gradients_diff(Source({"loss.backward(create_graph=True)"}).trace), "");
 }
 
