@@ -38,12 +38,16 @@ struct Collected : Program {
 };
 
 TEST(ContainerEnds, WhenItsFunctionReturns) {
-    const Explanation explanation = Collected("evaluate").explanation();
+    // The caller is at line 20.
+    std::vector<std::string> lines{"def main():", "    for epoch in range(9):"};
+    lines.resize(19, "        work()");
+    lines.emplace_back("        evaluate()");
+    const Explanation explanation = Collected("evaluate", "", lines).explanation();
     EXPECT_TRUE(explanation.findings.front().ends_with_variable);
     EXPECT_THAT(joined(explanation.findings.front().text), HasSubstr("`kept` is a variable of evaluate"));
     EXPECT_THAT(joined(explanation.summary), HasSubstr("until the variable that retains it goes"));
-    const Explanation never = Collected("main").explanation();
-    EXPECT_FALSE(never.findings.front().ends_with_variable) << "the outermost function";
+    const Explanation never = Collected("evaluate").explanation();
+    EXPECT_FALSE(never.findings.front().ends_with_variable) << "one call may last until the end";
     EXPECT_THAT(joined(never.summary), HasSubstr("never freed"));
 }
 

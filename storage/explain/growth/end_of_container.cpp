@@ -18,14 +18,18 @@ std::optional<SourcePlace> line_in_loop(const Trace& trace, const Container& var
                                                                         : std::nullopt;
 }
 
-/// Returns whether the program's outermost function on the stack is this one, which returns only at its end.
-bool is_outermost(const StackTable& stacks, StackId stack, std::string_view function) {
-    std::string_view outermost = "<module>";
-    for (const FrameId id : stacks.frames_of(stack)) {
-        const std::string_view name = stacks.string(stacks.frame(id).function);
-        outermost = stacks.role(id) == FrameRole::user && name != "<module>" ? name : outermost;
+/// Returns whether the stack shows that a loop calls the function again and again: one call of a program may last until
+/// its end.
+bool is_called_in_loop(const Trace& trace, StackId stack, std::string_view function) {
+    const std::vector<FrameId> frames = trace.stacks.frames_of(stack);
+    for (size_t i = 0; i + 1 < frames.size(); ++i) {
+        const auto caller = source_place(trace, frames[i + 1]);
+        if (trace.stacks.string(trace.stacks.frame(frames[i]).function) == function && caller &&
+            loop_around(trace, *caller)) {
+            return true;
+        }
     }
-    return outermost == function || function == "<module>";
+    return false;
 }
 
 }  // namespace
@@ -47,7 +51,7 @@ void add_end_of_container(Finding& finding, const AnalysisContext& context, cons
         finding.text.push_back(words("{place} makes {name} anew: `{code}`. What it retained until then is freed.",
                                      with("place", name_of(*line)), name,
                                      with("code", std::string(python_code::code_of(line->text)))));
-    } else if (!is_outermost(context.trace().stacks, finding.stack, variable->function)) {
+    } else if (is_called_in_loop(context.trace(), finding.stack, variable->function)) {
         finding.ends_with_variable = true;
         finding.text.push_back(
             words("{name} is a variable of {function}: what it retains is freed when this function "

@@ -8,9 +8,8 @@
 
 namespace tidemark {
 
-/// Says when a list or dict that is a variable goes: when its function returns, or where the function makes it anew in
-/// a loop. Sets Finding::ends_with_variable then. Adds nothing for the variables of the outermost function. Requires a
-/// graph.
+/// Says when a list or dict that is a variable goes: where its function makes it anew in a loop, or when the function
+/// returns, if a loop calls it. Sets Finding::ends_with_variable then. Requires a graph.
 void add_end_of_container(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect,
                           const Words& words);
 
